@@ -54,6 +54,17 @@ describe('the metrics of a release', () => {
     )
   })
 
+  it('count no step on the way back', async () => {
+    stage = await setStage({ counts: true, nodes: 5 })
+    const steps = async (): Promise<number> => (await told()).value('tranche_step_seconds_count', { state: 'StepUpgrade' })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    const before = await steps()
+    await stage.setImage('v1')
+    await untilReleased(stage, 'v1')
+    expect([before, await steps()]).toEqual([1, 1])
+  })
+
   it('are told by the leader alone, and by the next one when it is gone', async () => {
     stage = await setStage({ counts: true, controllers: ['controller-1', 'controller-2'] })
     const leaders = async (): Promise<readonly string[]> => {

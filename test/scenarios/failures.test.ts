@@ -1,10 +1,10 @@
-import type { FailureAction } from '@tranche/api-schema'
+import type { BatchRelease, FailureAction, WatchedNode } from '@tranche/api-schema'
 import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { deletions, expectKept } from './expect-kept.ts'
 import { type FailureKind, failureKinds } from './failures.ts'
 import { breakPod } from './hands.ts'
-import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { imageOf, stageKey } from './stage-objects.ts'
 import { setStage, type Stage } from './stage.ts'
 
@@ -116,6 +116,34 @@ describe('a failure counts', () => {
     await stage.pass(700_000)
     expect(await isTold()).toBe(false)
     expect(await nodesOn(stage, 'bad-ready')).toContain('node-001')
+    expectKept(stage)
+  })
+
+  it('not where all that may be down were down before: it says so, and writes its status for restarts alone', async () => {
+    stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: half })
+    const onNodes = (await stage.pods()).toSorted((a, b) => (a.spec?.nodeName ?? '').localeCompare(b.spec?.nodeName ?? ''))
+    for (const pod of onNodes.slice(0, 2)) await breakPod(stage, pod)
+    const versions = new Set<string>()
+    const remembered = async (): Promise<readonly WatchedNode[]> => {
+      const { status, metadata } = await stage.client.get<BatchRelease>(resourcePaths.batchReleases, stageKey)
+      versions.add(metadata.resourceVersion ?? '')
+      return status?.watchedNodes ?? []
+    }
+    await stage.setImage('bad-crash')
+    await untilNodesOn(stage, 'bad-crash', 2)
+    await stage.pass(30_000)
+    versions.clear()
+    for (let seconds = 0; seconds < 240; seconds += 5) {
+      await stage.pass(5_000)
+      for (const { restarts = 0, seen = 0, ignoredRestarts = 0 } of await remembered())
+        expect([restarts, seen]).toEqual([0, ignoredRestarts])
+    }
+    const restarts = (await remembered()).reduce((sum, { seen = 0 }) => sum + seen, 0)
+    expect(versions.size).toBeLessThanOrEqual(restarts + 1)
+    expect(await isTold()).toBe(false)
+    expect((await stage.rollout()).status?.message).toContain(
+      'node-001, node-002 had no available pod before the update either, so this is no failure of the version',
+    )
     expectKept(stage)
   })
 })

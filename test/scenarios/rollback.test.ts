@@ -17,7 +17,7 @@ it('goes back from a version that never becomes available, its pods first and on
   const before = deletions(stage)
   await stage.setImage('v1')
   await stage.until('it is cancelling', async () => (await condition(stage, 'Progressing'))?.reason === 'Cancelling')
-  expect((await stage.rollout()).status).toMatchObject({ phase: 'Progressing', canaryStatus: { currentStepState: 'Completed' } })
+  expect((await stage.rollout()).status).toMatchObject({ phase: 'Progressing', canaryStatus: { currentStepState: 'StepUpgrade' } })
   await untilReleased(stage, 'v1')
   expect(deletions(stage) - before).toBe(3)
   expect(await condition(stage, 'Succeeded')).toMatchObject({ status: 'False', message: expect.stringContaining('was taken back') })

@@ -185,7 +185,7 @@ export const goingBack: ReleasePicture = {
     rollbackFrom: '6b7f9c4d85',
     canaryRevision: '58c4d7b9f6',
     images: ['registry.example/node-agent:v1'],
-    step: { index: 3, count: 3, state: 'Completed', since: ago(65) },
+    step: { index: 3, count: 3, state: 'StepUpgrade', since: ago(65) },
     nodes: { ...running.nodes, updated: 23, updatedAvailable: 22, unavailable: 4 },
     steps: running.steps.map((step) => ({ ...step, state: 'done' as const })),
   },

@@ -24,7 +24,7 @@ export type { NodeToConfirm, PodToConfirm, Questions } from './pass/questions.ts
 export { toAnnouncement } from './pass/to-announcement.ts'
 export { type Prospect, prospectOf } from './pass/prospect-of.ts'
 export { agrees, type PassPlan, type PassWait, type PermittedPod, planPass } from './pass/plan-pass.ts'
-export { firstNodes, unwellText } from './release/unwell-text.ts'
+export { badBeforeText, firstNodes, unwellText } from './release/unwell-text.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/batch-progress.ts'
 export type {
   BatchReleasePlan,

@@ -1,5 +1,5 @@
-import type { Waiting } from '@tranche/api-schema'
-import { type BatchProgress, firstNodes, unwellText } from '@tranche/planner'
+import type { BatchRelease, Waiting } from '@tranche/api-schema'
+import { badBeforeText, type BatchProgress, firstNodes, unwellText } from '@tranche/planner'
 import { type Outline, progressOf } from './outline.ts'
 
 /** What a release waits for; without `since` where the status has yet to say it. */
@@ -17,7 +17,7 @@ export function presentWait(outline: Outline): PresentWait | undefined {
   const progress = progressOf(outline)
   // Which nodes use the budget up, and what that keeps back, the status alone says.
   if (said.reason === 'BudgetUsedUp' && said.nodes.every((node) => progress.unavailable.includes(node))) return said
-  const now = countedWait(progress)
+  const now = countedWait(progress, release)
   return now.reason === said.reason ? { ...now, since: said.since } : now
 }
 
@@ -46,11 +46,11 @@ const waitInMessage =
 
 const UNSEEN = 'every node of the batch is available, which the controller has yet to see'
 
-function countedWait(progress: BatchProgress): Omit<PresentWait, 'since'> {
+function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<PresentWait, 'since'> {
   const { unwell, between, effectiveSize, updated, state } = progress
   if (state === 'Ready') return { reason: 'Upgrading', message: UNSEEN, nodes: [] }
   if (unwell.length > 0) {
-    const message = `waiting for updated nodes to become available: ${unwellText(progress)}`
+    const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }
   }
   if (between.length > 0) return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(between)}`, nodes: between }

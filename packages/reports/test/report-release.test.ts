@@ -116,6 +116,17 @@ describe('the message of a report', () => {
       'step 1 of 2 (40%): every node of the batch is available, which the controller has yet to see',
     ],
     [
+      'says of a node that was down before its update that it is no failure, and what to do',
+      {
+        nodes: 'a:new! b:new c:old d:old e:old',
+        change: { a: { pod: { trouble: { reason: 'CrashLoopBackOff' } } } },
+        record: { permits: [{ node: 'a', podUid: 'before', podResourceVersion: '4', wasBad: true }] },
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
+      },
+      'step 1 of 2 (40%): waiting for updated nodes to become available: CrashLoopBackOff on a; a had no available pod before the update either, ' +
+        'so this is no failure of the version, and no deadline ends the wait for it: fix the node, abort, or apply another template (since 2023-11-14T22:13:00Z)',
+    ],
+    [
       'keeps what the nodes alone do not tell',
       { nodes: 'a:new! b:old c:old d:old e:old', status: waiting('SpreadUsedUp', '1 more node is to be updated; zone=a may have 1 down') },
       'step 1 of 2 (40%): 1 more node is to be updated; zone=a may have 1 down (since 2023-11-14T22:13:00Z)',

@@ -1,6 +1,7 @@
 import type { AnalysisRun, BatchRelease, Rollout } from '@tranche/api-schema'
 import { keyText } from '@tranche/kube-types'
 import type { Metrics } from '@tranche/metrics'
+import { isFinalising } from '@tranche/planner'
 import type { TellingParts } from './tell-of-releases.ts'
 
 /** Counts what the watches show to have become of steps, batches, versions and analyses. Only who leads counts, so that nothing counts twice. */
@@ -59,9 +60,11 @@ interface StepState {
 }
 
 function stateOf({ status }: Rollout): StepState | null {
-  const { currentStepState, lastUpdateTime, canaryRevision = '' } = status?.canaryStatus ?? {}
-  if (currentStepState === undefined || lastUpdateTime === undefined) return null
-  return { word: currentStepState, stamp: lastUpdateTime, revision: canaryRevision }
+  const { canaryStatus } = status ?? {}
+  if (canaryStatus?.lastUpdateTime === undefined) return null
+  const { currentStepState, lastUpdateTime, canaryRevision } = canaryStatus
+  // A rollback is no step, and upgrades nodes past the last one.
+  return { word: isFinalising(canaryStatus) ? 'Completed' : currentStepState, stamp: lastUpdateTime, revision: canaryRevision }
 }
 
 function followVerdict(previous: Rollout, current: Rollout, metrics: Metrics): void {

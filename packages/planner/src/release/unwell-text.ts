@@ -1,3 +1,4 @@
+import type { FlightRecord } from '@tranche/api-schema'
 import type { BatchProgress } from './batch-progress.ts'
 
 /** The updated nodes that are not available, grouped by what their pods say: `ImagePullBackOff on node-03, node-07`. */
@@ -10,6 +11,18 @@ export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
   }
   const groups = [...byReason].sort(([a, nodesOfA], [b, nodesOfB]) => nodesOfB.length - nodesOfA.length || (a < b ? -1 : 1))
   return groups.map(([reason, nodes]) => `${reason} on ${firstNodes(nodes)}`).join('; ')
+}
+
+/**
+ * Says of nodes that had no available pod before their update either, and on which the new pod does not run, that this is no failure of the
+ * version and what to do: no deadline ends the wait for them. Empty where there are none.
+ */
+export function badBeforeText({ unwell }: Pick<BatchProgress, 'unwell'>, record: Pick<FlightRecord, 'permits'> | undefined): string {
+  const bad = new Set(record?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
+  const nodes = unwell.flatMap(({ node, pod }) => (bad.has(node) && pod.trouble !== undefined ? [node] : []))
+  if (nodes.length === 0) return ''
+  const [node, them] = nodes.length === 1 ? ['the node', 'it'] : ['the nodes', 'them']
+  return `; ${firstNodes(nodes)} had no available pod before the update either, so this is no failure of the version, and no deadline ends the wait for ${them}: fix ${node}, abort, or apply another template`
 }
 
 /** The first names and how many more there are. */

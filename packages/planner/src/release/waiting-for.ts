@@ -7,7 +7,7 @@ import { carryLeftMs } from './letting-go.ts'
 import { spreadWait } from './spread-text.ts'
 import { stuckPods } from './stuck-pods.ts'
 import { leftBehind } from './the-end.ts'
-import { firstNodes, unwellText } from './unwell-text.ts'
+import { badBeforeText, firstNodes, unwellText } from './unwell-text.ts'
 import type { Wanted } from './wanted-allowance.ts'
 
 /** What a release waits for, since when, and on which nodes; null where it waits for nothing. The moment stays while the reason does. */
@@ -71,7 +71,7 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
     const nodes = progress.unwell.map(({ node }) => node)
     return {
       reason: 'NotAvailable',
-      message: `waiting for updated nodes to become available: ${unwellText(progress)}${acceptedText(view, wanted)}`,
+      message: `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, view.release.status?.flight)}${acceptedText(view, wanted)}`,
       nodes,
     }
   }

@@ -1,5 +1,6 @@
 import type { RolloutStatus } from '@tranche/api-schema'
 import type { PlannedEvent } from './rollout-plan.ts'
+import { isFinalising } from './release-spec.ts'
 import { RESUMED } from './wishes-after-pause.ts'
 
 /**
@@ -97,7 +98,8 @@ function phaseEvents(before: RolloutStatus | undefined, after: RolloutStatus): P
 
 function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [before?.canaryStatus, after.canaryStatus]
-  if (is === undefined || after.phase !== 'Progressing') return []
+  // Once the steps are done none begins, also where nodes go back.
+  if (is === undefined || after.phase !== 'Progressing' || isFinalising(is)) return []
   if (was?.currentStepState === is.currentStepState && was.currentStepIndex === is.currentStepIndex) return []
   if (is.currentStepState === 'StepPaused') return [{ type: 'Normal', reason: 'StepPaused', message: after.message ?? '' }]
   if (is.currentStepState === 'StepMetricsAnalysis') return [{ type: 'Normal', reason: 'StepSoaking', message: after.message ?? '' }]

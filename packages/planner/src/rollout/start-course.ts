@@ -7,7 +7,7 @@ import { openedWhenFrozen } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
 import { heldAsSeen, heldTemplate } from './held-revisions.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
-import { isInBatches, nextIndex, stepReach, stepsOf } from './release-spec.ts'
+import { isInBatches, isReturn, nextIndex, stepReach, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -54,10 +54,13 @@ function isOfHeld({ rollbackFrom, canary }: Course, held: HeldRevision | undefin
   return held !== undefined && (failed === revision || failed === held.revision)
 }
 
-/** The steps count as done: every node that is left follows under the budget, and then the DaemonSet is given back. */
+/**
+ * The steps count as done: every node that is left follows under the budget, and then the DaemonSet is given back. On the way back nodes are
+ * still updated, and `Completed` would read as if it were over.
+ */
 export function toTheEnd(course: Course): Course {
-  const done = { currentStepState: 'Completed', finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } as const
-  return { ...course, canary: { ...course.canary, ...done } }
+  const currentStepState = isReturn(course.canary) ? 'StepUpgrade' : 'Completed'
+  return { ...course, canary: { ...course.canary, currentStepState, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
 }
 
 /** The stable revision of the release that is overtaken, as long as the DaemonSet's history has it or the BatchRelease has kept it; null otherwise. */

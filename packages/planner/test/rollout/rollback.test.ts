@@ -16,7 +16,7 @@ describe('going back to the stable template in mid-release', () => {
       if (reasonOf(toy) === 'Cancelling') said.add(toy.rollout?.status?.message ?? '')
     })
     expect([...said].filter((message) => !message.startsWith('going back from revision hash-v2 to hash-v1'))).toEqual([])
-    expect([...seen].filter((one) => one.startsWith('Cancelling'))).toEqual(['Cancelling Completed'])
+    expect([...seen].filter((one) => one.startsWith('Cancelling'))).toEqual(['Cancelling StepUpgrade'])
     expect([...seen].filter((one) => one.includes('StepPaused'))).toEqual(['InRolling StepPaused'])
     expect(toy.oldPods()).toEqual([])
     expect(toy.rollout?.status).toMatchObject({

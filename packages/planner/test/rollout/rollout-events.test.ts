@@ -29,6 +29,11 @@ describe('the events of a Rollout', () => {
       after: aStatus('InRolling', 'StepUpgrade'),
       want: [],
     },
+    'tell of a rollback that begins, and of no step': {
+      before: aStatus('InRolling', 'StepPaused'),
+      after: finalising(aStatus('Cancelling', 'StepUpgrade')),
+      want: ['RollbackStarted'],
+    },
     'tell of a pause': { before: aStatus('InRolling', 'StepUpgrade'), after: aStatus('Paused', 'StepUpgrade'), want: ['Paused'] },
     'tell of its end': { before: aStatus('Paused', 'StepUpgrade'), after: aStatus('InRolling', 'StepUpgrade'), want: ['Resumed'] },
     'tell of a release that is over': {
@@ -136,6 +141,10 @@ function aStatus(reason: string, currentStepState: NonNullable<RolloutStatus['ca
     conditions: [{ type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', reason, message: '' }],
     canaryStatus: { ...canaryStatus, currentStepIndex: 1, nextStepIndex: 2, finalisingStep: '', currentStepState },
   }
+}
+
+function finalising(status: RolloutStatus): RolloutStatus {
+  return { ...status, canaryStatus: { ...status.canaryStatus!, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
 }
 
 function failure(action: string): NonNullable<RolloutStatus['failure']> {

@@ -1,6 +1,6 @@
 import type { RolloutReport } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { backText, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
+import { backText, goesBackAtOnce, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
 
 /** What was told of a Rollout, and when (monotonic milliseconds). */
 export interface Told {
@@ -33,11 +33,10 @@ export function progressLine(report: RolloutReport, drawing: Drawing): string {
   )
 }
 
-/** Of a release that goes back at once the steps are done, which says nothing. */
 function placeText(report: RolloutReport): string {
   const { step, phase } = report
   const back = backText(report)
-  const isInStep = step !== undefined && phase !== 'Healthy' && !(back !== '' && step.state === 'Completed')
+  const isInStep = step !== undefined && phase !== 'Healthy' && !goesBackAtOnce(report)
   return [back, isInStep ? `step ${step.index}/${step.count} ${step.state}` : ''].map((part) => (part === '' ? '' : `  ${part}`)).join('')
 }
 

@@ -5,7 +5,17 @@ import type { Drawing } from './drawing.ts'
 import type { ReleasePicture } from '@tranche/steering'
 import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
-import { backText, forSince, isOurs, messageBesideBack, nodeCountsText, outcomeStyles, stateWord, versionsOf } from './report-words.ts'
+import {
+  backText,
+  forSince,
+  goesBackAtOnce,
+  isOurs,
+  messageBesideBack,
+  nodeCountsText,
+  outcomeStyles,
+  stateWord,
+  versionsOf,
+} from './report-words.ts'
 import { treeLines } from './tree-lines.ts'
 import { wrapText } from './wrap-text.ts'
 
@@ -69,10 +79,9 @@ function backLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   return text === '' ? [] : labelled('back', text, drawing, 'yellow')
 }
 
-/** Of a release that goes back at once the steps are done, which says nothing. */
-function stepLines({ step, phase, rollbackFrom }: RolloutReport, drawing: Drawing): readonly string[] {
-  if (step === undefined || phase === 'Healthy' || phase === 'Initial') return []
-  if (rollbackFrom !== undefined && step.state === 'Completed') return []
+function stepLines(report: RolloutReport, drawing: Drawing): readonly string[] {
+  const { step, phase } = report
+  if (step === undefined || phase === 'Healthy' || phase === 'Initial' || goesBackAtOnce(report)) return []
   return labelled('step', `${step.index} of ${step.count}, ${step.state}${forSince(step.since, drawing.nowMs)}`, drawing)
 }
 

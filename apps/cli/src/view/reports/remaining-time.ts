@@ -1,5 +1,6 @@
 import { durationText } from '../duration-text.ts'
 import type { ReleasePicture } from '@tranche/steering'
+import { goesBackAtOnce } from './report-words.ts'
 
 const FEWEST_NODES = 2
 
@@ -9,7 +10,8 @@ const FEWEST_NODES = 2
  * @returns a sentence without a stop; null where nobody can tell: a person decides, or too few nodes are through
  */
 export function remainingTime(picture: ReleasePicture, nowMs: number): string | null {
-  if (picture.report.outcome !== 'Running') return null
+  const { report } = picture
+  if (report.outcome !== 'Running' || goesBackAtOnce(report)) return null
   return pauseEnd(picture, nowMs) ?? batchEnd(picture, nowMs)
 }
 

@@ -59,6 +59,11 @@ export function backText({ rollbackFrom, canaryRevision }: RolloutSummary): stri
   return rollbackFrom === undefined ? '' : `from revision ${rollbackFrom} to ${canaryRevision ?? 'the one before'}`
 }
 
+/** @returns whether a release goes back without pauses: its steps are done, so that the present one says nothing */
+export function goesBackAtOnce({ rollbackFrom, steps }: RolloutReport): boolean {
+  return rollbackFrom !== undefined && steps.every(({ state }) => state === 'done')
+}
+
 /** @returns the message of a Rollout, without what {@link backText} says before it */
 export function messageBesideBack(rollout: RolloutSummary): string {
   const back = backText(rollout)
