@@ -47,7 +47,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
       progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs(), uncut: true })),
     )
   return isOurs(report)
-    ? statusExitCodeOf(report.outcome, { waitsThrough: options.throughPauses && options.timeoutMs !== 0 })
+    ? statusExitCodeOf(report.outcome, { waitsThrough: options.throughPauses })
     : statusExitCodes.unknown
 }
 

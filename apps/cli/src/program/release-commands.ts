@@ -89,8 +89,8 @@ function addStatus(program: Command, io: CommandIo, exit: Exit): void {
 Ends with
   0  done: every node that can be is on the version that was asked for
   1  failed: the version was taken back, or cannot go on by itself
-  2  timed out: it was still going on
-  3  waiting for a person
+  2  timed out: it was still going on, with --through-pauses in a pause too
+  3  waiting for a person; never with --through-pauses
   4  it could not be found out: no such Rollout, no answer, a wrong option
 
 Examples:
