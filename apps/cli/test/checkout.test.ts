@@ -12,6 +12,10 @@ it.each(['tranche', 'kubectl-tranche'])('the checkout has %s for the PATH', (nam
 
 it.skipIf(kubectlIsMissing)('kubectl finds the checkout as its plugin, and completes behind it', () => {
   expect(execFileSync('kubectl', ['tranche', 'version'], { env, encoding: 'utf8' })).toMatch(/^tranche \d+\.\d+\.\d+ /)
-  const completed = execFileSync('kubectl', ['__complete', 'tranche', 'rest'], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const completed = execFileSync('kubectl', ['__complete', 'tranche', 'rest'], {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   expect(completed).toMatch(/^restart\b/)
 })

@@ -156,9 +156,13 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     await setImage('v3-bad-crash')
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 1 })
     const refused = await tranche('promote node-agent', 'yes\n')
-    expect(refused.err).toMatch(/^WISH_REFUSED: revision [0-9a-f]+ is stopped by a failure\. Run tranche retry node-agent -n demo to [^\n]+\n$/)
+    expect(refused.err).toMatch(
+      /^WISH_REFUSED: revision [0-9a-f]+ is stopped by a failure\. Run tranche retry node-agent -n demo to [^\n]+\n$/,
+    )
     const asked = await tranche('abort node-agent', 'no\n')
-    expect(asked.err).toMatch(/abort rolls \d nodes? back from revision \d+ \([0-9a-f]+, node-agent:v3-bad-crash\) to revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/)
+    expect(asked.err).toMatch(
+      /abort rolls \d nodes? back from revision \d+ \([0-9a-f]+, node-agent:v3-bad-crash\) to revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/,
+    )
     expect(asked.code).toBe(1)
     expect((await tranche('abort node-agent --reason crashes --wait=60s')).out).toMatch(/^demo\/node-agent: abort acknowledged: /)
     await tranche('status node-agent --timeout 2m')
@@ -207,8 +211,16 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   })
 
   it('says of a Rollout of a Deployment in one line why nothing is done with it', async () => {
-    const spec = { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, strategy: { canary: { steps: [{ replicas: 1 }] } } }
-    await client.create(resourcePaths.rollouts, { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', metadata: { ...key, name: 'web' }, spec })
+    const spec = {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      strategy: { canary: { steps: [{ replicas: 1 }] } },
+    }
+    await client.create(resourcePaths.rollouts, {
+      apiVersion: 'rollouts.kruise.io/v1beta1',
+      kind: 'Rollout',
+      metadata: { ...key, name: 'web' },
+      spec,
+    })
     expect((await tranche('plan web')).err).toMatch(/^WORKLOAD_NOT_FOUND: [^\n]+\n$/)
     expect((await tranche('abort web', 'yes\n')).err).toMatch(/^WISH_REFUSED: spec\.workloadRef names a Deployment[^\n]+\n$/)
     expect((await tranche('get web')).out).toMatch(/^demo\/web {3}Not ours\n/)

@@ -141,7 +141,7 @@ function addHistory(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('history')
     .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
-    .description('Show the revisions of a Rollout, which of them are held, and who asked for what.')
+    .description('Show the revisions of a Rollout, how each release ended, and who asked for what.')
   withOutputOptions(withAccessOptions(command), 'json or yaml')
     .addHelpText('after', '\nExamples:\n  tranche history node-agent\n  tranche history node-agent -o json')
     .action(async (name: string | undefined, values: Values) => {

@@ -355,7 +355,9 @@ describe('the rollback by a verdict', () => {
     toy.latch({ action: 'Rollback' })
     settle(toy)
     expect([toy.image(), stalled(toy), toy.rollout?.status?.heldRevisions]).toEqual(['v2', 'ReleaseFailed', undefined])
-    expect(condition(toy, 'Stalled')?.message).toContain('failure.action is Rollback: it is rolled back once the Rollout is resumed (tranche resume agent -n demo)')
+    expect(condition(toy, 'Stalled')?.message).toContain(
+      'failure.action is Rollback: it is rolled back once the Rollout is resumed (tranche resume agent -n demo)',
+    )
     expect(condition(toy, 'Progressing')?.reason).toBe('Paused')
     toy.pause(false)
     settle(toy)

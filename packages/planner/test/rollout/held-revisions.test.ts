@@ -353,7 +353,10 @@ describe('the action retry', () => {
     const toy = aborted()
     toy.act({ id: 'r1', type: 'retry' })
     settle(toy)
-    expect(toy.rollout?.status?.lastAction).toMatchObject({ result: 'Refused', reason: expect.stringContaining('run tranche retry agent -n demo --revision hash-v2') })
+    expect(toy.rollout?.status?.lastAction).toMatchObject({
+      result: 'Refused',
+      reason: expect.stringContaining('run tranche retry agent -n demo --revision hash-v2'),
+    })
     toy.act({ id: 'r2', type: 'retry', revision: 'hash-v2' })
     settle(toy)
     toy.setImage('v2')

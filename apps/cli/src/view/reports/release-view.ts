@@ -37,12 +37,10 @@ function headline({ report, revisions }: ReleasePicture, drawing: Drawing): stri
   const from = revisions.find(({ role }) => role === 'stable')
   const to = versionsOf(report.images)
   const before = from === undefined || from.revision === report.canaryRevision ? to : versionsOf(from.images)
-  return nameLine(
-    report,
-    drawing,
-    `   ${before === to || report.phase === 'Healthy' ? to : `${before} → ${to}`}`,
-    ['dim', report.reason === '' ? `   ${report.phase}` : `   ${report.phase}, ${report.reason}`],
-  )
+  return nameLine(report, drawing, `   ${before === to || report.phase === 'Healthy' ? to : `${before} → ${to}`}`, [
+    'dim',
+    report.reason === '' ? `   ${report.phase}` : `   ${report.phase}, ${report.reason}`,
+  ])
 }
 
 function nameLine(report: RolloutReport, drawing: Drawing, ...more: readonly Span[]): string {
