@@ -23,6 +23,10 @@ const bundle = await rolldown({
   // The bill of materials names what is in the bundle: no scanner would find it there.
   plugins: [loadedLate(), sbom({ saveTimestamp: false, includeWellKnown: false })],
   logLevel: 'warn',
+  // The plugin also looks for bundlers that are not installed, to name them as tools.
+  onLog: (level, log, report) => {
+    if (log.plugin !== 'rollup-plugin-sbom' || !/auto-registration of tool "(?:vite|rollup)"/.test(log.message)) report(level, log)
+  },
   // Libraries that look for files beside their code find those of this package.
   transform: { define: { __dirname: 'import.meta.dirname' } },
   // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it. Of

@@ -93,7 +93,7 @@ it('foretells what becomes of another image in mid-release', async () => {
   expect(good).toMatchObject({
     outcome: 'Completes',
     nodesHit: 10,
-    message: expect.stringMatching(/^It completes: 10 nodes in 2 batches/) as string,
+    message: expect.stringMatching(/^It completes if the new version runs well: 10 nodes in 2 batches/) as string,
   })
   expect(good.batches).toMatchObject([{ nodes: 2, pause: 'person' }, { nodes: 8 }])
   // The two that run v2 come first.
@@ -103,6 +103,20 @@ it('foretells what becomes of another image in mid-release', async () => {
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual(await nodesOn(stage, 'v2'))
+})
+
+it('promises of an image in mid-release no more than it can know', async () => {
+  stage = await setStage({ nodes: 10, steps: [{ replicas: 2, pause: {} }, { replicas: '100%' }], maxUnavailable: 2 })
+  await stage.setImage('v2')
+  await untilPausedAt(stage, 1)
+
+  const request = { image: 'registry.example/node-agent:v3-bad-crash' }
+  expect(await plan(request)).toMatchObject({ outcome: 'Stops', nodesHit: 2 })
+
+  const real = withRealKubelets(await snapshot())
+  const { message, assumptions } = await forecast(real, request, { shareReflection, startController, startExecutor })
+  expect(message).toMatch(/^It completes if the new version runs well: /)
+  expect(assumptions[0]).toMatch(/^the new version starts on every node and stays well: no image is pulled and nothing is run/)
 })
 
 it('foretells what is left of the release under way where nothing is changed', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -8,12 +8,13 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 const kubectlIsMissing = spawnSync('kubectl', ['version', '--client']).status !== 0
 let folder: string
 let there: string
+let bundling: SpawnSyncReturns<string>
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
   there = join(folder, 'there')
   mkdirSync(there)
-  run(process.execPath, ['scripts/bundle-cli.ts', join(folder, 'package')], process.cwd())
+  bundling = spawnSync(process.execPath, ['scripts/bundle-cli.ts', join(folder, 'package')], { encoding: 'utf8' })
   run('npm', ['pack', '--silent', './package'], folder)
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
   run('npm', ['install', '--offline', '--silent', '--no-audit', '--no-fund', join(folder, archive)], there)
@@ -21,6 +22,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the command line as one npm package, installed in an empty folder', { timeout: 60_000 }, () => {
+  it('is built without an error or a warning', () => {
+    expect([bundling.status, bundling.stderr]).toEqual([0, ''])
+  })
+
   it('brings no other package along', () => {
     expect(readdirSync(join(there, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['tranche'])
   })

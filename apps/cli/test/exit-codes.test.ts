@@ -1,3 +1,4 @@
+import { outcomes } from '@tranche/api-schema'
 import { expect, it } from 'vitest'
 import { statusExitCodeOf } from '../src/exit-codes.ts'
 
@@ -10,4 +11,9 @@ it.each([
   ['one that is done, with --through-pauses', 'Done', true, 0],
 ] as const)('status ends for %s with its code', (_what, outcome, waitsThrough, code) => {
   expect(statusExitCodeOf(outcome, { waitsThrough })).toBe(code)
+})
+
+it.each(outcomes)('status ends for %s with the same code with --through-pauses as without, unless it waits for a person', (outcome) => {
+  const [without, through] = [false, true].map((waitsThrough) => statusExitCodeOf(outcome, { waitsThrough }))
+  expect([without, through]).toEqual(outcome === 'Waiting' ? [3, 2] : [without, without])
 })

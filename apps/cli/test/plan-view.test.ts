@@ -19,7 +19,7 @@ const forecast: Forecast = {
   maxUnavailable: 1,
   outcome: 'Completes',
   nodesHit: 3,
-  message: 'It completes: 3 nodes in 2 batches.',
+  message: 'It completes if the new version runs well: 3 nodes in 2 batches.',
   batches: [
     { index: 1, nodes: 1, startSeconds: 0, endSeconds: 10, pause: 'person' },
     { index: 2, nodes: 2, startSeconds: 70, endSeconds: 92, pause: '60s' },
@@ -30,7 +30,7 @@ const forecast: Forecast = {
 describe('tranche plan', () => {
   it('tells batches with their nodes folded, and what is not updated', () => {
     expect(planView(forecast, createDrawing(plain), false)).toEqual([
-      'It completes: 3 nodes in 2 batches.',
+      'It completes if the new version runs well: 3 nodes in 2 batches.',
       '  over in       1m35s to 1m44s',
       '  down at most  1 of 1 nodes',
       '',

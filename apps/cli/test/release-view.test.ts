@@ -79,6 +79,13 @@ describe('tranche list', () => {
     namespace: at < 4 ? 'demo' : 'kube-system',
   }))
 
+  it('shows no counts of a Rollout that is not ours', () => {
+    const message = 'not ours: it names a Deployment'
+    const foreign = { ...inStepTwo.report, reason: 'OtherWorkload', phase: '', step: undefined, images: [], message } as never
+    const lines = listView([foreign], { namespaces: false, wide: false }, createDrawing({ ...plain, width: 100 }))
+    expect(lines[1]).toMatch(/^node-agent +Not ours {2,}not ours: it names a Deployment$/)
+  })
+
   it.each([60, 80, 200])('lists Rollouts in %d columns', async (width) => {
     const lines = listView(rollouts, { namespaces: true, wide: width === 200 }, createDrawing({ ...plain, width }))
     await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))

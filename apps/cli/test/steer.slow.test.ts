@@ -97,6 +97,15 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     })
   })
 
+  it.each([
+    ['status --timeout 0', 3],
+    ['status --timeout 2s', 3],
+    ['status --timeout 0 --through-pauses', 2],
+    ['status --timeout 2s --through-pauses', 2],
+  ])('ends %s with %d in a pause', async (line, code) => {
+    await expect(tranche(line)).resolves.toMatchObject({ code })
+  })
+
   it('says what a dry run would write, and writes nothing', async () => {
     expect((await tranche('pause node-agent --dry-run')).out).toBe(
       'demo/node-agent: pause would be accepted: nothing is written (dryRun); else spec.strategy.paused is set to true\n',
@@ -119,7 +128,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
 
   it('goes on when it is approved, paused and resumed, and ends', async () => {
     const approve = 'approve node-agent --reason fine --idempotency-key run-7'
-    expect((await tranche(`${approve} --wait`)).out).toMatch(/^demo\/node-agent: approve acknowledged: /)
+    expect((await tranche(approve)).out).toMatch(/^demo\/node-agent: approve acknowledged: step \d of \d /)
     expect(await tranche(approve)).toMatchObject({ code: 0, out: expect.stringMatching(/: approve asked for before: /) as string })
     expect((await tranche(`pause node-agent --reason lunch --wait ${jane}`)).out).toMatch(/^demo\/node-agent: pause acknowledged: /)
     await expect(tranche('status node-agent --timeout 1m')).resolves.toMatchObject({ code: 3 })
@@ -146,8 +155,14 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   it('fails when a version is bad, and is taken back', async () => {
     await setImage('v3-bad-crash')
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 1 })
+    const refused = await tranche('promote node-agent', 'yes\n')
+    expect(refused.err).toMatch(
+      /^WISH_REFUSED: revision [0-9a-f]+ is stopped by a failure\. Run tranche retry node-agent -n demo to [^\n]+\n$/,
+    )
     const asked = await tranche('abort node-agent', 'no\n')
-    expect(asked.err).toMatch(/abort holds revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/)
+    expect(asked.err).toMatch(
+      /abort rolls \d nodes? back from revision \d+ \([0-9a-f]+, node-agent:v3-bad-crash\) to revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/,
+    )
     expect(asked.code).toBe(1)
     expect((await tranche('abort node-agent --reason crashes --wait=60s')).out).toMatch(/^demo\/node-agent: abort acknowledged: /)
     await tranche('status node-agent --timeout 2m')
@@ -193,6 +208,23 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     const io = { out: { write: () => {} }, err: { write: () => {}, isTTY: true, columns: 80 }, env: { KUBECONFIG: kubeconfig } }
     await expect(run('abort node-agent -n demo'.split(' '), { ...io, in: terminal })).resolves.toBe(1)
     expect(terminal.readableFlowing).toBe(false)
+  })
+
+  it('says of a Rollout of a Deployment in one line why nothing is done with it', async () => {
+    const spec = {
+      workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      strategy: { canary: { steps: [{ replicas: 1 }] } },
+    }
+    await client.create(resourcePaths.rollouts, {
+      apiVersion: 'rollouts.kruise.io/v1beta1',
+      kind: 'Rollout',
+      metadata: { ...key, name: 'web' },
+      spec,
+    })
+    expect((await tranche('plan web')).err).toMatch(/^WORKLOAD_NOT_FOUND: [^\n]+\n$/)
+    expect((await tranche('abort web', 'yes\n')).err).toMatch(/^WISH_REFUSED: spec\.workloadRef names a Deployment[^\n]+\n$/)
+    expect((await tranche('get web')).out).toMatch(/^demo\/web {3}Not ours\n/)
+    await client.delete(resourcePaths.rollouts, { ...key, name: 'web' })
   })
 
   it('ends -w with the first thing that does not pass', async () => {

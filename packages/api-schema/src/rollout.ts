@@ -16,7 +16,7 @@ import {
 import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
 import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
 import { nodeSelectorSchema } from './release-policy.ts'
-import { finalisingSteps, heldReasons, notifyEvents, rolloutPhases, stepStates } from './values.ts'
+import { finalisingSteps, heldReasons, notifyEvents, releaseResults, rolloutPhases, stepStates } from './values.ts'
 
 const pauseSchema = z.object({
   duration: int32().optional().meta({ description: 'Seconds to wait; without it the step waits for a person.' }),
@@ -125,6 +125,19 @@ const answeredBodySchema = z.object({
 /** Content of an action that was answered. */
 export type AnsweredBody = Frozen<z.infer<typeof answeredBodySchema>>
 
+/** One release: a template on its way to the nodes, until it is there or is replaced. */
+const releaseRecordSchema = z.object({
+  revision: z.string().meta({ description: 'Its controller-revision-hash.' }),
+  startedAt: time().meta({ description: 'When it began.' }),
+  endedAt: time().optional().meta({ description: 'When it ended; absent while it runs.' }),
+  result: known(releaseResults).optional().meta({
+    description: 'Completed, RolledBack, Failed or Superseded (by another template), or Stopped; absent while it runs.',
+  }),
+  failure: z.string().optional().meta({ description: 'Why the version was taken to be bad, cut to 256 characters.' }),
+})
+/** A release, and how it ended. */
+export type ReleaseRecord = Frozen<z.infer<typeof releaseRecordSchema>>
+
 /** One template that is held. */
 export const heldRevisionSchema = z.object({
   digest: z.string().meta({ description: 'Digest of the template, which stays when its revision is made anew.' }),
@@ -218,6 +231,7 @@ const rolloutStatusSchema = z.object({
   heldRevisions: atomicList(heldRevisionSchema).optional().meta({
     description: 'Templates that were taken back and are not released again by applying them again; the action retry lifts this.',
   }),
+  releases: atomicList(releaseRecordSchema).optional().meta({ description: 'The latest releases and how each ended, newest last.' }),
   lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest wish.' }),
   acceptedWishes: acceptedWishesSchema.optional().meta({ description: 'Accepted wishes that count until the release ends.' }),
   rollbackFrom: z.string().optional().meta({ description: 'Revision that the release under way, or the last one, takes back.' }),

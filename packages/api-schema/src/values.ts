@@ -156,6 +156,17 @@ export const LISTED_NODES_MAX = 50
 /** The most held revisions that a status remembers: the oldest goes first. */
 export const HELD_REVISIONS_MAX = 10
 
+/** How many releases a status remembers. */
+export const RELEASES_MAX = 10
+
+/**
+ * How a release ended. `Failed` and `Superseded`: another template was applied, after it had failed or while it ran. `Stopped`: the Rollout
+ * was disabled, or its DaemonSet was gone.
+ */
+export const releaseResults = ['Completed', 'RolledBack', 'Failed', 'Superseded', 'Stopped'] as const
+/** @see releaseResults */
+export type ReleaseResult = (typeof releaseResults)[number]
+
 /** How many ids of answered wishes a status remembers. */
 export const ANSWERED_ACTIONS_MAX = 16
 

@@ -6,7 +6,7 @@ import { createChronicle, revisionOf } from './chronicle.ts'
 import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from './course.ts'
 import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned-change.ts'
 import { createLives } from './pod-lives.ts'
-import { measurePods } from './pod-times.ts'
+import { isSimulated, measurePods } from './pod-times.ts'
 import type { ForecastPrograms, Reflection } from './programs.ts'
 import { simulateCluster } from './simulated-cluster.ts'
 import { toForecast } from './to-forecast.ts'
@@ -60,6 +60,7 @@ export async function forecast<R extends Reflection>(
     takenAtMs: current.takenAtMs,
     nowMs: () => nowMs(),
     crashes: (pod) => crashing.has(pod.spec?.nodeName ?? '') && revisionOf(pod) === chronicle.canary,
+    simulated: new Set(current.nodes.filter(isSimulated).map(({ metadata }) => metadata.name)),
   })
   const cluster = await simulateCluster(current, {
     programs,

@@ -1,5 +1,5 @@
 import type { Pod } from '@tranche/kube-types'
-import { type PodLife, readPodSettings } from '@tranche/sim-nodes'
+import { lifeCycleOf, type PodLife, readPodSettings } from '@tranche/sim-nodes'
 import type { PodTimes } from './pod-times.ts'
 import { meanOf } from './statistics.ts'
 import { isStarting } from './stored-objects.ts'
@@ -15,6 +15,8 @@ export interface LivesOptions {
   readonly nowMs: () => number
   /** Its containers end soon after they have begun, again and again. */
   readonly crashes: (pod: Pod) => boolean
+  /** Nodes of a simulator, where the tag of an image decides what becomes of its pods. */
+  readonly simulated: ReadonlySet<string>
 }
 
 /** Moments at which pods become Ready lie so far apart, in milliseconds, by the time that one pod takes to stop and to start. */
@@ -22,9 +24,10 @@ const [LEAST_TICK_MS, MOST_TICK_MS, TICK_PART] = [100, 500, 1 / 20]
 
 /**
  * Says of each pod what becomes of it: those that were found Ready or in trouble stay as they are until they are deleted, those that were
- * found starting need the rest of their time, and every new one takes as long as the one on its node took.
+ * found starting need the rest of their time, and every new one takes as long as the one on its node took. What a new version does cannot be
+ * known, but on simulated nodes.
  */
-export function createLives({ times, pods, takenAtMs, nowMs, crashes }: LivesOptions): (pod: Pod) => PodLife {
+export function createLives({ times, pods, takenAtMs, nowMs, crashes, simulated }: LivesOptions): (pod: Pod) => PodLife {
   const found = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
   const untilTick = createTicks(times, nowMs)
   return (pod) => {
@@ -33,16 +36,27 @@ export function createLives({ times, pods, takenAtMs, nowMs, crashes }: LivesOpt
     const wholeMs = times.startMsOf(node)
     const startMs =
       before === undefined ? wholeMs : Math.max(0, wholeMs - (takenAtMs - Date.parse(before.metadata.creationTimestamp ?? '')))
+    const own = readPodSettings((simulated.has(node) ? pod.metadata.annotations : undefined) ?? {}, node, '')
     const settings = {
-      ...readPodSettings({}, node, ''),
+      ...own,
       startMs: untilTick(Number.isFinite(startMs) ? startMs : wholeMs),
       readinessMs: 0,
       stopMs: times.stop.ms,
       termNotReady: false,
     }
-    if (before !== undefined) return { name: isStarting(before) ? 'prompt' : 'stays', settings }
-    return { name: crashes(pod) ? 'bad-crash' : 'prompt', settings }
+    if (before !== undefined && !isStarting(before)) return { name: 'stays', settings }
+    if (before === undefined && crashes(pod)) return { name: 'bad-crash', settings }
+    const told = simulated.has(node) ? lifeCycleOf(imagesOf(pod), own.mayFail) : 'ok'
+    return { name: told === 'ok' ? 'prompt' : told, settings }
   }
+}
+
+function imagesOf({ spec }: Pod): readonly string[] {
+  const { containers = [], initContainers = [] } = (spec ?? {}) as {
+    readonly containers?: readonly { readonly image?: string }[]
+    readonly initContainers?: readonly { readonly image?: string }[]
+  }
+  return [...initContainers, ...containers].flatMap(({ image }) => image ?? [])
 }
 
 /**

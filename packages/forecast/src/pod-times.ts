@@ -135,7 +135,8 @@ function graceMsOf({ spec }: DaemonSet): number {
   return terminationGracePeriodSeconds * 1_000
 }
 
-function isSimulated({ status }: Node): boolean {
+/** @returns whether a node is one of a simulator, and not a machine */
+export function isSimulated({ status }: Pick<Node, 'status'>): boolean {
   const { nodeInfo } = (status ?? {}) as { readonly nodeInfo?: { readonly containerRuntimeVersion?: string } }
   return nodeInfo?.containerRuntimeVersion?.startsWith('sim://') === true
 }

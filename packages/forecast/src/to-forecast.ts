@@ -154,7 +154,7 @@ function messageOf(told: Told, outcome: Forecast['outcome'], hit: number): strin
   const count = new Set(batches.filter(isOfFirst(chronicle)).map(({ index }) => index)).size
   switch (outcome) {
     case 'Completes':
-      return `It completes: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
+      return `It completes if the new version runs well: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
     case 'RollsBack':
       return `It is taken back by itself after ${nodes} had the new version. ${failureText(chronicle)}`.trim()
     case 'Stops':

@@ -12,7 +12,7 @@ it.each([3_120, 9_430, 1_149])('lets pods be ready together, and all of them tak
     crowd: null,
   }
   let nowMs = 0
-  const lives = createLives({ times, pods: [], takenAtMs: 0, nowMs: () => nowMs, crashes: () => false })
+  const lives = createLives({ times, pods: [], takenAtMs: 0, nowMs: () => nowMs, crashes: () => false, simulated: new Set() })
   const starts = Array.from({ length: 200 }, (_, at) => {
     const pod = { metadata: { name: `p${at}`, uid: `${at}` }, spec: { nodeName: 'node-1' } } as unknown as Pod
     const { startMs: ms } = lives(pod).settings
@@ -25,4 +25,14 @@ it.each([3_120, 9_430, 1_149])('lets pods be ready together, and all of them tak
     expect(Math.abs(readyMs / tickMs - Math.round(readyMs / tickMs))).toBeLessThan(1e-6)
   }
   expect(Math.abs(nowMs - 200 * startMs)).toBeLessThanOrEqual(tickMs)
+})
+
+it.each([
+  ['node-1', 'agent:v3-bad-crash', 'bad-crash'],
+  ['node-1', 'agent:v3', 'prompt'],
+  ['machine-1', 'agent:v3-bad-crash', 'prompt'],
+])('lets a new pod on %s with the image %s be %s: only simulated nodes say by the tag what becomes of it', (nodeName, image, name) => {
+  const times: PodTimes = { believed: [], startMsOf: () => 1_000, stop: { ms: 0, told: 'ByNobody' }, isCoarse: false, crowd: null }
+  const lives = createLives({ times, pods: [], takenAtMs: 0, nowMs: () => 0, crashes: () => false, simulated: new Set(['node-1']) })
+  expect(lives({ metadata: { name: 'p', uid: '1' }, spec: { nodeName, containers: [{ image }] } } as unknown as Pod).name).toBe(name)
 })

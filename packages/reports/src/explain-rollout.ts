@@ -3,6 +3,7 @@ import { firstNodes, hashOf, tallyNodes } from '@tranche/planner'
 import { recordedActionsOf } from '@tranche/wishes'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
+import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage, type PresentWait, presentWait, waitText } from './present-message.ts'
@@ -19,7 +20,7 @@ export function explainRollout(facts: ReleaseFacts): Explanation {
     subject: facts.rollout.metadata.name,
     answer,
     rule,
-    facts: factsOf(outline),
+    facts: otherWorkload(facts.rollout) === null ? factsOf(outline) : [],
     ...(next !== undefined && next !== answer && { next }),
   }
 }

@@ -1,8 +1,9 @@
-import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type RevisionReport } from '@tranche/api-schema'
+import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type ReleaseReport, type RevisionReport } from '@tranche/api-schema'
 import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
 import { recordedActionsOf, resultOfAction, seenActionsOf } from '@tranche/wishes'
 import { roleOf } from './node-state.ts'
+import { outcomeOf } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
@@ -15,13 +16,15 @@ export function reportRevisions(facts: ReleaseFacts): readonly RevisionReport[] 
     .map((revision) => revisionReport(outline, revision, nodes.get(hashOf(revision)) ?? 0))
 }
 
-/** What happened to a Rollout: its revisions, what was taken back, and who asked for what. */
+/** What happened to a Rollout: its revisions, its releases, what was taken back, and who asked for what. */
 export function reportHistory(facts: ReleaseFacts): HistoryReport {
   const { rollout, daemonSet } = facts
   const actions = new Map<string, RecordedAction>()
   for (const action of [...recordedActionsOf(daemonSet), ...recordedActionsOf(rollout)]) actions.set(action.id, action)
+  const revisions = reportRevisions(facts)
   return {
-    revisions: reportRevisions(facts),
+    revisions,
+    releases: releaseReports(facts, revisions),
     heldRevisions: rollout.status?.heldRevisions ?? [],
     seenActions: seenActionsOf(rollout).toReversed(),
     actions: [...actions.values()]
@@ -29,6 +32,19 @@ export function reportHistory(facts: ReleaseFacts): HistoryReport {
       .slice(0, RECORDED_ACTIONS_MAX)
       .map((action) => ({ ...action, ...resultOfAction(action, rollout) })),
   }
+}
+
+function releaseReports(facts: ReleaseFacts, revisions: readonly RevisionReport[]): readonly ReleaseReport[] {
+  const records = facts.rollout.status?.releases ?? []
+  return records.toReversed().map(({ result, ...record }) => {
+    const known = revisions.find(({ revision }) => revision === record.revision)
+    return {
+      ...record,
+      ...(known !== undefined && { number: known.number }),
+      images: known?.images ?? [],
+      result: result ?? outcomeOf(facts),
+    }
+  })
 }
 
 function revisionReport(outline: Outline, revision: ControllerRevision, nodes: number): RevisionReport {

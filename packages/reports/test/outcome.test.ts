@@ -15,7 +15,7 @@ describe('a Rollout of another workload', () => {
       const facts = { ...reading, rollout: { ...reading.rollout, status: status as RolloutStatus | undefined } }
       const message = 'not ours: it names a Deployment of apps/v1, and Tranche acts on DaemonSets of apps/v1 only'
       expect(summarizeRollout(facts)).toMatchObject({ reason: 'OtherWorkload', outcome: 'Running', message })
-      expect(explainRollout(facts)).toMatchObject({ rule: 'OtherWorkload', answer: message })
+      expect(explainRollout(facts)).toMatchObject({ rule: 'OtherWorkload', answer: message, facts: [] })
       expect(allowedActions(facts)).toEqual([])
     },
   )

@@ -281,6 +281,20 @@ describe('the revisions of a DaemonSet', () => {
 })
 
 describe('the history of a Rollout', () => {
+  it('has the latest releases with their images, and of the one that runs what it comes to', () => {
+    const toy = aToy()
+    toy.setImage('v2')
+    settle(toy)
+    const [running] = reportHistory(readToy(toy)).releases ?? []
+    expect(running).toMatchObject({ revision: 'hash-v2', number: 2, images: ['v2'], result: 'Waiting' })
+    toy.setImage('v3')
+    settle(toy)
+    expect(reportHistory(readToy(toy)).releases?.map(({ revision, result }) => [revision, result])).toEqual([
+      ['hash-v3', 'Waiting'],
+      ['hash-v2', 'Superseded'],
+    ])
+  })
+
   it('has the wishes on both objects, each once, newest first', () => {
     const calm = aReading()
     const record = (id: string, type: string, minute: number): object => ({

@@ -134,5 +134,5 @@ function progressingReason({ status }: Rollout): string {
 
 function waiting({ status }: Rollout, what: string): WishStanding {
   const said = status?.message
-  return { kind: 'waiting', message: `waiting for ${what}${said === undefined || said === '' ? '' : `; the Rollout says: ${said}`}` }
+  return { kind: 'waiting', message: `waiting for ${what}${said === undefined || said === '' ? '' : `; the Rollout still says: ${said}`}` }
 }

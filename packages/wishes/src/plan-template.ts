@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import { hashOf, heldTemplate, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
+import { hashOf, heldTemplate, imagesText, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
 import { refused, type UndoLook, type Wish, type WishFacts, type WishRefusal } from './wish.ts'
 
 /** A change of a DaemonSet's template. */
@@ -58,13 +58,13 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
   return {
     kind: 'change',
     patch: [{ op: 'replace', path: '/spec/template', value: template }],
-    message: `the template of revision ${nameOf(revision)} is put back${held}`,
+    message: `the template of revision ${longNameOf(revision)} is put back${held}`,
     look: { uid: metadata.uid, present: now, target: hashOf(revision) },
   }
 }
 
 function overtaken({ metadata }: DaemonSet, present: ControllerRevision | undefined, since: string): WishRefusal {
-  const now = present === undefined ? 'to one that has no revision yet' : `and is that of revision ${nameOf(present)} now`
+  const now = present === undefined ? 'to one that has no revision yet' : `and is that of revision ${longNameOf(present)} now`
   const message = `the template of DaemonSet ${metadata.name} has changed ${since}, ${now}`
   return refused('MOVED_ON', message, 'look which revision is the present one, and decide anew')
 }
@@ -130,6 +130,11 @@ function nameOf(revision: ControllerRevision): string {
   return `${revision.revision} (${hashOf(revision)})`
 }
 
+/** With its images. */
+function longNameOf(revision: ControllerRevision): string {
+  return `${revision.revision} (${[hashOf(revision), imagesText(revision)].filter(Boolean).join(', ')})`
+}
+
 /** An annotation of the pod template that says when, as `kubectl rollout restart` writes it. */
 export function planRestart({ metadata, spec }: DaemonSet, { nowMs }: WishFacts): TemplateChange | WishRefusal {
   const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z')
@@ -148,6 +153,6 @@ export function planRestart({ metadata, spec }: DaemonSet, { nowMs }: WishFacts)
   return {
     kind: 'change',
     patch: [...parents, { op: 'add', path: `${path}/annotations/${RESTARTED_AT.replace('/', '~1')}`, value: at }],
-    message: 'every pod is to be made anew',
+    message: `${RESTARTED_AT} is set: every pod is replaced, step by step`,
   }
 }

@@ -1,4 +1,5 @@
 import type { Rollout, WishType } from '@tranche/api-schema'
+import { commandText, retryHeldText } from '@tranche/planner'
 import { isDaemonSetRef } from '@tranche/validation'
 import { type Standing, standingOf, standingText } from './standing.ts'
 import { refused, type Wish, type WishRefusal } from './wish.ts'
@@ -53,14 +54,14 @@ interface Judged {
 
 const refusals: { readonly [Type in WishType]: (judged: Judged) => WishRefusal | null } = {
   pause: () => null,
-  resume: ({ rollout, standing }) => (rollout.spec.strategy.paused === true || asksForRetry(rollout) ? null : notPaused(standing)),
-  approve: ({ standing }) => releaseRefusal(standing) ?? stopRefusal(standing) ?? approveRefusal(standing),
-  jump: ({ standing, wish }) =>
-    releaseRefusal(standing) ?? stopRefusal(standing) ?? finishRefusal(standing) ?? jumpRefusal(standing, wish.body.step ?? 0),
-  promote: ({ standing, wish }) =>
-    releaseRefusal(standing) ?? (isWayOut(standing, wish) ? null : stopRefusal(standing)) ?? finishRefusal(standing),
+  resume: ({ rollout, standing }) => (rollout.spec.strategy.paused === true || asksForRetry(rollout) ? null : notPaused(rollout, standing)),
+  approve: ({ rollout, standing }) => releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? approveRefusal(standing),
+  jump: ({ rollout, standing, wish }) =>
+    releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? finishRefusal(standing) ?? jumpRefusal(standing, wish.body.step ?? 0),
+  promote: ({ rollout, standing, wish }) =>
+    releaseRefusal(standing) ?? (isWayOut(standing, wish) ? null : stopRefusal(rollout, standing)) ?? finishRefusal(standing),
   abort: ({ standing }) => releaseRefusal(standing) ?? abortRefusal(standing),
-  retry: ({ standing, wish }) => retryRefusal(standing, wish.body.revision),
+  retry: ({ rollout, standing, wish }) => retryRefusal(rollout, standing, wish.body.revision),
   undo: () => null,
   restart: () => null,
 }
@@ -71,8 +72,9 @@ export function asksForRetry(rollout: Rollout): boolean {
   return rollout.spec.strategy.paused !== true && (stalled === 'ReleaseFailed' || stalled === 'AnalysisInconclusive')
 }
 
-function notPaused(standing: Standing): WishRefusal {
-  const fix = standing.stalled === 'RevisionHeld' ? 'write retry to release the held revision' : 'nothing needs to be done'
+function notPaused(rollout: Rollout, standing: Standing): WishRefusal {
+  const retry = commandText(rollout, 'retry')
+  const fix = standing.stalled === 'RevisionHeld' ? `run ${retry} to release the held revision` : 'nothing needs to be done'
   return refused('WISH_REFUSED', `the Rollout is not paused; ${standingText(standing)}`, fix)
 }
 
@@ -80,10 +82,11 @@ function releaseRefusal(standing: Standing): WishRefusal | null {
   return standing.isReleasing ? null : refused('WISH_REFUSED', standingText(standing), 'wait for the next release')
 }
 
-function stopRefusal({ stalled, isBad, canaryRevision }: Standing): WishRefusal | null {
+function stopRefusal(rollout: Rollout, { stalled, isBad, canaryRevision }: Standing): WishRefusal | null {
   if (!isBad && !stoppedBy.includes(stalled)) return null
   const why = stopTexts[stalled] ?? 'is stopped by a failure'
-  return refused('WISH_REFUSED', `revision ${canaryRevision} ${why}`, 'write retry to go on with it all the same, or abort to take it back')
+  const fix = `run ${commandText(rollout, 'retry')} to continue all the same, or ${commandText(rollout, 'abort')} to roll back`
+  return refused('WISH_REFUSED', `revision ${canaryRevision} ${why}`, fix)
 }
 
 const stopTexts: Readonly<Record<string, string>> = { RevisionHeld: 'is held', AnalysisInconclusive: 'cannot be judged by its analysis' }
@@ -115,11 +118,13 @@ function abortRefusal(standing: Standing): WishRefusal | null {
   return refused('WISH_REFUSED', message, 'wait for its end')
 }
 
-function retryRefusal(standing: Standing, revision: string | undefined): WishRefusal | null {
+function retryRefusal(rollout: Rollout, standing: Standing, revision: string | undefined): WishRefusal | null {
   const { isReleasing, stalled, hasFailed, heldRevisions } = standing
   if (hasFailed || (revision !== undefined && heldRevisions.includes(revision))) return null
   if (isReleasing && liftedByRetry.includes(stalled)) return null
   const fix =
-    heldRevisions.length === 0 ? 'nothing needs to be done' : `to release a held revision again name it: ${heldRevisions.join(', ')}`
+    heldRevisions.length === 0
+      ? 'nothing needs to be done'
+      : `to release a held revision after all run ${retryHeldText(rollout, heldRevisions)}`
   return refused('WISH_REFUSED', `nothing that a retry lifts stands in the way; ${standingText(standing)}`, fix)
 }

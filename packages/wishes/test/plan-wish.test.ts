@@ -30,6 +30,27 @@ describe.each(states.map((state) => ({ state })))('while it is $state', ({ state
   })
 })
 
+it.each([
+  ['approve', 'failed', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
+  ['promote', 'held', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
+  ['resume', 'held', 'run tranche retry agent -n demo to release the held revision'],
+  ['retry', 'unseen', 'nothing needs to be done'],
+] as const)('a refused %s while it is %s names the command that helps', (type, state, fix) => {
+  expect(planWish(aWish(type), factsIn(state))).toMatchObject({ code: no, fix })
+})
+
+it('a refused retry names the held revisions that it could be for', () => {
+  const retry = (...held: readonly string[]) => {
+    const { rollout, ...facts } = factsIn('healthy')
+    const heldRevisions = held.map((revision) => ({ digest: revision, revision, at: '', reason: 'Aborted' as const }))
+    return planWish(aWish('retry'), { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions } } })
+  }
+  expect(retry('v2')).toMatchObject({ fix: 'to release a held revision after all run tranche retry agent -n demo --revision v2' })
+  expect(retry('v2', 'v3')).toMatchObject({
+    fix: 'to release a held revision after all run tranche retry agent -n demo --revision with one of v2, v3',
+  })
+})
+
 it.each(['approve', 'jump'] as const)('tells who says no step with %s that there is none, where no release is under way', (type) => {
   const body = type === 'jump' ? { step: 1 } : {}
   expect(planWish(aWish(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is under way' })
@@ -357,7 +378,7 @@ describe('undo', () => {
     expect(undo('0', withHeld(2))).toBe('agent:1')
     expect(undo('2', withHeld(2))).toBe('agent:2')
     expect(planWish(aWish('undo', { body: { toRevision: '2' } }), withHeld(2))).toMatchObject({
-      message: 'the template of revision 2 (h2) is put back, which is held: nothing is deleted for it before a retry',
+      message: 'the template of revision 2 (h2, agent:2) is put back, which is held: nothing is deleted for it before a retry',
     })
     expect(undo(undefined, withHeld(1, 2))).toMatchObject({
       code: no,
@@ -382,7 +403,7 @@ describe('undo', () => {
     const facts = factsIn('healthy')
     expect(planWish(aWish('undo', { body: { revision: 'h2' } }), facts)).toMatchObject({
       path: 'revision',
-      message: 'the template of DaemonSet agent has changed from revision h2, and is that of revision 3 (h3) now',
+      message: 'the template of DaemonSet agent has changed from revision h2, and is that of revision 3 (h3, agent:3) now',
     })
     expect(planWish(aWish('undo', { body: { revision: 'h3' } }), { ...facts, daemonSet: aDaemonSet('agent:4') })).toMatchObject({
       code: moved,

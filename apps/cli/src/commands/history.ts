@@ -14,7 +14,7 @@ export interface HistoryOptions {
   readonly name: string | undefined
 }
 
-/** Prints the revisions of a Rollout, which of them are held, and who asked for what. */
+/** Prints the revisions of a Rollout, its releases and how each ended, and who asked for what. */
 export async function history({ access, output, name }: HistoryOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const key = await findRollout(session.desk, session.namespace, { named: name, command: 'history' })

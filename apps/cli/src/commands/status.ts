@@ -46,9 +46,7 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
       io.out,
       progressLine(report, createOutputDrawing(io.out, io, { colors: options.output.colors, nowMs: session.clock.nowMs(), uncut: true })),
     )
-  return isOurs(report)
-    ? statusExitCodeOf(report.outcome, { waitsThrough: options.throughPauses && options.timeoutMs !== 0 })
-    : statusExitCodes.unknown
+  return isOurs(report) ? statusExitCodeOf(report.outcome, { waitsThrough: options.throughPauses }) : statusExitCodes.unknown
 }
 
 /** How long is waited, and what keeps it from seeing anything. */

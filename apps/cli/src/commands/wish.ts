@@ -87,16 +87,26 @@ function asksPerson({ type, yes, dryRun }: WishOptions, io: CommandIo): boolean 
 }
 
 async function agreed(
-  { clock }: Session,
+  session: Session,
   { options, look }: { readonly options: WishOptions; readonly look: WishLook },
   io: CommandIo,
 ): Promise<boolean> {
   if (!asksPerson(options, io)) return true
   checkRevision(options, look)
-  const drawing = createOutputDrawing(io.err, io, { colors: options.output.colors, nowMs: clock.nowMs() })
+  if (options.access.source.kind === 'cluster') await checkRefusal(session, options, look)
+  const drawing = createOutputDrawing(io.err, io, { colors: options.output.colors, nowMs: session.clock.nowMs() })
   const { report, revisions, body } = look
   io.err.write(`${wishPreview({ type: options.type, body, revisions }, report, drawing).join('\n')}\n`)
   return confirmed(`${options.type} ${report.namespace}/${report.name}?`, io)
+}
+
+/** A person is not asked about what would be refused: the refusal is the answer. */
+async function checkRefusal({ desk }: Session, options: WishOptions, { body, report: { namespace, name } }: WishLook): Promise<void> {
+  const { type, idempotencyKey } = options
+  const tried = { type, body, waitMs: 0, idempotencyKey, seen: membersToSee(options), dryRun: true }
+  await desk.wish({ namespace, name }, tried).catch((error: unknown) => {
+    throw inOptions(error, options.body)
+  })
 }
 
 /** Nobody is asked about a revision that is not there. Of a wish that may be repeated its record knows better. */

@@ -29,6 +29,7 @@ export function addPlanCommand(program: Command, io: CommandIo, exit: Exit): voi
       'after',
       `
 Without --image and -f it plans what is under way. Ends with 0 when the release would complete, with 1 when it would not.
+Whether a new version runs well is not known before it runs: --if plays one that fails.
 
 What can go wrong, behind --if:
   NODE fails        the machine dies as soon as the new version is up there

@@ -89,8 +89,8 @@ function addStatus(program: Command, io: CommandIo, exit: Exit): void {
 Ends with
   0  done: every node that can be is on the version that was asked for
   1  failed: the version was taken back, or cannot go on by itself
-  2  timed out: it was still going on
-  3  waiting for a person
+  2  timed out: it was still going on, with --through-pauses in a pause too
+  3  waiting for a person; never with --through-pauses
   4  it could not be found out: no such Rollout, no answer, a wrong option
 
 Examples:
@@ -141,7 +141,7 @@ function addHistory(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('history')
     .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
-    .description('Show the revisions of a Rollout, which of them are held, and who asked for what.')
+    .description('Show the revisions of a Rollout, how each release ended, and who asked for what.')
   withOutputOptions(withAccessOptions(command), 'json or yaml')
     .addHelpText('after', '\nExamples:\n  tranche history node-agent\n  tranche history node-agent -o json')
     .action(async (name: string | undefined, values: Values) => {

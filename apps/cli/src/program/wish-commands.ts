@@ -71,6 +71,8 @@ const commands: readonly WishCommand[] = [
 
 const LONGEST_WAIT_MS = 3_600_000
 const DEFAULT_WAIT = '30s'
+/** A controller that works answers sooner, and the answer says where the release stands after the action. */
+const SHORT_WAIT = '5s'
 
 /** The commands that ask something of a release, one for each wish. */
 export function addWishCommands(program: Command, io: CommandIo, exit: Exit): void {
@@ -98,7 +100,10 @@ export function addWishCommands(program: Command, io: CommandIo, exit: Exit): vo
 function withSharedOptions(command: Command): Command {
   return withOutputOptions(withAccessOptions(command), 'json, yaml or name')
     .option('--reason <text>', 'why; stands on the record')
-    .option('--wait [time]', `wait until the controller has acted on it, ${DEFAULT_WAIT} where no time is given`)
+    .option(
+      '--wait [time]',
+      `the longest to wait until the controller has acted on it: ${SHORT_WAIT} without the option, ${DEFAULT_WAIT} where it has no time, 0 not at all`,
+    )
     .option('--idempotency-key <key>', 'the same key by the same user is the same wish: it is carried out once')
     .option('--dry-run', 'say what would be written, and write nothing')
 }
@@ -147,8 +152,8 @@ function stepOf(option: string, value: string | undefined): number | undefined {
 
 function toWaitMs(values: Values): number {
   const wait = values['wait']
-  if (wait === undefined || values['dryRun'] === true) return 0
-  const text = typeof wait === 'string' ? wait : DEFAULT_WAIT
+  if (values['dryRun'] === true) return 0
+  const text = wait === undefined ? SHORT_WAIT : typeof wait === 'string' ? wait : DEFAULT_WAIT
   const ms = parseDuration('--wait', text)
   if (ms > LONGEST_WAIT_MS) throw misplaced('--wait', `is longer than an hour: ${text}`, 'wait with tranche status --timeout')
   return ms

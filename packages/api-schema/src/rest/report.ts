@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 import { failureSchema } from '../status-fields.ts'
 import { lastActionSchema, heldRevisionSchema } from '../rollout.ts'
+import { releaseResults } from '../values.ts'
 import { wishTypes } from './wish.ts'
 
 const moment = (): z.ZodString => z.string().meta({ format: 'date-time' })
@@ -265,11 +266,27 @@ export const eventReportSchema = z
 /** @see eventReportSchema */
 export type EventReport = Frozen<z.infer<typeof eventReportSchema>>
 
+const releaseReportSchema = z.object({
+  revision: z.string().meta({ description: 'controller-revision-hash.' }),
+  number: z
+    .int()
+    .optional()
+    .meta({ description: 'Of the revision, as `kubectl rollout history` counts; absent once it is no longer in the history.' }),
+  images: z.array(z.string()).meta({ description: 'Images of the revision; none once it is no longer in the history.' }),
+  startedAt: moment(),
+  endedAt: moment().optional().meta({ description: 'Absent while it runs.' }),
+  result: z.enum([...releaseResults, ...outcomes]).meta({ description: 'How it ended; while it runs, what the Rollout comes to.' }),
+  failure: z.string().optional().meta({ description: 'Why the version was taken to be bad.' }),
+})
+/** One release, and how it ended. */
+export type ReleaseReport = Frozen<z.infer<typeof releaseReportSchema>>
+
 /** What happened to a Rollout: its revisions, what was taken back, and who asked for what. */
 export const historyReportSchema = z
   .object({
     revisions: z.array(revisionReportSchema).meta({ description: 'Newest first.' }),
     heldRevisions: z.array(heldRevisionSchema),
+    releases: z.array(releaseReportSchema).optional().meta({ description: 'The latest releases, newest first, at most ten.' }),
     actions: z.array(recordedActionSchema.extend(actionResultSchema.shape)).meta({ description: 'Newest first, at most sixteen.' }),
     seenActions: z.array(seenActionSchema).meta({ description: 'What was written past us; newest first, at most sixteen.' }),
     rolloutHidden: z.boolean().optional().meta({

@@ -1,10 +1,17 @@
-import type { Rollout, RolloutAction } from '@tranche/api-schema'
+import type { Rollout, WishType } from '@tranche/api-schema'
 
 /**
  * The command that asks for an action on a Rollout, as messages name it to whom they ask to act.
  *
  * @returns such as `tranche retry node-agent -n demo`
  */
-export function commandText({ metadata }: Rollout, type: RolloutAction['type'], ...flags: readonly string[]): string {
+export function commandText({ metadata }: Rollout, type: WishType, ...flags: readonly string[]): string {
   return ['tranche', type, metadata.name, '-n', metadata.namespace ?? 'default', ...flags].join(' ')
+}
+
+/** @returns the command that releases a revision after all which is held now, where there may be several of them */
+export function retryHeldText(rollout: Rollout, held: readonly string[]): string {
+  const [only = '', ...others] = held
+  const command = commandText(rollout, 'retry', '--revision')
+  return others.length === 0 ? `${command} ${only}` : `${command} with one of ${held.join(', ')}`
 }

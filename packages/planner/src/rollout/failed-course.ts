@@ -2,7 +2,7 @@ import type { Failure } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { commandText } from './command-text.ts'
 import type { Course } from './course.ts'
-import { AFTER_PAUSE, heldCourse } from './held-course.ts'
+import { afterPause, heldCourse } from './held-course.ts'
 import { takenBack, withHeld } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
 import { asksForRollback, whyNoRollback } from './release-failure.ts'
@@ -51,7 +51,7 @@ function rollbackText(view: RolloutView, course: Course, failure: Failure): stri
   if (!asksForRollback(failure)) return ''
   const whyNot = whyNoRollback(view, course)
   if (whyNot !== null) return `; failure.action is Rollback, and ${whyNot}`
-  return `; failure.action is Rollback: ${AFTER_PAUSE}`
+  return `; failure.action is Rollback: ${afterPause(view)}`
 }
 
 function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {

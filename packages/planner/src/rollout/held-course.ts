@@ -7,6 +7,7 @@ import { isReverted, revertOver, withHeldAnew } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
 import { isRevertAgain, reapplyAction, untilRevertMs, withNextRevert } from './reapply.ts'
 import { whyNoRollback } from './release-failure.ts'
+import { revisionText } from './revision-text.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -22,16 +23,18 @@ export function heldCourse(view: RolloutView, daemonSet: DaemonSet, course: Cour
   if (now.reverted !== false || whyNot !== null) return waitingCourse(view, standing, heldText(view, now, whyNot))
   const isPaused = waitsForResume(view.rollout)
   if (!isRevertAgain(now)) {
-    if (isPaused && now.reason === 'Failed') return waitingCourse(view, standing, `${pastText(now)}; ${AFTER_PAUSE}`)
-    return { ...standing, message: takingBackText(course, now) }
+    if (isPaused && now.reason === 'Failed') return waitingCourse(view, standing, `${pastText(now)}; ${afterPause(view)}`)
+    return { ...standing, message: takingBackText(view, course, now) }
   }
   const leftMs = untilRevertMs(now, view.nowMs)
-  const notYet = isPaused ? `; ${AFTER_PAUSE}` : ''
+  const notYet = isPaused ? `; ${afterPause(view)}` : ''
   return { ...waitingCourse(view, standing, `${revertText(view, course, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
 }
 
-/** Said of what a policy asks for while somebody has paused. */
-export const AFTER_PAUSE = 'it is taken back when spec.strategy.paused is false'
+/** @returns what is said of a rollback that a policy asks for while the Rollout is paused */
+export function afterPause({ rollout }: RolloutView): string {
+  return `it is rolled back once the Rollout is resumed (${commandText(rollout, 'resume')})`
+}
 
 /** What is to be remembered of it: that the template was put back, or when it is put back next. */
 function heldNow(view: RolloutView, daemonSet: DaemonSet, held: HeldRevision, whyNot: string | null): HeldRevision {
@@ -47,10 +50,12 @@ function waitingCourse({ fleet }: RolloutView, course: Course, message: string):
   return { ...course, message: `${message}; ${updated} of ${fleet.desired} nodes run it`, stalled: { reason: 'RevisionHeld', message } }
 }
 
-function takingBackText({ canary, failure }: Course, { reason }: HeldRevision): string {
+function takingBackText({ revisions }: RolloutView, { canary, failure }: Course, { reason }: HeldRevision): string {
   const seen = reason === 'Failed' && failure !== undefined ? `revision ${canary.canaryRevision} failed: ${failure.message}; ` : ''
   const who = reason === 'Failed' ? 'failure.action is Rollback: ' : ''
-  return `${seen}${who}taking revision ${canary.canaryRevision} back: the template of revision ${canary.stableRevision} is put back`
+  const from = revisionText(revisions, canary.canaryRevision)
+  const to = revisionText(revisions, canary.stableRevision ?? '')
+  return `${seen}${who}rolling back revision ${from}: the template of revision ${to} is put back`
 }
 
 /** Says why nothing is released, and what lifts it. */
@@ -60,11 +65,11 @@ function heldText({ rollout }: RolloutView, held: HeldRevision, whyNot: string |
 }
 
 /** Says when the stable template is put back once more. */
-function revertText({ rollout }: RolloutView, { canary }: Course, held: HeldRevision): string {
+function revertText({ rollout, revisions }: RolloutView, { canary }: Course, held: HeldRevision): string {
   const times = held.reverts === undefined ? '' : ` (${held.reverts} times so far)`
   return (
     `${pastText(held)}, and its template was applied again: nothing is deleted for it, and at ${held.revertAt} the template of revision ` +
-    `${canary.stableRevision} is put back${times}, for failure.onReapply is Revert; to release it after all run ${commandText(rollout, 'retry')}`
+    `${revisionText(revisions, canary.stableRevision ?? '')} is put back${times}, for failure.onReapply is Revert; to release it after all run ${commandText(rollout, 'retry')}`
   )
 }
 

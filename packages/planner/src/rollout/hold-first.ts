@@ -16,7 +16,7 @@ export function newHold(before: Course, { heldRevisions }: Course): HeldBy | nul
 /** While nothing new is held yet: everything else stays as it is said. */
 export function heldUp(before: Course, { id }: HeldBy, { goesOn, failure }: Course): Course {
   const why = failure === undefined ? '' : `revision ${id} failed: ${failure.message}; `
-  return { ...before, goesOn, failure, message: `${why}taking revision ${id} back: waiting until no deletion can be accepted any more` }
+  return { ...before, goesOn, failure, message: `${why}rolling back revision ${id}: waiting until no deletion can be accepted any more` }
 }
 
 /** Nothing can be deleted for the revision any more, whoever froze before whichever write. */

@@ -26,7 +26,7 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
   const template = templateToPutBack(view, stable)
   if (template === null) return null
   const patch = revertPatch(view, daemonSet, { template, mark: revertMark(held) })
-  return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: revertEvent(rollout, held) }
+  return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: revertEvent(view, held) }
 }
 
 /**

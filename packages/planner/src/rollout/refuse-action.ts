@@ -1,6 +1,6 @@
 import type { RolloutAction, StalledReason } from '@tranche/api-schema'
 import { jumpTarget } from './advance-step.ts'
-import { commandText } from './command-text.ts'
+import { commandText, retryHeldText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
 import { whyNoTemplate } from './plan-revert.ts'
@@ -23,7 +23,7 @@ export function refusalOf(view: RolloutView, standing: Standing, action: Rollout
   const { before, decided } = standing
   if (action.type === 'retry' && isHeld(before, action.revision)) return null
   const accepts = action.type === 'retry' && standingFailure(view, before) !== null
-  if (!accepts && (before.phase !== 'Progressing' || decided.phase !== 'Progressing')) return noReleaseText(before, action)
+  if (!accepts && (before.phase !== 'Progressing' || decided.phase !== 'Progressing')) return noReleaseText(view, before, action)
   if (decided.obstacle !== null) return `the Rollout is stalled: ${decided.message}`
   return momentRefusal(standing, action) ?? refusals[action.type](view, before, action)
 }
@@ -32,9 +32,10 @@ function isHeld({ heldRevisions }: Course, revision: string | undefined): boolea
   return revision !== undefined && heldRevisions.some((held) => held.revision === revision)
 }
 
-function noReleaseText({ heldRevisions }: Course, { type }: RolloutAction): string {
+function noReleaseText({ rollout }: RolloutView, { heldRevisions }: Course, { type }: RolloutAction): string {
   if (type !== 'retry' || heldRevisions.length === 0) return 'no release is under way'
-  return `no release is under way; to release a held revision again name it: ${heldRevisions.map(({ revision }) => revision).join(', ')}`
+  const held = heldRevisions.flatMap(({ revision }) => revision ?? [])
+  return `no release is under way; to release a held revision after all run ${retryHeldText(rollout, held)}`
 }
 
 /** Whether it is meant for what is going on now. */

@@ -1,11 +1,13 @@
 import type { HeldRevision, Rollout } from '@tranche/api-schema'
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { isRevertAgain } from './reapply.ts'
+import { revisionText } from './revision-text.ts'
 import type { PlannedEvent } from './rollout-plan.ts'
+import type { RolloutView } from './rollout-view.ts'
 
 /** Says that the template of the stable revision was put back, who wanted it, and why. */
-export function revertEvent(rollout: Rollout, held: HeldRevision): PlannedEvent {
-  const stable = rollout.status?.canaryStatus?.stableRevision ?? ''
+export function revertEvent({ rollout, revisions }: Pick<RolloutView, 'rollout' | 'revisions'>, held: HeldRevision): PlannedEvent {
+  const stable = revisionText(revisions, rollout.status?.canaryStatus?.stableRevision ?? '')
   const message = `${whyText(rollout, held)}: the template of revision ${stable} was put back`
   return { type: held.reason === 'Failed' || isRevertAgain(held) ? 'Warning' : 'Normal', reason: 'TemplateReverted', message }
 }

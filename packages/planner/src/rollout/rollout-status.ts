@@ -10,6 +10,7 @@ import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
 import { leakedWhileHeld } from './leaked-while-held.ts'
 import { standingFailure } from './release-failure.ts'
 import { policyInUse } from './release-policy.ts'
+import { nextReleases } from './release-records.ts'
 import { releaseReport } from './release-report.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import { toConditions } from './rollout-conditions.ts'
@@ -27,7 +28,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
   const course = isHeldUp ? heldUp(before, hold, wanted) : wanted
   const said = isHeldUp && !hasLostAnswers(view.rollout) ? {} : rememberAnswer(view.rollout, answer)
-  const { status, recheckAfterMs: remindInMs } = tellingStatus(view, { ...toStatus(view, course), ...said })
+  const { status, recheckAfterMs: remindInMs } = tellingStatus(view, withReleases(view, { ...toStatus(view, course), ...said }))
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [course.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)
   return {
@@ -38,6 +39,11 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
     goesOn: course.goesOn,
     hold,
   }
+}
+
+function withReleases({ rollout, nowMs }: RolloutView, status: RolloutStatus): RolloutStatus {
+  const releases = nextReleases(rollout.status, status, nowMs)
+  return releases === undefined ? status : { ...status, releases }
 }
 
 interface Courses {

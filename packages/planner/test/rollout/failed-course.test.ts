@@ -301,13 +301,13 @@ describe('the rollback by a verdict', () => {
         expect(plan.event).toMatchObject({
           type: 'Warning',
           reason: 'TemplateReverted',
-          message: `revision hash-v2 failed: ${SEEN}; by failure.action Rollback of ReleasePolicy strict: the template of revision hash-v1 was put back`,
+          message: `revision hash-v2 failed: ${SEEN}; by failure.action Rollback of ReleasePolicy strict: the template of revision hash-v1 (v1) was put back`,
         })
       if (plan.kind === 'writeStatus') said.push(plan.status.message ?? '')
       act(toy)
     }
     expect(said).toContain(
-      `revision hash-v2 failed: ${SEEN}; failure.action is Rollback: taking revision hash-v2 back: the template of revision hash-v1 is put back`,
+      `revision hash-v2 failed: ${SEEN}; failure.action is Rollback: rolling back revision hash-v2 (v2): the template of revision hash-v1 (v1) is put back`,
     )
     settle(toy)
     expect(toy.pods.map(({ hash }) => hash)).toEqual(Array.from({ length: 5 }, () => 'hash-v1'))
@@ -355,7 +355,9 @@ describe('the rollback by a verdict', () => {
     toy.latch({ action: 'Rollback' })
     settle(toy)
     expect([toy.image(), stalled(toy), toy.rollout?.status?.heldRevisions]).toEqual(['v2', 'ReleaseFailed', undefined])
-    expect(condition(toy, 'Stalled')?.message).toContain('failure.action is Rollback: it is taken back when spec.strategy.paused is false')
+    expect(condition(toy, 'Stalled')?.message).toContain(
+      'failure.action is Rollback: it is rolled back once the Rollout is resumed (tranche resume agent -n demo)',
+    )
     expect(condition(toy, 'Progressing')?.reason).toBe('Paused')
     toy.pause(false)
     settle(toy)
@@ -370,7 +372,7 @@ describe('the rollback by a verdict', () => {
     settle(toy)
     expect([toy.image(), stalled(toy)]).toEqual(['v2', 'RevisionHeld'])
     expect(condition(toy, 'Stalled')?.message).toMatch(
-      /^revision hash-v2 failed at \S+; it is taken back when spec\.strategy\.paused is false$/,
+      /^revision hash-v2 failed at \S+; it is rolled back once the Rollout is resumed \(tranche resume agent -n demo\)$/,
     )
     toy.pause(false)
     settle(toy)

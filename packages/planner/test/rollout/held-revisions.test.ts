@@ -16,7 +16,7 @@ describe('the action abort', () => {
     expect(toy.rollout?.status).toMatchObject({
       lastAction: { id: 'a', result: 'Accepted', by: 'alice', reason: 'errors' },
       heldRevisions: [{ revision: 'hash-v2', reason: 'Aborted', reverted: false, digest: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-      message: expect.stringContaining('the template of revision hash-v1 is put back'),
+      message: 'rolling back revision hash-v2 (v2): the template of revision hash-v1 (v1) is put back',
     })
     expect(planRollout(toy.rolloutView()!)).toMatchObject({
       kind: 'updateRelease',
@@ -353,7 +353,10 @@ describe('the action retry', () => {
     const toy = aborted()
     toy.act({ id: 'r1', type: 'retry' })
     settle(toy)
-    expect(toy.rollout?.status?.lastAction).toMatchObject({ result: 'Refused', reason: expect.stringContaining('name it: hash-v2') })
+    expect(toy.rollout?.status?.lastAction).toMatchObject({
+      result: 'Refused',
+      reason: expect.stringContaining('run tranche retry agent -n demo --revision hash-v2'),
+    })
     toy.act({ id: 'r2', type: 'retry', revision: 'hash-v2' })
     settle(toy)
     toy.setImage('v2')

@@ -51,7 +51,7 @@ describe('a template that failed and is applied again', () => {
     expect(condition(toy, 'Stalled')).toMatchObject({ status: 'True', reason: 'RevisionHeld' })
     expect(toy.rollout?.status?.message).toBe(
       `revision hash-v2 failed at ${held?.at}, and its template was applied again: nothing is deleted for it, and at ${held?.revertAt} the template ` +
-        'of revision hash-v1 is put back (1 times so far), for failure.onReapply is Revert; to release it after all run tranche retry agent -n demo; 0 of 5 nodes run it',
+        'of revision hash-v1 (v1) is put back (1 times so far), for failure.onReapply is Revert; to release it after all run tranche retry agent -n demo; 0 of 5 nodes run it',
     )
     const plan = planRollout(toy.rolloutView()!)
     expect(plan).toMatchObject({ kind: 'wait', recheckAfterMs: Date.parse(held?.revertAt ?? '') - toy.nowMs })
@@ -72,7 +72,7 @@ describe('a template that failed and is applied again', () => {
         type: 'Warning',
         reason: 'TemplateReverted',
         message: expect.stringMatching(
-          /^revision hash-v2 failed at \S+ and its template was applied again \(1 times\); by failure.onReapply Revert.*: the template of revision hash-v1 was put back$/,
+          /^revision hash-v2 failed at \S+ and its template was applied again \(1 times\); by failure.onReapply Revert.*: the template of revision hash-v1 \(v1\) was put back$/,
         ),
       },
     ])

@@ -1,16 +1,23 @@
 import type { HistoryReport, RevisionReport } from '@tranche/api-schema'
+import { durationText } from '../duration-text.ts'
+import type { Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { ageText, shortImage } from './report-words.ts'
 import { type Column, tableLines } from './table.ts'
 
+type HistoryRelease = NonNullable<HistoryReport['releases']>[number]
 type HistoryAction = HistoryReport['actions'][number] | HistoryReport['seenActions'][number]
 
-/** Revisions as one table, and who asked for what as another; newest first. Pure. */
-export function historyView({ revisions, heldRevisions, actions, seenActions }: HistoryReport, drawing: Drawing): readonly string[] {
+/** Revisions, releases, and who asked for what, a table each; newest first. Pure. */
+export function historyView(
+  { revisions, heldRevisions, releases = [], actions, seenActions }: HistoryReport,
+  drawing: Drawing,
+): readonly string[] {
   const acts = [...actions, ...seenActions].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   const heldBecause = new Map(heldRevisions.map(({ revision, reason }) => [revision, reason ?? 'held']))
   return [
     ...tableLines(revisions, revisionColumns(heldBecause, drawing.nowMs), drawing),
+    ...(releases.length === 0 ? [] : ['', ...tableLines(releases, releaseColumns(drawing.nowMs), drawing)]),
     ...(acts.length === 0 ? [] : ['', ...tableLines(acts, actColumns(drawing.nowMs), drawing)]),
   ]
 }
@@ -30,6 +37,42 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
     { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 12 },
     { heading: 'CHANGE CAUSE', cell: ({ changeCause }) => changeCause ?? '' },
   ]
+}
+
+function releaseColumns(nowMs: number): readonly Column<HistoryRelease>[] {
+  return [
+    { heading: 'RELEASED', cell: ({ startedAt }) => ageText(startedAt, nowMs) },
+    { heading: 'REVISION', cell: ({ number, revision }) => (number === undefined ? revision : String(number)) },
+    { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 24 },
+    { heading: 'RESULT', cell: ({ result }) => resultWords[result], style: ({ result }) => resultStyles[result] ?? null },
+    { heading: 'TOOK', cell: ({ startedAt, endedAt }) => (endedAt === undefined ? '' : tookText(startedAt, endedAt)) },
+    { heading: 'WHY', cell: ({ failure }) => failure ?? '', least: 12 },
+  ]
+}
+
+const resultWords: Readonly<Record<HistoryRelease['result'], string>> = {
+  Completed: 'completed',
+  RolledBack: 'rolled back',
+  Failed: 'failed',
+  Superseded: 'superseded',
+  Stopped: 'stopped',
+  Done: 'completed',
+  Blocked: 'blocked',
+  Waiting: 'waiting',
+  Running: 'running',
+}
+
+const resultStyles: Partial<Readonly<Record<HistoryRelease['result'], Style>>> = {
+  Completed: 'green',
+  RolledBack: 'yellow',
+  Failed: 'red',
+  Blocked: 'red',
+  Waiting: 'yellow',
+  Running: 'cyan',
+}
+
+function tookText(startedAt: string, endedAt: string): string {
+  return durationText(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)))
 }
 
 function actColumns(nowMs: number): readonly Column<HistoryAction>[] {

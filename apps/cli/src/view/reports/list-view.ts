@@ -1,6 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { ageText, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf } from './report-words.ts'
+import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf } from './report-words.ts'
 import { type Column, tableLines } from './table.ts'
 
 /** What a list shows beside what every list shows. */
@@ -27,7 +27,7 @@ function columnsOf({ namespaces, wide }: ListColumns, { nowMs, width }: Drawing)
     { heading: 'NAME', cell: ({ name }) => name, least: 12 },
     { heading: 'STATE', cell: stateWord, style: ({ outcome }) => outcomeStyles[outcome] },
     { heading: 'STEP', cell: stepFraction },
-    { heading: 'UPDATED', cell: ({ nodes }) => `${nodes.updated}/${nodes.desired}` },
+    { heading: 'UPDATED', cell: (rollout) => (isOurs(rollout) ? `${rollout.nodes.updated}/${rollout.nodes.desired}` : '') },
     ...(width < SCANT && !wide ? [] : roomyColumns),
     ...(wide ? wideColumns(nowMs) : []),
     { heading: 'WAITS FOR', cell: (rollout) => waitsFor(rollout, width < NARROW), least: 12 },
@@ -37,7 +37,7 @@ function columnsOf({ namespaces, wide }: ListColumns, { nowMs, width }: Drawing)
 const roomyColumns: readonly Column<RolloutSummary>[] = [
   {
     heading: 'DOWN',
-    cell: ({ nodes, maxUnavailable }) => `${nodes.unavailable}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`,
+    cell: (rollout) => (isOurs(rollout) ? downText(rollout) : ''),
     style: ({ nodes, maxUnavailable }) => (nodes.unavailable > (maxUnavailable ?? nodes.unavailable) ? 'yellow' : null),
   },
   { heading: 'VERSION', cell: ({ images }) => versionsOf(images), least: 10 },
@@ -47,7 +47,7 @@ function wideColumns(nowMs: number): readonly Column<RolloutSummary>[] {
   return [
     {
       heading: 'FAILED',
-      cell: ({ nodes }) => String(nodes.failed),
+      cell: (rollout) => (isOurs(rollout) ? String(rollout.nodes.failed) : ''),
       style: ({ nodes }) => (nodes.failed > 0 ? 'red' : null),
     },
     { heading: 'PHASE', cell: ({ phase }) => phase },
@@ -58,6 +58,10 @@ function wideColumns(nowMs: number): readonly Column<RolloutSummary>[] {
     { heading: 'DAEMONSET', cell: ({ daemonSet }) => daemonSet },
     { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', ') },
   ]
+}
+
+function downText({ nodes, maxUnavailable }: RolloutSummary): string {
+  return `${nodes.unavailable}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`
 }
 
 /** A release that is done waits for nothing. Where there is little room, one word says more than the begin of a sentence. */

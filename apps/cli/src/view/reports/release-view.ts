@@ -29,7 +29,7 @@ const WIDEST_TEXT = 120
  */
 export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boolean): readonly string[] {
   const { report } = picture
-  if (!isOurs(report)) return [headline(picture, drawing), ...labelled('status', report.message, drawing)]
+  if (!isOurs(report)) return [nameLine(report, drawing), ...labelled('status', report.message, drawing)]
   return [
     headline(picture, drawing),
     ...barLines(report, drawing),
@@ -47,13 +47,15 @@ function headline({ report, revisions }: ReleasePicture, drawing: Drawing): stri
   const from = revisions.find(({ role }) => role === 'stable')
   const to = versionsOf(report.images)
   const before = from === undefined || from.revision === report.canaryRevision ? to : versionsOf(from.images)
-  return drawing.line(
-    ['bold', `${report.namespace}/${report.name}`],
-    '   ',
-    [outcomeStyles[report.outcome], stateWord(report)],
-    `   ${before === to || report.phase === 'Healthy' ? to : `${before} → ${to}`}`,
-    ['dim', report.reason === '' ? `   ${report.phase}` : `   ${report.phase}, ${report.reason}`],
-  )
+  return nameLine(report, drawing, `   ${before === to || report.phase === 'Healthy' ? to : `${before} → ${to}`}`, [
+    'dim',
+    report.reason === '' ? `   ${report.phase}` : `   ${report.phase}, ${report.reason}`,
+  ])
+}
+
+function nameLine(report: RolloutReport, drawing: Drawing, ...more: readonly Span[]): string {
+  const { namespace, name, outcome } = report
+  return drawing.line(['bold', `${namespace}/${name}`], '   ', [outcomeStyles[outcome], stateWord(report)], ...more)
 }
 
 function barLines({ nodes, steps, phase, step, rollbackFrom }: RolloutReport, drawing: Drawing): readonly string[] {

@@ -1,7 +1,7 @@
 import type { RevisionReport, RolloutReport, WishBody, WishType } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { wrapText } from './wrap-text.ts'
-import { nodeCountsText, shortImage, stateWord } from './report-words.ts'
+import { counted, nodeCountsText, shortImage, stateWord } from './report-words.ts'
 
 /** What somebody is about to ask. */
 export interface PreviewedWish {
@@ -11,24 +11,28 @@ export interface PreviewedWish {
   readonly revisions?: readonly RevisionReport[]
 }
 
+const LABEL = 'nodes   '
+
 /** @returns what stands now and what the wish would do to it, before somebody is asked whether they mean it */
 export function wishPreview(wish: PreviewedWish, report: RolloutReport, drawing: Drawing): readonly string[] {
   const { namespace, name, step, images } = report
   const place = step === undefined || report.phase === 'Healthy' ? '' : `, step ${step.index} of ${step.count}`
   return [
     drawing.line(['bold', `${namespace}/${name}`], `   ${stateWord(report)}${place}   ${images.map(shortImage).join(', ')}`),
-    drawing.line(`nodes   ${nodeCountsText(report)}`),
+    ...wrapText(nodeCountsText(report), drawing.width - LABEL.length).map((text, at) =>
+      drawing.line(`${at === 0 ? LABEL : ' '.repeat(LABEL.length)}${text}`),
+    ),
     ...wrapText(effect(wish, report), drawing.width).map((text) => drawing.line(['yellow', text])),
   ]
 }
 
 function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutReport): string {
-  const { stableRevision, canaryRevision, nodes, step, images } = report
+  const { stableRevision, canaryRevision, nodes, images } = report
   const { revision, toRevision } = body
   if (type === 'promote') {
-    const left = step === undefined ? 'all steps' : `the pauses of all steps from ${step.index} to ${step.count}`
-    const more = Math.max(0, nodes.desired - nodes.updated)
-    return `promote skips ${left}${body.full === true ? ', soaks and analyses too' : ''}: ${more} more nodes get the version, as fast as maxUnavailable lets them; approve goes on by one step`
+    const more = counted(Math.max(0, nodes.desired - nodes.updated), 'more node')
+    const version = images.length === 0 ? 'the version' : images.map(shortImage).join(', ')
+    return `promote skips ${pausesText(report)}${body.full === true ? ', soaks and analyses too' : ''}: ${more} get ${version}, as fast as maxUnavailable lets them; approve goes on by one step`
   }
   if (type === 'abort') {
     const aborted = revision ?? canaryRevision
@@ -43,6 +47,14 @@ function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutRe
   const there = known(toRevision, revisions)?.nodes ?? 0
   const already = there === 0 ? '' : `; ${there} of ${nodes.desired} run it already`
   return `undo puts the template of revision ${nameOf(toRevision, revisions)} back${over}, which ${Math.max(0, nodes.desired - there)} nodes get${already}`
+}
+
+/** Which pauses are left, by their steps. */
+function pausesText({ step, steps }: RolloutReport): string {
+  const left = steps.filter(({ index, pause }) => pause !== undefined && index >= (step?.index ?? 1)).map(({ index }) => String(index))
+  if (left.length === 0) return 'no pause, for none is left'
+  if (left.length === 1) return `the pause of step ${left[0]}`
+  return `the pauses of steps ${left.slice(0, -1).join(', ')} and ${left.at(-1)}`
 }
 
 /** With its number and its images, where they are known. */
