@@ -278,18 +278,21 @@ it('a version that is held stays so where another program writes the Rollout und
 })
 
 describe('an action over REST or the command line', () => {
-  it.each(['abort', 'pause'] as const)('that says %s is refused while other definitions are served, and drops nothing (F11, G10)', async (type) => {
-    await pausedWithMemory()
-    await define(stage, 'theirs')
-    await stage.pass(3_000)
-    const { resourceVersion } = (await stage.rollout()).metadata
-    expect(await ask({ type })).toBe('CRD_OUTDATED')
-    expect((await stage.rollout()).metadata.resourceVersion).toBe(resourceVersion)
-    await define(stage, 'ours')
-    expect((await stage.rollout()).status).toMatchObject(remembered)
-    await stage.pass(20_000)
-    expect(await ask({ type })).toMatchObject({ state: 'acknowledged' })
-  })
+  it.each(['abort', 'pause'] as const)(
+    'that says %s is refused while other definitions are served, and drops nothing (F11, G10)',
+    async (type) => {
+      await pausedWithMemory()
+      await define(stage, 'theirs')
+      await stage.pass(3_000)
+      const { resourceVersion } = (await stage.rollout()).metadata
+      expect(await ask({ type })).toBe('CRD_OUTDATED')
+      expect((await stage.rollout()).metadata.resourceVersion).toBe(resourceVersion)
+      await define(stage, 'ours')
+      expect((await stage.rollout()).status).toMatchObject(remembered)
+      await stage.pass(20_000)
+      expect(await ask({ type })).toMatchObject({ state: 'acknowledged' })
+    },
+  )
 
   it('is refused where other definitions come between its reading and its write (F11, G10)', async () => {
     await pausedWithMemory()

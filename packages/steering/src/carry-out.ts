@@ -168,7 +168,11 @@ interface SendOptions extends ReadOptions {
  * @returns the object as stored; `conflict` when it is another than the one that was read; `unknown` when no answer came
  * @throws what the server refuses for another reason: a webhook, or missing rights
  */
-async function send({ client }: SteeringPorts, plan: WishWrite, { read, ...options }: SendOptions): Promise<KubeObject | 'conflict' | 'unknown'> {
+async function send(
+  { client }: SteeringPorts,
+  plan: WishWrite,
+  { read, ...options }: SendOptions,
+): Promise<KubeObject | 'conflict' | 'unknown'> {
   const resource = resourceOf(plan.target)
   try {
     return await client.patch<KubeObject>(resource, plan.key, { type: 'json', body: plan.patch }, options)
