@@ -1,7 +1,7 @@
 import type { WatchedNode } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import { type ReleaseView, watchRelease } from '@tranche/planner'
+import { isReleaseRevisionMissing, type ReleaseView, watchRelease } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, watchedLater } from '@tranche/verdict'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleaseReading } from './release-port.ts'
@@ -18,6 +18,8 @@ export interface ReleaseMemory {
   looked: { readonly atMs: number; readonly release: string } | null
   /** What to add to the monotonic clock: see {@link followClock}. */
   epochMs: number
+  /** Since when (monotonic) the ControllerRevision of the template has been missing, or the DaemonSet was touched for it; null: it is not. */
+  revisionMissingSinceMs: number | null
   /** The API server refused the annotation that says paused, by more than a lost race. */
   pauseRefused: boolean
 }
@@ -31,6 +33,7 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
     watched: null,
     looked: null,
     epochMs: clock.nowMs() - clock.monotonicMs(),
+    revisionMissingSinceMs: null,
     pauseRefused: false,
   }
   memories.set(keyText(key), memory)
@@ -65,9 +68,11 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
     monotonicMs,
     steadyMs: monotonicMs + memory.epochMs,
   }
+  if (!isReleaseRevisionMissing(view)) memory.revisionMissingSinceMs = null
+  else memory.revisionMissingSinceMs ??= monotonicMs
   const release = judgedRelease(reading.release)
   const lookedMs = memory.looked?.release === release ? memory.looked.atMs : undefined
   memory.watched = watchRelease(view, memory.watched ?? reading.release.status?.watchedNodes ?? [], lookedMs)
   memory.looked = { atMs: view.steadyMs, release }
-  return { ...view, watched: memory.watched }
+  return { ...view, watched: memory.watched, revisionMissingSinceMs: memory.revisionMissingSinceMs }
 }

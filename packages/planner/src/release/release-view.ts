@@ -38,6 +38,8 @@ export interface ReleaseView {
   readonly watched: readonly WatchedNode[]
   /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
+  /** Since when (monotonic) the ControllerRevision of the template has been missing, or the DaemonSet was touched for it; null or undefined: it is not. */
+  readonly revisionMissingSinceMs?: number | null
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
