@@ -1,6 +1,7 @@
 import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import type { MovedTimes } from '@tranche/verdict'
 import type { PeerActivity } from '../peer-activity.ts'
 
 /**
@@ -40,6 +41,8 @@ export interface ReleaseView {
   readonly statusWrittenMs: number | null
   /** Since when (monotonic) the ControllerRevision of the template has been missing, or the DaemonSet was touched for it; null or undefined: it is not. */
   readonly revisionMissingSinceMs?: number | null
+  /** Times of the status that the API server's clock, which was set since, stamped; undefined: none. */
+  readonly movedTimes?: MovedTimes | undefined
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
