@@ -45,6 +45,29 @@ it.each([{ stepMs: -240 * SECOND }, { stepMs: 240 * SECOND }, { stepMs: -24 * HO
   },
 )
 
+it.each([{ stepMs: -240 * SECOND }, { stepMs: 240 * SECOND }])(
+  'the API server’s clock, set by $stepMs ms in a pause, ends a deadline neither early nor late after it (F14)',
+  async ({ stepMs }) => {
+    const policy = { failure: { progressDeadlineSeconds: 60 } }
+    // A leader renews its Lease in a pause, too, and so learns that the clock was set.
+    const controllers = ['controller-1', 'controller-2']
+    stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy, controllers })
+    await stage.setImage('bad-ready')
+    await stage.until('a node is in flight', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 0)
+    await stage.pass(20 * SECOND)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.pass(100 * SECOND)
+    stage.simulator.stepClock(stepMs)
+    await stage.pass(100 * SECOND)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    const hasFailed = async (): Promise<boolean> => (await stage.release())?.status?.failure?.stops === true
+    await stage.pass(30 * SECOND)
+    expect(await hasFailed()).toBe(false)
+    await stage.until('it has failed', hasFailed, 30 * SECOND)
+    expectKept(stage)
+  },
+)
+
 describe('leaders whose clocks are wrong (F14)', () => {
   it.each(skews)('end a pause of an hour when it is over (F14): $name', async ({ first, next }) => {
     const steps = [{ replicas: 1, pause: { duration: 3_600 } }, { replicas: '100%' }]

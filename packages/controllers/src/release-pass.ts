@@ -135,6 +135,7 @@ async function patchDaemonSet(plan: BatchReleasePlan & { kind: 'patchDaemonSet' 
     await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
     doing.log.info({ ...fieldsOf(view.release), reason: plan.why }, 'patched DaemonSet')
     doing.memory.pauseRefused = false
+    if (plan.why === 'touch') doing.memory.revisionMissingSinceMs = doing.clock.monotonicMs()
   } catch (error) {
     if (plan.why !== 'pause' || isLostRace(error)) throw error
     doing.memory.pauseRefused = true

@@ -7,7 +7,7 @@ import type { PodLabels, ReleaseView } from '@tranche/planner'
 /** What a pass over a BatchRelease reads; clocks and memory are added by the pass. */
 export type ReleaseReading = Omit<
   ReleaseView,
-  'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled' | 'unclear' | 'pauseRefused' | 'watched' | 'steadyMs'
+  'nowMs' | 'monotonicMs' | 'statusWrittenMs' | 'labelled' | 'unclear' | 'pauseRefused' | 'watched' | 'steadyMs' | 'movedTimes'
 >
 
 /** What is read from the API server itself, the BatchRelease first (F9). */

@@ -6,6 +6,7 @@ import { AppError } from '@tranche/errors'
 import { toFleetView } from '@tranche/fleet'
 import { silentLogger } from '@tranche/log'
 import type { Outcome } from '@tranche/reconcile'
+import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, aReading, recordingPort, type RecordingPort } from './recording-port.ts'
 
@@ -15,6 +16,31 @@ const permitOn = (node: string): Permit => ({ node, podUid: `pod-${node}`, podRe
 const permits = ['a', 'b'].map(permitOn)
 const voiding: Partial<FlightRecord> = { state: 'voiding', holds: [{ reason: 'Paused', id: '1' }], permits }
 const unclear = { kind: 'unclear', why: '500' } as const
+
+it('touches the DaemonSet of a BatchRelease by hand every 30 s while no ControllerRevision holds its template (G6)', async () => {
+  const port = recordingPort()
+  const { release, ...reading } = aReading(stopped)
+  const { ownerReferences: _none, ...metadata } = release.metadata
+  const { tranche: _ours, ...spec } = release.spec
+  const { [daemonSetAnnotations.rollout]: _unbound, ...annotations } = reading.daemonSet!.metadata.annotations!
+  const daemonSet = { ...reading.daemonSet!, metadata: { ...reading.daemonSet!.metadata, annotations } }
+  port.reading = { ...reading, daemonSet, release: { ...release, metadata, spec }, revisions: [] }
+  const clock = new FakeClock()
+  const touchedAtMs: number[] = []
+  port.patchDaemonSet = async (_daemonSet, patch) => {
+    if (JSON.stringify(patch).includes('touched')) touchedAtMs.push(clock.monotonicMs())
+  }
+  port.patchStatus = async (read, patch) => {
+    port.reading = { ...port.reading!, release: applyPatch(read, patch)! }
+  }
+  const run = createReleasePass({ cluster: port, clock, events: { record: () => {} } as never })
+  const startMs = clock.monotonicMs()
+  for (let second = 0; second < 70; second++) {
+    for (let pass = 0; pass < 3; pass++) await run(key, new AbortController().signal, silentLogger)
+    clock.advance(1_000)
+  }
+  expect(touchedAtMs.map((ms) => Math.round((ms - startMs) / 1_000))).toEqual([30, 60])
+})
 
 describe('a pass over a BatchRelease', () => {
   it('does nothing when the BatchRelease is gone', async () => {

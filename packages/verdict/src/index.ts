@@ -3,6 +3,7 @@ export { failureDefaults, failureTerms, type FailureTerms } from './failure-term
 export { judgedRelease } from './judged-release.ts'
 export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.ts'
 export { judgeRevision, type Verdict, type VerdictQuestion } from './judge-revision.ts'
+export { type LastingStatus, type MovedTimes, movedTimes, withMovedTimes } from './moved-times.ts'
 export { nodeDeadlines } from './node-deadlines.ts'
 export { type FirstSight, firstSightOf, stoppedTimeAfter } from './stopped-time.ts'
 export { failedText, verdictText } from './verdict-text.ts'

@@ -1,6 +1,6 @@
-import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
+import type { BatchRelease, StoppedTime, WatchedNode } from '@tranche/api-schema'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
-import { firstSightOf, judgedRelease, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes } from '@tranche/verdict'
+import { firstSightOf, judgedRelease, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes, withMovedTimes } from '@tranche/verdict'
 import { failedTurns } from '../nodes/failed-turns.ts'
 import { hashOf } from './discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
@@ -24,7 +24,14 @@ function judged(view: ReleaseView): Judgement | null {
   if (daemonSet === undefined || !isJudged(view, daemonSet)) return null
   const availability = availabilityOf(daemonSet, view)
   const notReadyInTurn = failedTurns({ ...view, ...availability })
-  return judgeRelease({ ...view, nowMs: steadyMs(view), ...availability, stopped: stoppedSoFar(view), notReadyInTurn })
+  return judgeRelease({
+    ...view,
+    release: byTheClock(view),
+    nowMs: steadyMs(view),
+    ...availability,
+    stopped: stoppedSoFar(view),
+    notReadyInTurn,
+  })
 }
 
 /**
@@ -66,11 +73,17 @@ export function watchRelease(
  */
 export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
   const release = judgedRelease(view.release)
-  const { stoppedTime } = view.release.status ?? {}
+  const { stoppedTime } = byTheClock(view).status ?? {}
   if (stoppedTime?.release === release) return stoppedTime
   const revision = judgedRevision(view.release)
   const frozen = view.daemonSet === undefined ? null : frozenWatch(view.daemonSet, revision)
   return frozen === null ? firstSight(view, revision) : { ...frozen.stopped, release }
+}
+
+/** The BatchRelease with the times of its status by the API server's clock as it runs now (F14). */
+function byTheClock({ release, movedTimes }: Pick<ReleaseView, 'release' | 'movedTimes'>): BatchRelease {
+  if (movedTimes === undefined || release.status === undefined) return release
+  return { ...release, status: withMovedTimes(release.status, movedTimes) }
 }
 
 function firstSight(view: Omit<ReleaseView, 'watched'>, revision: string | undefined): StoppedTime {

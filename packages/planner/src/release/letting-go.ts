@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
 import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation } from '@tranche/flight'
-import { type DaemonSet, daemonSetAnnotations, peerAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, peerAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'
@@ -55,6 +55,7 @@ const releaseKeys = {
   [daemonSetAnnotations.controlInfo]: null,
   [daemonSetAnnotations.inProgressing]: null,
   [daemonSetAnnotations.reverted]: null,
+  [TOUCHED_ANNOTATION]: null,
 } as const
 
 /** Gives the strategy back, except where it belongs to the binding of a Rollout, which gives it back when it goes. */

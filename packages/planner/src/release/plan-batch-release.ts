@@ -18,6 +18,7 @@ import {
   peerAnnotations,
   ROLLOUTS_API_VERSION,
   rolloutOf,
+  TOUCHED_ANNOTATION,
 } from '@tranche/kube-types'
 import { judgedRelease } from '@tranche/verdict'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-plan.ts'
@@ -28,6 +29,7 @@ import { carryLeftMs, inheritedRecord, lettingGo, restoring } from './letting-go
 import { judgementOf, stoppedSoFar } from './judgement.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
+import { touchInsteadOfWaiting } from './missing-revision.ts'
 import { planReleaseStatus } from './release-status.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
 import { reassertPatch, strategyContest } from './strategy-contest.ts'
@@ -46,6 +48,10 @@ export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   if (left !== null) return left
   if (view.schemaGap !== undefined && view.release.metadata.deletionTimestamp === undefined) return planOutdated(view, view.schemaGap)
   const wanted = wantedAllowance(view)
+  return touchInsteadOfWaiting(view, wanted, planWanted(view, wanted))
+}
+
+function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
   return (
     planFinalizer(view) ??
     planLostRecord(view, wanted) ??
@@ -229,6 +235,7 @@ function announcement(view: ReleaseView, { allowance, stable, progress }: Wanted
       [peerAnnotations.advancedControl]: null,
       [daemonSetAnnotations.unsettled]: null,
       [daemonSetAnnotations.frozen]: null,
+      [TOUCHED_ANNOTATION]: null,
       ...(owner !== undefined && { [daemonSetAnnotations.inProgressing]: ended ? null : JSON.stringify({ rolloutName: owner.name }) }),
     },
   }

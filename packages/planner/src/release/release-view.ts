@@ -1,6 +1,7 @@
 import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import type { MovedTimes } from '@tranche/verdict'
 import type { PeerActivity } from '../peer-activity.ts'
 
 /**
@@ -38,6 +39,10 @@ export interface ReleaseView {
   readonly watched: readonly WatchedNode[]
   /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null when it has not. */
   readonly statusWrittenMs: number | null
+  /** Since when (monotonic) the ControllerRevision of the template has been missing, or the DaemonSet was touched for it; null or undefined: it is not. */
+  readonly revisionMissingSinceMs?: number | null
+  /** Times of the status that the API server's clock, which was set since, stamped; undefined: none. */
+  readonly movedTimes?: MovedTimes | undefined
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
