@@ -5,6 +5,7 @@ export { nextCommands, type NextCommandsOptions, programCommands } from './dev/n
 export { createReleaseTimer, type ReleaseTimer, type ReleaseTimes } from './dev/release-timer.ts'
 export { type AccessFiles, type ServerAccess, writeAccessFiles } from './dev/kubeconfig-file.ts'
 export { run } from './run.ts'
+export { watchList, type WatchListOptions } from './terminal/watch-list.ts'
 export { watchRelease, type WatchReleaseOptions } from './terminal/watch-release.ts'
 export { createLiveScreen, type LiveScreen } from './terminal/live-screen.ts'
 export { buildSnapshot, type Now, type ReleaseObjects } from './view/build-snapshot.ts'

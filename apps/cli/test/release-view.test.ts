@@ -91,6 +91,11 @@ describe('tranche list', () => {
     await expect(text(lines)).toMatchFileSnapshot(file('list', 'of two namespaces', width))
   })
 
+  it('cuts nothing that a person has to decide in 80 columns', () => {
+    const lines = listView(rollouts, { namespaces: true, wide: false }, createDrawing({ ...plain, width: 80 }))
+    for (const reason of ['StepPaused', 'Paused', 'ReleaseFailed']) expect(lines.some((line) => line.endsWith(` ${reason}`))).toBe(true)
+  })
+
   it('does not say the step twice where there is little room', () => {
     const message = 'step 1 of 3 (10%): waiting for new pods on node-1'
     const [, line] = listView([{ ...inStepTwo.report, message }], { namespaces: false, wide: false }, createDrawing(plain))

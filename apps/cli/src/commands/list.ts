@@ -1,4 +1,4 @@
-import type { Outcome } from '@tranche/api-schema'
+import type { Outcome, RolloutSummary } from '@tranche/api-schema'
 import type { CommandIo } from '../command-io.ts'
 import { openSession } from '../desk/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -6,6 +6,7 @@ import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
 import { sayLines } from '../output/say-lines.ts'
+import { watchList } from '../terminal/watch-list.ts'
 import { listView } from '../view/reports/list-view.ts'
 import { printable } from '../view/styled-line.ts'
 
@@ -15,20 +16,29 @@ export interface ListOptions {
   readonly output: OutputOptions
   /** Only Rollouts that come to this. */
   readonly outcome: Outcome | undefined
+  /** Go on showing them until a signal ends the process. */
+  readonly watch: boolean
 }
 
 /** Prints the Rollouts of a namespace, or of all, sorted by namespace and name. */
-export async function list({ access, output, outcome }: ListOptions, io: CommandIo): Promise<ExitCode> {
+export async function list({ access, output, outcome, watch }: ListOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const { desk, namespace, clock } = session
-  const all = await desk.list({ namespace: access.allNamespaces ? undefined : namespace, labelSelector: access.selector })
-  const items = all.filter((rollout) => outcome === undefined || rollout.outcome === outcome).toSorted(byKey)
+  const look = async (): Promise<readonly RolloutSummary[]> => {
+    const all = await desk.list({ namespace: access.allNamespaces ? undefined : namespace, labelSelector: access.selector })
+    return all.filter((rollout) => outcome === undefined || rollout.outcome === outcome).toSorted(byKey)
+  }
+  const columns = { namespaces: access.allNamespaces, wide: output.format === 'wide' }
+  const none = nothingFound(access, namespace, outcome)
+  if (watch) return await watchList(session, { look, none, columns, output }, io)
+  const items = await look()
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText({ items }, output.format, io.out))
   else if (output.format === 'name') io.out.write(items.map(({ name }) => `${rolloutName(name)}\n`).join(''))
-  else if (items.length === 0) sayLines(io.err, nothingFound(access, namespace, outcome))
+  else if (items.length === 0) sayLines(io.err, none)
   else {
-    const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: clock.nowMs() })
-    const lines = listView(items, { namespaces: access.allNamespaces, wide: output.format === 'wide' }, drawing)
+    // As kubectl's: nothing of -o wide is cut, and the terminal breaks what is too long for it.
+    const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: columns.wide })
+    const lines = listView(items, columns, drawing)
     io.out.write(`${lines.join('\n')}\n`)
   }
   return exitCodes.done

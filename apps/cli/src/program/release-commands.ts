@@ -25,6 +25,7 @@ export function addReleaseCommands(program: Command, io: CommandIo, exit: Exit):
 function addList(program: Command, io: CommandIo, exit: Exit): void {
   const command = program.command('list').description('List Rollouts: what each comes to, how far it is, what it waits for.')
   withOutputOptions(withAccessOptions(command, { choosing: true }), 'json, yaml, name or wide')
+    .option('-w, --watch', 'go on showing them until Ctrl-C')
     .option('--outcome <outcome>', `only Rollouts that are ${outcomes.join(', ')}`)
     .addHelpText(
       'after',
@@ -32,6 +33,7 @@ function addList(program: Command, io: CommandIo, exit: Exit): void {
 Examples:
   tranche list                      those of the namespace of the context
   tranche list -A                   those of all namespaces
+  tranche list -w                   live, until Ctrl-C
   tranche list -A --outcome Waiting those that wait for a person
   tranche list -A -l team=storage   those with a label
   tranche list -o json              for programs`,
@@ -42,6 +44,7 @@ Examples:
         access: toAccessOptions(values, io.env),
         output: toOutputOptions(values, ['json', 'yaml', 'name', 'wide']),
         outcome: outcome === undefined ? undefined : parseChoice('--outcome', capital(outcome), outcomes),
+        watch: values['watch'] === true,
       }
       exit(await (await import('../commands/list.ts')).list(options, io))
     })

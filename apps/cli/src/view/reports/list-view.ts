@@ -1,7 +1,7 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf } from './report-words.ts'
-import { type Column, tableLines } from './table.ts'
+import { type Column, GAP, tableLines } from './table.ts'
 
 /** What a list shows beside what every list shows. */
 export interface ListColumns {
@@ -13,27 +13,47 @@ export interface ListColumns {
 
 /** Columns below which sentences are cut too early. */
 const NARROW = 120
-/** Columns below which what a Rollout waits for would be cut off: other cells make room for it. */
-const SCANT = 72
+/** Columns that what a Rollout waits for has at the least: other cells make room for it. */
+const LEAST_REASON = 12
 
 /** Rollouts as a table, those that wait for a person or failed first to be seen by their colour. Pure. */
 export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
-  return tableLines(rollouts, columnsOf(columns, drawing), drawing)
+  const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, roomyColumns.slice(1), []]
+  const fits = (roomy: readonly Column<RolloutSummary>[]): boolean =>
+    roomLeft(rollouts, columnsOf(columns, roomy, drawing), drawing.width) >= longestReason(rollouts)
+  const roomy = [all!, ...fewer].find(fits) ?? fewer.at(-1) ?? all!
+  return tableLines(rollouts, columnsOf(columns, roomy, drawing), drawing)
 }
 
-function columnsOf({ namespaces, wide }: ListColumns, { nowMs, width }: Drawing): readonly Column<RolloutSummary>[] {
+/** @returns columns that the last one has, where no other is cut */
+function roomLeft(rollouts: readonly RolloutSummary[], columns: readonly Column<RolloutSummary>[], width: number): number {
+  const taken = columns.slice(0, -1).map(({ heading, cell }) => Math.max(heading.length, ...rollouts.map((rollout) => cell(rollout).length)))
+  return taken.reduce((left, one) => left - one - GAP, width)
+}
+
+/** What a person has to decide is never cut for columns that say less. */
+function longestReason(rollouts: readonly RolloutSummary[]): number {
+  return Math.max(LEAST_REASON, ...rollouts.map(({ need }) => need?.reason.length ?? 0))
+}
+
+function columnsOf(
+  { namespaces, wide }: ListColumns,
+  roomy: readonly Column<RolloutSummary>[],
+  { nowMs, width }: Drawing,
+): readonly Column<RolloutSummary>[] {
   return [
     ...(namespaces ? [{ heading: 'NAMESPACE', cell: ({ namespace }: RolloutSummary) => namespace, least: 8 }] : []),
     { heading: 'NAME', cell: ({ name }) => name, least: 12 },
     { heading: 'STATE', cell: stateWord, style: ({ outcome }) => outcomeStyles[outcome] },
     { heading: 'STEP', cell: stepFraction },
     { heading: 'UPDATED', cell: (rollout) => (isOurs(rollout) ? `${rollout.nodes.updated}/${rollout.nodes.desired}` : '') },
-    ...(width < SCANT && !wide ? [] : roomyColumns),
+    ...roomy,
     ...(wide ? wideColumns(nowMs) : []),
     { heading: 'WAITS FOR', cell: (rollout) => waitsFor(rollout, width < NARROW), least: 12 },
   ]
 }
 
+/** Those that are left out where there is little room, the first one first. */
 const roomyColumns: readonly Column<RolloutSummary>[] = [
   {
     heading: 'DOWN',

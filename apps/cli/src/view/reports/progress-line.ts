@@ -1,10 +1,10 @@
-import type { RolloutReport } from '@tranche/api-schema'
+import type { RolloutSummary } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { backText, goesBackAtOnce, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
 
 /** What was told of a Rollout, and when (monotonic milliseconds). */
 export interface Told {
-  readonly report: RolloutReport
+  readonly report: RolloutSummary
   readonly atMs: number
 }
 
@@ -12,13 +12,13 @@ export interface Told {
 const COUNTS_EVERY_MS = 5_000
 
 /** @returns whether `report` says something that a reader of a log has to be told, `told` being the last that they were */
-export function isNews(told: Told | null, report: RolloutReport, nowMs: number): boolean {
+export function isNews(told: Told | null, report: RolloutSummary, nowMs: number): boolean {
   if (told === null || turningPoint(told.report) !== turningPoint(report)) return true
   return counts(told.report) !== counts(report) && nowMs - told.atMs >= COUNTS_EVERY_MS
 }
 
 /** @returns where a release stands, in one line: state, step, nodes, and what it waits for */
-export function progressLine(report: RolloutReport, drawing: Drawing): string {
+export function progressLine(report: RolloutSummary, drawing: Drawing): string {
   const { namespace, name, nodes, outcome, need, rollbackFrom } = report
   const failed = nodes.failed === 0 ? '' : `, ${nodes.failed} failed`
   const available = nodes.updated === nodes.updatedAvailable ? '' : ` (${nodes.updatedAvailable} available)`
@@ -33,17 +33,17 @@ export function progressLine(report: RolloutReport, drawing: Drawing): string {
   )
 }
 
-function placeText(report: RolloutReport): string {
+function placeText(report: RolloutSummary): string {
   const { step, phase } = report
   const back = backText(report)
   const isInStep = step !== undefined && phase !== 'Healthy' && !goesBackAtOnce(report)
   return [back, isInStep ? `step ${step.index}/${step.count} ${step.state}` : ''].map((part) => (part === '' ? '' : `  ${part}`)).join('')
 }
 
-function turningPoint({ outcome, reason, phase, step, need, nodes, canaryRevision, rollbackFrom }: RolloutReport): string {
+function turningPoint({ outcome, reason, phase, step, need, nodes, canaryRevision, rollbackFrom }: RolloutSummary): string {
   return JSON.stringify([outcome, reason, phase, step?.index, step?.state, need?.reason, nodes.failed, canaryRevision, rollbackFrom])
 }
 
-function counts({ nodes }: RolloutReport): string {
+function counts({ nodes }: RolloutSummary): string {
   return JSON.stringify([nodes.updated, nodes.updatedAvailable, nodes.unavailable])
 }

@@ -11,7 +11,8 @@ export interface Column<Row> {
   readonly least?: number
 }
 
-const GAP = 2
+/** Columns between two cells. */
+export const GAP = 2
 
 /** @returns a heading and one line for each row; the last column is cut where the line ends */
 export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], drawing: Drawing): readonly string[] {

@@ -1,0 +1,91 @@
+import type { RolloutSummary } from '@tranche/api-schema'
+import { wantsColors, wantsUnicode, type CommandIo } from '../command-io.ts'
+import { errorLine } from '../desk/error-line.ts'
+import { lookAgain } from '../desk/look-again.ts'
+import type { Session } from '../desk/open-session.ts'
+import { tellOnce } from '../desk/tell-once.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { endBySignal } from '../stop-signals.ts'
+import { createDrawing } from '../view/reports/drawing.ts'
+import { type ListColumns, listView } from '../view/reports/list-view.ts'
+import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
+import { wrapText } from '../view/reports/wrap-text.ts'
+import { createLiveScreen } from './live-screen.ts'
+
+/** What is watched, and how it is shown. */
+export interface WatchListOptions {
+  /** Reads the Rollouts, in the order in which they are shown. */
+  readonly look: () => Promise<readonly RolloutSummary[]>
+  /** Said while there are none. */
+  readonly none: string
+  readonly columns: ListColumns
+  readonly output: OutputOptions
+}
+
+/**
+ * Shows Rollouts until a signal ends the process: the table, drawn again, on a terminal; one line or document for each Rollout that has
+ * changed elsewhere. They are read again and again: a list has no watch of its own.
+ */
+export async function watchList({ clock }: Session, options: WatchListOptions, io: CommandIo): Promise<ExitCode> {
+  const { signal } = new AbortController()
+  const isLive = io.out.isTTY === true && io.env['TERM'] !== 'dumb' && options.output.format !== 'json'
+  const show = isLive ? openLive(options, io) : openPlain(options, io)
+  using _ends = endBySignal(() => show.close())
+  try {
+    for await (const rollouts of lookAgain(options.look, { clock, signal, failed: show.trouble }))
+      show.rollouts(rollouts, { nowMs: clock.nowMs(), atMs: clock.monotonicMs() })
+    return exitCodes.done
+  } finally {
+    show.close()
+  }
+}
+
+interface Moment {
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+  /** Monotonic milliseconds. */
+  readonly atMs: number
+}
+
+interface Showing {
+  rollouts(rollouts: readonly RolloutSummary[], moment: Moment): void
+  /** What is shown may be old. */
+  trouble(error: unknown): void
+  close(): void
+}
+
+function openLive({ none, columns, output }: WatchListOptions, io: CommandIo): Showing {
+  const screen = createLiveScreen(io.out)
+  let shown: readonly string[] = ['looking, Ctrl-C ends']
+  const draw = (said: readonly string[] = []): void => screen.draw(() => [...said, ...shown].slice(0, Math.max(4, (io.out.rows ?? 24) - 1)))
+  draw()
+  return {
+    rollouts(rollouts, { nowMs }) {
+      const width = Math.max(20, io.out.columns ?? 80)
+      const drawing = createDrawing({ width, colors: wantsColors(io.out, io.env, output.colors), unicode: wantsUnicode(io.env), nowMs })
+      shown = rollouts.length === 0 ? wrapText(none, width) : listView(rollouts, columns, drawing)
+      draw()
+    },
+    trouble: (error) => draw(wrapText(errorLine(error), Math.max(20, io.out.columns ?? 80))),
+    close: () => screen.close(),
+  }
+}
+
+function openPlain({ output: { format, colors } }: WatchListOptions, io: CommandIo): Showing {
+  const told = new Map<string, Told>()
+  return {
+    rollouts(rollouts, { nowMs, atMs }) {
+      for (const report of rollouts) {
+        const key = `${report.namespace}/${report.name}`
+        if (!isNews(told.get(key) ?? null, report, atMs)) continue
+        told.set(key, { report, atMs })
+        const drawing = createOutputDrawing(io.out, io, { colors, nowMs })
+        io.out.write(`${format === 'json' ? JSON.stringify(report) : progressLine(report, drawing)}\n`)
+      }
+    },
+    trouble: tellOnce(io.err),
+    close: () => {},
+  }
+}

@@ -1,0 +1,57 @@
+import type { RolloutSummary } from '@tranche/api-schema'
+import { watchList } from '@tranche/cli'
+import { FakeClock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import { expect, it } from 'vitest'
+import { done, inStepTwo, waitsForApproval } from './release-pictures.ts'
+
+const gone = new AppError('ROLLOUT_NOT_FOUND', 'it is gone')
+const options = { none: 'No Rollouts.', columns: { namespaces: true, wide: false } }
+
+it('list -w writes a line for each Rollout that has changed, into a file or pipe', async () => {
+  const { out } = await watch('text', [[named('a', inStepTwo), named('b', done)], [named('a', waitsForApproval), named('b', done)]])
+  const lines = out.trimEnd().split('\n')
+  expect(lines.map((line) => line.split(/ {2}/, 2))).toEqual([
+    ['demo/a', 'Running'],
+    ['demo/b', 'Done'],
+    ['demo/a', 'Waiting'],
+  ])
+})
+
+it('list -w -o json writes a document for each Rollout that has changed', async () => {
+  const { out } = await watch('json', [[named('a', done)], [named('a', done)], [named('a', inStepTwo)]])
+  const documents = out.trimEnd().split('\n')
+  expect(documents.map((line) => (JSON.parse(line) as RolloutSummary).outcome)).toEqual(['Done', 'Running'])
+})
+
+it('list -w draws the table again on a terminal, and says that there are none', async () => {
+  const { out } = await watch('text', [[], [named('a', inStepTwo)]], { isTTY: true, columns: 80, rows: 24 })
+  expect(out).toContain('No Rollouts.')
+  expect(out).toMatch(/NAMESPACE {2}NAME {2,}STATE/)
+})
+
+function named(name: string, { report }: { readonly report: RolloutSummary }): RolloutSummary {
+  return { ...report, name }
+}
+
+/** Looks at one list after the other, until there are no more. */
+async function watch(
+  format: 'text' | 'json',
+  lists: readonly (readonly RolloutSummary[])[],
+  terminal: object = {},
+): Promise<{ readonly out: string }> {
+  const clock = new FakeClock()
+  const left = [...lists]
+  let out = ''
+  const look = (): Promise<readonly RolloutSummary[]> => {
+    const next = left.shift()
+    return next === undefined ? Promise.reject(gone) : Promise.resolve(next)
+  }
+  const io = { out: { write: (text: string) => void (out += text), ...terminal }, err: { write: () => {} }, env: { LANG: 'C.UTF-8' } }
+  const ended = expect(
+    watchList({ clock } as never, { ...options, look, output: { format, colors: false } }, io),
+  ).rejects.toBe(gone)
+  for (let round = 0; round < 8; round++) await clock.advanceAsync(5_000)
+  await ended
+  return { out }
+}
