@@ -107,7 +107,12 @@ function wordsOf(argo: string, places: Places = {}, begin?: string): readonly st
   const cells = rows.find(([first = '']) => firstSpan(first) === argo)
   if (cells === undefined) throw new Error(`the page has no row for ${argo}`)
   ran.add(argo)
-  const spans = [...cells.slice(1).join(' ').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span)
+  const spans = [
+    ...cells
+      .slice(1)
+      .join(' ')
+      .matchAll(/`([^`]+)`/g),
+  ].map(([, span = '']) => span)
   const said = spans.find((span) => begin === undefined || span.startsWith(begin))
   if (said === undefined) throw new Error(`the row of ${argo} has no command`)
   const words = said.replace(/^tranche /, '').split(' ')

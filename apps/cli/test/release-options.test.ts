@@ -19,6 +19,10 @@ describe('the options that say whom a command asks', () => {
       expect(toAccessOptions(values, env)).toMatchObject({ source: { kind: 'cluster' } })
   })
 
+  it.each(['6', '=6'])('takes the level of -v as kubectl does: %s', (v) => {
+    expect(toAccessOptions({ v }, {})).toMatchObject({ source: { kind: 'cluster', verbosity: 6 } })
+  })
+
   it('looks in all namespaces where both -A and -n are given, as kubectl does', () => {
     expect(toAccessOptions({ namespace: 'demo', allNamespaces: true }, {})).toMatchObject({ namespace: undefined, allNamespaces: true })
   })
@@ -50,6 +54,7 @@ describe('the options that say whom a command asks', () => {
       says: '--server is plain HTTP to 127.0.0.1.example',
     },
     'an empty path': { values: { kubeconfig: '' }, says: '--kubeconfig does not take ""' },
+    'a level that is no number': { values: { v: 'debug' }, says: '--v does not take "debug"' },
     'a time without a unit that is none': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
   }
 

@@ -210,6 +210,23 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     expect(terminal.readableFlowing).toBe(false)
   })
 
+  it.each(['list -v 6', 'list -v=6', '-v=6 list'])('says its requests, and no token, where %s asks for that', async (line) => {
+    const { code, out, err } = await tranche(line)
+    expect(err).toMatch(
+      /^GET https:\/\/127\.0\.0\.1:\d+\/apis\/rollouts\.kruise\.io\/v1beta1\/namespaces\/demo\/rollouts\S* 200 in \d+ ms$/m,
+    )
+    expect([code, out.includes('node-agent'), err.includes('Bearer')]).toEqual([0, true, false])
+    expect((await tranche('list -v 5')).err).toBe('')
+  })
+
+  it('names the command that begins a release to those who look for set image', async () => {
+    const { code, err } = await tranche('set image daemonset/node-agent agent=node-agent:v9')
+    expect([code, err]).toEqual([
+      2,
+      'OPTION_INVALID: tranche sets no image: the template is that of the DaemonSet. Run kubectl set image daemonset/NAME agent=node-agent:v9, which begins a release; tranche plan ROLLOUT --image agent=node-agent:v9 plays it first.\n',
+    ])
+  })
+
   it('says of a Rollout of a Deployment in one line why nothing is done with it', async () => {
     const spec = {
       workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },

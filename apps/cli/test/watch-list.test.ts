@@ -9,7 +9,10 @@ const gone = new AppError('ROLLOUT_NOT_FOUND', 'it is gone')
 const options = { none: 'No Rollouts.', columns: { namespaces: true, wide: false } }
 
 it('list -w writes a line for each Rollout that has changed, into a file or pipe', async () => {
-  const { out } = await watch('text', [[named('a', inStepTwo), named('b', done)], [named('a', waitsForApproval), named('b', done)]])
+  const { out } = await watch('text', [
+    [named('a', inStepTwo), named('b', done)],
+    [named('a', waitsForApproval), named('b', done)],
+  ])
   const lines = out.trimEnd().split('\n')
   expect(lines.map((line) => line.split(/ {2}/, 2))).toEqual([
     ['demo/a', 'Running'],
@@ -48,9 +51,7 @@ async function watch(
     return next === undefined ? Promise.reject(gone) : Promise.resolve(next)
   }
   const io = { out: { write: (text: string) => void (out += text), ...terminal }, err: { write: () => {} }, env: { LANG: 'C.UTF-8' } }
-  const ended = expect(
-    watchList({ clock } as never, { ...options, look, output: { format, colors: false } }, io),
-  ).rejects.toBe(gone)
+  const ended = expect(watchList({ clock } as never, { ...options, look, output: { format, colors: false } }, io)).rejects.toBe(gone)
   for (let round = 0; round < 8; round++) await clock.advanceAsync(5_000)
   await ended
   return { out }

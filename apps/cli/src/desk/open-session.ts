@@ -25,6 +25,7 @@ import type { AccessOptions, ClusterSource, ServerSource } from '../options/acce
 import { explained, explainedOfServer } from './explain-error.ts'
 import { explainMissing } from './find-rollout.ts'
 import { mapped } from './mapped.ts'
+import { sayingRequests } from './say-requests.ts'
 import { userAgent } from '../version.ts'
 
 /** Whom a command asks, and where it looks. */
@@ -73,10 +74,16 @@ async function openServer(access: AccessOptions, source: ServerSource): Promise<
 }
 
 /** @throws {AppError} KUBECONFIG_INVALID */
-export async function openCluster({ kubeconfig: path, ...choice }: ClusterSource, { env }: CommandIo): Promise<OpenCluster> {
+export async function openCluster(
+  { kubeconfig: path, verbosity, ...choice }: ClusterSource,
+  { env, err }: CommandIo,
+): Promise<OpenCluster> {
   const cluster = await loadKubeConfig({ clock: systemClock, path, ...choice, env })
   const { close, ...exchanges } = createUndiciExchange(cluster)
-  const connection = onServerClock({ ...exchanges, clock: systemClock })
+  const saying = (exchange: Exchange): Exchange => sayingRequests(exchange, { server: cluster.server, verbosity }, err)
+  const { exchange: call, watchExchange, urgentExchange } = exchanges
+  const said = { exchange: saying(call), watchExchange: saying(watchExchange), urgentExchange: saying(urgentExchange) }
+  const connection = onServerClock({ ...said, clock: systemClock })
   const { exchange, clock } = connection
   const client = createKubeClient({ ...connection, log: silentLogger, userAgent: userAgent('tranche-cli') })
   return { client, exchange, cluster, clock, [Symbol.asyncDispose]: close }

@@ -1,7 +1,7 @@
 import { AppError } from '@tranche/errors'
 import type { Impersonation } from '@tranche/kube-client'
 import type { CommandIo } from '../command-io.ts'
-import { invalid, misplaced } from '../option-values.ts'
+import { invalid, misplaced, parseWhole } from '../option-values.ts'
 import { parseDuration } from './duration-option.ts'
 
 /** As the parser hands options over: strings, booleans, lists, or nothing. */
@@ -31,6 +31,8 @@ export interface ClusterSource {
   readonly certificateAuthority: string | undefined
   readonly skipTlsVerify: boolean
   readonly impersonate: Impersonation | undefined
+  /** Level of `-v`; from 6 on requests are said on standard error. @default 0 */
+  readonly verbosity?: number
 }
 
 /** Our REST API. */
@@ -145,6 +147,8 @@ function fixBesideServer(option: (typeof clusterOptions)[number]): string {
 function toClusterSource(values: Values): ClusterSource {
   const certificateAuthority = pathOf(values, 'certificateAuthority')
   const skipTlsVerify = values['insecureSkipTlsVerify'] === true
+  // The parser leaves the sign of -v=6 in the value.
+  const level = textOf(values, 'v')?.replace(/^=/, '')
   if (certificateAuthority !== undefined && skipTlsVerify)
     throw misplaced('--insecure-skip-tls-verify', 'stands beside --certificate-authority', 'leave one of them out')
   return {
@@ -156,6 +160,7 @@ function toClusterSource(values: Values): ClusterSource {
     certificateAuthority,
     skipTlsVerify,
     impersonate: toImpersonation(values),
+    ...(level !== undefined && { verbosity: parseWhole('--v', level, { min: 0, max: 10 }) }),
   }
 }
 

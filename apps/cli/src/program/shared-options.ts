@@ -25,6 +25,7 @@ export function withAccessOptions(command: Command, { choosing = false }: { read
     .addOption(new Option('--token <token>', 'refused: every user of the machine reads it in the list of processes').hideHelp())
     .option('--token-file <path>', 'with --server: file of your token, read for each request; else the token in TRANCHE_TOKEN')
     .option('--allow-http', 'with --server: send the token over plain HTTP to another machine, too; else TRANCHE_ALLOW_HTTP=true')
+    .option('-v, --v <level>', 'from 6 on: say each request to the API server, and its answer, on standard error')
     .option('--request-timeout <time>', 'for each request, such as 10s; 0 waits for an hour', '15s')
   if (choosing)
     command

@@ -1,3 +1,4 @@
+import { AppError } from '@tranche/errors'
 import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
@@ -11,6 +12,21 @@ import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 export function addToolCommands(program: Command, io: CommandIo, exit: Exit): void {
   addDoctor(program, io, exit)
   addCompletion(program, io, exit)
+  addSet(program)
+}
+
+/** What a template holds is written by the tools of its owner, as the DaemonSet's: people look for it here all the same. */
+function addSet(program: Command): void {
+  program
+    .command('set', { hidden: true })
+    .allowUnknownOption()
+    .argument('[words...]')
+    .action((words: readonly string[]) => {
+      const images = words.filter((word) => /^[^-=][^=]*=.+/.test(word)).join(' ') || 'CONTAINER=IMAGE'
+      throw new AppError('OPTION_INVALID', 'tranche sets no image: the template is that of the DaemonSet', {
+        hint: `Run kubectl set image daemonset/NAME ${images}, which begins a release; tranche plan ROLLOUT --image ${images.split(' ', 1)[0]} plays it first.`,
+      })
+    })
 }
 
 function addDoctor(program: Command, io: CommandIo, exit: Exit): void {

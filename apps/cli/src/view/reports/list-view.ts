@@ -27,7 +27,9 @@ export function listView(rollouts: readonly RolloutSummary[], columns: ListColum
 
 /** @returns columns that the last one has, where no other is cut */
 function roomLeft(rollouts: readonly RolloutSummary[], columns: readonly Column<RolloutSummary>[], width: number): number {
-  const taken = columns.slice(0, -1).map(({ heading, cell }) => Math.max(heading.length, ...rollouts.map((rollout) => cell(rollout).length)))
+  const taken = columns
+    .slice(0, -1)
+    .map(({ heading, cell }) => Math.max(heading.length, ...rollouts.map((rollout) => cell(rollout).length)))
   return taken.reduce((left, one) => left - one - GAP, width)
 }
 
