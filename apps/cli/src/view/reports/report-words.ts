@@ -59,8 +59,8 @@ export function backText({ rollbackFrom, canaryRevision }: RolloutSummary): stri
   return rollbackFrom === undefined ? '' : `from revision ${rollbackFrom} to ${canaryRevision ?? 'the one before'}`
 }
 
-/** @returns whether a release goes back without pauses: its steps are done, so that the present one says nothing */
-export function goesBackAtOnce({ rollbackFrom, steps }: RolloutReport): boolean {
+/** @returns whether a release goes back without pauses: its steps are done, so that the present one says nothing. A summary has no steps. */
+export function goesBackAtOnce({ rollbackFrom, steps = [] }: RolloutSummary & Partial<Pick<RolloutReport, 'steps'>>): boolean {
   return rollbackFrom !== undefined && steps.every(({ state }) => state === 'done')
 }
 
