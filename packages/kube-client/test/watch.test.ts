@@ -17,6 +17,18 @@ describe('watch', () => {
     expect(requests[0]!.path).toBe('/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=5')
   })
 
+  it.each([
+    ['in one piece', (text: string) => [text]],
+    [
+      'with the end of one event and the begin of the next in one piece',
+      (text: string) => [text.slice(0, 20), text.slice(20, 50), text.slice(50, 55), text.slice(55)],
+    ],
+  ])('yields several events that come %s', async (_how, cut) => {
+    const text = [1, 2, 3].map((n) => `{"type":"ADDED","object":{"n":${n}}}\n`).join('')
+    const { client } = clientOver([answerPieces(200, cut(text))])
+    expect(await collect(client, from)).toEqual([1, 2, 3].map((n) => ({ type: 'ADDED', object: { n } })))
+  })
+
   it('throws an ERROR event with its status', async () => {
     const line = `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}}\n`
     const { client } = clientOver([answerPieces(200, [line])])
