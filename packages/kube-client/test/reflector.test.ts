@@ -297,6 +297,23 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
+  it('lists and watches what its scope names', async () => {
+    const { server, reflector, clock } = await running({}, { scope: { namespace: 'demo', labelSelector: 'a=b' } })
+    await clock.advanceAsync(0)
+    const paths = server.requests.map(({ path }) => path.split('?')[0])
+    expect(paths).toEqual(['/api/v1/namespaces/demo/pods', '/api/v1/namespaces/demo/pods'])
+    for (const { path } of server.requests) expect(path).toContain('labelSelector=a%3Db')
+    reflector.stop()
+  })
+
+  it('does not even transform what is listed without the mark', async () => {
+    const seen: number[] = []
+    const transform = ({ spec }: { readonly spec: { readonly value: number } }): number => (seen.push(spec.value), spec.value)
+    const { reflector } = await running({ a: 1, b: 77 }, { mark: '77', transform })
+    expect(seen).toEqual([77])
+    reflector.stop()
+  })
+
   it('finds values by index', async () => {
     const { server, reflector, clock } = await running(
       { a: 1, b: 2, c: 3 },
