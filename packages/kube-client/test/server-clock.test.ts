@@ -1,7 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import type { Exchange } from '@tranche/wire'
 import { describe, expect, it } from 'vitest'
-import { createServerClock, onServerClock } from '../src/index.ts'
+import { type Connection, createServerClock, onServerClock } from '../src/index.ts'
 import { HOUR, request, serverOn, signal } from './timed-server.ts'
 
 describe('a clock that shows the API server’s time', () => {
@@ -29,7 +29,8 @@ describe('a clock that shows the API server’s time', () => {
     const own = new FakeClock()
     const { exchange, trueMs } = serverOn(own, { aheadMs: HOUR })
     const none: Exchange = () => Promise.reject(new Error('not this one'))
-    const { clock, ...exchanges } = onServerClock({ exchange: none, clock: own, [name]: exchange })
+    const connection: Connection = { exchange: none, clock: own, [name]: exchange }
+    const { clock, ...exchanges } = onServerClock(connection)
     await exchanges[name]?.(request, signal)
     expect(Math.abs(clock.nowMs() - trueMs())).toBeLessThanOrEqual(520)
     expect(Object.keys(exchanges)).toEqual([...new Set(['exchange', name])])
