@@ -25,7 +25,7 @@ beforeEach(async () => {
   const onRequest: FaultInjector['onRequest'] = (call) => faults.onRequest?.(call)
   const simulator = createSimulator({ clock, nodes: 3, heartbeats: false, watchDelayMs: 10, faults: { onRequest } })
   stop = () => simulator.stop()
-  const real = simulator.exchangeFor('admin')
+  const real = simulator.exchangeFor('admin', 'everything')
   const exchange: typeof real = (request, abort) => {
     asked.push(request.path)
     return real(request, abort)
@@ -79,8 +79,10 @@ describe('a watched cluster', () => {
 
   it('keeps no managed fields of what it watches', async () => {
     await drive(client.create(resourcePaths.rollouts, rollout))
-    const { daemonSets, rollouts, revisions } = await watch({ withRollouts: true })
-    for (const { store } of [daemonSets, rollouts, revisions]) {
+    await drive(client.create(resourcePaths.batchReleases, batchRelease))
+    expect((await drive(client.get<KubeObject>(resourcePaths.daemonSets, key))).metadata).toHaveProperty('managedFields')
+    const { daemonSets, rollouts, batchReleases, revisions } = await watch({ withRollouts: true })
+    for (const { store } of [daemonSets, rollouts, batchReleases, revisions]) {
       expect(store.size).toBeGreaterThan(0)
       for (const object of store.list() as readonly KubeObject[]) {
         expect(object.metadata).toMatchObject({ uid: expect.any(String), resourceVersion: expect.any(String) })
@@ -253,6 +255,13 @@ const rollout = {
     workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
     strategy: { canary: { steps: [{ replicas: '100%' }] } },
   },
+}
+
+const batchRelease = {
+  apiVersion: 'rollouts.kruise.io/v1beta1',
+  kind: 'BatchRelease',
+  metadata: { ...key },
+  spec: { releasePlan: { enableExtraWorkloadForCanary: false } },
 }
 
 const rolloutsName = { namespace: '', name: 'rollouts.rollouts.kruise.io' }

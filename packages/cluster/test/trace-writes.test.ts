@@ -11,6 +11,7 @@ it('shows of each reflector what it shows now, and not what it showed when trace
   const traced = traceWrites(cluster, { ...noTracer, isOn: true })
   seen.connectionChanges = 2
   expect(kinds.map((kind) => traced[kind].connectionChanges)).toEqual([2, 2, 2])
+  expect([traced.nodes, traced.newest.policies]).toEqual([cluster.nodes, cluster.newest.policies])
 })
 
 it('is the cluster itself where nothing is told', () => {
@@ -35,13 +36,15 @@ it('runs handlers after the action that has come on record, once, whoever has wr
   const [none, one, two] = [objectAt('1'), objectAt('2', { actions: ['a'] }), objectAt('3', { actions: ['a', 'b'] })]
   const other = objectAt('4', { actions: ['a', 'b'] })
   const shorter = objectAt('5', { actions: ['b'] })
+  const three = objectAt('7', { actions: ['a', 'b', 'c'] })
   change(undefined, one)
   change(none, one)
   change(one, two)
   change(two, other)
   change(other, shorter)
   change(shorter, objectAt('6'))
-  expect(heard).toEqual(['none: 2', `${traceOf('a')}: 2`, `${traceOf('b')}: 3`, 'none: 4', 'none: 5', 'none: 6'])
+  change(other, three)
+  expect(heard).toEqual(['none: 2', `${traceOf('a')}: 2`, `${traceOf('b')}: 3`, 'none: 4', 'none: 5', 'none: 6', `${traceOf('c')}: 7`])
 })
 
 it('remembers the last 256 writes whose echo has not come', () => {
@@ -65,7 +68,7 @@ function setUp() {
   }
   const newest = { get: () => undefined, learn: (object: KubeObject) => void learned.push(object.metadata.resourceVersion) }
   const ofEach = <T>(one: T) => ({ daemonSets: one, batchReleases: one, rollouts: one })
-  const cluster = { ...ofEach(reflector), newest: { ...ofEach(newest), policies: newest } } as unknown as WatchedCluster
+  const cluster = { ...ofEach(reflector), nodes: {}, newest: { ...ofEach(newest), policies: newest } } as unknown as WatchedCluster
   return { cluster, seen, handlers, learned }
 }
 

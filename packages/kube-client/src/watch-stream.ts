@@ -58,15 +58,12 @@ export async function* openWatch<T>(
 async function connect(ports: WatchPorts, request: WireRequest, limits: WatchLimits, abort: LinkedAbort): Promise<WireResponse> {
   const deadlineError = (): AppError => deadlineErrorOf(request, limits.deadlineMs)
   const timing = { clock: ports.clock, deadlineMs: limits.deadlineMs, signal: abort.signal, deadlineError }
-  return withinDeadline(timing, async (signal) => {
-    const follow = (): void => abort.abort(signal.reason)
-    signal.addEventListener('abort', follow, { once: true })
-    // The exchange gets the signal of the whole watch: the one of the deadline ends with the status line.
+  return withinDeadline(timing, async () => {
+    // The exchange gets the signal of the whole watch, which aborts too when this fails: the one of the deadline ends with the status line.
     const response = await ports.exchange(request, abort.signal)
     if (response.status < 200 || response.status > 299) {
       throw toStatusError(attemptName(request), response.status, await bodyText(response), response.headers['retry-after'])
     }
-    signal.removeEventListener('abort', follow)
     return response
   })
 }
@@ -138,9 +135,5 @@ function createIdleTimer(clock: Clock, idleMs: number, onIdle: () => void): Idle
     })
   }
   const touch = (): void => void (lastMs = clock.monotonicMs())
-  const start = (): void => {
-    touch()
-    arm(idleMs)
-  }
-  return { start, touch, stop: () => timer?.cancel() }
+  return { start: () => arm(idleMs), touch, stop: () => timer?.cancel() }
 }

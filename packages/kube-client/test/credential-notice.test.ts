@@ -19,12 +19,27 @@ it('credentials that are not accepted are one line a minute with what to check, 
   }
   expect(lines.map(({ msg }) => msg)).toEqual(Array(3).fill('API server does not accept the credentials'))
   expect(lines[0]).toMatchObject({ hint: expect.stringContaining('service account') as string, why: 'GET /version was answered with 401' })
-  status = 503
-  await ask()
+  for (status of [500, 503, 429]) await ask()
+  expect(lines).toHaveLength(3)
   status = 200
   await ask()
   await ask()
   expect(lines.slice(3)).toEqual([{ msg: 'API server accepts the credentials again', awayMs: 150_000 }])
+})
+
+it('credentials that are accepted are no line, and those that are not accepted again within a minute are none either', async () => {
+  const clock = new FakeClock()
+  const lines: string[] = []
+  const write = (_fields: LogFields, msg: string): void => void lines.push(msg)
+  const log: Logger = { ...silentLogger, info: write, error: write }
+  let status = 404
+  const exchange: Exchange = async () => ({ status, headers: {}, body: nothing() })
+  const noticed = createCredentialNotice({ clock, log })(exchange)
+  for (status of [200, 404, 401, 499, 401, 200]) {
+    await noticed({ method: 'GET', path: '/version', headers: {} }, new AbortController().signal)
+    clock.advance(1_000)
+  }
+  expect(lines).toEqual(['API server does not accept the credentials', 'API server accepts the credentials again'])
 })
 
 async function* nothing(): AsyncGenerator<string> {}

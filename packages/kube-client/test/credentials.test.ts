@@ -81,6 +81,42 @@ describe('an exec plugin', () => {
     })
   })
 
+  it('may give a certificate with its key, and no token', async () => {
+    const status = { clientCertificateData: ' CERT\n', clientKeyData: 'KEY' }
+    const plugin = printing(JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status }))
+    const cluster = await loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: plugin.exec } }) })
+    expect(await cluster.credentials()).toMatchObject({ cert: 'CERT', key: 'KEY', headers: {} })
+  })
+
+  it('is asked again as soon as what it gave is over, and not before', async () => {
+    const clock = new FakeClock()
+    const plugin = printing(credentialOf('a', clock.nowMs() + 20_000))
+    const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: { exec: plugin.exec } }) })
+    plugin.print(credentialOf('b'))
+    clock.advance(10_000)
+    expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer a' })
+    clock.advance(10_000)
+    expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer b' })
+  })
+
+  it.each([
+    ['what it complains of', 'echo "  no login  " >&2; exit 3', 'failed: exit code 3: no login'],
+    ['nothing more where it complains of nothing', 'exit 3', 'failed: exit code 3'],
+  ])('that fails is named with its exit code and %s', async (_what, script, says) => {
+    const exec = { apiVersion: V1, command: 'sh', args: ['-c', script], interactiveMode: 'Never' }
+    await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
+      message: expect.stringMatching(new RegExp(`${says}$`)) as string,
+      hint: 'Run the command of its exec plugin by hand, and see what it says.',
+    })
+  })
+
+  it('is refused where it does not say as a time when its token is over', async () => {
+    const plugin = printing(JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token: 't', expirationTimestamp: 'soon' } }))
+    await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: plugin.exec } }) })).rejects.toMatchObject({
+      message: expect.stringContaining('its status.expirationTimestamp is no time') as string,
+    })
+  })
+
   it('is given up after a minute: it may be waiting for a person', async () => {
     const clock = new FakeClock()
     const exec = { apiVersion: V1, command: 'cat', interactiveMode: 'IfAvailable' }
@@ -155,12 +191,38 @@ describe('a user of an OpenID Connect provider', () => {
     ])
   })
 
+  it('gets the next one 30 s before the present one is over', async () => {
+    const provider = await startProvider()
+    const clock = new FakeClock(Date.now())
+    const token = idToken(clock, 130)
+    const settings = { ...provider.settings, 'id-token': token, 'refresh-token': 'r1' }
+    const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: oidcUser(settings) }) })
+    clock.advance(95_000)
+    expect((await cluster.credentials()).headers).toEqual({ authorization: `Bearer ${token}` })
+    clock.advance(10_000)
+    expect((await cluster.credentials()).headers).toEqual({ authorization: `Bearer ${provider.tokens[0]}` })
+    expect(provider.asked).toEqual([{ authorization: undefined, refreshToken: 'r1' }])
+  })
+
+  it('gets the next one where the server refuses one that still holds', async () => {
+    const provider = await startProvider()
+    const clock = new FakeClock(Date.now())
+    const settings = { ...provider.settings, 'id-token': idToken(clock, 3600), 'refresh-token': 'r1' }
+    const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: oidcUser(settings) }) })
+    const renewed = await cluster.renew?.(await cluster.credentials())
+    expect(renewed?.headers).toEqual({ authorization: `Bearer ${provider.tokens[0]}` })
+  })
+
   it.each([
     {
       given: { 'id-token': 'x.y.z', 'client-id': 'tranche' },
       says: 'the ID token is over, and there is no refresh-token, no idp-issuer-url to get another with',
     },
-    { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id' },
+    { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id to get another with' },
+    {
+      given: { 'refresh-token': 'r', 'idp-issuer-url': 'https://127.0.0.1:1' },
+      says: 'the ID token is missing, and there is no client-id to get another with',
+    },
   ])('is told that $says', async ({ given, says }) => {
     await expect(loadKubeConfig({ clock: systemClock, path: writeConfig({ user: oidcUser(given) }) })).rejects.toMatchObject({
       code: 'KUBECONFIG_INVALID',

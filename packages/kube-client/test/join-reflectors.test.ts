@@ -71,6 +71,54 @@ describe('reflectors of several namespaces, joined', () => {
   })
 })
 
+describe('reflectors that are joined', () => {
+  it('end all as soon as one of them does', async () => {
+    const stopped: string[] = []
+    const fault = new Error('its own fault')
+    const one = part({ start: () => Promise.reject(fault), stop: () => stopped.push('one') })
+    const two = part({ start: () => new Promise(() => {}), stop: () => stopped.push('two') })
+    await expect(join({ one, two }).start()).rejects.toBe(fault)
+    expect(stopped).toEqual(['one', 'two'])
+  })
+
+  it('are synced when each of them is, and reached and refreshed when each of them is', async () => {
+    const one = part({ synced: true })
+    const arrivals: (() => void)[] = []
+    const arrive = (): Promise<void> => new Promise((resolve) => arrivals.push(resolve))
+    const two = part({ synced: false, whenSynced: arrive, refresh: arrive, whenReached: arrive })
+    const joined = join({ one, two })
+    expect(joined.synced).toBe(false)
+    expect(join({ one }).synced).toBe(true)
+    for (const wait of [() => joined.whenSynced(), () => joined.refresh(), () => joined.whenReached('7')]) {
+      let hasCome = false
+      const waiting = wait().then(() => (hasCome = true))
+      for (let turns = 0; turns < 9; turns++) await Promise.resolve()
+      expect(hasCome).toBe(false)
+      arrivals.shift()?.()
+      await waiting
+    }
+  })
+
+  it('count lists and connections of all of them, and show the lists of each namespace', () => {
+    const one = part({ listsDone: 2, connectionChanges: 3, listsOf: () => ({ begun: 5, done: 4 }) })
+    const two = part({ listsDone: 5, connectionChanges: 7 })
+    const joined = join({ one, two })
+    expect([joined.listsDone, joined.connectionChanges]).toEqual([7, 10])
+    expect([joined.listsOf('one'), joined.listsOf('three')]).toEqual([
+      { begun: 5, done: 4 },
+      { begun: 0, done: 0 },
+    ])
+  })
+
+  it('have no position before each of them has', () => {
+    expect(join({ one: part({ resourceVersion: '7' }), two: part({ resourceVersion: '' }) }).resourceVersion).toBe('')
+  })
+
+  const part = (members: object): Reflector<string> =>
+    ({ whenSynced: async () => {}, refresh: async () => {}, whenReached: async () => {}, ...members }) as unknown as Reflector<string>
+  const join = (parts: Record<string, Reflector<string>>): Reflector<string> => joinReflectors(new Map(Object.entries(parts)))
+})
+
 /** Reflectors of these namespaces that have seen their first lists. */
 async function watching(...scope: readonly string[]) {
   const clock = new VirtualClock()

@@ -78,6 +78,18 @@ describe('what stands on the wire', () => {
         body: '{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"7"},"gracePeriodSeconds":0,"propagationPolicy":"Background"}',
       },
     },
+    'updates an object that has no namespace': {
+      send: (client) => client.update(resourcePaths.nodes, { metadata: { name: 'node-1' } }),
+      want: { method: 'PUT', path: '/api/v1/nodes/node-1?fieldManager=tranche-test' },
+    },
+    'lets the server refuse fields that it does not know': {
+      send: (client) => client.create(resourcePaths.pods, pod, { fieldValidation: 'Strict' }),
+      want: { path: '/api/v1/namespaces/default/pods?fieldManager=tranche-test&fieldValidation=Strict' },
+    },
+    'asks for a document as text': {
+      send: (client) => client.text('/openapi/v3'),
+      want: { method: 'GET', path: '/openapi/v3' },
+    },
     'escapes names': {
       send: (client) => client.get(resourcePaths.pods, { namespace: 'a', name: '../b c' }),
       want: { path: '/api/v1/namespaces/a/pods/..%2Fb%20c' },
@@ -145,6 +157,11 @@ describe('an answer that is an error', () => {
     expect(error).toMatchObject({ code, status })
     expect([isNotFound, isConflict, isAlreadyExists, isInvalid, isExpired].filter((one) => one === is && one(error))).toEqual([is])
     expect(requests).toHaveLength(1)
+  })
+
+  it('names the request without its query', async () => {
+    const error = await failure(clientOver([answer(404, {})]).client.list(resourcePaths.pods))
+    expect(error).toHaveProperty('message', expect.stringMatching(/^GET \/api\/v1\/pods was answered with 404/))
   })
 
   it('is understood when a proxy answers with HTML', async () => {
@@ -216,6 +233,16 @@ describe('what is tried again', () => {
     await clock.advanceAsync(501)
     expect(requests).toHaveLength(2)
     await ending
+  })
+
+  it('waits a short time that grows before a read, without Retry-After', async () => {
+    const { client, requests, clock } = clientOver(Array(9).fill(answer(503, {})))
+    const ending = failure(read(client))
+    const sentMs: number[] = []
+    for (; requests.length < 4; await clock.advanceAsync(1)) while (sentMs.length < requests.length) sentMs.push(clock.monotonicMs())
+    await ending
+    expect(sentMs[1]).toBeLessThanOrEqual(101)
+    expect(clock.monotonicMs()).toBeLessThan(1_000)
   })
 
   it('names the cause when nobody answers', async () => {

@@ -39,6 +39,28 @@ describe('a list', () => {
     expect(await client.list(resourcePaths.pods)).toEqual({ items: [], resourceVersion: '9' })
   })
 
+  it('has no items where an object has their name, and no version where the answer says none', async () => {
+    const { client } = clientOver([answerPieces(200, ['{"items":{"a":{"b":[{}]}}}'])])
+    expect(await client.list(resourcePaths.pods)).toEqual({ items: [], resourceVersion: '' })
+  })
+
+  it.each([
+    ['an escaped letter', ['"x\\', 'n"'], 'x\n'],
+    ['an escaped quote before the last one', ['"x\\', '""'], 'x"'],
+    ['an escaped backslash', ['"x\\', '\\"'], 'x\\'],
+  ])('may be cut within %s', async (_what, [begin, end], want) => {
+    const { client } = clientOver([answerPieces(200, [`{"items":[{"a":${begin}`, `${end}},{"a":1}]}`])])
+    expect((await client.list(resourcePaths.pods)).items).toEqual([{ a: want }, { a: 1 }])
+  })
+
+  it('tells how long the text was of each object that is kept', async () => {
+    const lengths: number[] = []
+    const { client } = clientOver([answerPieces(200, ['{"items":[{"n":1},{"n":22},{"n":333}]}'])])
+    const transform = (object: object): object | null => ('n' in object && object.n === 22 ? null : object)
+    await client.list(resourcePaths.pods, { transform, onKept: (length) => lengths.push(length) })
+    expect(lengths).toEqual([7, 9])
+  })
+
   it.each([
     ['breaks off in an item', '{"metadata":{},"items":[{"a":1},{"b"'],
     ['breaks off after an item', '{"metadata":{},"items":[{"a":1}'],

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { FakeClock } from '@tranche/clock'
-import { type KubeConfigOptions, loadKubeConfig } from '@tranche/kube-client'
+import { type KubeConfigOptions, kubeConfigNames, loadKubeConfig } from '@tranche/kube-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 let folder: string
@@ -75,8 +75,29 @@ describe('loadKubeConfig', () => {
     const second = writeText(
       'clusters: [{name: other, cluster: {server: "https://other:6443"}}]\nusers: []\ncontexts: []\ncurrent-context: none\n',
     )
-    const cluster = await loadKubeConfig({ clock, env: { KUBECONFIG: [first, second].join(delimiter) } })
-    expect(cluster.context).toBe('first')
+    const env = { KUBECONFIG: [first, second].join(delimiter) }
+    expect(await loadKubeConfig({ clock, env })).toMatchObject({ context: 'first', server: 'https://127.0.0.1:6443' })
+    expect(await loadKubeConfig({ clock, env, cluster: 'other' })).toMatchObject({ context: 'first', server: 'https://other:6443' })
+  })
+
+  it('takes the current context of a later file where the first names none', async () => {
+    const env = { KUBECONFIG: [writeText('contexts: []\nclusters: []\nusers: []\n'), write({ user: { token: 'secret' } })].join(delimiter) }
+    expect(await loadKubeConfig({ clock, env })).toMatchObject({ context: 'first' })
+  })
+
+  it('reads the file in the home folder where KUBECONFIG names none', async () => {
+    const home = mkdtempSync(join(folder, 'home-'))
+    mkdirSync(join(home, '.kube'))
+    writeFileSync(join(home, '.kube', 'config'), readFileSync(write({ user: { token: 'secret' } })))
+    expect(await loadKubeConfig({ clock, env: { HOME: home, KUBECONFIG: delimiter } })).toMatchObject({ context: 'first' })
+  })
+
+  it('lists the names that can be chosen', async () => {
+    expect(await kubeConfigNames({ path: write({}) })).toEqual({
+      contexts: ['first', 'second'],
+      clusters: ['here', 'there'],
+      users: ['me', 'other'],
+    })
   })
 
   const refusals: Record<string, { options: () => Partial<KubeConfigOptions>; says: string; hint: string }> = {
@@ -112,6 +133,11 @@ describe('loadKubeConfig', () => {
       options: () => ({ path: write({}), user: 'nobody' }),
       says: 'has no user nobody',
       hint: 'Choose one with --user: me, other.',
+    },
+    'files that name a cluster differently': {
+      options: () => ({ env: { KUBECONFIG: [write({}), write({ server: 'https://elsewhere:6443' })].join(delimiter) } }),
+      says: 'does not go with the files before it',
+      hint: 'Name clusters, users and contexts differently in each file of KUBECONFIG.',
     },
     'a server that is not an address': {
       options: () => ({ path: write({ server: 'somewhere' }) }),

@@ -8,13 +8,14 @@ describe('waiting for a reflector', () => {
     const reached: string[] = []
     void reflector.whenReached('101').then(() => reached.push('101'))
     void reflector.whenReached('102').then(() => reached.push('102'))
+    void reflector.whenReachedIn('default', '101').then(() => reached.push('101 in a namespace'))
     await reflector.whenReached('9')
     server.put('a', 1)
     await clock.advanceAsync(0)
-    expect(reached).toEqual(['101'])
+    expect(reached).toEqual(['101', '101 in a namespace'])
     server.compact()
     await clock.advanceAsync(60_000)
-    expect(reached).toEqual(['101', '102'])
+    expect(reached).toEqual(['101', '101 in a namespace', '102'])
     reflector.stop()
   })
 
@@ -52,6 +53,14 @@ describe('stopping a reflector', () => {
     expect(server.requests).toHaveLength(before)
     expect(server.openWatches).toBe(0)
     expect(reflector.synced).toBe(true)
+  })
+
+  it('before it is started leaves it nothing to do', async () => {
+    const { server, reflector } = setUp()
+    reflector.stop()
+    await reflector.start()
+    expect(server.requests).toEqual([])
+    await expect(reflector.whenSynced()).rejects.toThrow('was stopped')
   })
 
   it('tells nothing afterwards', async () => {

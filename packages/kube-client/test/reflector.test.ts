@@ -143,6 +143,29 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
+  it.each([
+    [403, 'error', 'Grant the right'],
+    [404, 'error', 'CustomResourceDefinitions'],
+    [401, 'debug', undefined],
+    [503, 'warn', undefined],
+  ])('says of an answer %i at the level %s what to do', async (code, level, hint) => {
+    const lines: { readonly level: string; readonly hint?: unknown }[] = []
+    const write =
+      (at: string): Logger['warn'] =>
+      (fields) =>
+        void (fields['attempt'] === 1 && lines.push({ level: at, hint: fields['hint'] }))
+    const log: Logger = { ...silentLogger, child: () => log, debug: write('debug'), warn: write('warn'), error: write('error') }
+    const { server, reflector, clock } = setUp({ log })
+    for (let i = 0; i < 8; i++) server.faults.push({ kind: 'status', code })
+    void reflector.start()
+    await clock.advanceAsync(10_000)
+    reflector.stop()
+    const [line] = lines.filter((one) => one.hint !== undefined || one.level === level)
+    expect(line?.level).toBe(level)
+    if (hint === undefined) expect(line?.hint).toBeUndefined()
+    else expect(line?.hint).toContain(hint)
+  })
+
   it('does not hammer a server that ends every watch at once', async () => {
     const { server, reflector, clock } = await running()
     const before = server.requests.length
@@ -188,10 +211,27 @@ describe('a reflector', () => {
     await clock.advanceAsync(1_000)
     await refreshed
     expect(reflector.listsOf('default')).toEqual({ begun: 2, done: 2 })
+    expect(reflector.listsDone).toBe(2)
     expect(reflector.connectionChanges).toBe(before + 2)
     server.put('a', 2)
     await clock.advanceAsync(0)
     expect(reflector.store.get(key('a'))).toBe(2)
+    reflector.stop()
+  })
+
+  it('takes a refresh for no fault, and comes back at once', async () => {
+    const warned: unknown[] = []
+    const log: Logger = { ...silentLogger, child: () => log, warn: (fields) => void warned.push(fields) }
+    const { server, reflector, clock } = await running({ a: 1 }, { log })
+    for (let i = 0; i < 5; i++) {
+      await clock.advanceAsync(1_000)
+      const refreshed = reflector.refresh()
+      await clock.advanceAsync(0)
+      await refreshed
+      await clock.advanceAsync(0)
+      expect(server.openWatches).toBe(1)
+    }
+    expect(warned).toEqual([])
     reflector.stop()
   })
 
@@ -254,6 +294,23 @@ describe('a reflector', () => {
     expect(told).toEqual(['a: 1 → none'])
     expect(reflector.store.size).toBe(0)
     expect(reflector.resourceVersion).toBe('103')
+    reflector.stop()
+  })
+
+  it('lists and watches what its scope names', async () => {
+    const { server, reflector, clock } = await running({}, { scope: { namespace: 'demo', labelSelector: 'a=b' } })
+    await clock.advanceAsync(0)
+    const paths = server.requests.map(({ path }) => path.split('?')[0])
+    expect(paths).toEqual(['/api/v1/namespaces/demo/pods', '/api/v1/namespaces/demo/pods'])
+    for (const { path } of server.requests) expect(path).toContain('labelSelector=a%3Db')
+    reflector.stop()
+  })
+
+  it('does not even transform what is listed without the mark', async () => {
+    const seen: number[] = []
+    const transform = ({ spec }: { readonly spec: { readonly value: number } }): number => (seen.push(spec.value), spec.value)
+    const { reflector } = await running({ a: 1, b: 77 }, { mark: '77', transform })
+    expect(seen).toEqual([77])
     reflector.stop()
   })
 

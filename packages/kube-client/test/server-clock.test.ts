@@ -1,14 +1,15 @@
 import { FakeClock } from '@tranche/clock'
 import type { Exchange } from '@tranche/wire'
 import { describe, expect, it } from 'vitest'
-import { createServerClock } from '../src/index.ts'
+import { type Connection, createServerClock, onServerClock } from '../src/index.ts'
 import { HOUR, request, serverOn, signal } from './timed-server.ts'
 
 describe('a clock that shows the API server’s time', () => {
   it('shows the time of this machine before the first answer', () => {
     const own = new FakeClock(5_000)
+    own.advance(7_000)
     const clock = createServerClock(own)
-    expect([clock.nowMs(), clock.skewMs()]).toEqual([5_000, null])
+    expect([clock.nowMs(), clock.monotonicMs(), clock.skewMs()]).toEqual([12_000, 7_000, null])
   })
 
   it.each([
@@ -22,6 +23,17 @@ describe('a clock that shows the API server’s time', () => {
     await clock.follow(exchange)(request, signal)
     expect(Math.abs(clock.nowMs() - trueMs())).toBeLessThanOrEqual(520)
     expect(clock.skewMs()).toBeCloseTo(-aheadMs, -4)
+  })
+
+  it.each(['exchange', 'watchExchange', 'leaseExchange'] as const)('is set by the answers of each %s of a program', async (name) => {
+    const own = new FakeClock()
+    const { exchange, trueMs } = serverOn(own, { aheadMs: HOUR })
+    const none: Exchange = () => Promise.reject(new Error('not this one'))
+    const connection: Connection = { exchange: none, clock: own, [name]: exchange }
+    const { clock, ...exchanges } = onServerClock(connection)
+    await exchanges[name]?.(request, signal)
+    expect(Math.abs(clock.nowMs() - trueMs())).toBeLessThanOrEqual(520)
+    expect(Object.keys(exchanges)).toEqual([...new Set(['exchange', name])])
   })
 
   it('comes within 50 ms of it with further answers', async () => {

@@ -71,6 +71,22 @@ describe('over a real connection', () => {
     })
   })
 
+  it('asks for no new credentials because nobody listens, and takes no request once it was closed', async () => {
+    const server = await startHttpsServer(() => {})
+    await server.close()
+    let renewals = 0
+    const transport = createUndiciExchange({
+      server: server.url,
+      credentials: async () => ({ headers: {} }),
+      renew: async () => (renewals++, null),
+    })
+    const send = (): Promise<unknown> => transport.exchange({ method: 'GET', path: '/', headers: {} }, new AbortController().signal)
+    await expect(send()).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    expect(renewals).toBe(0)
+    await transport.close()
+    await expect(send()).rejects.toThrow('the connections to the API server were closed')
+  })
+
   it('does not trust a server that another authority vouches for', async () => {
     const other = await startHttpsServer(() => {})
     closing.push(() => other.close())

@@ -17,10 +17,46 @@ describe('watch', () => {
     expect(requests[0]!.path).toBe('/api/v1/pods?watch=true&allowWatchBookmarks=true&resourceVersion=5')
   })
 
+  it.each([
+    ['in one piece', (text: string) => [text]],
+    [
+      'with the end of one event and the begin of the next in one piece',
+      (text: string) => [text.slice(0, 20), text.slice(20, 50), text.slice(50, 55), text.slice(55)],
+    ],
+  ])('yields several events that come %s', async (_how, cut) => {
+    const text = [1, 2, 3].map((n) => `{"type":"ADDED","object":{"n":${n}}}\n`).join('')
+    const { client } = clientOver([answerPieces(200, cut(text))])
+    expect(await collect(client, from)).toEqual([1, 2, 3].map((n) => ({ type: 'ADDED', object: { n } })))
+  })
+
   it('throws an ERROR event with its status', async () => {
     const line = `{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}}\n`
     const { client } = clientOver([answerPieces(200, [line])])
     expect(isExpired(await failure(collect(client, from)))).toBe(true)
+  })
+
+  it('takes a bookmark without a version for one of none', async () => {
+    const { client } = clientOver([answerPieces(200, ['{"type":"BOOKMARK","object":{}}\n'])])
+    expect(await collect(client, from)).toEqual([{ type: 'BOOKMARK', resourceVersion: '' }])
+  })
+
+  it('throws for an event of a type that it does not know', async () => {
+    const { client } = clientOver([answerPieces(200, ['{"type":"RENAMED","object":{}}\n'])])
+    expect(await failure(collect(client, from))).toMatchObject({
+      code: 'API_UNREACHABLE',
+      message: expect.stringContaining('"RENAMED"') as string,
+    })
+  })
+
+  it.each([199, 300, 404])('throws where it is answered with %i', async (status) => {
+    const { client } = clientOver([answer(status, {})])
+    expect(await failure(collect(client, from))).toMatchObject({ status })
+  })
+
+  it('leaves no timer behind where the server ends it in good order', async () => {
+    const { client, clock } = clientOver([answerPieces(200, ['{"type":"ADDED","object":{}}\n'])])
+    await collect(client, from)
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('throws when the stream ends within an event', async () => {
@@ -42,10 +78,17 @@ describe('watch', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('gives up when no status line comes', async () => {
-    const { client, clock } = clientWith(() => new Promise(() => {}))
+  it('gives up when no status line comes, and closes the connection', async () => {
+    let seen: AbortSignal | undefined
+    const { client, clock } = clientWith((_request, signal) => {
+      seen = signal
+      return new Promise(() => {})
+    })
     const ending = failure(collect(client, from))
-    await clock.advanceAsync(15_000)
+    await clock.advanceAsync(14_999)
+    expect(seen?.aborted).toBe(false)
+    await clock.advanceAsync(1)
+    expect(seen?.aborted).toBe(true)
     expect(await ending).toMatchObject({ code: 'API_DEADLINE' })
     expect(clock.pendingTimers).toBe(0)
   })

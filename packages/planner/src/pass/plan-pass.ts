@@ -117,13 +117,10 @@ function headThatBlocks(scene: Scene): readonly FlownPermit[] {
   return scene.tally.broken.some(waits) && wouldGoOn(scene, standingPermits(scene)) ? [head] : []
 }
 
-/** F7: the permits of other nodes, where the first that stands is one of them: behind it nothing could be executed. */
+/** F7: the standing permits of other nodes than those to delete on again: behind them nothing could be executed. */
 function permitsInTheWay(scene: Scene, again: readonly NodeView[]): readonly FlownPermit[] {
   const names = new Set(again.map(({ name }) => name))
-  const standing = standingPermits(scene)
-  const [head] = standing
-  if (head === undefined || names.size === 0 || names.has(head.permit.node)) return []
-  return standing.filter(({ permit }) => !names.has(permit.node))
+  return names.size === 0 ? [] : standingPermits(scene).filter(({ permit }) => !names.has(permit.node))
 }
 
 /** Settling goes on while a record is being voided or is stopped (F8). */

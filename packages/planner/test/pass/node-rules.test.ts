@@ -104,11 +104,11 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'no more than twice as many of a zone are permitted, whatever else tells its nodes apart (F3)',
       {
         nodes: 'a:old b:old g:old',
-        zones: `${zones} g=x`,
+        zones: 'a=x/1 b=x/2 g=x/3',
         rules: {
           spread: [
             { topologyKey: 'zone', maxUnavailable: 1 },
-            { topologyKey: 'kubernetes.io/hostname', maxUnavailable: 1 },
+            { topologyKey: 'rack', maxUnavailable: 1 },
           ],
         },
         limit: 4,
@@ -124,6 +124,11 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'nothing is permitted without a size in the record, however many zones have room',
       { nodes: 'a:old b:old', zones, rules: onePerZone, limit: 4, record: { size: undefined } },
       'wait for batch',
+    ],
+    [
+      'the permit of another node goes while one on a node in flight waits for its zone: behind it nothing could go (F7, G6)',
+      { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone b.gone a c' },
+      'withdraw c',
     ],
     [
       'a permit stays while the broken pod that waits has no place in its own zone (F7)',

@@ -25,7 +25,7 @@ export interface PassCase {
   /** Nodes that were read in vain, to be read again a second from now. */
   readonly openNodes?: string
   readonly limit?: number
-  /** Label `zone` of nodes, as `a=x b=y`. */
+  /** Label `zone` of nodes, and `rack` behind a slash, as `a=x b=y/1`. */
   readonly zones?: string
   /** The node rules of the release, of which the record has the scope. */
   readonly rules?: ReleaseNodeRules
@@ -94,7 +94,9 @@ export function fleetOf(text: string, zones = ''): FleetView {
     const zone = zoneOf.get(name)
     const taints = flag === '-' ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
     const health = { ready: flag !== '?' && flag !== '¿', answers: flag !== '?' }
-    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, ...(zone !== undefined && { labels: { zone } }) })))
+    const [labelZone, rack] = zone?.split('/') ?? []
+    const labels = { ...(labelZone !== undefined && { zone: labelZone }), ...(rack !== undefined && { rack }) }
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, labels })))
     for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
   }
   return index.view(FLEET_OWNER)

@@ -178,6 +178,13 @@ describe('planPass: which pods get a permit (F3)', () => {
       limit: 4,
       want: 'append a b',
     },
+    'takes broken nodes first while permits that stand use the budget up': {
+      nodes: 'a:old b:bad c:old!',
+      permits: 'a',
+      sent: 'a',
+      limit: 2,
+      want: 'append c b',
+    },
     'takes nodes in their order where only a permit that has settled would use the budget up': {
       nodes: 'a:new b:bad c:old!',
       permits: 'a.gone',
@@ -444,6 +451,20 @@ describe('planPass: which permits leave the record', () => {
       permits: 'a.gone b',
       openNodes: 'a',
       want: 'wait for budget until 101000',
+    },
+    'F6 wakes to read again where that comes before a pod is available': {
+      nodes: 'a:new b:new* c:old',
+      permits: 'a.gone b.gone c',
+      minReadySeconds: 60,
+      open: 'a',
+      want: 'wait for budget until 101000',
+    },
+    'F6 wakes when a pod is available where that comes before it reads again': {
+      nodes: 'a:new b:new* c:old',
+      permits: 'a.gone b.gone c',
+      minReadySeconds: 1.5,
+      open: 'a',
+      want: 'wait for budget until 100500',
     },
     'F6 waits for the watch of nodes, where nothing else is to be done': {
       nodes: 'b:new',
