@@ -8,6 +8,7 @@ export interface ShownEvent {
   readonly type: string
   readonly reason: string
   readonly message: string
+  readonly count?: number
   readonly involvedObject: { readonly kind: string; readonly name: string }
 }
 

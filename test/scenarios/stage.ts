@@ -81,7 +81,7 @@ export interface StageOptions extends ReleaseOptions {
   /** @default none */
   readonly admission?: 'none' | 'inProcess' | 'policy' | 'webhook'
   readonly watchDelayMs?: number
-  /** What stands between each executor and its queue. @default nothing */
+  /** What stands between programs and their queue. @default nothing */
   readonly queue?: (queue: JobQueue) => JobQueue
   /** Controllers announce to executors, and these to one another, over one queue. @default each executor has one of its own */
   readonly sharesQueue?: boolean
@@ -130,7 +130,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'story/1', log: silentLogger })
   const counted = new Map<string, Metrics>()
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const shared = options.sharesQueue === true ? { queue: createInProcessQueue({ clock }) } : {}
+  const shared = options.sharesQueue === true ? { queue: (options.queue ?? asItIs)(createInProcessQueue({ clock })) } : {}
   const stage: Stage = {
     ...readingsOf(client),
     ...wishesOf(client),

@@ -29,6 +29,8 @@ export interface ReleasePortParts {
   readonly clock: Clock
   readonly strategyScope: StrategyScope
   readonly schemas: SchemaWatch
+  /** Why the queue over which executors hear of work takes nothing; null while it does, and where there is none. */
+  readonly queueOutage: () => string | null
   /** Never returns the same text twice, in this process or another. */
   readonly uniqueValue: () => string
 }
@@ -136,6 +138,7 @@ async function readingOf(
     strategyScope,
     peer: cluster.peer.sighting(),
     schemaGap,
+    queueOutage: parts.queueOutage(),
   }
 }
 

@@ -3,7 +3,7 @@ import { type SharedReflection, traceWrites, watchCluster } from '@tranche/clust
 import type { JudgePort } from '@tranche/controllers'
 import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
 import { createKubeClient, type KubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
-import { fieldManagers } from '@tranche/kube-types'
+import { fieldManagers, keyOf, keyText } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
 import { createOutgoing, type HostRule, type Outgoing } from '@tranche/outgoing'
@@ -11,7 +11,7 @@ import { createAnnouncer, type JobQueue } from '@tranche/queue'
 import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
-import { announceByWatches } from './announce.ts'
+import { announceByWatches, announceWaiting } from './announce.ts'
 import { createEventPort } from './event-port.ts'
 import { createLeasePort, createLeaseWatch } from './lease-port.ts'
 import { countEvents } from './metrics/count-events.ts'
@@ -127,7 +127,7 @@ export function startController(given: ControllerOptions): RunningController {
   })
   const events = countEvents(recorder, metrics)
   const queue = options.queue === undefined ? undefined : wrap('queue', options.queue)
-  const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log, tracer })
+  const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log, tracer, onOutage: wakeReleases })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const schemas = createSchemaWatch({
@@ -139,7 +139,10 @@ export function startController(given: ControllerOptions): RunningController {
     },
   })
   const outgoing = options.outgoing ?? createOutgoing({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
-  const term = createTerm({ ...options, log }, { client, cluster, events, schemas, outgoing })
+  const term = createTerm(
+    { ...options, log },
+    { client, cluster, events, schemas, outgoing, queueOutage: () => announcer?.outage() ?? null },
+  )
   const leaseKey = { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }
   const leaseClient = clientFor({ ...options, exchange: options.leaseExchange ?? options.exchange }, log)
   const elector = createLeaderElector({
@@ -161,12 +164,20 @@ export function startController(given: ControllerOptions): RunningController {
     await schemas.start(ending.signal)
     wakeByWatches(cluster, term.woken)
     wakeWhenPoliciesAreSeen()
-    if (announcer !== null) announceByWatches(cluster, announcer)
+    if (announcer !== null) {
+      announceByWatches(cluster, announcer)
+      announceWaiting(cluster, announcer, clock, ending.signal)
+    }
     if (options.leaderElection) elector.start()
     else term.begin()
     isSeen = true
   })
   ready.catch(end.reject)
+
+  /** Releases that wait say so, and no longer when the queue is back. */
+  function wakeReleases(): void {
+    for (const release of cluster.batchReleases.store.list()) term.woken.release(keyText(keyOf(release)))
+  }
 
   /** Definitions that are served later than we start: who names a policy hears of it, also when there is none. */
   function wakeWhenPoliciesAreSeen(): void {

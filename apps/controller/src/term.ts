@@ -57,6 +57,8 @@ export interface TermParts {
   readonly events: EventRecorder
   readonly schemas: SchemaWatch
   readonly outgoing: Outgoing
+  /** Why the queue over which executors hear of work takes nothing; null while it does, and where there is none. */
+  readonly queueOutage: () => string | null
 }
 
 /** One reconciler: its name in the log, and how many keys it works on at a time. */
@@ -145,7 +147,7 @@ interface Lanes {
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
   const { clock, admission } = options
-  const { client, cluster, events, schemas, outgoing } = parts
+  const { client, cluster, events, schemas, outgoing, queueOutage } = parts
   const { wrap } = options.crashPoints ?? noCrashPoints
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
@@ -153,7 +155,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
   const secrets = createSecretReader(client)
   const policyPort = createPolicyPort({ client, cluster, outgoing, secrets })
   const uniqueValue = createTouchValues(options.identity)
-  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue })
+  const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue, queueOutage })
   const notifyPort = createNotifyPort({ client, cluster, outgoing, clock })
   const analysis = createAnalysisPass({
     cluster: wrap('analysis', createAnalysisPort(client, cluster)),

@@ -31,6 +31,11 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
     on: ['Rollout'],
     when: 'the ControllerRevision of the stable revision does not hold the template that became stable: it is never put back',
   },
+  QueueUnavailable: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'the job queue (Redis) has taken nothing for 10 s, and the release waits for executors, which begin nothing without it',
+  },
   Frozen: {
     types: ['Warning'],
     on: ['Rollout', 'DaemonSet'],

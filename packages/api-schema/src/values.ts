@@ -107,6 +107,7 @@ export const eventReasons = [
   'RollbackCompleted',
   'TemplateReverted',
   'StableRevisionChanged',
+  'QueueUnavailable',
   'Frozen',
   'WishRecorded',
   'WishAccepted',

@@ -1,4 +1,4 @@
-import type { BatchRelease, FlightRecord, Permit } from '@tranche/api-schema'
+import type { BatchRelease, FlightRecord, Permit, Waiting } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import {
   type Allowance,
@@ -12,7 +12,14 @@ import {
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { type BatchReleasePlan, planBatchRelease, type PodLabels, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
+import {
+  type BatchReleasePlan,
+  planBatchRelease,
+  type PodLabels,
+  QUEUE_UNAVAILABLE,
+  releaseStatusPatch,
+  type ReleaseView,
+} from '@tranche/planner'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { fieldsOf } from './log-plans.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
@@ -85,6 +92,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'writeStatus':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
+      warnOfQueue(plan.status.waiting, view, doing)
       return again
     case 'reportContest':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
@@ -113,6 +121,14 @@ function warnOfContest(message: string, view: ReleaseView, { events }: Doing): v
   events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'StrategyContested', message)
   const owner = rolloutOf(view.release)
   if (owner !== undefined) events.record({ ...owner, namespace }, 'Warning', 'StrategyContested', message)
+}
+
+/** Once for each outage in which the release waits. */
+function warnOfQueue(waiting: Waiting | null | undefined, { release }: ReleaseView, { events }: Doing): void {
+  const owner = rolloutOf(release)
+  if (owner === undefined || waiting?.reason !== QUEUE_UNAVAILABLE || release.status?.waiting?.reason === QUEUE_UNAVAILABLE) return
+  const { namespace = '' } = release.metadata
+  events.record({ ...owner, namespace }, 'Warning', 'QueueUnavailable', waiting.message)
 }
 
 async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing): Promise<Outcome> {

@@ -8,6 +8,8 @@ import type { JobQueue } from './job-queue.ts'
 export interface Announcer {
   /** Announces `key`; when the queue cannot be reached, again and again until it is. */
   announce(key: string): void
+  /** Why the queue has taken nothing for {@link OUTAGE_MS}, in words without secrets; null while it takes what is announced. */
+  outage(): string | null
   /** Gives up what could not be announced yet. */
   stop(): void
 }
@@ -19,23 +21,35 @@ export interface AnnouncerOptions {
   readonly log: Logger
   /** Where announcements that follow from something are told. @default nowhere */
   readonly tracer?: Tracer | undefined
+  /** Called when {@link Announcer.outage} says something else than before. Must not throw. @default nothing is called */
+  readonly onOutage?: () => void
 }
 
 /** Pause between attempts, in milliseconds. */
 const RETRY_MS = 1_000
+/** How long a queue takes nothing before that is an outage, in milliseconds: a restart or a fail-over is often shorter. */
+const OUTAGE_MS = 10_000
 
 /**
  * Keeps the keys that the queue could not take, each once, and announces them when it can. A queue tells of its own
  * outages; logged here is only what waiting does not mend, once until an announcement succeeds.
  */
-export function createAnnouncer({ queue, clock, log, tracer = noTracer }: AnnouncerOptions): Announcer {
+export function createAnnouncer({ queue, clock, log, tracer = noTracer, onOutage = () => {} }: AnnouncerOptions): Announcer {
   /** Key → the latest attempt that failed. An earlier one that succeeds later may have told of less. */
   const missed = new Map<string, number>()
   let attempts = 0
   let retry: Timer | null = null
   let hasTold = false
   let stopped = false
+  /** Since the first failure after the last success. */
+  let failing: { readonly sinceMs: number; readonly why: string } | null = null
+  let isOutage = false
 
+  const tellOutage = (now: boolean): void => {
+    if (isOutage === now) return
+    isOutage = now
+    onOutage()
+  }
   const send = (key: string): Promise<void> =>
     tracer.inside('announce', { kind: 'producer', attributes: { 'tranche.key': key } }, () => queue.announce(key, tracer.current()))
   const announce = async (key: string): Promise<void> => {
@@ -44,8 +58,12 @@ export function createAnnouncer({ queue, clock, log, tracer = noTracer }: Announ
       await send(key)
       if ((missed.get(key) ?? 0) < attempt) missed.delete(key)
       hasTold = false
+      failing = null
+      tellOutage(false)
     } catch (error) {
       if (stopped) return
+      failing ??= { sinceMs: clock.monotonicMs(), why: isAppError(error) ? error.message : 'it refuses what is announced' }
+      tellOutage(clock.monotonicMs() - failing.sinceMs >= OUTAGE_MS)
       missed.set(key, Math.max(attempt, missed.get(key) ?? 0))
       retry ??= clock.setTimer(RETRY_MS, announceMissed)
       if (hasTold || (isAppError(error) && error.remedy === 'retry')) return
@@ -59,6 +77,7 @@ export function createAnnouncer({ queue, clock, log, tracer = noTracer }: Announ
   }
   return {
     announce: (key) => void announce(key),
+    outage: () => (isOutage ? (failing?.why ?? null) : null),
     stop() {
       stopped = true
       missed.clear()

@@ -70,6 +70,20 @@ describe('createAnnouncer', () => {
     expect(lines[0]).toMatchObject({ err: refused })
   })
 
+  it('says why the queue takes nothing once it has taken nothing for ten seconds, and no longer when it does', async () => {
+    const { announcer, clock, fail, outages } = bench()
+    fail(away)
+    announcer.announce('a')
+    await clock.advanceAsync(9_900)
+    expect([announcer.outage(), outages]).toEqual([null, []])
+    fail(refused)
+    await clock.advanceAsync(5_000)
+    expect([announcer.outage(), outages]).toEqual(['Redis does not answer', ['Redis does not answer']])
+    fail(null)
+    await clock.advanceAsync(1_000)
+    expect([announcer.outage(), outages]).toEqual([null, ['Redis does not answer', null]])
+  })
+
   it('leaves no timer behind when it stops', async () => {
     const { announcer, clock, fail, taken } = bench()
     fail(away)
@@ -97,5 +111,7 @@ function bench() {
     },
   }
   const log: Logger = { ...silentLogger, warn: (fields) => void lines.push(fields) }
-  return { clock, taken, lines, announcer: createAnnouncer({ queue, clock, log }), fail: (next: Error | null) => (error = next) }
+  const outages: (string | null)[] = []
+  const announcer = createAnnouncer({ queue, clock, log, onOutage: () => void outages.push(announcer.outage()) })
+  return { clock, taken, lines, outages, announcer, fail: (next: Error | null) => (error = next) }
 }

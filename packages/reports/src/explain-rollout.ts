@@ -66,6 +66,7 @@ const waitingRules: Readonly<Record<string, string>> = {
   NotAvailable: 'Availability',
   BudgetUsedUp: 'Budget',
   SpreadUsedUp: 'Spread',
+  QueueUnavailable: 'Queue',
   NodesNotReady: 'NotReady',
   TouchUnclear: 'Stopping',
 }

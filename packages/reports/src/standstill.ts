@@ -93,6 +93,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
   BudgetUsedUp: (nodes) => `fewer nodes are down; now it is ${nodes}`,
   SpreadUsedUp: (nodes) => `fewer nodes of the same value are down; now it is ${nodes}`,
+  QueueUnavailable: () => 'the job queue (Redis) answers again: see whether it runs, and whether the controller reaches it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
   TouchUnclear: (nodes) =>
     `the API server answers for the pods on ${nodes}: see whether it does, and whether something refuses changes of pods`,

@@ -20,6 +20,8 @@ export interface ReleaseView {
   /** ControllerRevisions that the DaemonSet controls. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
+  /** Why the queue over which executors hear of work takes nothing; undefined or null while it does. */
+  readonly queueOutage?: string | null | undefined
   /** What the DaemonSet controller was answered when it could create no pod, where nodes wait for one; undefined where nothing is known. */
   readonly createRefused?: string | undefined
   /** Whether the BatchRelease that control-info names, where it is not this one, still exists. */

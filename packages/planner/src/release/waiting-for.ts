@@ -21,6 +21,9 @@ export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
 
 type Reason = Omit<Waiting, 'since'>
 
+/** Reason of `status.waiting`, and of the event, for a queue that takes nothing. */
+export const QUEUE_UNAVAILABLE = 'QueueUnavailable'
+
 const UNCLEAR_ADVICE = 'it asks again by itself: see whether the API server answers, and whether something refuses changes of pods'
 
 function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
@@ -75,6 +78,8 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
       nodes,
     }
   }
+  const outage = queueOutage(view, progress)
+  if (outage !== null && (progress.between.length > 0 || progress.unavailable.length < limit)) return outage
   if (progress.between.length > 0) {
     const away = progress.away.length > 0 ? `; NotReady: ${firstNodes(progress.away)}` : ''
     return { reason: 'Upgrading', message: `waiting for new pods on ${firstNodes(progress.between)}${away}`, nodes: progress.between }
@@ -83,6 +88,13 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   if (progress.unavailable.length < limit) return heldByRules(view, wanted, lack) ?? { reason: 'Upgrading', message: lack, nodes: [] }
   const message = `${lack}; maxUnavailable (${limit}) is used up by ${firstNodes(progress.unavailable)}${wayOut(progress, limit)}`
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
+}
+
+/** Executors begin nothing while the queue over which they hear of work is away, and that may be seen nowhere else on the cluster. */
+function queueOutage({ queueOutage: why }: ReleaseView, { between, effectiveSize, updated }: BatchProgress): Reason | null {
+  if (why === undefined || why === null || effectiveSize <= updated) return null
+  const message = `${lackText(effectiveSize - updated)}; executors begin nothing while the job queue is away, and go on by themselves when it is back: ${why}`
+  return { reason: QUEUE_UNAVAILABLE, message, nodes: between }
 }
 
 /** Nodes whose failures a retry has accepted stay down: what they keep from going on, and what helps. */

@@ -86,6 +86,22 @@ describe('the status of a BatchRelease', () => {
       view: { nodes: 'a:old~ b:- c:old d:old e:old' },
       want: { waiting: { reason: 'Upgrading', message: 'waiting for new pods on a, b', nodes: ['a', 'b'] } },
     },
+    'says that executors begin nothing without the job queue': {
+      view: { view: { queueOutage: 'Redis does not answer' } },
+      want: {
+        waiting: {
+          reason: 'QueueUnavailable',
+          message:
+            '2 more nodes are to be updated; executors begin nothing while the job queue is away, and go on by themselves when it is back: ' +
+            'Redis does not answer',
+          nodes: [],
+        },
+      },
+    },
+    'says nothing of the job queue where no executor has anything to begin': {
+      view: { nodes: 'a:new b:new! c:old d:old e:old', view: { queueOutage: 'Redis does not answer' } },
+      want: { waiting: { reason: 'NotAvailable' } },
+    },
     'names the nodes that use the budget up': {
       view: { nodes: 'a:old! b:old! c:old d:old e:old' },
       want: {

@@ -1,0 +1,41 @@
+import { FakeClock, systemClock } from '@tranche/clock'
+import { silentLogger } from '@tranche/log'
+import { createAnnouncer } from '@tranche/queue'
+import { createBullmqQueue } from '@tranche/queue-bullmq'
+import { expect, it, vi } from 'vitest'
+import { isRedisMissing, plainSettings, startTestRedis } from './redis.ts'
+
+it.skipIf(isRedisMissing)('announcer on a Redis that was ended says what is wrong with it, until it is back', async () => {
+  const redis = await startTestRedis()
+  const { port } = redis
+  const queue = createBullmqQueue({ redis: plainSettings(port), clock: systemClock, prefix: 'test' })
+  const clock = new FakeClock()
+  let back: Awaited<ReturnType<typeof startTestRedis>> | undefined
+  const announcer = createAnnouncer({ queue, clock, log: silentLogger })
+  try {
+    await queue.announce('demo/agent')
+    await redis.dispose()
+    announcer.announce('demo/agent')
+    // A failed attempt leaves the timer of the next one.
+    const attempt = async (): Promise<void> => {
+      await vi.waitUntil(() => clock.pendingTimers > 0, { timeout: 20_000, interval: 10 })
+      clock.advance(1_000)
+    }
+    for (let second = 0; second < 12; second++) await attempt()
+    await vi.waitUntil(() => announcer.outage() !== null, { timeout: 20_000, interval: 10 })
+    expect(announcer.outage()).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}`))
+    back = await startTestRedis({ port })
+    await vi.waitUntil(
+      () => {
+        clock.advance(1_000)
+        return announcer.outage() === null
+      },
+      { timeout: 30_000, interval: 50 },
+    )
+  } finally {
+    announcer.stop()
+    await queue.close(0)
+    await back?.dispose()
+    await redis.dispose()
+  }
+})
