@@ -3,7 +3,7 @@ import { analysisVerdict, type AnalysisVerdict } from '@tranche/analysis'
 import type { FleetView } from '@tranche/fleet'
 import { type FailureTerms, failureTerms } from './failure-terms.ts'
 import { judgeRevision, type Verdict } from './judge-revision.ts'
-import { judgedRelease } from './judged-release.ts'
+import { isWayBack, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
 import { failureAfter } from './failure-status.ts'
 
 /** A release, and what a process has seen of its nodes. */
@@ -49,7 +49,7 @@ export interface Judgement {
 export function judgeRelease(given: ReleaseCase): Judgement | null {
   const { release, fleet } = given
   const { spec, status } = release
-  const revision = spec.tranche?.canaryRevision ?? status?.flight?.revision
+  const revision = releasedRevision(release)
   if (revision === undefined) return null
   const terms = failureTerms(spec.tranche?.failure, spec.releasePlan, fleet.desired)
   const before = knownFailure(release)
@@ -62,7 +62,7 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
       permits: status?.flight?.permits ?? [],
       accepted: new Set(accepted),
     })
-  const isReturn = spec.tranche?.canaryRevision !== undefined && spec.tranche.canaryRevision === spec.tranche.stableRevision
+  const isReturn = isWayBack(release)
   const accepted = acceptedNodes(before, spec.tranche?.retry, judge)
   const verdict = judge(accepted)
   const analysis: AnalysisVerdict = isReturn ? { kind: 'good' } : analysisVerdict(spec.tranche, status?.analysis)
@@ -71,12 +71,6 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
   const excused = verdict.isBad && terms.action !== 'Continue' ? accepted : [...accepted, ...verdict.failed.map(({ node }) => node)]
   const stops = failure?.stops === true ? { reason: failure.reason, message: failure.message } : null
   return { verdict, terms, failure, stops, excused, nextChangeMs: nextChange(given, verdict, terms, failure) }
-}
-
-/** What the status says of this release, and not of the one before it. */
-function knownFailure(release: ReleaseCase['release']): Failure | undefined {
-  const { failure } = release.status ?? {}
-  return failure?.release === judgedRelease(release) ? failure : undefined
 }
 
 /**

@@ -2,7 +2,7 @@ import { judgeNode } from './failed-node.ts'
 import { failureTerms } from './failure-terms.ts'
 import { suspectsToJudge } from './judge-revision.ts'
 import type { ReleaseCase } from './judge-release.ts'
-import { judgedRelease } from './judged-release.ts'
+import { isWayBack, knownFailure, releasedRevision } from './judged-release.ts'
 
 /**
  * Deadlines that run: until when a node must have an available pod of the new version, else it counts as failed.
@@ -12,13 +12,13 @@ import { judgedRelease } from './judged-release.ts'
 export function nodeDeadlines(given: ReleaseCase): ReadonlyMap<string, number> {
   const { release, fleet, nowMs } = given
   const { tranche, releasePlan } = release.spec
-  const revision = tranche?.canaryRevision ?? release.status?.flight?.revision
-  if (revision === undefined || tranche?.canaryRevision === tranche?.stableRevision) return NONE
+  const revision = releasedRevision(release)
+  if (revision === undefined || isWayBack(release)) return NONE
   const suspects = suspectsToJudge({ ...given, revision, permits: release.status?.flight?.permits ?? [] })
   if (suspects.length === 0) return NONE
   const terms = failureTerms(tranche?.failure, releasePlan, fleet.desired)
   const watched = new Map(given.watched.map((entry) => [entry.node, entry]))
-  const accepted = acceptedIn(release)
+  const accepted = new Set(knownFailure(release)?.accepted)
   return new Map(
     suspects.flatMap((suspect): [string, number][] => {
       if (accepted.has(suspect.node)) return []
@@ -29,8 +29,3 @@ export function nodeDeadlines(given: ReleaseCase): ReadonlyMap<string, number> {
 }
 
 const NONE: ReadonlyMap<string, number> = new Map()
-
-function acceptedIn(release: ReleaseCase['release']): ReadonlySet<string> {
-  const { failure } = release.status ?? {}
-  return new Set(failure?.release === judgedRelease(release) ? failure.accepted : [])
-}

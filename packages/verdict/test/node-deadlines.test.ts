@@ -26,6 +26,10 @@ describe('the deadline of a node', () => {
       says: a({ ready: false }, { stopped: { seconds: 40 }, at: 60 }),
       seconds: 641,
     },
+    'runs in a BatchRelease that was written by hand, and names no revisions': {
+      says: a(waiting('ContainerCreating'), { tranche: { canaryRevision: undefined, stableRevision: undefined } }),
+      seconds: 601,
+    },
     'runs for a node that has no pod since we took it': {
       says: a({ pod: 'none' }, { permits: [taken], watched: [{ node: 'a', since: at(4), downSince: at(4) }] }),
       seconds: 64,
