@@ -61,6 +61,14 @@ describe('tranche get', () => {
     }
   })
 
+  it('calls no batch of a disabled Rollout frozen once every node has the template', () => {
+    const lines = releaseView({ ...frozen, report: { ...frozen.report, outcome: 'Done' } }, createDrawing(plain), false)
+    expect(lines.filter((line) => line.includes('batch '))).toEqual([
+      expect.stringContaining('batch 1  10%  done  3 available'),
+      expect.stringContaining('batch 2  50%  done  9 of 10 available'),
+    ])
+  })
+
   it('tells five thousand nodes in a screen', () => {
     expect(releaseView(fiveThousand, createDrawing(plain), false).length).toBeLessThanOrEqual(60)
   })

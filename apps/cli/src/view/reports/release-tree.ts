@@ -88,20 +88,20 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
   ]
 }
 
-/** Nothing lies ahead of a release that is frozen: what it has updated is all that there is to show. */
+/** Nothing lies ahead of a Rollout that is disabled: what it has updated is all that there is to show. */
 function shownBatches({ batches, report }: ReleasePicture): readonly BatchReport[] {
-  return isFrozen(report) ? batches.filter(({ updated }) => updated > 0) : batches
+  return isDisabled(report) ? batches.filter(({ updated }) => updated > 0) : batches
 }
 
-function isFrozen({ phase }: RolloutReport): boolean {
+function isDisabled({ phase }: RolloutReport): boolean {
   return phase === 'Disabled'
 }
 
 function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: { report }, options }: Context): TreeItem {
   const step = report.steps.find(({ index }) => index === batch.index)
   const title = [`batch ${batch.index}  `, ...(step === undefined ? [] : [`${step.replicas}  `])]
-  const state: readonly Span[] = isFrozen(report)
-    ? [['yellow', 'frozen'], `  ${throughText(batch)}`]
+  const state: readonly Span[] = isDisabled(report)
+    ? [report.outcome === 'Done' ? batchMarks.done : ['yellow', 'frozen'], `  ${throughText(batch)}`]
     : [batchMarks[batch.state], `  ${batchCounts(batch)}`, ['dim', pauseText(step?.pause)]]
   return {
     spans: [...title, ...state],
