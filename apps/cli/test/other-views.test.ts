@@ -136,6 +136,25 @@ describe('what the commands print', () => {
   }
 })
 
+describe('the preview of a promote', () => {
+  const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
+  const { steps, nodes, ...report } = inStepTwo.report
+  const pausing = steps.map((step) => ({ ...step, pause: 'person' }))
+
+  it.each([
+    [pausing, 2, false, 'skips the pauses of steps 2 and 3: 2 more nodes get node-agent:v2'],
+    [steps.map(({ pause: _none, ...step }) => step), 1, false, 'skips no pause, because none is left: 1 more node gets node-agent:v2'],
+    [pausing.slice(0, 2), 2, true, 'skips the pause of step 2, and every soak and analysis: 2 more nodes get node-agent:v2'],
+  ])('names what it skips (%#)', (left, more, full, text) => {
+    const lines = wishPreview(
+      { type: 'promote', body: { full } },
+      { ...report, steps: left, nodes: { ...nodes, updated: nodes.desired - more } },
+      drawing,
+    )
+    expect(lines.at(-1)).toContain(`promote ${text},`)
+  })
+})
+
 describe('a Rollout of another workload', () => {
   const message = 'not ours: it names a Deployment of apps/v1, and Tranche acts on DaemonSets of apps/v1 only'
   const report = { ...inStepTwo.report, reason: 'OtherWorkload', outcome: 'Running', message } as const

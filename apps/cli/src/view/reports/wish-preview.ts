@@ -30,9 +30,10 @@ function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutRe
   const { stableRevision, canaryRevision, nodes, images } = report
   const { revision, toRevision } = body
   if (type === 'promote') {
-    const more = counted(Math.max(0, nodes.desired - nodes.updated), 'more node')
+    const left = Math.max(0, nodes.desired - nodes.updated)
+    const more = `${counted(left, 'more node')} ${left === 1 ? 'gets' : 'get'}`
     const version = images.length === 0 ? 'the version' : images.map(shortImage).join(', ')
-    return `promote skips ${pausesText(report)}${body.full === true ? ', soaks and analyses too' : ''}: ${more} get ${version}, as fast as maxUnavailable lets them; approve goes on by one step`
+    return `promote skips ${skippedText(report, body)}: ${more} ${version}, as fast as maxUnavailable lets them; approve goes on by one step`
   }
   if (type === 'abort') {
     const aborted = revision ?? canaryRevision
@@ -49,12 +50,12 @@ function effect({ type, body, revisions = [] }: PreviewedWish, report: RolloutRe
   return `undo puts the template of revision ${nameOf(toRevision, revisions)} back${over}, which ${Math.max(0, nodes.desired - there)} nodes get${already}`
 }
 
-/** Which pauses are left, by their steps. */
-function pausesText({ step, steps }: RolloutReport): string {
+/** The pauses that are left, by their steps, and what `--full` skips beside them. */
+function skippedText({ step, steps }: RolloutReport, { full = false }: WishBody): string {
   const left = steps.filter(({ index, pause }) => pause !== undefined && index >= (step?.index ?? 1)).map(({ index }) => String(index))
-  if (left.length === 0) return 'no pause, for none is left'
-  if (left.length === 1) return `the pause of step ${left[0]}`
-  return `the pauses of steps ${left.slice(0, -1).join(', ')} and ${left.at(-1)}`
+  const several = `the pauses of steps ${left.slice(0, -1).join(', ')} and ${left.at(-1)}`
+  const pauses = left.length === 0 ? 'no pause, because none is left' : left.length === 1 ? `the pause of step ${left[0]}` : several
+  return full ? `${pauses}, and every soak and analysis` : pauses
 }
 
 /** With its number and its images, where they are known. */
