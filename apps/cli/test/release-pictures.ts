@@ -160,6 +160,7 @@ export const frozen: ReleasePicture = {
 /** Somebody has paused it in mid-batch. */
 export const paused: ReleasePicture = {
   ...inStepTwo,
+  nodes: withoutDeadlines(inStepTwo.nodes),
   report: {
     ...running,
     outcome: 'Waiting',
@@ -189,7 +190,7 @@ export const goingBack: ReleasePicture = {
     nodes: { ...running.nodes, updated: 23, updatedAvailable: 22, unavailable: 4 },
     steps: running.steps.map((step) => ({ ...step, state: 'done' as const })),
   },
-  nodes: inStepTwo.nodes,
+  nodes: withoutDeadlines(inStepTwo.nodes),
   batches: [],
   revisions: [
     { ...twoRevisions[0]!, role: 'superseded' as const, nodes: 7 },
@@ -278,6 +279,11 @@ function zones(...texts: readonly string[]): readonly NodeReport[] {
  * One sign a node: `1` and `2` updated in that batch, `#` updated in batch 2, `L` by other hands, `o` updating, `.` old, `v` old and down,
  * `X` failing, `?` NotReady.
  */
+/** No deadline runs while a release is stopped, nor on the way back. */
+function withoutDeadlines(nodes: readonly NodeReport[]): readonly NodeReport[] {
+  return nodes.map(({ failsAt: _none, ...node }) => node)
+}
+
 function nodesOf(zone: string, text: string): readonly NodeReport[] {
   return Array.from(text).map((sign, index): NodeReport => {
     const node = { name: `node-${zone}-${index}`, zone }
