@@ -5,11 +5,11 @@ import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
 import { resourcePaths } from '@tranche/kube-client'
-import { type ControllerRevision, REVISION_HASH_LABEL } from '@tranche/kube-types'
+import { type ControllerRevision, daemonSetAnnotations, REVISION_HASH_LABEL } from '@tranche/kube-types'
 import { readSnapshot } from '@tranche/steering'
 import { deletions, expectKept } from './expect-kept.ts'
 import { deletePod } from './hands.ts'
-import { nodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { imageOf, stageKey } from './stage-objects.ts'
 
@@ -85,6 +85,31 @@ describe('to Argo CD and Flux, a Rollout that was disabled in mid-release', () =
     for (const pod of await stage.pods()) await deletePod(stage, pod)
     await stage.until('it is complete again', async () => (await stepState()) === 'Completed')
     expectKept(stage)
+  })
+
+  it('stays complete while Kubernetes itself brings another template to the nodes', async () => {
+    const annotations = { 'sim.tranche.dev/start-ms': '8000' }
+    stage = await setStage({ nodes: 4, annotations, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    await disable()
+    await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
+    await stage.until('it is complete', async () => (await stepState()) === 'Completed')
+    await stage.setImage('v3')
+    await stage.until('v3 is on its way', async () => (await nodesOn(stage, 'v3')).length === 2)
+    expect(await stepState()).toBe('Completed')
+  })
+
+  it('stays complete where it was over but for a dead node', async () => {
+    stage = await setStage({ nodes: 4, maxUnavailable: 2, admission: 'inProcess', steps: [{ replicas: '100%' }] })
+    await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
+    await stage.pass(60_000)
+    await stage.setImage('v2')
+    await stage.until('it is Healthy', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
+    await disable()
+    await stage.pass(10_000)
+    expect((await stage.daemonSet()).metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
+    expect(await stepState()).toBe('Completed')
   })
 })
 
