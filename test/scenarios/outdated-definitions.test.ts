@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout, WishAnswer } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
-import { createKubeClient, resourcePaths } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { carryOut, type WishOrder } from '@tranche/steering'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -297,13 +297,33 @@ describe('an action over REST or the command line', () => {
   it('is refused where other definitions come between its reading and its write (F11, G10)', async () => {
     await pausedWithMemory()
     const { resourceVersion } = (await stage.rollout()).metadata
-    expect(await ask({ type: 'abort' }, () => defineBy(stage.client, 'theirs'))).toBe('CRD_OUTDATED')
+    expect(await ask({ type: 'abort' }, { beforeWrite: () => defineBy(stage.client, 'theirs') })).toBe('CRD_OUTDATED')
     await define(stage, 'ours')
     const { metadata, status } = await stage.rollout()
     expect(metadata.resourceVersion).toBe(resourceVersion)
     expect(status).toMatchObject(remembered)
   })
+
+  it('is refused by what its Rollout has lost, while the schemas are still those of before (F11, G10)', async () => {
+    await pausedWithMemory()
+    const { resourceVersion } = (await stage.rollout()).metadata
+    const before = await stage.client.text(SCHEMAS)
+    const text = (): Promise<string> => Promise.resolve(before)
+    expect(await ask({ type: 'abort' }, { beforeWrite: () => defineBy(stage.client, 'theirs'), text })).toBe('CRD_OUTDATED')
+    await define(stage, 'ours')
+    const { metadata, status } = await stage.rollout()
+    expect(metadata.resourceVersion).toBe(resourceVersion)
+    expect(status).toMatchObject(remembered)
+  })
+
+  it('is carried out for a user who may not read the schemas', async () => {
+    await pausedWithMemory()
+    const text = (): Promise<string> => Promise.reject(new KubeStatusError({ attempt: `GET ${SCHEMAS}`, status: 403 }))
+    expect(await ask({ type: 'pause' }, { text })).toMatchObject({ state: 'acknowledged' })
+  })
 })
+
+const SCHEMAS = '/openapi/v3/apis/rollouts.kruise.io/v1beta1'
 
 const remembered = { stableDigest: expect.any(String) as string, answeredActions: ['abort-1'], heldRevisions: [{}] }
 
@@ -314,16 +334,24 @@ async function pausedWithMemory(): Promise<void> {
   expect((await stage.rollout()).status).toMatchObject(remembered)
 }
 
+interface Disturbance {
+  /** Called between reading and writing. */
+  readonly beforeWrite?: () => Promise<void>
+  /** Answers in place of the API server where schemas are read. */
+  readonly text?: KubeClient['text']
+}
+
 /** Asks as the REST API does. @returns the code of the error where it is refused */
-async function ask(asked: Pick<WishOrder, 'type'>, beforeWrite?: () => Promise<void>): Promise<WishAnswer | string> {
+async function ask(asked: Pick<WishOrder, 'type'>, { beforeWrite, text }: Disturbance = {}): Promise<WishAnswer | string> {
   const { clock, simulator } = stage
-  const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
-  const patch: typeof client.patch = async (...args) => {
+  const open = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
+  const patch: typeof open.patch = async (...args) => {
     await beforeWrite?.()
-    return client.patch(...args)
+    return open.patch(...args)
   }
+  const client = { ...open, ...(beforeWrite !== undefined && { patch }), ...(text !== undefined && { text }) }
   const order = { on: 'Rollout', key: stageKey, body: {}, by: 'alice', via: 'rest', waitMs: 60_000, ...asked } as const
-  const ports = { client: beforeWrite === undefined ? client : { ...client, patch }, clock, log: silentLogger, component: 'tranche-api' }
+  const ports = { client, clock, log: silentLogger, component: 'tranche-api' }
   const answer = carryOut(ports, order).catch((error: unknown) => {
     if (isAppError(error)) return error.code
     throw error
