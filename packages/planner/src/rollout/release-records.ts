@@ -26,7 +26,7 @@ export function nextReleases(before: RolloutStatus | undefined, next: RolloutSta
   return [...earlier, overtaken, { revision: released, startedAt: at }].slice(-RELEASES_MAX)
 }
 
-/** The Rollout goes, and its release is brought to an end before. */
+/** The Rollout is being disabled or deleted, and its release is ended first. */
 function isGoing({ phase }: RolloutStatus): boolean {
   return phase === 'Disabling' || phase === 'Terminating'
 }
@@ -36,9 +36,11 @@ function releasedBy({ phase, canaryStatus, rollbackFrom }: RolloutStatus): strin
   return phase === 'Progressing' ? (rollbackFrom ?? canaryStatus?.canaryRevision) || undefined : undefined
 }
 
-function endOf({ phase, conditions = [] }: RolloutStatus): ReleaseResult {
-  if (phase !== 'Healthy') return 'Stopped'
-  return conditions.find(({ type }) => type === 'Succeeded')?.status === 'False' ? 'RolledBack' : 'Completed'
+/** A release that has ended says so in `Succeeded`, also where the Rollout is disabled after it; one that was stopped does not. */
+function endOf({ conditions = [] }: RolloutStatus): ReleaseResult {
+  const succeeded = conditions.find(({ type }) => type === 'Succeeded')?.status
+  if (succeeded === undefined) return 'Stopped'
+  return succeeded === 'False' ? 'RolledBack' : 'Completed'
 }
 
 /** The first failure that stopped it: the status forgets that before it says what comes next. */

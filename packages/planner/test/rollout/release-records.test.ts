@@ -53,6 +53,31 @@ describe('the releases that a status remembers', () => {
     expect(toy.rollout?.status?.releases?.[0]).toMatchObject({ revision: 'hash-v2', result: 'Failed', failure: seen })
   })
 
+  it('say nothing of a failure where the version came to every node after all', () => {
+    const toy = waiting()
+    toy.latch()
+    settle(toy)
+    expect(toy.rollout?.status?.releases).toMatchObject([{ revision: 'hash-v2', failure: expect.any(String) }])
+    toy.act({ id: 'r', type: 'retry' })
+    settle(toy)
+    promote(toy)
+    expect(toy.rollout?.status?.releases).toEqual([
+      { revision: 'hash-v2', startedAt: expect.any(String), endedAt: expect.any(String), result: 'Completed' },
+    ])
+  })
+
+  it.each([
+    ['Complete', 'Completed'],
+    ['Rollback', 'RolledBack'],
+  ] as const)('end as tranche.dev/on-delete %s ends them before the Rollout is disabled', (policy, result) => {
+    const toy = waiting()
+    toy.onDelete(policy)
+    toy.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(toy)
+    expect(toy.rollout?.status?.phase).toBe('Disabled')
+    expect(results(toy)).toEqual([['hash-v2', result]])
+  })
+
   it('are stopped where the Rollout is disabled', () => {
     const toy = waiting()
     toy.editRollout((spec) => ({ ...spec, disabled: true }))
