@@ -32,7 +32,7 @@ export function goingCourse(view: RolloutView, before: Course): Course {
 
 /**
  * Argo CD and Flux take a disabled Rollout whose step is not `Completed` for a release that was left in the middle. It is so while nodes lack
- * the template, and no longer once they have it, from whatever hands. The stable revision and the DaemonSet's `tranche.dev/frozen` stay: the
+ * the template, and no longer once they have it, however they came to it. The stable revision and the DaemonSet's `tranche.dev/frozen` stay: the
  * Rollout that is enabled again begins from those, and this approves nothing (G3).
  */
 function disabledCanary(view: RolloutView, { canary, stableRevision }: Course): CanaryStatus {

@@ -1,6 +1,7 @@
 import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
 import { hasLostAnswers } from './answer-action.ts'
+import { partsOfReleaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -22,9 +23,9 @@ export function withMemory(view: RolloutView): RolloutView {
 
 /** Of the release that the BatchRelease was made for; undefined where that is another one than the status speaks of. */
 function generationOfRelease({ rollout, release }: RolloutView): number | undefined {
-  const [uid, revision, generation] = release?.spec.tranche?.release?.split('/') ?? []
+  const { uid, revision, generation } = partsOfReleaseId(release?.spec.tranche?.release)
   const isOurs = uid === rollout.metadata.uid && revision === rollout.status?.canaryStatus?.canaryRevision
-  return isOurs && generation !== undefined ? Number(generation) : undefined
+  return isOurs && generation !== '' ? Number(generation) : undefined
 }
 
 type Holds = Pick<RolloutStatus, 'heldRevisions'>

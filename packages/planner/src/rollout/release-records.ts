@@ -1,4 +1,5 @@
 import { RELEASES_MAX, type ReleaseRecord, type ReleaseResult, type RolloutStatus } from '@tranche/api-schema'
+import { partsOfReleaseId } from './release-spec.ts'
 
 /** Longest text that is kept of a failure, in characters. */
 const LONGEST_TEXT = 256
@@ -45,7 +46,7 @@ function endOf({ conditions = [] }: RolloutStatus): ReleaseResult {
 
 /** The first failure that stopped it: the status forgets that before it says what comes next. */
 function withFailure(record: ReleaseRecord, { failure }: RolloutStatus): ReleaseRecord {
-  if (record.failure !== undefined || failure?.stops !== true || failure.release?.split('/')[1] !== record.revision) return record
+  if (record.failure !== undefined || failure?.stops !== true || partsOfReleaseId(failure.release).revision !== record.revision) return record
   return { ...record, failure: failure.message.slice(0, LONGEST_TEXT) }
 }
 

@@ -152,6 +152,12 @@ export function releaseId({ metadata, status }: Rollout): string {
   return `${metadata.uid}/${canaryRevision}/${status?.releaseGeneration ?? observedWorkloadGeneration}`
 }
 
+/** @returns what {@link releaseId} made the id of; empty texts where there is none */
+export function partsOfReleaseId(id = ''): Readonly<Record<'uid' | 'revision' | 'generation', string>> {
+  const [uid = '', revision = '', generation = ''] = id.split('/')
+  return { uid, revision, generation }
+}
+
 /** The spec of the BatchRelease says the same already. */
 export function sameReleaseSpec(a: BatchReleaseSpec, b: BatchReleaseSpec): boolean {
   return JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b))
