@@ -116,7 +116,7 @@ it('promises of an image in mid-release no more than it can know', async () => {
   const real = withRealKubelets(await snapshot())
   const { message, assumptions } = await forecast(real, request, { shareReflection, startController, startExecutor })
   expect(message).toMatch(/^It completes if the new version runs well: /)
-  expect(assumptions[0]).toMatch(/^the new version starts on every node and stays well: no image is pulled and nothing is run/)
+  expect(assumptions[0]).toMatch(/^the new version starts on every node and stays healthy: no image is pulled and nothing is run/)
 })
 
 it('foretells what is left of the release under way where nothing is changed', async () => {

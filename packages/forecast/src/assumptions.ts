@@ -22,8 +22,8 @@ export function assumptionsOf({
   const { analysis = [] } = snapshot.policy?.spec ?? {}
   return [
     snapshot.nodes.some(isSimulated)
-      ? 'the new version does what the tag of its image says, for the nodes are simulated'
-      : 'the new version starts on every node and stays well: no image is pulled and nothing is run; --if plays failures',
+      ? 'the new version does what the tag of its image says, because the nodes are simulated'
+      : 'the new version starts on every node and stays healthy: no image is pulled and nothing is run; --if plays failures',
     believed.length === 0
       ? 'no running pod tells how long it took to start: 10 s are assumed, and the time may be half as long or half as long again'
       : `new pods take as long to be ready as the ${believed.length} that run took: ${toSeconds(meanOf(believed))} s on average, nine in ten at most ${mostSeconds} s`,

@@ -24,8 +24,8 @@ const [LEAST_TICK_MS, MOST_TICK_MS, TICK_PART] = [100, 500, 1 / 20]
 
 /**
  * Says of each pod what becomes of it: those that were found Ready or in trouble stay as they are until they are deleted, those that were
- * found starting need the rest of their time, and every new one takes as long as the one on its node took. What a new version does cannot be
- * known, but on simulated nodes.
+ * found starting need the rest of their time, and every new one takes as long as the one on its node took. What a new version does is
+ * known on simulated nodes alone.
  */
 export function createLives({ times, pods, takenAtMs, nowMs, crashes, simulated }: LivesOptions): (pod: Pod) => PodLife {
   const found = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
@@ -46,8 +46,8 @@ export function createLives({ times, pods, takenAtMs, nowMs, crashes, simulated 
     }
     if (before !== undefined && !isStarting(before)) return { name: 'stays', settings }
     if (before === undefined && crashes(pod)) return { name: 'bad-crash', settings }
-    const told = simulated.has(node) ? lifeCycleOf(imagesOf(pod), own.mayFail) : 'ok'
-    return { name: told === 'ok' ? 'prompt' : told, settings }
+    const lifeCycle = simulated.has(node) ? lifeCycleOf(imagesOf(pod), own.mayFail) : 'ok'
+    return { name: lifeCycle === 'ok' ? 'prompt' : lifeCycle, settings }
   }
 }
 

@@ -16,7 +16,7 @@ export function reportRevisions(facts: ReleaseFacts): readonly RevisionReport[] 
     .map((revision) => revisionReport(outline, revision, nodes.get(hashOf(revision)) ?? 0))
 }
 
-/** What happened to a Rollout: its revisions, its releases, what was taken back, and who asked for what. */
+/** What happened to a Rollout: its revisions, its releases, what was rolled back, and who asked for what. */
 export function reportHistory(facts: ReleaseFacts): HistoryReport {
   const { rollout, daemonSet } = facts
   const actions = new Map<string, RecordedAction>()

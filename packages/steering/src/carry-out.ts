@@ -154,7 +154,7 @@ async function refuseOutdated({ client, log }: SteeringPorts, { signal }: ReadOp
 }
 
 function outdatedError(gap: string): AppError {
-  return new AppError('CRD_OUTDATED', `nothing is written, for it would drop what the status remembers: ${gap}`, {
+  return new AppError('CRD_OUTDATED', `nothing is written, because any write would drop what the status remembers: ${gap}`, {
     hint: 'Apply the files in packages/api-schema/crds, then ask again.',
   })
 }

@@ -100,7 +100,7 @@ async function agreed(
   return confirmed(`${options.type} ${report.namespace}/${report.name}?`, io)
 }
 
-/** A person is not asked about what would be refused: the refusal is the answer. */
+/** A person is not asked about what would be refused: the refusal is the answer. The REST API has no dry run that could say so before. */
 async function checkRefusal({ desk }: Session, options: WishOptions, { body, report: { namespace, name } }: WishLook): Promise<void> {
   const { type, idempotencyKey } = options
   const tried = { type, body, waitMs: 0, idempotencyKey, seen: membersToSee(options), dryRun: true }

@@ -281,7 +281,7 @@ const releaseReportSchema = z.object({
 /** One release, and how it ended. */
 export type ReleaseReport = Frozen<z.infer<typeof releaseReportSchema>>
 
-/** What happened to a Rollout: its revisions, what was taken back, and who asked for what. */
+/** What happened to a Rollout: its revisions, its releases, what was rolled back, and who asked for what. */
 export const historyReportSchema = z
   .object({
     revisions: z.array(revisionReportSchema).meta({ description: 'Newest first.' }),
