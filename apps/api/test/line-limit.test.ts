@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { createHookDoor } from '../src/hooks/hook-door.ts'
 import { createLineLimit } from '../src/http/line-limit.ts'
 import { createLogin } from '../src/login/login.ts'
+import { aSummary, openDoor, readsOf } from './fixtures.ts'
 
 describe('a limit of log lines', () => {
   it('lets five lines about one thing pass in a minute, and says how many it left out', () => {
@@ -43,6 +44,16 @@ describe('a client without an account', () => {
     expect(lines).toHaveLength(5)
   })
 
+  it('causes five lines a minute at each route while nothing can say who it is', async () => {
+    const { log, lines } = countingLog()
+    const stage = await openDoor(readsOf([aSummary()]), { parts: { log } })
+    stage.breakReviews('gone')
+    for (let at = 0; at < 20; at++)
+      expect(await stage.app.inject({ url: '/api/v1/rollouts', headers: { authorization: `Bearer ${at}` } })).toMatchObject({ statusCode: 503 })
+    expect(lines).toHaveLength(5)
+    await stage.end()
+  })
+
   it('causes five lines a minute at a login', async () => {
     const clock = new FakeClock()
     const { log, lines } = countingLog()
@@ -57,7 +68,8 @@ describe('a client without an account', () => {
 
 function countingLog(): { readonly log: Logger; readonly lines: unknown[] } {
   const lines: unknown[] = []
-  return { log: { ...silentLogger, warn: (fields) => void lines.push(fields) }, lines }
+  const count = (fields: unknown): void => void lines.push(fields)
+  return { log: { ...silentLogger, warn: count, error: count }, lines }
 }
 
 function times<T>(count: number, make: (at: number) => T): readonly T[] {
