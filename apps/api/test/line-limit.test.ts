@@ -49,7 +49,9 @@ describe('a client without an account', () => {
     const stage = await openDoor(readsOf([aSummary()]), { parts: { log } })
     stage.breakReviews('gone')
     for (let at = 0; at < 20; at++)
-      expect(await stage.app.inject({ url: '/api/v1/rollouts', headers: { authorization: `Bearer ${at}` } })).toMatchObject({ statusCode: 503 })
+      expect(await stage.app.inject({ url: '/api/v1/rollouts', headers: { authorization: `Bearer ${at}` } })).toMatchObject({
+        statusCode: 503,
+      })
     expect(lines).toHaveLength(5)
     await stage.end()
   })

@@ -46,7 +46,8 @@ function endOf({ conditions = [] }: RolloutStatus): ReleaseResult {
 
 /** The first failure that stopped it: the status forgets that before it says what comes next. */
 function withFailure(record: ReleaseRecord, { failure }: RolloutStatus): ReleaseRecord {
-  if (record.failure !== undefined || failure?.stops !== true || partsOfReleaseId(failure.release).revision !== record.revision) return record
+  if (record.failure !== undefined || failure?.stops !== true || partsOfReleaseId(failure.release).revision !== record.revision)
+    return record
   return { ...record, failure: failure.message.slice(0, LONGEST_TEXT) }
 }
 
