@@ -176,7 +176,7 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'F7',
     fault: 'permits of other nodes stand in the way of the last node in flight',
     file: planPass,
-    find: 'return standing.filter(({ permit }) => !names.has(permit.node))',
+    find: 'return names.size === 0 ? [] : standingPermits(scene).filter(({ permit }) => !names.has(permit.node))',
     replace: 'return []',
     tests: [planPassTests],
   },
