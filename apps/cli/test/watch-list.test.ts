@@ -33,6 +33,21 @@ it('list -w draws the table again on a terminal, and says that there are none', 
   expect(out).toMatch(/NAMESPACE {2}NAME {2,}STATE/)
 })
 
+const away = new AppError('API_UNREACHABLE', 'the API server does not answer')
+
+it('list -w says each time that the API server is away, and since when nothing newer is known', async () => {
+  const rollouts = [named('a', done)]
+  const { err } = await watch('text', [rollouts, away, away, rollouts, away])
+  const lines = err.trimEnd().split('\n')
+  expect(lines).toHaveLength(2)
+  for (const line of lines) expect(line).toMatch(/^API_UNREACHABLE: .* Nothing newer than \S+Z is known until this has passed\.$/)
+})
+
+it('list -w says on a terminal since when what it shows is stale', async () => {
+  const { out } = await watch('text', [[named('a', done)], away], { isTTY: true, columns: 80, rows: 24 })
+  expect(out).toMatch(/stale since \S+Z: API_UNREACHABLE/)
+})
+
 function named(name: string, { report }: { readonly report: RolloutSummary }): RolloutSummary {
   return { ...report, name }
 }
@@ -40,19 +55,24 @@ function named(name: string, { report }: { readonly report: RolloutSummary }): R
 /** Looks at one list after the other, until there are no more. */
 async function watch(
   format: 'text' | 'json',
-  lists: readonly (readonly RolloutSummary[])[],
+  lists: readonly (readonly RolloutSummary[] | AppError)[],
   terminal: object = {},
-): Promise<{ readonly out: string }> {
+): Promise<{ readonly out: string; readonly err: string }> {
   const clock = new FakeClock()
   const left = [...lists]
   let out = ''
+  let err = ''
   const look = (): Promise<readonly RolloutSummary[]> => {
     const next = left.shift()
-    return next === undefined ? Promise.reject(gone) : Promise.resolve(next)
+    return next === undefined ? Promise.reject(gone) : next instanceof AppError ? Promise.reject(next) : Promise.resolve(next)
   }
-  const io = { out: { write: (text: string) => void (out += text), ...terminal }, err: { write: () => {} }, env: { LANG: 'C.UTF-8' } }
+  const io = {
+    out: { write: (text: string) => void (out += text), ...terminal },
+    err: { write: (text: string) => void (err += text) },
+    env: { LANG: 'C.UTF-8' },
+  }
   const ended = expect(watchList({ clock } as never, { ...options, look, output: { format, colors: false } }, io)).rejects.toBe(gone)
   for (let round = 0; round < 8; round++) await clock.advanceAsync(5_000)
   await ended
-  return { out }
+  return { out, err }
 }

@@ -34,8 +34,12 @@ export async function watchList({ clock }: Session, options: WatchListOptions, i
   const show = isLive ? openLive(options, io) : openPlain(options, io)
   using _ends = endBySignal(() => show.close())
   try {
-    for await (const rollouts of lookAgain(options.look, { clock, signal, failed: show.trouble }))
-      show.rollouts(rollouts, { nowMs: clock.nowMs(), atMs: clock.monotonicMs() })
+    let readMs = clock.nowMs()
+    const failed = (error: unknown): void => show.trouble(error, readMs)
+    for await (const rollouts of lookAgain(options.look, { clock, signal, failed })) {
+      readMs = clock.nowMs()
+      show.rollouts(rollouts, { nowMs: readMs, atMs: clock.monotonicMs() })
+    }
     return exitCodes.done
   } finally {
     show.close()
@@ -51,8 +55,8 @@ interface Moment {
 
 interface Showing {
   rollouts(rollouts: readonly RolloutSummary[], moment: Moment): void
-  /** What is shown may be old. */
-  trouble(error: unknown): void
+  /** What is shown was read at `readMs` (epoch), and may be old; the next Rollouts end that. */
+  trouble(error: unknown, readMs: number): void
   close(): void
 }
 
@@ -68,15 +72,18 @@ function openLive({ none, columns, output }: WatchListOptions, io: CommandIo): S
       shown = rollouts.length === 0 ? wrapText(none, width) : listView(rollouts, columns, drawing)
       draw()
     },
-    trouble: (error) => draw(wrapText(errorLine(error), Math.max(20, io.out.columns ?? 80))),
+    trouble: (error, readMs) =>
+      draw(wrapText(`stale since ${new Date(readMs).toISOString()}: ${errorLine(error)}`, Math.max(20, io.out.columns ?? 80))),
     close: () => screen.close(),
   }
 }
 
 function openPlain({ output: { format, colors } }: WatchListOptions, io: CommandIo): Showing {
   const told = new Map<string, Told>()
+  const trouble = tellOnce(io.err)
   return {
     rollouts(rollouts, { nowMs, atMs }) {
+      trouble(null)
       for (const report of rollouts) {
         const key = `${report.namespace}/${report.name}`
         if (!isNews(told.get(key) ?? null, report, atMs)) continue
@@ -85,7 +92,7 @@ function openPlain({ output: { format, colors } }: WatchListOptions, io: Command
         io.out.write(`${format === 'json' ? JSON.stringify(report) : progressLine(report, drawing)}\n`)
       }
     },
-    trouble: tellOnce(io.err),
+    trouble,
     close: () => {},
   }
 }
