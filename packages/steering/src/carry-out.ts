@@ -91,17 +91,23 @@ interface Asked {
 async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: ReadOptions): Promise<Written> {
   let mayBeOurs = false
   let asked = wish
+  /** The status that was read before the API server was seen to keep every field of it. */
+  let uncut: Rollout['status'] | null = null
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const read = await readWishFacts(ports.client, order, options).catch((error: unknown) => {
       throw mayBeOurs ? maybeWritten(wish, error) : error
     })
     const facts = { ...read, nowMs: ports.clock.nowMs() }
     const plan = planWish(asked, facts)
-    // What was read may be cut, and a refusal that rests on it is none.
-    if (plan.kind !== 'repeated' && targetOf(wish.type) === 'Rollout')
+    // What was read may be cut, and a refusal that rests on it is none. Asked again only where something is gone: the longer it takes from read
+    // to write, the more often others write in between, and a stop must get through while a status is written all the time.
+    const mayBeCut = uncut === null || lostMember(uncut, read.rollout?.status) !== undefined
+    if (plan.kind !== 'repeated' && targetOf(wish.type) === 'Rollout' && mayBeCut) {
       await refuseOutdated(ports, options).catch((error: unknown) => {
         throw mayBeOurs ? maybeWritten(wish, error) : error
       })
+      uncut = read.rollout?.status
+    }
     if (plan.kind === 'refused') throw refusalError(plan, order)
     if (plan.kind === 'repeated') {
       const { record } = plan
@@ -194,9 +200,14 @@ async function isChanged(client: SteeringPorts['client'], plan: WishWrite, { rea
   const live = await client.get<Rollout>(resourceOf(plan.target), plan.key, options)
   if (live.metadata.resourceVersion !== plan.resourceVersion) return true
   if (plan.target !== 'Rollout' || isSameJson(live.status, read?.status)) return false
-  const lost = Object.keys(read?.status ?? {}).filter((name) => !(name in (live.status ?? {})))
-  if (lost.length > 0) throw outdatedError(`the served CustomResourceDefinition of Rollout lacks status.${lost[0]}`)
+  const lost = lostMember(read?.status, live.status)
+  if (lost !== undefined) throw outdatedError(`the served CustomResourceDefinition of Rollout lacks status.${lost}`)
   return true
+}
+
+/** @returns a member that the status had before and lacks now */
+function lostMember(before: Rollout['status'], now: Rollout['status']): string | undefined {
+  return Object.keys(before ?? {}).find((name) => !(name in (now ?? {})))
 }
 
 function fail(error: unknown): never {

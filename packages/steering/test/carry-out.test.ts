@@ -128,6 +128,18 @@ it('tells of one wish once, though its record was taken away and it was carried 
   expect(items).toHaveLength(1)
 })
 
+it('gets an abort through where the status is written ten times a second, and each request takes long', async () => {
+  failing = () => ({ kind: 'delay', ms: 60, when: 'before' })
+  let count = 0
+  const write = (): void => {
+    void writeStatus({ message: `write ${(count += 1)}` })
+    if (count < 100) clock.setTimer(100, write)
+  }
+  write()
+  expect(await played(approve({ type: 'abort', body: { reason: 'bad' } }))).toMatchObject({ state: 'accepted' })
+  expect(clock.monotonicMs()).toBeLessThan(2_500)
+})
+
 it('gives up where it is never let in between the writes of others', async () => {
   failing = firstPatches(Infinity, { kind: 'conflict' })
   await expect(played(approve())).rejects.toMatchObject({ code: 'WRITE_CONFLICT' })
