@@ -27,6 +27,13 @@ it('list -w -o json writes a document for each Rollout that has changed', async 
   expect(documents.map((line) => (JSON.parse(line) as RolloutSummary).outcome)).toEqual(['Done', 'Running'])
 })
 
+it('list -w -o json spells out on a terminal what steers it, and leaves it in a pipe', async () => {
+  const name = 'a\u009b31m\u202e'
+  const [terminal, pipe] = [await watch('json', [[named(name, done)]], { isTTY: true }), await watch('json', [[named(name, done)]])]
+  expect(terminal.out.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  expect([terminal.out, pipe.out].map((text) => (JSON.parse(text) as RolloutSummary).name)).toEqual([name, name])
+})
+
 it('list -w draws the table again on a terminal, and says that there are none', async () => {
   const { out } = await watch('text', [[], [named('a', inStepTwo)]], { isTTY: true, columns: 80, rows: 24 })
   expect(out).toContain('No Rollouts.')

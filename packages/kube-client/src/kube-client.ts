@@ -187,7 +187,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   function requestOf(method: string, path: string, body?: Body): WireRequest {
     const headers = { accept: 'application/json', 'user-agent': options.userAgent }
     if (body === undefined) return { method, path, headers }
-    return { method, path, headers: { ...headers, 'content-type': body.contentType }, body: JSON.stringify(body.value) }
+    return { method, path, headers: { ...headers, 'content-type': body.contentType }, body: jsonText(body.value) }
   }
 
   function writePath(path: string, writeOptions: WriteOptions | undefined): string {
@@ -229,4 +229,12 @@ function watchLimits(options: WatchOptions): Parameters<typeof openWatch>[2] {
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
     signal: options.signal,
   }
+}
+
+/**
+ * JSON as API servers write it, with `<`, `>`, `&` and two separators of lines escaped: they compare the strings of a `test` of a JSON Patch
+ * letter by letter as they are written, and not by what they mean.
+ */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

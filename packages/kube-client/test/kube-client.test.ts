@@ -9,6 +9,7 @@ import {
   type KubeClient,
   KubeStatusError,
   resourcePaths,
+  testOp,
   testUid,
 } from '@tranche/kube-client'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
@@ -53,6 +54,11 @@ describe('what stands on the wire', () => {
     'patches by JSON Patch': {
       send: (client) => client.patch(resourcePaths.pods, key, { type: 'json', body: [testUid('u')] }),
       want: { method: 'PATCH', body: '[{"op":"test","path":"/metadata/uid","value":"u"}]', type: 'application/json-patch+json' },
+    },
+    'tests texts by JSON Patch as API servers write them': {
+      send: (client) =>
+        client.patch(resourcePaths.pods, key, { type: 'json', body: [testOp('/status', { message: '<nil> & "x"\u2028' })] }),
+      want: { body: String.raw`[{"op":"test","path":"/status","value":{"message":"\u003cnil\u003e \u0026 \"x\"\u2028"}}]` },
     },
     'patches by merge, keeping nulls': {
       send: (client) => client.patch(resourcePaths.pods, key, { type: 'merge', body: { a: null } }),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Rollout, WishAnswer } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 import { readSchemaGap } from '@tranche/cluster'
-import { isConflict, isForbidden, isInvalid } from '@tranche/kube-client'
+import { isConflict, isForbidden, isInvalid, type JsonPatchOperation, jsonPointer, testOp } from '@tranche/kube-client'
 import { type DaemonSet, isSameJson, type KubeObject, keyText } from '@tranche/kube-types'
 import {
   keyedWishId,
@@ -22,6 +22,8 @@ import type { SteeringPorts, WishOrder } from './wish-order.ts'
 
 /** So often is a wish judged anew because somebody else has written the object between our read and our write. */
 const MOST_ATTEMPTS = 12
+/** After so many a stop is written over any other status. */
+const ATTEMPTS_AS_READ = 3
 
 /**
  * Carries a wish out: reads afresh, judges it, writes it in one patch, says so in an event, and waits for the answer where that was
@@ -91,17 +93,23 @@ interface Asked {
 async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: ReadOptions): Promise<Written> {
   let mayBeOurs = false
   let asked = wish
+  /** The status that was read before the API server was seen to keep every field of it. */
+  let uncut: Rollout['status'] | null = null
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const read = await readWishFacts(ports.client, order, options).catch((error: unknown) => {
       throw mayBeOurs ? maybeWritten(wish, error) : error
     })
     const facts = { ...read, nowMs: ports.clock.nowMs() }
     const plan = planWish(asked, facts)
-    // What was read may be cut, and a refusal that rests on it is none.
-    if (plan.kind !== 'repeated' && targetOf(wish.type) === 'Rollout')
+    // What was read may be cut, and a refusal that rests on it is none. Asked again only where something is gone: the longer it takes from read
+    // to write, the more often others write in between, and a stop must get through while a status is written all the time.
+    const mayBeCut = uncut === null || lostMember(uncut, read.rollout?.status) !== undefined
+    if (plan.kind !== 'repeated' && targetOf(wish.type) === 'Rollout' && mayBeCut) {
       await refuseOutdated(ports, options).catch((error: unknown) => {
         throw mayBeOurs ? maybeWritten(wish, error) : error
       })
+      uncut = read.rollout?.status
+    }
     if (plan.kind === 'refused') throw refusalError(plan, order)
     if (plan.kind === 'repeated') {
       const { record } = plan
@@ -112,7 +120,8 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
     options.signal?.throwIfAborted()
     asked = { ...asked, look: plan.look }
-    const sent = await send(ports, plan, { ...options, read: read.rollout })
+    const mustGetThrough = attempt > ATTEMPTS_AS_READ && (wish.type === 'pause' || wish.type === 'abort')
+    const sent = await send(ports, plan, { ...options, read: read.rollout, isStop: mustGetThrough })
     mayBeOurs ||= sent === 'unknown'
     if (typeof sent !== 'object') continue
     const told = recordEvent(ports, plan.target, sent, plan.record)
@@ -162,6 +171,21 @@ function outdatedError(gap: string): AppError {
 interface SendOptions extends ReadOptions {
   /** The Rollout that the plan was made from. */
   readonly read: Rollout | undefined
+  /** @see stopPatch */
+  readonly isStop: boolean
+}
+
+/**
+ * A stop must get through though the status is written between each read and each write: a patch that may meet another status, but neither other
+ * wishes (G10) nor a status that lacks a member (F11). For which step and revision it is meant the controller looks at itself.
+ */
+function stopPatch({ patch }: WishWrite, { metadata, status }: Rollout): readonly JsonPatchOperation[] {
+  return patch.flatMap((operation): readonly JsonPatchOperation[] => {
+    if (operation.path === '/metadata/resourceVersion') return [testOp('/metadata/annotations', metadata.annotations ?? null)]
+    if (operation.path !== '/status') return [operation]
+    // A member that is copied onto itself changes nothing, and must be there.
+    return Object.keys(status ?? {}).map((name) => ({ op: 'copy', from: jsonPointer('status', name), path: jsonPointer('status', name) }))
+  })
 }
 
 /**
@@ -171,14 +195,19 @@ interface SendOptions extends ReadOptions {
 async function send(
   { client }: SteeringPorts,
   plan: WishWrite,
-  { read, ...options }: SendOptions,
+  { read, isStop, ...options }: SendOptions,
 ): Promise<KubeObject | 'conflict' | 'unknown'> {
   const resource = resourceOf(plan.target)
   try {
-    return await client.patch<KubeObject>(resource, plan.key, { type: 'json', body: plan.patch }, options)
+    return await client.patch<KubeObject>(
+      resource,
+      plan.key,
+      { type: 'json', body: isStop && read !== undefined ? stopPatch(plan, read) : plan.patch },
+      options,
+    )
   } catch (error) {
     if (isConflict(error)) return 'conflict'
-    if (isInvalid(error)) return (await isChanged(client, plan, { ...options, read })) ? 'conflict' : fail(error)
+    if (isInvalid(error)) return (await isChanged(client, plan, { ...options, read, isStop })) ? 'conflict' : fail(error)
     if (options.signal?.aborted === true) return 'unknown'
     if (isAppError(error) && (error.code === 'API_DEADLINE' || error.code === 'API_UNREACHABLE')) return 'unknown'
     throw error
@@ -190,13 +219,22 @@ async function send(
  *
  * @throws {AppError} CRD_OUTDATED where the same object has lost members of its status: other definitions are served by now
  */
-async function isChanged(client: SteeringPorts['client'], plan: WishWrite, { read, ...options }: SendOptions): Promise<boolean> {
+async function isChanged(
+  client: SteeringPorts['client'],
+  plan: WishWrite,
+  { read, isStop: _any, ...options }: SendOptions,
+): Promise<boolean> {
   const live = await client.get<Rollout>(resourceOf(plan.target), plan.key, options)
   if (live.metadata.resourceVersion !== plan.resourceVersion) return true
   if (plan.target !== 'Rollout' || isSameJson(live.status, read?.status)) return false
-  const lost = Object.keys(read?.status ?? {}).filter((name) => !(name in (live.status ?? {})))
-  if (lost.length > 0) throw outdatedError(`the served CustomResourceDefinition of Rollout lacks status.${lost[0]}`)
+  const lost = lostMember(read?.status, live.status)
+  if (lost !== undefined) throw outdatedError(`the served CustomResourceDefinition of Rollout lacks status.${lost}`)
   return true
+}
+
+/** @returns a member that the status had before and lacks now */
+function lostMember(before: Rollout['status'], now: Rollout['status']): string | undefined {
+  return Object.keys(before ?? {}).find((name) => !(name in (now ?? {})))
 }
 
 function fail(error: unknown): never {

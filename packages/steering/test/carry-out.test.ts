@@ -128,6 +128,25 @@ it('tells of one wish once, though its record was taken away and it was carried 
   expect(items).toHaveLength(1)
 })
 
+it.each([
+  { type: 'abort', ms: 110, annotations: null },
+  { type: 'pause', ms: 110, annotations: { team: 'a' } },
+  { type: 'approve', ms: 60, annotations: null },
+] as const)('gets $type through, $ms ms a request, where the status is written ten times a second', async ({ type, ms, annotations }) => {
+  await played(admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { metadata: { annotations } } }))
+  failing = () => ({ kind: 'delay', ms, when: 'before' })
+  let count = 0
+  const write = (): void => {
+    void writeStatus({ message: `write ${(count += 1)}` })
+    if (count < 100) clock.setTimer(100, write)
+  }
+  write()
+  const body = type === 'approve' ? { expectedStep: 1 } : { reason: 'bad' }
+  expect(await played(approve({ type, body }))).toMatchObject({ state: 'accepted' })
+  expect(recordedActionsOf(await rollout())).toMatchObject([{ type }])
+  expect(clock.monotonicMs()).toBeLessThan(3_000)
+})
+
 it('gives up where it is never let in between the writes of others', async () => {
   failing = firstPatches(Infinity, { kind: 'conflict' })
   await expect(played(approve())).rejects.toMatchObject({ code: 'WRITE_CONFLICT' })

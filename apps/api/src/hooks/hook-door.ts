@@ -61,10 +61,12 @@ export function createHookDoor({
   readonly log: Logger
 }): HookDoor {
   const lines = createLineLimit(clock)
+  /** Hooks are few and have Secrets: what is tried on them is said however many messages others send to names of their own. */
+  const linesOfHooks = createLineLimit(clock)
   const readers = createFairQueue({ clock, atOnce: SIDE_BY_SIDE, placesOfAddress: PLACES_OF_ADDRESS })
 
-  function refuse({ namespace, hook }: Pick<HookMessage, 'namespace' | 'hook'>, why: string): never {
-    const leftOut = lines.take(`${namespace}/${hook}: ${why}`)
+  function refuse({ namespace, hook }: Pick<HookMessage, 'namespace' | 'hook'>, why: string, limit = lines): never {
+    const leftOut = limit.take(`${namespace}/${hook}: ${why}`)
     if (leftOut !== null) log.warn({ namespace, hook, why, leftOut }, 'a message to a hook is refused')
     throw new AppError('HOOK_REFUSED', 'the hook does not take this message', {
       hint: 'Look at its name, key, time and action. The log of the API has the reason.',
@@ -94,11 +96,12 @@ export function createHookDoor({
       const key = typeof hook === 'string' ? randomBytes(32) : hook.key
       const isSigned = isSignedWith(key, message.body, signature)
       if (typeof hook === 'string') refuse(message, hook)
-      if (!isSigned) refuse(message, 'it is signed with another key, or was changed')
+      if (!isSigned) refuse(message, 'it is signed with another key, or was changed', linesOfHooks)
       return { hook, repeatableSinceMs: (signature.seconds - REPLAY_WINDOW_SECONDS) * 1000 }
     },
     allow(hook, action) {
-      if (!hook.actions.has(action)) refuse({ namespace: hook.namespace, hook: hook.name }, `the hook does not allow ${action}`)
+      const { namespace, name, actions } = hook
+      if (!actions.has(action)) refuse({ namespace, hook: name }, `the hook does not allow ${action}`, linesOfHooks)
     },
   }
 }

@@ -15,6 +15,12 @@ export async function valueText(
   return out.isTTY === true ? text.replace(STEERING, escaped) : text
 }
 
+/** @returns a value as `-o json` prints it while it is watched, in a line of its own */
+export function jsonLine(value: unknown, out: Pick<OutputStream, 'isTTY'>): string {
+  const text = JSON.stringify(value)
+  return out.isTTY === true ? text.replace(STEERING, escaped) : text
+}
+
 async function yamlText(value: unknown): Promise<string> {
   const { stringify } = await import('yaml')
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })

@@ -7,6 +7,7 @@ import { tellOnce } from '../desk/tell-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { jsonLine } from '../output/print-value.ts'
 import { endBySignal } from '../stop-signals.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
 import { type ListColumns, listView } from '../view/reports/list-view.ts'
@@ -89,7 +90,7 @@ function openPlain({ output: { format, colors } }: WatchListOptions, io: Command
         if (!isNews(told.get(key) ?? null, report, atMs)) continue
         told.set(key, { report, atMs })
         const drawing = createOutputDrawing(io.out, io, { colors, nowMs })
-        io.out.write(`${format === 'json' ? JSON.stringify(report) : progressLine(report, drawing)}\n`)
+        io.out.write(`${format === 'json' ? jsonLine(report, io.out) : progressLine(report, drawing)}\n`)
       }
     },
     trouble,

@@ -7,6 +7,7 @@ import { tellOnce } from '../desk/tell-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { jsonLine } from '../output/print-value.ts'
 import { endBySignal } from '../stop-signals.ts'
 import { durationText } from '../view/duration-text.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
@@ -109,7 +110,7 @@ function openPlain({ clock }: Pick<Session, 'clock'>, { output: { format, colors
       if (!isNews(told, report, atMs)) return
       told = { report, atMs }
       const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
-      io.out.write(`${format === 'json' ? JSON.stringify(report) : progressLine(report, drawing)}\n`)
+      io.out.write(`${format === 'json' ? jsonLine(report, io.out) : progressLine(report, drawing)}\n`)
     },
     trouble: tellOnce(io.err),
     close: () => {},

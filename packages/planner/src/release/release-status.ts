@@ -131,7 +131,8 @@ function stoppedPhase({ release }: ReleaseView): NonNullable<BatchReleaseStatus[
 function readySince({ release, nowMs }: ReleaseView, batch: number): string {
   const before = release.status?.canaryStatus
   const since = before?.currentBatch === batch && before.batchState === 'Ready' ? before.batchReadyTime : undefined
-  return since !== undefined && isStatusOfRelease(release) ? since : new Date(nowMs).toISOString()
+  const isTime = since !== undefined && !Number.isNaN(Date.parse(since))
+  return isTime && isStatusOfRelease(release) ? since : new Date(nowMs).toISOString()
 }
 
 /** @returns when the final settling time ends (RFC 3339): nothing is left to update, and a crash still counts; null while it does not run */

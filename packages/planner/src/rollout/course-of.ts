@@ -74,8 +74,13 @@ export function courseBefore(view: RolloutView): Course {
   }
 }
 
+/** Characters of a time with nanoseconds and an offset, and some more. */
+const LONGEST_TIME = 40
+
 /** A status that an older version wrote has no `pausedSince`: the condition was updated when the pause began. */
 function pausedSince(status: RolloutStatus | undefined): string | undefined {
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
-  return progressing?.reason === 'Paused' ? (status?.pausedSince ?? progressing.lastUpdateTime) : undefined
+  const since = progressing?.reason === 'Paused' ? (status?.pausedSince ?? progressing.lastUpdateTime) : undefined
+  // API servers take more for a time than one: letters without end after a second T.
+  return since === undefined || since.length > LONGEST_TIME || Number.isNaN(Date.parse(since)) ? undefined : since
 }

@@ -7,9 +7,13 @@ export function revisionText(revisions: readonly ControllerRevision[], hash: str
   return images === '' ? hash : `${hash} (${images})`
 }
 
-/** @returns the images of a revision without their registries, containers in order; empty where it holds none */
+/** A template may say any text for an image. A message that holds it must fit into a status several times, or nothing is written any more. */
+const LONGEST_IMAGES = 256
+
+/** @returns the images of a revision without their registries, containers in order, cut to 256 characters; empty where it holds none */
 export function imagesText(revision: ControllerRevision | undefined): string {
   const template = revision === undefined ? undefined : (templateOf(revision) as PodTemplate | undefined)
   const images = (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
-  return images.map((image) => image.slice(image.lastIndexOf('/') + 1)).join(', ')
+  const text = images.map((image) => image.slice(image.lastIndexOf('/') + 1)).join(', ')
+  return text.length <= LONGEST_IMAGES ? text : `${text.slice(0, LONGEST_IMAGES)}…`
 }

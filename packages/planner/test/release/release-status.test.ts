@@ -124,6 +124,18 @@ describe('the status of a BatchRelease', () => {
       },
       want: { message: `settling: goes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
     },
+    'begins the final settling time again where its beginning is no time that can be read': {
+      view: {
+        ...leaving(-9_000),
+        nodes: 'a:new b:new c:new d:new e:new',
+        annotations: { [partition]: '0' },
+        status: {
+          ...begun,
+          canaryStatus: { ...leaving(-9_000).status?.canaryStatus, batchReadyTime: '2026-01-01T00:00:00x0+99:99' } as never,
+        },
+      },
+      want: { settlingUntil: stamp(10_000) },
+    },
     'speaks of no settling while a node is not available': {
       view: {
         ...leaving(-9_000),
