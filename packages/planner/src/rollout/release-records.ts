@@ -41,9 +41,13 @@ function endOf({ phase, conditions = [] }: RolloutStatus): ReleaseResult {
   return conditions.find(({ type }) => type === 'Succeeded')?.status === 'False' ? 'RolledBack' : 'Completed'
 }
 
-/** The first failure that stopped it: the status forgets that before it says what comes next. */
-function withFailure(record: ReleaseRecord, { failure }: RolloutStatus): ReleaseRecord {
-  if (record.failure !== undefined || failure?.stops !== true || failure.release?.split('/')[1] !== record.revision) return record
+/**
+ * The failure that stopped it, as it was last before the rollback: more nodes may fail after the first. The status forgets the failure
+ * before it says what comes next.
+ */
+function withFailure(record: ReleaseRecord, { failure, rollbackFrom }: RolloutStatus): ReleaseRecord {
+  if (record.failure !== undefined && rollbackFrom !== undefined) return record
+  if (failure?.stops !== true || failure.release?.split('/')[1] !== record.revision) return record
   return { ...record, failure: failure.message.slice(0, LONGEST_TEXT) }
 }
 
