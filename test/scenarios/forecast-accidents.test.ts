@@ -147,6 +147,22 @@ it('is pure and the same each time, and ends when it is told to', async () => {
   await expect(running).rejects.toThrow('enough')
 })
 
+it('says of a disabled Rollout which nodes run the version already', async () => {
+  const rollout = { ...snapshot.rollout, spec: { ...snapshot.rollout.spec, disabled: true } }
+  const { nodes } = await forecast({ ...snapshot, rollout }, {}, programs)
+  expect(new Set(nodes.map(({ reason }) => reason))).toEqual(new Set(['runs the new version already']))
+})
+
 it('refuses an image of no container', async () => {
   await expect(plan({ image: 'other=x:1' })).rejects.toMatchObject({ code: 'FORECAST_INVALID' })
 })
+
+it.each(['bad image!!', 'Agent:v2', 'agent:', 'agent:v 2', '/agent', 'agent@sha256:12'])(
+  'refuses %s, which no container runtime takes',
+  async (name) => {
+    await expect(plan({ image: name })).rejects.toMatchObject({
+      code: 'FORECAST_INVALID',
+      message: expect.stringContaining('is not the name of an image') as string,
+    })
+  },
+)

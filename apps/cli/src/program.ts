@@ -19,7 +19,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     .description('Rolls new versions of Kubernetes DaemonSets out in batches.')
     .version(versionText(), '--version', 'print the version')
     .helpCommand('help [command]', 'print the help of a command')
-    .addHelpText('after', '\nOptions of kubectl, such as -n and --context, may stand before the command as well: tranche -n demo get.')
+    .addHelpText('after', '\nOptions of kubectl, such as -n and --context, may stand before the command\nas well: tranche -n demo get.')
     .showHelpAfterError('Try tranche --help.')
     .exitOverride()
     .configureOutput({
@@ -102,7 +102,8 @@ function addLintCommand(program: Command, io: CommandIo, exit: (code: number) =>
       'after',
       `
 All files are checked together: a Rollout finds its DaemonSet in another file.
-Ends with 0 when there are no problems, with 1 when there are. Advice fails nothing.
+Ends with 0 when there are no problems, with 1 when there are. Advice does not
+count.
 
 Examples:
   tranche lint -f rollout.yaml -f daemonset.yaml

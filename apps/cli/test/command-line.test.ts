@@ -140,6 +140,20 @@ describe('the command line', () => {
     expect(io.texts.out).toMatch(/^tranche \d+\.\d+\.\d+ \(Node\.js \d+\.\d+\.\d+\)\n$/)
   })
 
+  it('prints no help that is wider than a terminal of 80 columns', async () => {
+    const all = capture()
+    await run(['--help'], all)
+    const commands = [...all.texts.out.matchAll(/^ {2}([a-z][a-z-]+) /gm)].map(([, name]) => name!)
+    expect(commands).toContain('plan')
+    const wide: string[] = []
+    for (const command of commands.filter((name) => name !== 'help')) {
+      const io = capture()
+      await run([command, '--help'], io)
+      wide.push(...io.texts.out.split('\n').filter((line) => line.length > 80))
+    }
+    expect([...wide, ...all.texts.out.split('\n').filter((line) => line.length > 80)]).toEqual([])
+  })
+
   it('prints its help as data', async () => {
     const io = capture()
     await expect(run(['--help'], io)).resolves.toBe(0)

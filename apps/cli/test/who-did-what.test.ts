@@ -93,7 +93,7 @@ describe('a whole release, and the record of who did what', { timeout: 120_000 }
       ['pause', 'kubectl-kruise', undefined],
       ['template', 'nobody named', undefined],
     ])
-    expect((await tranche('history agent')).out).toMatch(/approve at step 1 +seen +somebody +kubectl-kruise/)
+    expect((await tranche('history agent')).out).toMatch(/approve at step 1 +seen +unknown +kubectl-kruise/)
     expect(await historyOverRest()).toEqual({ actions, seenActions })
     expect(revisions.map(({ number, nodes }) => [number, nodes])).toEqual([
       [3, 3],

@@ -2,6 +2,14 @@ import type { ClusterSnapshot, ForecastRequest, ReleasePolicy, Rollout } from '@
 import { AppError } from '@tranche/errors'
 import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
 
+const HOST = String.raw`(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::[0-9]+)?/`
+const PART = String.raw`[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`
+
+/** An image as a container runtime reads it: host, path, tag and digest. */
+const IMAGE_REFERENCE = new RegExp(
+  String.raw`^(?:${HOST})?${PART}(?:/${PART})*(?::[\w][\w.-]{0,127})?(?:@[A-Za-z][\w+.-]*:[0-9a-fA-F]{32,})?$`,
+)
+
 /** Objects as somebody would apply them, in place of those of the cluster; each only as far as it is given. */
 export interface Manifests {
   readonly daemonSet?: Pick<DaemonSet, 'spec'>
@@ -64,10 +72,19 @@ function withImage(template: PodTemplate, text: string): PodTemplate {
       },
     )
   }
+  requireReference(image)
   return {
     ...template,
     spec: { ...template.spec, containers: containers.map((one) => (one.name === name ? { ...one, image } : one)) },
   }
+}
+
+/** A kubelet refuses another image with `InvalidImageName`; blanks at an end the API server rejects. */
+function requireReference(image: string): void {
+  if (IMAGE_REFERENCE.test(image) || image.trim() !== image) return
+  throw new AppError('FORECAST_INVALID', `image: ${JSON.stringify(image)} is not the name of an image`, {
+    hint: 'Write [HOST/]NAME[:TAG][@DIGEST], the name in lower case, such as registry.example/agent:v2.',
+  })
 }
 
 function splitOnce(text: string): readonly [string, string?] {

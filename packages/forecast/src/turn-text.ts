@@ -1,6 +1,6 @@
 import { isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Node } from '@tranche/kube-types'
-import { batchScope, isInScope, type Turn, turnOf } from '@tranche/planner'
+import { batchScope, hashOf, isInScope, templateOf, templateText, type Turn, turnOf } from '@tranche/planner'
 import { nodeOf, revisionOf, type Taken } from './chronicle.ts'
 import type { Told } from './to-forecast.ts'
 
@@ -47,6 +47,9 @@ const orderText: Readonly<Record<string, string>> = { Oldest: 'oldest pod first'
 /** @returns says of a node why it is not updated; undefined where the DaemonSet has nothing to do with it */
 export function createUntaken({ snapshot, daemonSet, chronicle }: Told): (node: Node) => string | undefined {
   const podsByNode = Map.groupBy(snapshot.pods, nodeOf)
+  const planned = templateText(daemonSet.spec.template)
+  const target = snapshot.revisions.find((one) => templateText(templateOf(one)) === planned)
+  const released = chronicle.canary ?? (target && hashOf(target))
   const updated = chronicle.canary === undefined ? new Set() : chronicle.nodesWith(chronicle.canary)
   const scope = batchScope(chronicle.firstSpec?.nodes, null)
   return (object) => {
@@ -54,7 +57,7 @@ export function createUntaken({ snapshot, daemonSet, chronicle }: Told): (node: 
     const pods = podsByNode.get(node.name) ?? []
     if (!isDesiredNode(daemonSet.spec.template.spec ?? {}, object))
       return pods.length === 0 ? undefined : 'the DaemonSet does not want a pod there'
-    if (pods.some((pod) => revisionOf(pod) === chronicle.canary)) return 'runs the new version already'
+    if (pods.some((pod) => revisionOf(pod) === released)) return 'runs the new version already'
     if (!node.ready) return 'NotReady: passed over, and done when it is back'
     if (!isInScope(scope, node)) return 'excluded by nodes.exclude of the policy'
     if (updated.has(node.name)) return 'comes up with the new version by itself'

@@ -180,7 +180,7 @@ describe('a pause', () => {
     const facts = aReading({
       rollout: { strategy: { paused: true, canary: { steps: [...steps] } } },
       rolloutStatus: {
-        message: `${since}; set it to false to accept what has failed, as a retry does, and to go on`,
+        message: `${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on`,
         lastAction: { id: '1', type: 'approve', by: 'bob', at: '2023-11-14T22:01:00Z', result: 'Accepted' },
         conditions: [
           { ...condition, type: 'Progressing', reason: 'Paused', message: '' },
@@ -197,7 +197,7 @@ describe('a pause', () => {
 
   it('is told with who asked for it and why', () => {
     const facts = pausedBy(false)
-    const message = `${since}; set it to false to accept what has failed, as a retry does, and to go on (${asked})`
+    const message = `${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on (${asked})`
     expect(reportRollout(facts).need).toMatchObject({ reason: 'Paused', message })
     expect(explainRollout(facts).facts).toEqual(
       expect.arrayContaining([
@@ -222,7 +222,7 @@ describe('a pause', () => {
   it('is told beside a failure, with what its end accepts', () => {
     expect(reportRollout(pausedBy(true)).need).toMatchObject({
       reason: 'ReleaseFailed',
-      message: `revision new failed; and it is ${since}; set it to false to accept what has failed, as a retry does, and to go on (${asked})`,
+      message: `revision new failed; and it is ${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on (${asked})`,
     })
   })
 })

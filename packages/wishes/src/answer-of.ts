@@ -69,9 +69,14 @@ function resumeAnswer(written: WrittenWish, rollout: Rollout): WishStanding {
   const runs = rollout.status?.phase === 'Progressing'
   if (!isObserved(written, rollout)) return waiting(rollout, runs ? 'the release to go on' : 'the controller to see it')
   if (rollout.spec.strategy.paused === true) return { kind: 'acknowledged', message: 'it was resumed, and has been paused since' }
-  if (!runs) return { kind: 'acknowledged', message: 'no release runs; the next one begins without waiting' }
+  if (!runs) return { kind: 'acknowledged', message: resumedAtRest(rollout) }
   if (progressingReason(rollout) === 'Paused') return waiting(rollout, 'the release to go on')
   return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+}
+
+function resumedAtRest({ spec }: Rollout): string {
+  if (spec.disabled === true) return 'no release runs, and none begins while spec.disabled is true'
+  return 'no release runs; the next one begins without waiting'
 }
 
 /** Whether the resume was written as an action, for a verdict held the release. */
@@ -97,7 +102,7 @@ function actionAnswer({ record }: WrittenWish, rollout: Rollout): WishStanding {
   const isSeen = recordedActionsOf(rollout).some(({ id }) => id === record.id)
   if (!isSeen || pending?.id === record.id) return waiting(rollout, 'the controller to answer')
   const over = pending === undefined ? 'another wish' : `${pending.type} of ${pending.by ?? 'somebody'}`
-  return refused('MOVED_ON', `${over} has taken its place before it was answered`, 'look where the release stands, and decide anew')
+  return refused('MOVED_ON', `${over} has taken its place before it was answered`, 'look where the release stands, and decide again')
 }
 
 /** The message that is written with the answer to a retry may still say what the retry has lifted. */

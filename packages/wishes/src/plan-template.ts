@@ -66,7 +66,7 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
 function overtaken({ metadata }: DaemonSet, present: ControllerRevision | undefined, since: string): WishRefusal {
   const now = present === undefined ? 'to one that has no revision yet' : `and is that of revision ${longNameOf(present)} now`
   const message = `the template of DaemonSet ${metadata.name} has changed ${since}, ${now}`
-  return refused('MOVED_ON', message, 'look which revision is the present one, and decide anew')
+  return refused('MOVED_ON', message, 'look which revision is the present one, and decide again')
 }
 
 /** What is asked for, and what was found when it was judged before. */
@@ -136,7 +136,7 @@ function longNameOf(revision: ControllerRevision): string {
 }
 
 /** An annotation of the pod template that says when, as `kubectl rollout restart` writes it. */
-export function planRestart({ metadata, spec }: DaemonSet, { nowMs }: WishFacts): TemplateChange | WishRefusal {
+export function planRestart({ metadata, spec }: DaemonSet, { nowMs, rollout }: WishFacts): TemplateChange | WishRefusal {
   const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z')
   const present = spec.template.metadata
   if (present?.annotations?.[RESTARTED_AT] === at)
@@ -153,6 +153,13 @@ export function planRestart({ metadata, spec }: DaemonSet, { nowMs }: WishFacts)
   return {
     kind: 'change',
     patch: [...parents, { op: 'add', path: `${path}/annotations/${RESTARTED_AT.replace('/', '~1')}`, value: at }],
-    message: `${RESTARTED_AT} is set: every pod is replaced, step by step`,
+    message: `${RESTARTED_AT} is set: ${restartText(spec, rollout)}`,
   }
+}
+
+function restartText({ updateStrategy }: DaemonSet['spec'], rollout: Rollout | undefined): string {
+  if (rollout?.spec.disabled !== true) return 'every pod is replaced, step by step'
+  return updateStrategy?.type === 'OnDelete'
+    ? 'the Rollout is disabled and updateStrategy.type is OnDelete, so no pod is replaced for it'
+    : 'the Rollout is disabled, so Kubernetes replaces every pod without steps'
 }

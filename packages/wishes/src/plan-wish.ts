@@ -122,7 +122,7 @@ function pendingRefusal(rollout: Rollout, { id, type }: Wish): WishRefusal | nul
   return refused(
     'WISH_PENDING',
     `${who} has asked for ${pending.type} (id ${pending.id}), and the controller has not answered yet`,
-    pending.type === 'abort' ? 'wait for the answer' : 'wait for the answer and decide anew, or abort',
+    pending.type === 'abort' ? 'wait for the answer' : 'wait for the answer and decide again, or abort',
   )
 }
 

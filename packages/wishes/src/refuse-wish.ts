@@ -43,7 +43,7 @@ function momentRefusal(standing: Standing, { type, body }: Wish): WishRefusal | 
 }
 
 function movedOn(standing: Standing, meant: string): WishRefusal {
-  return refused('MOVED_ON', `${meant}, and ${standingText(standing)}`, 'look where the release stands, and decide anew')
+  return refused('MOVED_ON', `${meant}, and ${standingText(standing)}`, 'look where the release stands, and decide again')
 }
 
 interface Judged {
@@ -55,7 +55,7 @@ interface Judged {
 const refusals: { readonly [Type in WishType]: (judged: Judged) => WishRefusal | null } = {
   pause: () => null,
   resume: ({ rollout, standing }) => (rollout.spec.strategy.paused === true || asksForRetry(rollout) ? null : notPaused(rollout, standing)),
-  approve: ({ rollout, standing }) => releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? approveRefusal(standing),
+  approve: ({ rollout, standing }) => releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? approveRefusal(rollout, standing),
   jump: ({ rollout, standing, wish }) =>
     releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? finishRefusal(standing) ?? jumpRefusal(standing, wish.body.step ?? 0),
   promote: ({ rollout, standing, wish }) =>
@@ -79,7 +79,9 @@ function notPaused(rollout: Rollout, standing: Standing): WishRefusal {
 }
 
 function releaseRefusal(standing: Standing): WishRefusal | null {
-  return standing.isReleasing ? null : refused('WISH_REFUSED', standingText(standing), 'wait for the next release')
+  if (standing.isReleasing) return null
+  const fix = standing.isDisabled ? 'set spec.disabled to false to release in steps' : 'wait for the next release'
+  return refused('WISH_REFUSED', standingText(standing), fix)
 }
 
 function stopRefusal(rollout: Rollout, { stalled, isBad, canaryRevision }: Standing): WishRefusal | null {
@@ -95,9 +97,10 @@ function isWayOut({ stalled }: Standing, { body }: Wish): boolean {
   return body.full === true && stalled === 'AnalysisInconclusive'
 }
 
-function approveRefusal(standing: Standing): WishRefusal | null {
+function approveRefusal(rollout: Rollout, standing: Standing): WishRefusal | null {
   if (standing.stepState === 'StepPaused') return null
-  return movedOn(standing, `only a step that is StepPaused can be approved`)
+  const moved = movedOn(standing, `only a step that is StepPaused can be approved`)
+  return rollout.spec.strategy.paused === true ? { ...moved, fix: `it is paused: run ${commandText(rollout, 'resume')} first` } : moved
 }
 
 function finishRefusal(standing: Standing): WishRefusal | null {

@@ -4,6 +4,8 @@ import { actionDigest, parseAction } from '@tranche/validation'
 
 /** Where a release stands, by the status of its Rollout. */
 export interface Standing {
+  /** The Rollout is disabled: nothing of it is released before it is enabled. */
+  readonly isDisabled: boolean
   /** A release runs, and wishes for it are heard. */
   readonly isReleasing: boolean
   readonly step: number
@@ -29,6 +31,7 @@ export function standingOf({ spec, status }: Rollout): Standing {
   const isReleasing = status?.phase === 'Progressing'
   const stalled = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')
   return {
+    isDisabled: spec.disabled === true,
     isReleasing,
     step: canary?.currentStepIndex ?? 0,
     steps: spec.strategy.canary?.steps?.length ?? 0,
@@ -44,8 +47,8 @@ export function standingOf({ spec, status }: Rollout): Standing {
 }
 
 /** Says in a few words where the release stands now. */
-export function standingText({ isReleasing, isFinishing, step, steps, stepState, canaryRevision }: Standing): string {
-  if (!isReleasing) return 'no release is under way'
+export function standingText({ isDisabled, isReleasing, isFinishing, step, steps, stepState, canaryRevision }: Standing): string {
+  if (!isReleasing) return isDisabled ? 'no release is under way: the Rollout is disabled' : 'no release is under way'
   if (isFinishing) return `the steps are done, and the release of revision ${canaryRevision} is being finished`
   return `the release of revision ${canaryRevision} is at step ${step} of ${steps} (${stepState})`
 }

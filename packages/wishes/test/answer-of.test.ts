@@ -234,6 +234,8 @@ describe('the answer to a wish', () => {
       answerOf({ record: plan.record, generation: undefined }, { ...facts, rollout } as WishFacts)
     expect(answered(seen(atRest))).toMatchObject({ kind: 'acknowledged', message: expect.stringContaining('no release runs') })
     expect(JSON.stringify(answered(atRest))).not.toContain('the release to go on')
+    const disabled = seen({ ...atRest, spec: { ...atRest.spec, disabled: true } })
+    expect(answered(disabled)).toMatchObject({ message: 'no release runs, and none begins while spec.disabled is true' })
   })
 
   it('is that the Rollout has gone', () => {

@@ -51,6 +51,37 @@ it('a refused retry names the held revisions that it could be for', () => {
   })
 })
 
+describe('of a disabled Rollout', () => {
+  const { rollout, ...others } = factsIn('healthy')
+  const facts = { ...others, rollout: { ...rollout!, spec: { ...rollout!.spec, disabled: true } } }
+
+  it.each(['promote', 'abort'] as const)('%s is refused with what enables it, for there is no next release', (type) => {
+    expect(planWish(aWish(type), facts)).toMatchObject({
+      message: 'no release is under way: the Rollout is disabled',
+      fix: 'set spec.disabled to false to release in steps',
+    })
+  })
+
+  it('restart says that it replaces no pod in steps', () => {
+    const restart = (type: string) => {
+      const daemonSet = { ...facts.daemonSet!, spec: { ...facts.daemonSet!.spec, updateStrategy: { type } } }
+      return planWish(aWish('restart'), { ...facts, daemonSet } as typeof facts)
+    }
+    expect(restart('OnDelete')).toMatchObject({ message: expect.stringContaining('no pod is replaced') as string })
+    expect(restart('RollingUpdate')).toMatchObject({ message: expect.stringContaining('without steps') as string })
+  })
+})
+
+it('an approval of a paused batch is refused with the command that resumes it', () => {
+  const { rollout, ...facts } = factsIn('paused')
+  const canaryStatus = { ...rollout!.status!.canaryStatus!, currentStepState: 'StepUpgrade' as const }
+  const updating = { ...rollout!, status: { ...rollout!.status!, canaryStatus } }
+  expect(planWish(aWish('approve'), { ...facts, rollout: updating })).toMatchObject({
+    code: 'MOVED_ON',
+    fix: 'it is paused: run tranche resume agent -n demo first',
+  })
+})
+
 it.each(['approve', 'jump'] as const)('tells who says no step with %s that there is none, where no release is under way', (type) => {
   const body = type === 'jump' ? { step: 1 } : {}
   expect(planWish(aWish(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is under way' })

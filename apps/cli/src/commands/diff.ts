@@ -34,10 +34,16 @@ export async function diff({ access, output, name, revisions }: DiffOptions, io:
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
     const lines = templateDiff(from, to, drawing)
-    if (lines.length === 0) sayLines(io.err, `Revisions ${from.number} and ${to.number} have the same template.`)
+    if (lines.length === 0) sayLines(io.err, sameText(from.number, to.number, known.length))
     else io.out.write(`${lines.join('\n')}\n`)
   }
   return exitCodes.done
+}
+
+function sameText(from: number, to: number, known: number): string {
+  if (from !== to) return `Revisions ${from} and ${to} have the same template.`
+  if (known === 1) return `The history has one revision, ${from}: there is no other to compare it with.`
+  return `Revision ${from} is compared with itself. Name two revisions; tranche history shows them.`
 }
 
 /** @returns the revision at a place of the history, the oldest where there are fewer */

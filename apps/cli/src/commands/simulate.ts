@@ -216,9 +216,9 @@ function announce({ options, cleanup, screen }: Session, { access, faults, api }
   const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token, faults, ...rest }
   if (options.readyFile !== undefined) writeWhole(options.readyFile, `${JSON.stringify(ready)}\n`)
   screen.say(`A cluster of ${options.nodes} simulated nodes runs at ${access.server}`)
-  if (api !== null) screen.say(`REST is served at ${api.url} to who has the token ${api.token}`)
-  if (faults !== null) screen.say(`It takes faults at ${faults.url} with the token ${faults.token}`)
-  if (options.demo === 'release') screen.say(`To look with kubectl meanwhile: ${exportCommand(files.kubeconfig)}`)
+  if (api !== null) screen.say(`REST API: ${api.url}, token ${api.token}`)
+  if (faults !== null) screen.say(`Fault injection: ${faults.url}, token ${faults.token}`)
+  if (options.demo === 'release') screen.say(`To look at it with kubectl: ${exportCommand(files.kubeconfig)}`)
   if (options.command === 'sim') screen.say(`\n${programCommands(files.kubeconfig)}`)
   if (options.demo !== 'release')
     screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`)

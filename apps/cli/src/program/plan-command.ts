@@ -28,14 +28,15 @@ export function addPlanCommand(program: Command, io: CommandIo, exit: Exit): voi
     .addHelpText(
       'after',
       `
-Without --image and -f it plans what is under way. Ends with 0 when the release would complete, with 1 when it would not.
-Whether a new version runs well is not known before it runs: --if plays one that fails.
+Without --image and -f it plans what is under way. Ends with 0 when the release
+would complete, with 1 when it would not. Whether a new version runs well is not
+known before it runs: --if plays one that fails.
 
 What can go wrong, behind --if:
   NODE fails        the machine dies as soon as the new version is up there
   NODE is NotReady  it is dead from the beginning
   NODE crashes      the new version crashes there
-  ZONE fails        as of a node: zone-a fails, zone-a is NotReady, zone-a crashes
+  ZONE fails        all nodes of it, as of a node: zone-a is NotReady
   3 crash, 5% fail  on so many nodes, the same ones each time
 
 Examples:

@@ -34,7 +34,7 @@ Examples:
   tranche list                      those of the namespace of the context
   tranche list -A                   those of all namespaces
   tranche list -w                   live, until Ctrl-C
-  tranche list -A --outcome Waiting those that wait for a person
+  tranche list -A --outcome Waiting  those that wait for a person
   tranche list -A -l team=storage   those with a label
   tranche list -o json              for programs`,
     )
@@ -64,8 +64,8 @@ Examples:
   tranche get node-agent -n demo    where it stands, and what it waits for
   tranche get -w                    live, of the only Rollout of the namespace
   tranche get daemonset/node-agent  the Rollout of a DaemonSet
-  tranche get node-agent -A         in whichever namespace it is
-  tranche get node-agent -o json    rollout, nodes, batches and revisions, for programs`,
+  tranche get node-agent -A         in any namespace
+  tranche get node-agent -o json    for programs`,
     )
     .action(async (name: string | undefined, values: Values) => {
       const options = {
@@ -99,7 +99,8 @@ Ends with
 Examples:
   tranche status node-agent --timeout 30m
   tranche status node-agent --timeout 0 -o json
-  until tranche status node-agent; do test $? = 3 && tranche approve node-agent || exit 1; done`,
+  until tranche status node-agent
+  do test $? = 3 && tranche approve node-agent || exit 1; done`,
     )
     .action(async (name: string | undefined, values: Values) => {
       const timeout = textOf(values, 'timeout')

@@ -32,7 +32,7 @@ function addSet(program: Command): void {
 function addDoctor(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('doctor')
-    .description('Look whether a cluster has what Tranche needs, and say how to mend what it has not. Changes nothing.')
+    .description('Check that a cluster has what Tranche needs, and say how to fix what is missing. Changes nothing.')
   withOutputOptions(withAccessOptions(command), 'json or yaml')
     .option('--redis <url>', 'look at the Redis that executors share, too; else TRANCHE_REDIS_URL')
     .option('--redis-password-file <path>', 'file with the password of Redis; else TRANCHE_REDIS_PASSWORD')

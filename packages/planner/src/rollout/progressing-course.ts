@@ -2,6 +2,7 @@ import type { BatchRelease, ProgressingReason } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
 import { advanceStep, stepOfReplacedPlan, toFittingStep } from './advance-step.ts'
+import { commandText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { failedCourse } from './failed-course.ts'
 import { finalisingCourse } from './finalising-course.ts'
@@ -90,14 +91,14 @@ function pausedCourse(view: RolloutView, before: Course): Course {
     ...before,
     reason: 'Paused',
     pausedSince,
-    message: `paused by spec.strategy.paused since ${pausedSince}; ${afterPauseText(before)}`,
+    message: `paused by spec.strategy.paused since ${pausedSince}; ${afterPauseText(view, before)}`,
   }
 }
 
-function afterPauseText({ acceptedWishes: { pause } }: Course): string {
-  if (pause === undefined) return 'set it to false to go on'
+function afterPauseText({ rollout }: RolloutView, { acceptedWishes: { pause } }: Course): string {
+  if (pause === undefined) return `run ${commandText(rollout, 'resume')} to go on`
   return pause.lifts
-    ? 'set it to false to accept what has failed, as a retry does, and to go on'
+    ? `run ${commandText(rollout, 'resume')} to accept what has failed, as a retry does, and to go on`
     : 'it was set before the release failed, so setting it to false lifts nothing of that'
 }
 

@@ -44,10 +44,13 @@ function endOf({ conditions = [] }: RolloutStatus): ReleaseResult {
   return succeeded === 'False' ? 'RolledBack' : 'Completed'
 }
 
-/** The first failure that stopped it: the status forgets that before it says what comes next. */
-function withFailure(record: ReleaseRecord, { failure }: RolloutStatus): ReleaseRecord {
-  if (record.failure !== undefined || failure?.stops !== true || partsOfReleaseId(failure.release).revision !== record.revision)
-    return record
+/**
+ * The failure that stopped it, as it was last before the rollback: more nodes may fail after the first. The status forgets the failure
+ * before it says what comes next.
+ */
+function withFailure(record: ReleaseRecord, { failure, rollbackFrom }: RolloutStatus): ReleaseRecord {
+  if (record.failure !== undefined && rollbackFrom !== undefined) return record
+  if (failure?.stops !== true || partsOfReleaseId(failure.release).revision !== record.revision) return record
   return { ...record, failure: failure.message.slice(0, LONGEST_TEXT) }
 }
 

@@ -95,7 +95,7 @@ describe('a release whose new version is bad', () => {
 
   it('goes on by a pause that was set since and is taken away, as by a retry', () => {
     const toy = failed()
-    resume(toy, 'set it to false to accept what has failed, as a retry does, and to go on')
+    resume(toy, 'run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on')
     const retry = `resume-${toy.rollout?.metadata.generation}`
     expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, retry])
     expect(toy.rollout?.status?.acceptedWishes).toEqual({ retry })
@@ -117,7 +117,7 @@ describe('a release whose new version is bad', () => {
       undefined,
       undefined,
     ])
-    resume(toy, 'set it to false to accept')
+    resume(toy, 'run tranche resume agent -n demo to accept')
     expect(stalled(toy)).toBeUndefined()
   })
 

@@ -26,6 +26,10 @@ describe('the status of a release that spec.strategy.paused stops', () => {
     expect(status?.message).toContain(`paused by spec.strategy.paused since ${status?.pausedSince}`)
   })
 
+  it('names the command that goes on', () => {
+    expect(pausedToy().rollout!.status?.message).toMatch(/; run tranche resume [a-z-]+ -n [a-z]+ to go on$/)
+  })
+
   it('keeps the time of the pause whatever its message says', () => {
     const toy = pausedToy()
     const since = toy.rollout!.status?.pausedSince

@@ -78,6 +78,19 @@ describe('the releases that a status remembers', () => {
     expect(results(toy)).toEqual([['hash-v2', result]])
   })
 
+  it('say of how many nodes have failed in the end, not of the first alone', () => {
+    const toy = waiting()
+    toy.latch()
+    settle(toy)
+    const message = '3 of 5 nodes failed'
+    toy.latch({ message })
+    settle(toy)
+    expect(toy.rollout?.status?.releases?.[0]?.failure).toBe(message)
+    toy.act({ id: 'a', type: 'abort' })
+    settle(toy)
+    expect(toy.rollout?.status?.releases?.[0]).toMatchObject({ result: 'RolledBack', failure: message })
+  })
+
   it('are stopped where the Rollout is disabled', () => {
     const toy = waiting()
     toy.editRollout((spec) => ({ ...spec, disabled: true }))

@@ -80,7 +80,7 @@ function actColumns(nowMs: number): readonly Column<HistoryAction>[] {
     { heading: 'AGO', cell: ({ at }) => ageText(at, nowMs) },
     { heading: 'ACTION', cell: (act) => ('by' in act ? actionText(act) : seenText(act)) },
     { heading: 'RESULT', cell: resultText, style: (act) => ('refusal' in act ? 'red' : null) },
-    { heading: 'BY', cell: (act) => ('by' in act ? act.by : 'somebody'), least: 12 },
+    { heading: 'BY', cell: (act) => ('by' in act ? act.by : 'unknown'), least: 12 },
     { heading: 'VIA', cell: viaText, least: 6 },
     { heading: 'WHY', cell: whyText, least: 24 },
   ]
@@ -105,7 +105,7 @@ function viaText(act: HistoryAction): string {
 }
 
 function seenText({ type, step }: HistoryReport['seenActions'][number]): string {
-  if (type === 'template') return 'another template'
+  if (type === 'template') return 'new template'
   return step === undefined ? type : `${type} ${type === 'jump' ? 'to' : 'at'} step ${step}`
 }
 
