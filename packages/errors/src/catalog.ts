@@ -25,7 +25,7 @@ export const errorCatalog = {
   WRITE_CONFLICT: { remedy: 'retry', httpStatus: 409, summary: 'The object changed between our read and our write.' },
   KUBECONFIG_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'The kubeconfig cannot be read or names no usable cluster.' },
   CREDENTIALS_UNAVAILABLE: { remedy: 'retry', httpStatus: 503, summary: 'The credentials for the API server cannot be had at the moment.' },
-  OPTION_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A command line option has a value that is not allowed.' },
+  OPTION_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A command line has a wrong option, value or argument.' },
   PORT_IN_USE: { remedy: 'fixInput', httpStatus: 400, summary: 'Another program listens on the port asked for.' },
   FILE_UNWRITABLE: { remedy: 'fixInput', httpStatus: 400, summary: 'A file that was asked for cannot be written.' },
   FILE_UNREADABLE: { remedy: 'fixInput', httpStatus: 400, summary: 'A file that was named cannot be read.' },
