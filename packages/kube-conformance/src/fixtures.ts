@@ -1,5 +1,6 @@
 import { test } from 'vitest'
 import { type Api, openApi } from './api.ts'
+import type { Body } from './body.ts'
 import { within } from './deadline.ts'
 import type { ClusterHarness } from './harness.ts'
 import { pathOf } from './paths.ts'
@@ -31,6 +32,12 @@ export function conformanceTest(current: () => ClusterHarness) {
     .extend('otherNamespace', ({ cluster, api }, { onCleanup }) => namespaceFor({ cluster, api }, nextName(), onCleanup))
 }
 
+/**
+ * A real cluster ends one or two namespaces a second, in the order of their deletion: where tests delete them faster, a test that
+ * waits for an end waits for all that were deleted before it.
+ */
+const MOST_ENDING = 10
+
 async function namespaceFor(
   { cluster, api }: { readonly cluster: ClusterHarness; readonly api: Api },
   name: string,
@@ -46,8 +53,14 @@ async function namespaceFor(
 }
 
 async function createNamespace(cluster: ClusterHarness, api: Api, name: string): Promise<void> {
+  const ending = () => api.get(pathOf.namespaces(), { query: { labelSelector: RUN_LABEL } })
+  await api.askUntil(ending, 'an end of earlier namespaces', ({ body }) => endingOf(body.items).length < MOST_ENDING)
   await api.create(pathOf.namespaces(), { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [RUN_LABEL]: cluster.run } } })
   await api.until(pathOf.serviceAccounts(name), 'default', `the service account of namespace ${name}`, (account) => account !== undefined)
+}
+
+function endingOf(namespaces: readonly Body[]): readonly Body[] {
+  return namespaces.filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
 }
 
 /** Waits until no namespace of this run is left. */

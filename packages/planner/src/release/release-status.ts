@@ -165,6 +165,9 @@ function contestNote({ release }: ReleaseView): string {
 }
 
 function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string {
+  // Nodes that others have updated, or all of them before there is anything to release.
+  if (updatedAvailable > effectiveSize)
+    return `${updatedAvailable} nodes are updated and available, more than the ${effectiveSize} of the batch`
   return `${updatedAvailable} of ${effectiveSize} nodes are updated and available`
 }
 

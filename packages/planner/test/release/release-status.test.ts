@@ -115,6 +115,10 @@ describe('the status of a BatchRelease', () => {
       },
       want: { canaryStatus: { batchState: 'Ready', batchReadyTime: stamp(0) }, waiting: null },
     },
+    'counts no more nodes of a batch than it has': {
+      view: { nodes: 'a:new b:new c:new d:old e:old', status: begun },
+      want: { message: 'batch 1 is ready: 3 nodes are updated and available, more than the 2 of the batch' },
+    },
     'says until when the final settling time runs': {
       view: {
         ...leaving(-9_000),
