@@ -3,7 +3,7 @@ import { AppError } from '@tranche/errors'
 import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
 
 const HOST = String.raw`(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::[0-9]+)?/`
-const PART = String.raw`[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`
+const PART = `[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`
 
 /** An image as a container runtime reads it: host, path, tag and digest. */
 const IMAGE_REFERENCE = new RegExp(
