@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)(
         said.push(stdout)
         if (command.startsWith('kubectl apply')) await releaseNodeAgent()
       }
-      expect(said.join('')).toMatch(/demo\/node-agent: approve accepted[\s\S]*"name":"node-agent"/)
+      expect(said.join('')).toMatch(/demo\/node-agent: approve (?:accepted|acknowledged)[\s\S]*"name":"node-agent"/)
       await place.kubectl(['delete', 'rollout/node-agent', 'daemonset/node-agent', '-n', 'demo'])
     })
 

@@ -30,7 +30,9 @@ describe('a version that crashes, under a policy that says Rollback', () => {
       ['ReleaseFailed', expect.stringContaining('CrashLoopBackOff')],
       [
         'TemplateReverted',
-        expect.stringMatching(/by failure\.action Rollback of ReleasePolicy careful: the template of revision \S+ was put back$/),
+        expect.stringMatching(
+          /by failure\.action Rollback of ReleasePolicy careful: the template of revision \S+ \(node-agent:v1\) was put back$/,
+        ),
       ],
     ])
     expect(told.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['RollbackStarted', 'RollbackCompleted']))

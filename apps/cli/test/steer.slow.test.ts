@@ -172,7 +172,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   it('is not undone, nor taken back, where another version was applied while the question waited', async () => {
     const undone = await tranche('undo node-agent', answerAfter('v4'))
     expect(undone.err).toMatch(
-      /undo puts the template of revision \d+ \([0-9a-f]+, node-agent:v1\) back in place of that of revision \d+ \([0-9a-f]+, node-agent:v2\), which \d+ nodes get[\s\S]*\? \[y\/N\] MOVED_ON: the template of DaemonSet node-agent has changed from revision [^\n]+\n$/,
+      /undo puts the template of revision \d+ \([0-9a-f]+, node-agent:v1\) back in place of that of revision \d+ \([0-9a-f]+, node-agent:v2\), which \d+ nodes get[\s\S]*\? \[y\/N\] MOVED_ON: the template of DaemonSet node-agent has changed from revision [\s\S]+\n$/,
     )
     expect(undone.code).toBe(1)
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 3 })
@@ -206,7 +206,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     const terminal = Object.assign(new PassThrough(), { isTTY: true })
     terminal.write('no\n')
     const io = { out: { write: () => {} }, err: { write: () => {}, isTTY: true, columns: 80 }, env: { KUBECONFIG: kubeconfig } }
-    await expect(run('abort node-agent -n demo'.split(' '), { ...io, in: terminal })).resolves.toBe(1)
+    await expect(run('undo node-agent -n demo'.split(' '), { ...io, in: terminal })).resolves.toBe(1)
     expect(terminal.readableFlowing).toBe(false)
   })
 

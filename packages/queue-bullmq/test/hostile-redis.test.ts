@@ -30,9 +30,10 @@ it.skipIf(isRedisMissing)(
     await writer.add('job', { key: 'a' }, { jobId: 'broken' })
     await redis.admin.hset('hostile:jobs:broken', 'data', '{not json')
     await redis.admin.lpush('hostile:jobs:wait', 'ghost', '__proto__', 'constructor')
-    const next = worked.next()
+    // The job of `a` may be worked on before it is broken.
+    const [first, second] = [worked.next(), worked.next()]
     await queue.announce('good')
-    expect(await next).toBe('good')
+    expect((await first) === 'a' ? await second : await first).toBe('good')
     expect(worked.keys.filter((key) => key !== 'a')).toEqual(['good'])
   },
 )
