@@ -366,7 +366,8 @@ function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest 
     method: 'PATCH',
     path,
     headers: { ...headers, 'content-type': 'application/merge-patch+json' },
-    body: JSON.stringify({ status }),
+    // A merge patch leaves what it does not name: a time that stays in the status for ever would be written again in every pass.
+    body: JSON.stringify({ status: { pausedSince: null, settlingUntil: null, ...status } }),
   }
 }
 
