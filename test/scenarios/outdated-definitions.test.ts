@@ -316,6 +316,18 @@ describe('an action over REST or the command line', () => {
     expect(status).toMatchObject(remembered)
   })
 
+  it.each(['abort', 'pause'] as const)('that says %s is carried out while no schema can be read (G9)', async (type) => {
+    await pausedWithMemory()
+    expect(await ask({ type }, { text: unavailable })).toMatchObject({ state: 'acknowledged' })
+  })
+
+  it('that goes on is refused while no schema can be read (F11)', async () => {
+    await pausedWithMemory()
+    const { resourceVersion } = (await stage.rollout()).metadata
+    expect(await ask({ type: 'approve', body: { expectedStep: 1 } }, { text: unavailable })).toBe('API_REFUSED')
+    expect((await stage.rollout()).metadata.resourceVersion).toBe(resourceVersion)
+  })
+
   it('is carried out for a user who may not read the schemas', async () => {
     await pausedWithMemory()
     const text = (): Promise<string> => Promise.reject(new KubeStatusError({ attempt: `GET ${SCHEMAS}`, status: 403 }))
@@ -342,7 +354,12 @@ interface Disturbance {
 }
 
 /** Asks as the REST API does. @returns the code of the error where it is refused */
-async function ask(asked: Pick<WishOrder, 'type'>, { beforeWrite, text }: Disturbance = {}): Promise<WishAnswer | string> {
+const unavailable = (): Promise<string> => Promise.reject(new KubeStatusError({ attempt: `GET ${SCHEMAS}`, status: 503 }))
+
+async function ask(
+  asked: Pick<WishOrder, 'type'> & Partial<Pick<WishOrder, 'body'>>,
+  { beforeWrite, text }: Disturbance = {},
+): Promise<WishAnswer | string> {
   const { clock, simulator } = stage
   const open = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
   const patch: typeof open.patch = async (...args) => {

@@ -64,7 +64,7 @@ export const errorCatalog = {
   NODE_TOO_OLD: { remedy: 'fixInput', httpStatus: 500, summary: 'The program runs on a Node.js version older than it needs.' },
   CRD_OUTDATED: {
     remedy: 'fixInput',
-    httpStatus: 500,
+    httpStatus: 503,
     summary: 'The cluster drops fields that Tranche writes, because its CustomResourceDefinitions are older ones.',
   },
   REDIS_UNREACHABLE: { remedy: 'retry', httpStatus: 503, summary: 'Redis did not answer.' },

@@ -105,7 +105,7 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     // to write, the more often others write in between, and a stop must get through while a status is written all the time.
     const mayBeCut = uncut === null || lostMember(uncut, read.rollout?.status) !== undefined
     if (plan.kind !== 'repeated' && targetOf(wish.type) === 'Rollout' && mayBeCut) {
-      await refuseOutdated(ports, options).catch((error: unknown) => {
+      await refuseOutdated(ports, wish, options).catch((error: unknown) => {
         throw mayBeOurs ? maybeWritten(wish, error) : error
       })
       uncut = read.rollout?.status
@@ -120,7 +120,7 @@ async function writeWish(ports: SteeringPorts, { order, wish }: Asked, options: 
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
     options.signal?.throwIfAborted()
     asked = { ...asked, look: plan.look }
-    const mustGetThrough = attempt > ATTEMPTS_AS_READ && (wish.type === 'pause' || wish.type === 'abort')
+    const mustGetThrough = attempt > ATTEMPTS_AS_READ && asksForStop(wish)
     const sent = await send(ports, plan, { ...options, read: read.rollout, isStop: mustGetThrough })
     mayBeOurs ||= sent === 'unknown'
     if (typeof sent !== 'object') continue
@@ -149,14 +149,18 @@ async function tell(ports: SteeringPorts, { target, record }: WishPlan & { reado
   if (object !== undefined) await recordEvent(ports, target, object, record)
 }
 
+function asksForStop({ type }: Wish): boolean {
+  return type === 'pause' || type === 'abort'
+}
+
 /**
  * F11: the API server drops fields of ours from a Rollout with every write, whatever is written. The controller acts on no Rollout then, so
- * nothing is lost by refusing.
+ * nothing is lost by refusing. A stop depends on no schema: where none can be read it is written all the same (G9).
  */
-async function refuseOutdated({ client, log }: SteeringPorts, { signal }: ReadOptions): Promise<void> {
+async function refuseOutdated({ client, log }: SteeringPorts, wish: Wish, { signal }: ReadOptions): Promise<void> {
   const gap = await readSchemaGap(client, signal, ['Rollout']).catch((error: unknown) => {
-    if (!isForbidden(error)) throw error
-    log.warn({ err: error }, 'may not read which fields the API server keeps')
+    if (!isForbidden(error) && (!asksForStop(wish) || signal?.aborted === true)) throw error
+    log.warn({ err: error }, 'cannot read which fields the API server keeps')
     return null
   })
   if (gap !== null) throw outdatedError(gap)
