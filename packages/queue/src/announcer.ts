@@ -45,7 +45,7 @@ export function createAnnouncer({ queue, clock, log, tracer = noTracer, onOutage
   let failing: { readonly sinceMs: number; readonly why: string } | null = null
   let isOutage = false
 
-  const tellOutage = (now: boolean): void => {
+  const setOutage = (now: boolean): void => {
     if (isOutage === now) return
     isOutage = now
     onOutage()
@@ -59,11 +59,11 @@ export function createAnnouncer({ queue, clock, log, tracer = noTracer, onOutage
       if ((missed.get(key) ?? 0) < attempt) missed.delete(key)
       hasTold = false
       failing = null
-      tellOutage(false)
+      setOutage(false)
     } catch (error) {
       if (stopped) return
       failing ??= { sinceMs: clock.monotonicMs(), why: isAppError(error) ? error.message : 'it refuses what is announced' }
-      tellOutage(clock.monotonicMs() - failing.sinceMs >= OUTAGE_MS)
+      setOutage(clock.monotonicMs() - failing.sinceMs >= OUTAGE_MS)
       missed.set(key, Math.max(attempt, missed.get(key) ?? 0))
       retry ??= clock.setTimer(RETRY_MS, announceMissed)
       if (hasTold || (isAppError(error) && error.remedy === 'retry')) return

@@ -24,7 +24,7 @@ export function followRelease<P extends ReleasePart>(
 ): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
   let latest: ReleaseFacts | undefined
   /** When nothing kept `latest` from being up to date, last: by a later clock its pods would become available without being seen. */
-  let asOfMs = clock.nowMs()
+  let readMs = clock.nowMs()
   /** What ends a watch that no connection has caused. */
   let own: { readonly error: unknown } | null = null
   return followChanges({
@@ -43,8 +43,8 @@ export function followRelease<P extends ReleasePart>(
           latest = watched.facts() ?? latest
           const trouble = faults.current()
           if (latest === undefined && trouble !== undefined) throwError({ error: trouble })
-          if (trouble === undefined) asOfMs = clock.nowMs()
-          return latest && { value: partOf(part, { ...latest, nowMs: asOfMs, monotonicMs: asOfMs }), trouble }
+          if (trouble === undefined) readMs = clock.nowMs()
+          return latest && { value: partOf(part, { ...latest, nowMs: readMs, monotonicMs: readMs }), trouble }
         },
       }
     },

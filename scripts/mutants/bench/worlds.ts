@@ -219,16 +219,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
     among: (drawn) =>
       calmly(
         drawn,
-        {
-          queue: 'own',
-          nodes: 12,
-          startMs: 1_000,
-          stopMs: 200,
-          maxUnavailable: '100%',
-          minReadySeconds: 0,
-          policy: { failure: { action: 'Continue' }, nodes: { order: [{ by: 'Newest' }] } },
-          steps: inSteps({}),
-        },
+        newestFirst,
         [
           template('v6-bad-late', 1),
           { atMs: 30 * SECOND, kind: 'approve', by: 'status' },
@@ -311,16 +302,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
     among: (drawn) =>
       calmly(
         drawn,
-        {
-          queue: 'own',
-          nodes: 12,
-          startMs: 1_000,
-          stopMs: 200,
-          maxUnavailable: '100%',
-          minReadySeconds: 0,
-          policy: { failure: { action: 'Continue' }, nodes: { order: [{ by: 'Newest' }] } },
-          steps: inSteps({}),
-        },
+        newestFirst,
         [
           template('v6-bad-late', 1),
           { atMs: 30 * SECOND, kind: 'approve', by: 'status' },
@@ -374,6 +356,18 @@ function failPod(pick: number, atSecond: number): Incident {
 }
 
 /** Nothing happens but what is named, on enough nodes to see it, in one batch unless there are steps. */
+/** Newest pods first and no limit on nodes that are down: which pods an executor chooses shows at once. */
+const newestFirst: Partial<Schedule['shape']> = {
+  queue: 'own',
+  nodes: 12,
+  startMs: 1_000,
+  stopMs: 200,
+  maxUnavailable: '100%',
+  minReadySeconds: 0,
+  policy: { failure: { action: 'Continue' }, nodes: { order: [{ by: 'Newest' }] } },
+  steps: inSteps({}),
+}
+
 function calmly(
   { shape, ...rest }: Schedule,
   change: Partial<Schedule['shape']>,

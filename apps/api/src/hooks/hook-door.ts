@@ -61,7 +61,7 @@ export function createHookDoor({
   readonly log: Logger
 }): HookDoor {
   const lines = createLineLimit(clock)
-  /** Hooks are few and have Secrets: what is tried on them is said however many messages others send to names of their own. */
+  /** Existing hooks have their own limit, so that messages to other names cannot hide what is tried on them. */
   const linesOfHooks = createLineLimit(clock)
   const readers = createFairQueue({ clock, atOnce: SIDE_BY_SIDE, placesOfAddress: PLACES_OF_ADDRESS })
 

@@ -165,7 +165,7 @@ function answerProblems(app: ApiServer, { clock, log }: { readonly clock: Clock;
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblem(error, request.id)
     const route = request.routeOptions.url
-    // What is away for everybody is said often enough by some of those who ask.
+    // An outage fails every request alike: a few lines say so.
     const leftOut = problem.status === UNAVAILABLE ? lines.take(`${route}: ${problem.code}`) : 0
     if (problem.status >= 500 && leftOut !== null) {
       const fields = { requestId: request.id, route, code: problem.code, err: error, leftOut }

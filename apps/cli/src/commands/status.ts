@@ -54,7 +54,7 @@ interface Wait extends AskPatientlyOptions, Disposable {
   /** What went wrong last; null where nothing is wrong. */
   readonly trouble: Error | null
   /** Hears what keeps the report from being up to date, and null once it is again. */
-  stale(error: unknown, asOfMs?: number): void
+  stale(error: unknown, readMs?: number): void
 }
 
 /** Ends when the time is up. Who looks once is told at once what goes wrong. */
@@ -63,8 +63,8 @@ function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: Command
   const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
   const tell = tellOnce(io.err)
   let trouble: Error | null = null
-  const stale = (error: unknown, asOfMs?: number): void => {
-    tell(error, asOfMs)
+  const stale = (error: unknown, readMs?: number): void => {
+    tell(error, readMs)
     trouble = error instanceof Error ? error : null
   }
   return {
@@ -118,7 +118,7 @@ async function awaitEnd(
   const { signal } = wait
   let told: Told | null = null
   let latest: RolloutReport | null = null
-  const trouble = (error: unknown, asOfMs: number): void => wait.stale(error, asOfMs)
+  const trouble = (error: unknown, readMs: number): void => wait.stale(error, readMs)
   for await (const report of followPatiently(session, { key, part: 'report', signal, trouble, patience: wait })) {
     latest = report
     if (isEnd(report, throughPauses)) break

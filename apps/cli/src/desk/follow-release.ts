@@ -9,8 +9,8 @@ export interface FollowReleaseOptions<P extends ReleasePart> {
   readonly key: ObjectKey
   readonly part: P
   readonly signal: AbortSignal
-  /** Hears what keeps it from being up to date, and null once it is again; `asOfMs` (epoch) is when it was up to date last. */
-  readonly trouble: (error: unknown, asOfMs: number) => void
+  /** Hears what keeps it from being up to date, and null once it is again; `readMs` (epoch) is when it was up to date last. */
+  readonly trouble: (error: unknown, readMs: number) => void
 }
 
 /**
@@ -23,10 +23,10 @@ export async function* followRelease<P extends ReleasePart>(
   { key, part, signal, trouble }: FollowReleaseOptions<P>,
 ): AsyncGenerator<ReleaseParts[P]> {
   const watched = desk.follow?.(key, { part, signal })
-  let asOfMs = clock.nowMs()
+  let readMs = clock.nowMs()
   const heard = (wrong: unknown): void => {
-    if (wrong === null) asOfMs = clock.nowMs()
-    trouble(wrong, asOfMs)
+    if (wrong === null) readMs = clock.nowMs()
+    trouble(wrong, readMs)
   }
   const toPart = ({ value, trouble: wrong }: SeenRelease<P>): ReleaseParts[P] => {
     heard(wrong ?? null)

@@ -80,15 +80,15 @@ function openLive({ none, columns, output }: WatchListOptions, io: CommandIo): S
 }
 
 function openPlain({ output: { format, colors } }: WatchListOptions, io: CommandIo): Showing {
-  const told = new Map<string, Told>()
+  const printed = new Map<string, Told>()
   const trouble = tellOnce(io.err)
   return {
     rollouts(rollouts, { nowMs, atMs }) {
       trouble(null)
       for (const report of rollouts) {
         const key = `${report.namespace}/${report.name}`
-        if (!isNews(told.get(key) ?? null, report, atMs)) continue
-        told.set(key, { report, atMs })
+        if (!isNews(printed.get(key) ?? null, report, atMs)) continue
+        printed.set(key, { report, atMs })
         const drawing = createOutputDrawing(io.out, io, { colors, nowMs })
         io.out.write(`${format === 'json' ? jsonLine(report, io.out) : progressLine(report, drawing)}\n`)
       }

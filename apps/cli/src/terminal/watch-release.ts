@@ -45,8 +45,8 @@ export async function watchRelease(
 
 interface Showing {
   picture(picture: ReleasePicture): void
-  /** What is shown is of `asOfMs` (epoch), and may be old; null: it is not any more. */
-  trouble(error: unknown, asOfMs: number): void
+  /** What is shown is of `readMs` (epoch), and may be old; null: it is not any more. */
+  trouble(error: unknown, readMs: number): void
   close(): void
 }
 
@@ -55,7 +55,7 @@ function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchRelea
   const screen = createLiveScreen(io.out)
   screen.draw(() => [`looking at ${keyText(key)}, Ctrl-C ends`])
   let latest: ReleasePicture | null = null
-  let stale: { readonly problem: string; readonly asOfMs: number } | null = null
+  let stale: { readonly problem: string; readonly readMs: number } | null = null
   const draw = (): void => {
     if (latest !== null) screen.draw(() => fitted(lines(latest!), Math.max(4, (io.out.rows ?? 24) - 1)))
   }
@@ -65,8 +65,8 @@ function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchRelea
       latest = picture
       draw()
     },
-    trouble(error, asOfMs) {
-      stale = error === null ? null : { problem: errorLine(error), asOfMs }
+    trouble(error, readMs) {
+      stale = error === null ? null : { problem: errorLine(error), readMs }
       draw()
     },
     close() {
@@ -85,15 +85,15 @@ function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchRelea
       width: Math.max(20, io.out.columns ?? 80),
       colors: wantsColors(io.out, io.env, output.colors),
       unicode: wantsUnicode(io.env),
-      nowMs: stale?.asOfMs ?? clock.nowMs(),
+      nowMs: stale?.readMs ?? clock.nowMs(),
     })
     const shown = releaseView(picture, drawing, output.format === 'wide')
     const said = stale === null ? [] : wrapText(staleText(stale), drawing.width).map((row) => drawing.line(['yellow', row]))
     return [...shown.slice(0, 1), ...said, ...shown.slice(1)]
   }
 
-  function staleText({ problem, asOfMs }: NonNullable<typeof stale>): string {
-    return `stale since ${new Date(asOfMs).toISOString()}, for ${durationText(clock.nowMs() - asOfMs)}: ${problem}`
+  function staleText({ problem, readMs }: NonNullable<typeof stale>): string {
+    return `stale since ${new Date(readMs).toISOString()}, for ${durationText(clock.nowMs() - readMs)}: ${problem}`
   }
 }
 
