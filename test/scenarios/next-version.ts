@@ -65,7 +65,8 @@ function withMember(request: WireRequest, by: string): WireRequest {
   if (method !== 'PATCH' || !/json-patch/.test(request.headers['content-type'] ?? '')) return request
   if (/\/releasepolicies\/[^/?]+\/status/.test(path)) return changed((patch) => inStatusPatch(patch as readonly Operation[], by))
   if (/\/batchreleases\//.test(path)) return changed((patch) => inReleasePatch(patch as readonly Operation[], by))
-  return /\/(daemonsets|rollouts)\//.test(path) ? changed((patch) => inAnnotations(patch as readonly Operation[], by)) : request
+  if (!/\/(daemonsets|rollouts)\//.test(path)) return request
+  return changed((patch) => inAnnotations((patch as readonly Operation[]).flatMap(inStatusTest), by))
 }
 
 interface Operation {
@@ -101,6 +102,13 @@ function inReleasePatch(patch: readonly Operation[], by: string): readonly Opera
 function inStatusPatch(patch: readonly Operation[], by: string): readonly Operation[] {
   const isStatus = patch.some(({ op, path }) => op !== 'test' && path.startsWith('/status'))
   return isStatus ? [...patch, { op: 'add', path: `/status/${NEXT_MEMBER}`, value: by }] : patch
+}
+
+/** A comparison of a whole status, member by member: what was read has none of the next version. */
+function inStatusTest(operation: Operation): readonly Operation[] {
+  const { op, path, value } = operation
+  if (op !== 'test' || !/^\/status(\/canaryStatus)?$/.test(path) || value === null) return [operation]
+  return Object.entries(value as Members).flatMap(([name, member]) => inStatusTest({ op, path: `${path}/${name}`, value: member }))
 }
 
 function inRecord(record: Members, by: string): Members {

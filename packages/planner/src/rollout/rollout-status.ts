@@ -124,6 +124,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     failure: _failure,
     stableDigest: _digest,
     stableMismatch: _mismatch,
+    canaryDigest: _canaryDigest,
     pausedSince: _paused,
     settlingUntil: _settling,
     ...kept

@@ -6,47 +6,60 @@ import type { Course } from './course.ts'
 import { templateDigest } from './held-revisions.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** What a status says of the template that became stable. */
-export type StableRecord = Pick<RolloutStatus, 'stableDigest' | 'stableMismatch'>
+/** What a status says of the template that became stable, and of the one that may become so. */
+export type StableRecord = Pick<RolloutStatus, 'stableDigest' | 'stableMismatch' | 'canaryDigest'>
 
 /**
  * Rule F15: the digest of the template that became stable, and the ControllerRevision that holds another one for it.
  *
  * The digest is that of the DaemonSet's own template where the revision holds that one. While the Rollout is in control, a stable revision
  * that came by its hash alone keeps the digest that was recorded before: a ControllerRevision that was written under a new hash becomes
- * nothing that is put back. Only the first status, that of a previous version, and the first one after the Rollout was disabled take the
- * digest from the history.
+ * nothing that is put back. A canary that becomes stable in mid-release, because every node runs it when the next version comes, brings the
+ * digest that the DaemonSet's template had while it was the canary's. Only the first status, that of a previous version, and the first one
+ * after the Rollout was disabled take the digest from the history.
  */
-export function stableRecord(
-  { rollout, daemonSet, revisions }: RolloutView,
-  { stableRevision }: Pick<Course, 'stableRevision'>,
-): StableRecord {
-  if (stableRevision === undefined) return {}
-  const held = revisions.filter((one) => hashOf(one) === stableRevision)
-  const stableDigest = digestFor(rollout.status, stableRevision, {
-    presents: held.some((one) => templateText(templateOf(one)) === templateText(daemonSet?.spec.template)),
-    present: daemonSet?.spec.template,
+export function stableRecord(view: RolloutView, { stableRevision, canary }: Pick<Course, 'stableRevision' | 'canary'>): StableRecord {
+  const before = view.rollout.status
+  const canaryDigest = digestOfCanary(view, canary.canaryRevision)
+  const ofCanary = canaryDigest !== undefined && { canaryDigest }
+  if (stableRevision === undefined) return { ...ofCanary }
+  const held = view.revisions.filter((one) => hashOf(one) === stableRevision)
+  const stableDigest = digestFor(before, stableRevision, {
+    present: presentDigest(view, stableRevision),
     inHistory: held.map(plainTemplate).find((template) => template !== null),
   })
   const mismatch = stableDigest === undefined ? undefined : held.find((one) => !isTemplate(one, stableDigest))
-  return { ...(stableDigest !== undefined && { stableDigest }), ...(mismatch !== undefined && { stableMismatch: mismatch.metadata.name }) }
+  return {
+    ...(stableDigest !== undefined && { stableDigest }),
+    ...(mismatch !== undefined && { stableMismatch: mismatch.metadata.name }),
+    ...ofCanary,
+  }
 }
 
-interface Templates {
-  /** The DaemonSet has the template of the revision now. */
-  readonly presents: boolean
-  readonly present: object | undefined
+/** @returns the digest of the DaemonSet's template where it is that of the revision; undefined where it is another */
+function presentDigest({ daemonSet, revisions }: RolloutView, revision: string): string | undefined {
+  const present = daemonSet?.spec.template
+  const isPresent = revisions.some((one) => hashOf(one) === revision && templateText(templateOf(one)) === templateText(present))
+  return present !== undefined && isPresent ? templateDigest(present) : undefined
+}
+
+function digestOfCanary(view: RolloutView, canaryRevision: string): string | undefined {
+  const before = view.rollout.status
+  const kept = before?.canaryStatus?.canaryRevision === canaryRevision ? before.canaryDigest : undefined
+  return kept ?? presentDigest(view, canaryRevision)
+}
+
+interface Digests {
+  /** That of the DaemonSet's template, where it is that of the revision. */
+  readonly present: string | undefined
   readonly inHistory: object | undefined
 }
 
-function digestFor(
-  before: RolloutStatus | undefined,
-  stableRevision: string,
-  { presents, present, inHistory }: Templates,
-): string | undefined {
+function digestFor(before: RolloutStatus | undefined, stableRevision: string, { present, inHistory }: Digests): string | undefined {
   const known = before?.stableDigest
   if (known !== undefined && before?.stableRevision === stableRevision) return known
-  if (presents && present !== undefined) return templateDigest(present)
+  if (present !== undefined) return present
+  if (before?.canaryDigest !== undefined && before.canaryStatus?.canaryRevision === stableRevision) return before.canaryDigest
   if (known !== undefined && before?.phase !== 'Disabled') return known
   return inHistory === undefined ? undefined : templateDigest(inHistory)
 }

@@ -122,6 +122,30 @@ describe('the action abort', () => {
     expect(toy.image()).toBe('v2')
   })
 
+  it('puts back a canary that every node ran when the next version came, though no release of it completed (F15)', () => {
+    const toy = paused()
+    recreateDaemonSet(toy)
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status?.canaryStatus).toMatchObject({ stableRevision: 'hash-v2', canaryRevision: 'hash-v3' })
+    expect(toy.rollout?.status).not.toHaveProperty('stableMismatch')
+    toy.act(abort)
+    settle(toy)
+    expect([toy.image(), toy.oldPods().length, toy.rollout?.status?.stableRevision]).toEqual(['v2', 0, 'hash-v2'])
+  })
+
+  it('does not put such a canary back where its ControllerRevision holds another template by then (F15)', () => {
+    const toy = paused()
+    recreateDaemonSet(toy)
+    toy.revisions = toy.revisions.map((one) => ({ ...one, data: evil }))
+    toy.setImage('v3')
+    settle(toy)
+    expect(toy.rollout?.status).toMatchObject({ stableMismatch: 'hash-v2' })
+    toy.act(abort)
+    settle(toy)
+    expect([toy.image(), toy.rollout?.status?.lastAction?.result]).toEqual(['v3', 'Refused'])
+  })
+
   it('puts back what the BatchRelease has kept, where the history holds another template (F15)', () => {
     const toy = paused()
     const template = { spec: { containers: [{ name: 'agent', image: 'v1' }] } }
@@ -454,6 +478,12 @@ function withForgedHistory(): ToyCluster {
 
 function forge(toy: ToyCluster): void {
   toy.revisions = toy.revisions.map((one) => (one.revision === 1 ? { ...one, data: evil } : one))
+}
+
+/** As a DaemonSet that is deleted and created again: its pods have the present template, and its history begins with it. */
+function recreateDaemonSet(toy: ToyCluster): void {
+  toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name === 'hash-v2')
+  toy.pods = toy.pods.map((pod) => ({ ...pod, hash: 'hash-v2' }))
 }
 
 const evil = { spec: { template: { spec: { hostPID: true, containers: [] } } } }
