@@ -22,6 +22,8 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  */
 export function createOrderJudge({ world, sight, breach, query }: JudgeParts): Judge {
   const versions = new Map<string, Version[]>()
+  /** Of each writer, the moment of its last write. */
+  const lastWriteMs = new Map<string, number>()
 
   function judgeAppend(write: RecordedWrite, story: DaemonSetStory, next: RecordedFlight): void {
     const known = new Set((story.orders.flight?.permits ?? []).map(idOf))
@@ -59,7 +61,11 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const variants = [(): number => 0, inFlightFirst, ...(mayBeUsedUp(story, next, view.decision) ? [brokenFirst, bothFirst] : [])]
     const { spread = [] } = view.rules
     if (spread.length > 0)
-      for (const isUp of [(node: NodeStory) => node.up, (node: NodeStory) => looksUp(story, node, view.decision)])
+      for (const isUp of [
+        (node: NodeStory) => node.up,
+        (node: NodeStory) => looksUp(story, node, view.decision),
+        (node: NodeStory) => node.up && !isAheadOf(node, view.decision),
+      ])
         variants.push(({ node }) => (isUp(story.node(node)!) ? 1 : 0))
     const faults = variants.map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
     return faults.includes(null) ? null : faults[0]!
@@ -92,6 +98,15 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     })
   }
 
+  /** Whether the writer may have taken a pod for one of the future: the server's clock was set, and it has had no answer since. */
+  function isAheadOf({ pods }: NodeStory, { actor, atMs }: Decision): boolean {
+    const answeredMs = lastWriteMs.get(actor) ?? Number.NEGATIVE_INFINITY
+    return [...pods.values()].some(
+      ({ ended, last, readySinceMs }) =>
+        ended === null && Date.parse(last.created ?? '') > atMs && readySinceMs !== null && answeredMs < readySinceMs,
+    )
+  }
+
   function isSureOf(story: DaemonSetStory, name: string, decision: Decision): boolean {
     const node = story.node(name)
     const changed = nodeChanged.get(name)
@@ -122,17 +137,22 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     return candidates
   }
 
+  function judgeWrite(write: RecordedWrite): void {
+    if (write.kind !== 'BatchRelease' || !query.isOurs(write.actor ?? '') || write.type === 'DELETED') return
+    const { spec, status } = write.o as {
+      readonly spec?: { readonly workloadRef?: { readonly name: string } }
+      readonly status?: { readonly flight?: RecordedFlight }
+    }
+    const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
+    if (story !== undefined && status?.flight !== undefined) judgeAppend(write, story, status.flight)
+  }
+
   return {
     onWrite(write) {
       if (write.kind === 'Pod') remember(versions, write)
       if (write.kind === 'Node') nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
-      if (write.kind !== 'BatchRelease' || !query.isOurs(write.actor ?? '') || write.type === 'DELETED') return
-      const { spec, status } = write.o as {
-        readonly spec?: { readonly workloadRef?: { readonly name: string } }
-        readonly status?: { readonly flight?: RecordedFlight }
-      }
-      const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
-      if (story !== undefined && status?.flight !== undefined) judgeAppend(write, story, status.flight)
+      judgeWrite(write)
+      if (write.actor !== undefined) lastWriteMs.set(write.actor, write.t)
     },
   }
 }

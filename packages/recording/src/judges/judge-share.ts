@@ -42,8 +42,12 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     const share = shareOf(write.namespace, name)
     const { releases, stable } = share
     const isRollback = stable.has(template) && releases.has(template)
-    // Its pods come on every node without any step, also where it was deleted in mid-release.
-    if (write.type === 'ADDED') stable.add(template)
+    if (write.type === 'ADDED') {
+      // Its pods come on every node without any step, also where it was deleted in mid-release.
+      stable.add(template)
+      // Its generations begin again.
+      share.replaced = undefined
+    }
     const latest = story?.latest
     if (latest?.template === template) return
     // Nothing was made of a template that the DaemonSet controller never observed: the release before it goes on.

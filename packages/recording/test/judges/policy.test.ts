@@ -114,12 +114,25 @@ describe('the node rules of a policy', () => {
           .wait(2_000),
     },
   )
+  /** The server's clock was set forward: the pod is younger than this moment. */
+  const fromTheFuture = (s: Script, uid: string): Script =>
+    s.record({}, '', 'executor-1').pod(uid, { ready: false, created: '2126-01-01T00:00:00Z' }).pod(uid, { ready: true }).seen().wait(10_000)
   const flapped = (s: Script): Script => s.pod('b1', { ready: false }).seen().wait(1_000).pod('b1', { ready: true }).seen().wait(1_000)
   judgeEach(
     'G5',
     [
       ['let one come first that is Ready and not available yet', (s) => order(flapped(s), 'b1'), []],
       ['find it before an older one once it is available', (s) => order(flapped(s).wait(10_000), 'b1'), ['G5 b']],
+      [
+        'let one come first whose stamps lie in the future of a writer that has had no answer since',
+        (s) => order(fromTheFuture(s, 'b1'), 'b1'),
+        [],
+      ],
+      [
+        'find it once the writer has had one',
+        (s) => order(fromTheFuture(s, 'b1').record({ epoch: 3 }, '', 'executor-1').seen(), 'b1'),
+        ['G5 b'],
+      ],
       [
         'let one come first that is not available by the minReadySeconds that the DaemonSet has now',
         (s) => order(flapped(s.daemonSet({ minReadySeconds: 30, generation: 3 })).wait(10_000), 'b1'),

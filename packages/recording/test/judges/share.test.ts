@@ -5,11 +5,11 @@ const wait = { replicas: 1, pause: {} }
 const half = { replicas: '50%', pause: {} }
 
 /** A Rollout with these steps, and a template that nobody has had before; the record lets every node be taken. */
-function released(steps: readonly Fields[]): Script {
+function released(steps: readonly Fields[], { generation = 1 }: { readonly generation?: number } = {}): Script {
   return fleet()
     .rollout({ spec: { strategy: { canary: { steps } } } })
     .revision('v3', 'template-3')
-    .daemonSet({ template: 'template-3' })
+    .daemonSet({ template: 'template-3', generation })
     .record({ revision: 'v3', partition: 0, limit: 4 })
     .seen()
     .wait(1)
@@ -51,12 +51,29 @@ function backToTheFirst(script: Script, uids = ['a1', 'b1', 'c1']): Script {
   return back
 }
 
+/** The DaemonSet is deleted and created again with the template that is released, and its generations begin again. */
+function recreated(script: Script): Script {
+  const { o } = script.recording().writes.findLast(({ kind }) => kind === 'DaemonSet')!
+  return script.daemonSet({}, 'user', { type: 'DELETED', verb: 'delete' }).daemonSet({ ...o, generation: 1, observed: 1 })
+}
+
 function completed(script: Script): Script {
   for (const uid of ['a1', 'b1', 'c1', 'd1']) script.replace(uid, { hash: 'v3' })
   return script.rollout({ status: { phase: 'Healthy' } }, 'controller-1')
 }
 
 describe('what people and pauses have opened', () => {
+  judgeEach(
+    'G3',
+    [
+      [
+        'is all on the way back to what ran before, where the DaemonSet was created again in between',
+        (s) => backToTheFirst(recreated(s)),
+        [],
+      ],
+    ],
+    { begin: () => released([wait], { generation: 2 }) },
+  )
   judgeEach(
     'G3',
     [
