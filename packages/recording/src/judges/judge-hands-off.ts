@@ -1,6 +1,7 @@
 import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { Deletion } from '../world/world.ts'
+import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { createReverts } from './reverts.ts'
 import { actionOf } from './wishes.ts'
@@ -15,7 +16,7 @@ import { actionOf } from './wishes.ts'
 export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
   const fights = new Map<string, Fight>()
   const templates = new Map<string, Set<string>>()
-  const reverts = createReverts()
+  const reverts = createReverts((nowMs) => clockDoubtMs(query, nowMs))
 
   function judgeOurs(write: RecordedWrite, before: RecordedDaemonSet, next: RecordedDaemonSet): void {
     const tell = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })

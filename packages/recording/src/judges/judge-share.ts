@@ -4,6 +4,7 @@ import { takenBy } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { mayBeTaken } from '../world/terms.ts'
+import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf } from './opened-steps.ts'
 
@@ -17,12 +18,6 @@ import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf
  */
 export function createShareJudge({ world, sight, breach, query }: JudgeParts): Judge {
   const shares = new Map<string, Share>()
-
-  /** How much shorter a pause may seem, in milliseconds: the clocks of our machines shorten none (F14). */
-  function doubtAt(nowMs: number): number {
-    const steps = (query.clockSteps ?? []).filter(({ atMs }) => atMs <= nowMs)
-    return ROUNDED_MS + steps.reduce((sum, { ms }) => sum + Math.abs(ms), 0)
-  }
 
   function shareOf(namespace: string | undefined, name: string): Share {
     const key = `${namespace}/${name}`
@@ -64,7 +59,7 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
         template,
         isFree: isRollback || isLast,
         begunMs: write.t,
-        doubtAt,
+        doubtAt: (nowMs) => clockDoubtMs(query, nowMs),
       }),
     )
   }
@@ -188,6 +183,3 @@ function byHand(plan: Plan | undefined): Granted | null {
 function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollout): boolean {
   return before === undefined || (before.spec.disabled === true && spec.disabled !== true)
 }
-
-/** A `Date` has whole seconds, at the stamp and at its reading (F14). */
-const ROUNDED_MS = 2_000

@@ -2,8 +2,8 @@ import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { actionOf } from './wishes.ts'
 
-/** How soon a template that is applied again may be taken back again, in milliseconds; what a clock rounds is forgiven. */
-const SOONEST_AGAIN_MS = 9_900
+/** How soon a template that is applied again may be taken back again, in milliseconds. */
+const SOONEST_AGAIN_MS = 10_000
 
 /** Who has asked for the template of a DaemonSet to be put back, and how often that was done. */
 export interface Reverts {
@@ -20,8 +20,12 @@ export interface Reverts {
   fault(write: RecordedWrite, before: RecordedDaemonSet, rollouts: readonly RecordedRollout[]): string | null
 }
 
-/** Begins with nobody having asked. */
-export function createReverts(): Reverts {
+/**
+ * Begins with nobody having asked.
+ *
+ * @param doubtAt by how much a wait that ends at this moment may seem shorter than it was, in milliseconds
+ */
+export function createReverts(doubtAt: (nowMs: number) => number): Reverts {
   /** DaemonSet → template that was taken away → when we last did. */
   const taken = new Map<string, Map<string, number>>()
   /** BatchRelease → what its policy has ever said. */
@@ -57,7 +61,7 @@ export function createReverts(): Reverts {
       taken.set(key, times.set(template, t))
       if (last === undefined) return null
       if (!rules.some((rule) => rule?.revert === true)) return 'put the template back once more, and no policy had said Revert'
-      return t - last < SOONEST_AGAIN_MS ? `put the template back again after ${t - last} ms` : null
+      return t - last < SOONEST_AGAIN_MS - doubtAt(t) ? `put the template back again after ${t - last} ms` : null
     },
   }
 }

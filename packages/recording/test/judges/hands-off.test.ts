@@ -65,10 +65,20 @@ describe('the template', () => {
       ['goes back again for another abort', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(abortAgain), 20), []],
       ['goes back again after a retry', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20), []],
       ['goes back again where the policy says Revert', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 20_000), []],
+      [
+        'does so as soon as clocks that count whole seconds say',
+        (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 8_500),
+        [],
+      ],
       ['does so no sooner than after 10 s', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000), ['G11']],
       ['never becomes one that it was not', (s) => s.rollout(abort).daemonSet({ template: 'template-7' }, ours), ['G11']],
     ],
     { begin },
+  )
+  judgeEach(
+    'G11',
+    [['goes back again sooner where the clock was set', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 5_000), []]],
+    { begin, query: () => ({ clockSteps: [{ atMs: 0, ms: -6_000 }] }) },
   )
 })
 
