@@ -1,5 +1,7 @@
 import type { NodeStory } from '../world/node-story.ts'
+import type { RecordedNode, RecordedWrite } from '../recorded-write.ts'
 import { inNodes } from '../world/resolve-limit.ts'
+import type { Cause, Decision } from '../world/sight.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { limitFor } from './limit-for.ts'
@@ -7,9 +9,12 @@ import { limitFor } from './limit-for.ts'
 /**
  * G1: no Ready pod is deleted while as many other wanted nodes as the limit are down. Those count on which we deleted a
  * pod, and those that are down for another reason of which the watches of whoever decided had told; of the latter, as
- * many that are NotReady as the policy exempts do not.
+ * many that are NotReady, or were so by all that those watches must have told, as the policy exempts do not.
  */
 export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
+  /** By node, what it is and the write that made it so last. */
+  const readiness = new Map<string, { readonly ready: string | undefined; readonly by: Cause }>()
+
   function downBeside(deletion: Deletion): ReadonlySet<string> {
     const { daemonSet, pod, decision } = deletion
     const names = new Set<string>()
@@ -17,7 +22,7 @@ export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
     let exempt = mostExempt(deletion)
     for (const node of daemonSet.down) {
       if (node.name === pod.node || names.has(node.name) || !sight.hasSeen(decision, node.downBy)) continue
-      if (isDead(node) && exempt-- > 0) continue
+      if (isDead(node, decision) && exempt-- > 0) continue
       names.add(node.name)
     }
     return names
@@ -31,7 +36,21 @@ export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
     return most
   }
 
+  function isDead({ name, node }: NodeStory, decision: Decision): boolean {
+    if (node?.ready === undefined) return false
+    const last = readiness.get(name)
+    return node.ready !== 'True' || (last !== undefined && !sight.hasSeen(decision, last.by))
+  }
+
+  function noteReady({ t, rv, o }: RecordedWrite): void {
+    const { name, ready } = o as unknown as RecordedNode
+    if (readiness.get(name)?.ready !== ready) readiness.set(name, { ready, by: { t, rv, of: 'nodes' } })
+  }
+
   return {
+    onWrite(write) {
+      if (write.kind === 'Node') noteReady(write)
+    },
     onDeletion(deletion) {
       const { daemonSet, pod, atMs } = deletion
       if (!pod.last.ready || pod.ended !== null) return
@@ -43,9 +62,4 @@ export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
       breach({ guarantee: 'G1', atMs, node: pod.node, text: `${down.size} other nodes are down, ${limit} are allowed: ${names}` })
     },
   }
-}
-
-/** NotReady, as it was last written. */
-function isDead({ node }: NodeStory): boolean {
-  return node?.ready !== undefined && node.ready !== 'True'
 }

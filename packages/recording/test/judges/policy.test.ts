@@ -55,6 +55,9 @@ describe('nodes that a policy exempts', () => {
   }
   judgeEach('G1', [['do not count as down', (s) => s.del('a1').del('b1'), []]], { begin: dead(1) })
   judgeEach('G1', [['are as many as it says', (s) => s.del('a1').del('b1'), ['G1 b']]], { begin: dead(0) })
+  judgeEach('G1', [['are those that the writer has not seen Ready again', (s) => s.node('d', { ready: 'True' }).del('a1').del('b1'), []]], {
+    begin: dead(1),
+  })
   judgeEach('G1', [['are NotReady ones', (s) => s.node('d', { ready: 'True' }).seen().wait(2_000).del('a1').del('b1'), ['G1 b']]], {
     begin: dead(1),
   })
