@@ -6,7 +6,7 @@
  *   pnpm test:mutants -o json            ends with the line {"mutants": n, "caught": m}
  *   pnpm test:mutants --bench            breaks whole guarantees, and asserts that the fault bench alone notices
  *   pnpm test:mutants --bench G3 G5.2    only the faults of these guarantees, or these
- *   pnpm test:mutants --bench -o markdown  ends with the table of docs/blunt-mutants.md; `--seeds N` and `--from N` choose the worlds
+ *   pnpm test:mutants --bench -o markdown  ends with a table in Markdown; `--seeds N` and `--from N` choose the worlds
  *
  * Works on copies of the sources in a temporary folder; the tree itself is never touched. Exit 1 where a fault survives.
  */
