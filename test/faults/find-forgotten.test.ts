@@ -14,6 +14,31 @@ function rollout(status: object, annotations: object = {}, actor = 'controller-2
 const recorded = (...records: readonly object[]): object => ({ 'tranche.dev/recorded-actions': JSON.stringify(records) })
 const wish = { id: 'rest-1', [NEXT_IN_ACTIONS]: 'api-1' }
 
+const inFlight = { flight: { workloadUid: 'ds-1', permits: [], ...next } }
+
+function release(status: object, t: number): RecordedWrite {
+  return { kind: 'BatchRelease', type: 'MODIFIED', rv: t, uid: 'b', actor: 'executor-1', t, o: { metadata: { name: 'agent' }, status } }
+}
+
+it.each([
+  ['before the executor has seen it by the next definitions', [{ t: 20_000, to: 'executor-1', of: 'batchreleases', rv: 1 }], 0],
+  ['after it has', [{ t: 23_000, to: 'executor-1', of: 'batchreleases', rv: 1 }], 1],
+])('a member that was lost when definitions had gone and come again, %s', (_title, deliveries, found) => {
+  const define = (t: number, member: object): RecordedWrite => {
+    const o = { spec: { names: { kind: 'BatchRelease' }, versions: [member] } }
+    return { kind: 'CustomResourceDefinition', type: 'MODIFIED', rv: t, t, o }
+  }
+  const { [NEXT_MEMBER]: _lost, ...cut } = inFlight.flight as Record<string, unknown>
+  const writes = [
+    define(0, { [NEXT_MEMBER]: {} }),
+    release(inFlight, 5_000),
+    define(10_000, {}),
+    define(20_000, { [NEXT_MEMBER]: {} }),
+    release({ flight: cut }, 30_000),
+  ]
+  expect(findForgotten(writes, () => true, { stalls: [], deliveries })).toHaveLength(found)
+})
+
 it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
   ['a status that keeps it', [served, rollout(next), rollout({ ...next, phase: 'Healthy' })], []],
   ['a status that has lost it', [served, rollout(next), rollout({})], ['status']],
@@ -62,7 +87,7 @@ it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
   ],
   ['a wish on the record that has made room', [rollout({}, recorded(wish)), rollout({}, recorded({ id: 'rest-2' }))], []],
 ])('%s', (_title, parts, places) => {
-  const writes = parts.map((part, at): RecordedWrite => ({ t: at, type: 'MODIFIED', rv: at, o: {}, kind: 'Rollout', ...part }))
+  const writes = parts.map((part, at): RecordedWrite => ({ t: at * 10_000, type: 'MODIFIED', rv: at, o: {}, kind: 'Rollout', ...part }))
   const texts = findForgotten(writes, (actor) => actor !== 'people').map(({ text }) => text)
   expect(texts).toEqual(places.map((place) => expect.stringContaining(`forgot ${place} of the Rollout`)))
 })

@@ -1,4 +1,4 @@
-import type { RecordedWrite } from '@tranche/recording'
+import type { RecordedDelivery, RecordedWrite, Stall } from '@tranche/recording'
 import { NEXT_IN_ACTIONS, NEXT_MEMBER } from '../scenarios/next-version.ts'
 
 /** A write of ours that has lost what another version had written. */
@@ -8,23 +8,36 @@ export interface Forgotten {
   readonly text: string
 }
 
+/** What tells by which objects a write was decided. */
+export interface Seen {
+  /** Times in which actors stood still, or had something decided and not yet sent, the latest first. */
+  readonly stalls: readonly Stall[]
+  readonly deliveries: readonly RecordedDelivery[]
+}
+
 /**
  * What the next version has written, and the present one does not know, stays: in the status of a Rollout, in its `canaryStatus` for
  * as long as the same release runs, in the statuses of BatchReleases and policies, in the permit record and its permits, and in each wish on a record, written through us or past us. Where the definitions
- * of the present version are back, it is the API server that drops it.
+ * of the present version are back, it is the API server that drops it; and a write that was decided by an object as they show it may come
+ * when the next ones are there again.
  *
  * @param isOurs whether this actor is one of our programs
+ * @param seen what else tells by which objects a write was decided
  */
-export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: string) => boolean): readonly Forgotten[] {
+export function findForgotten(
+  writes: readonly RecordedWrite[],
+  isOurs: (actor: string) => boolean,
+  seen: Seen = { stalls: [], deliveries: [] },
+): readonly Forgotten[] {
   const known = new Map<string, ReadonlyMap<string, string>>()
-  /** Kinds that the API server keeps the member of. */
-  const served = new Set<string>()
+  /** Kinds that the API server keeps the member of, and since when. */
+  const served = new Map<string, number>()
   /** Rollouts that let their release go. */
   const going = new Set<string>()
-  return writes.flatMap(({ kind, type, uid = '', actor = '', t, o }) => {
+  return writes.flatMap(({ kind, type, uid = '', actor = '', t, sent = t, o }) => {
     if (kind === 'CustomResourceDefinition') {
       const { names } = o['spec'] as { readonly names: { readonly kind: string } }
-      if (JSON.stringify(o).includes(`"${NEXT_MEMBER}"`)) served.add(names.kind)
+      if (JSON.stringify(o).includes(`"${NEXT_MEMBER}"`)) served.set(names.kind, served.get(names.kind) ?? t)
       else served.delete(names.kind)
       return []
     }
@@ -38,14 +51,45 @@ export function findForgotten(writes: readonly RecordedWrite[], isOurs: (actor: 
     if (phase === 'Disabling') going.add(uid)
     else if (phase !== undefined) going.delete(uid)
     if (type !== 'MODIFIED' || !isOurs(actor)) return []
+    const wasCut = !hasReadAgain({ actor, kind, sinceMs: served.get(kind), atMs: decidedMs({ actor, sent }, seen.stalls) }, seen)
     const lost = [...before].filter(
-      ([place, value]) => value !== '' && present.get(place) === '' && !(beginsAgain && place.startsWith(CANARY_STATUS)),
+      ([place, value]) =>
+        value !== '' &&
+        present.get(place) === '' &&
+        !(beginsAgain && place.startsWith(CANARY_STATUS)) &&
+        !(wasCut && !actionLists.some((key) => place.endsWith(key))),
     )
     return lost.map(([place, value]) => ({ atMs: t, text: `${actor} forgot ${place} of the ${kind}, which ${value} had written` }))
   })
 }
 
+function decidedMs({ actor, sent }: { readonly actor: string; readonly sent: number }, stalls: readonly Stall[]): number {
+  let atMs = sent
+  for (const { actor: who, fromMs, toMs } of stalls) if (who === actor && fromMs <= atMs && atMs <= toMs) atMs = fromMs
+  return atMs
+}
+
+interface Reading {
+  readonly actor: string
+  readonly kind: string
+  /** Since when the definitions are those of the next version; undefined where they are not. */
+  readonly sinceMs: number | undefined
+  readonly atMs: number
+}
+
+/** A watch ends soon after other definitions have come: what came before that may be cut. The API reads each object afresh. */
+function hasReadAgain({ actor, kind, sinceMs, atMs }: Reading, { deliveries }: Seen): boolean {
+  if (sinceMs === undefined) return true
+  const fromMs = sinceMs + WATCHES_END_MS
+  if (actor.startsWith('api-')) return atMs >= fromMs
+  const own = deliveries.filter(({ to, of }) => to === actor && of === `${kind.toLowerCase()}s`)
+  return own.length === 0 ? atMs >= fromMs : own.some(({ t }) => t >= fromMs && t <= atMs)
+}
+
+/** By then the watches of a kind have ended whose definition changed, in milliseconds. */
+const WATCHES_END_MS = 2_000
 const CANARY_STATUS = 'status.canaryStatus'
+const actionLists = ['tranche.dev/recorded-actions', 'tranche.dev/seen-actions'] as const
 
 const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet']
 
@@ -85,7 +129,7 @@ function placesOf(
 type Places = readonly (readonly [string, string])[]
 
 function actionPlaces(annotations: NonNullable<Annotated['annotations']>): Places {
-  return ['tranche.dev/recorded-actions', 'tranche.dev/seen-actions'].flatMap((key) => {
+  return actionLists.flatMap((key) => {
     const actions = JSON.parse(annotations[key] ?? '[]') as readonly { readonly id: string; readonly [NEXT_IN_ACTIONS]?: string }[]
     return actions.map((action) => [`${action.id} in ${key}`, action[NEXT_IN_ACTIONS] ?? ''] as const)
   })

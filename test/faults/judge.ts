@@ -55,7 +55,10 @@ export function judge(
     text: node === undefined ? text : `on ${node}, ${text}`,
   }))
   const isOfUs = (actor: string): boolean => isOurs(actor) || actor.startsWith('api-')
-  const g7 = findForgotten(recording.writes, isOfUs).map((forgotten) => ({ guarantee: 'G7', ...forgotten }))
+  const g7 = findForgotten(recording.writes, isOfUs, { stalls: backwards, deliveries: recording.deliveries }).map((forgotten) => ({
+    guarantee: 'G7',
+    ...forgotten,
+  }))
   const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
   // What a tenant has in another namespace answers nobody who asks for this Rollout.
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)

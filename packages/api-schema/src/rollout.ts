@@ -218,7 +218,8 @@ const rolloutStatusSchema = z.object({
     description: 'ControllerRevision of stableRevision that does not hold the template of stableDigest: it is never put back.',
   }),
   canaryDigest: z.string().optional().meta({
-    description: 'SHA-256 of the pod template of the revision under way, as the DaemonSet had it: stableDigest once that revision is stable.',
+    description:
+      'SHA-256 of the pod template of the revision under way, as the DaemonSet had it: stableDigest once that revision is stable.',
   }),
   pausedSince: time().optional().meta({ description: 'When spec.strategy.paused stopped the release; absent while it does not.' }),
   settlingUntil: time()

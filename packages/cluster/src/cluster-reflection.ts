@@ -35,6 +35,8 @@ export interface ReflectionOptions {
   readonly namespaces?: readonly string[]
   /** Since when a Ready pod counts: our own first sight of it (F6), or the API server's stamp, in epoch milliseconds. @default sight */
   readonly readySince?: 'sight' | 'stamp'
+  /** BatchReleases are listed again whenever their watch has ended: other definitions may show other members. @default false */
+  readonly listsReleasesAgain?: boolean
 }
 
 /** As much of each object as we read, and the fleet that follows from it. Nothing is watched before a reflector is started. */
@@ -84,7 +86,11 @@ export function createReflection(options: ReflectionOptions): ClusterReflection 
     },
   })
   const daemonSets = reflect<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
-  const batchReleases = reflect<BatchRelease, BatchRelease>(options, { resource: resourcePaths.batchReleases, ...defined })
+  const batchReleases = reflect<BatchRelease, BatchRelease>(options, {
+    resource: resourcePaths.batchReleases,
+    ...defined,
+    listsAfterWatch: options.listsReleasesAgain === true,
+  })
   const rollouts = reflect<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, ...defined })
   const policies = reflect<ReleasePolicy, ReleasePolicy>(options, {
     resource: resourcePaths.releasePolicies,
@@ -108,7 +114,7 @@ export function createReflection(options: ReflectionOptions): ClusterReflection 
 /** One watch, or one for each namespace. */
 function reflect<T, O extends KubeObject>(
   options: ReflectionOptions,
-  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers'>,
+  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers' | 'listsAfterWatch'>,
 ): Reflector<T> {
   const { namespaces, log } = options
   if (namespaces === undefined) return createReflector<T, O>({ ...common(options), ...kept })

@@ -24,6 +24,11 @@ export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOpt
   readonly seed?: number
   /** Without any byte for so long, in milliseconds, a watch counts as dead. @default as {@link KubeClient.watch} */
   readonly idleTimeoutMs?: number
+  /**
+   * Lists whenever a watch has ended, instead of going on from the last version: the API server ends the watches of a kind whose definition
+   * changes, and may show the same version of an object with other members then. @default false
+   */
+  readonly listsAfterWatch?: boolean
 }
 
 /** Lists of a reflector, counted from 1. */
@@ -274,7 +279,7 @@ async function relist<T, O extends KubeObject>(state: State<T, O>, signal: Abort
 }
 
 async function follow<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal, onProgress: () => void): Promise<void> {
-  const { client, resource, scope, idleTimeoutMs } = state.options
+  const { client, resource, scope, idleTimeoutMs, listsAfterWatch = false } = state.options
   const { position, apply } = state.reflection
   const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS * (1 + state.random()))
   const idle = idleTimeoutMs === undefined ? {} : { idleTimeoutMs }
@@ -287,6 +292,7 @@ async function follow<T, O extends KubeObject>(state: State<T, O>, signal: Abort
     }
   } finally {
     state.connectionChanges++
+    if (listsAfterWatch) state.mustList = true
   }
 }
 
