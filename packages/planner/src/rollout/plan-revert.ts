@@ -1,3 +1,4 @@
+import type { HeldRevision } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { annotationPath, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
@@ -20,13 +21,18 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
   if (daemonSet === undefined || daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout] !== rollout.metadata.name) return null
   const held = heldTemplate(heldRevisions, daemonSet)
   if (held === undefined || isReverted(daemonSet, held) || canaryStatus?.canaryRevision !== held.revision) return null
-  if (isRevertAgain(held) && (reapplyAction(view) !== 'Revert' || untilRevertMs(held, view.nowMs) > 0)) return null
-  if ((held.reason === 'Failed' || isRevertAgain(held)) && waitsForResume(view.rollout)) return null
+  if (!isRevertDue(view, held)) return null
   const stable = canaryStatus?.stableRevision
   const template = templateToPutBack(view, stable)
   if (template === null) return null
   const patch = revertPatch(view, daemonSet, { template, mark: revertMark(held) })
   return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: revertEvent(view, held) }
+}
+
+/** Whether the stable template is put back for this hold now: not during a back-off, and what a policy asks for not during a pause. */
+export function isRevertDue(view: RolloutView, held: HeldRevision): boolean {
+  if (isRevertAgain(held) && (reapplyAction(view) !== 'Revert' || untilRevertMs(held, view.nowMs) > 0)) return false
+  return !((held.reason === 'Failed' || isRevertAgain(held)) && waitsForResume(view.rollout))
 }
 
 /**

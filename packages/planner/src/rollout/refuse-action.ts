@@ -3,7 +3,7 @@ import { jumpTarget } from './advance-step.ts'
 import { commandText, retryHeldText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
-import { whyNoTemplate } from './plan-revert.ts'
+import { isRevertDue, whyNoTemplate } from './plan-revert.ts'
 import { standingFailure } from './release-failure.ts'
 import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.ts'
 import { releaseReport } from './release-report.ts'
@@ -109,7 +109,7 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: Course): str
   if (daemonSet === undefined) return 'the DaemonSet does not exist'
   if (isReturn(canary)) return `the release goes to revision ${canaryRevision}, which ran before: there is nothing to take back`
   const held = heldTemplate(heldRevisions, daemonSet)
-  if (held !== undefined && !isReverted(daemonSet, held)) return `revision ${canaryRevision} is being taken back already`
+  if (held !== undefined && !isReverted(daemonSet, held) && isRevertDue(view, held)) return `revision ${canaryRevision} is being taken back already`
   const why = whyNoTemplate(view, stableRevision ?? '')
   return why === null ? null : `${why}: apply the template of the last good version`
 }

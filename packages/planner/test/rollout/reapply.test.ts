@@ -57,6 +57,16 @@ describe('a template that failed and is applied again', () => {
     expect(plan).toMatchObject({ kind: 'wait', recheckAfterMs: Date.parse(held?.revertAt ?? '') - toy.nowMs })
   })
 
+  it('is put back at once by an abort during the back-off (G9)', () => {
+    const toy = takenBack(revert)
+    applyAgain(toy)
+    for (let round = 0; round < 6; round++) act(toy)
+    expect(toy.image()).toBe('v2')
+    toy.act({ id: 'now', type: 'abort', by: 'alice' })
+    for (let round = 0; round < 10; round++) act(toy)
+    expect([toy.rollout?.status?.lastAction, toy.image()]).toEqual([expect.objectContaining({ id: 'now', result: 'Accepted' }), 'v1'])
+  })
+
   it('is told of by a Warning event each time, which says who did it and why', () => {
     const toy = takenBack(revert)
     toy.setImage('v2')
