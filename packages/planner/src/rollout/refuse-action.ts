@@ -1,5 +1,5 @@
 import type { RolloutAction, StalledReason } from '@tranche/api-schema'
-import { jumpTarget } from './advance-step.ts'
+import { jumpTarget, stepOfReplacedPlan } from './advance-step.ts'
 import { commandText, retryHeldText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
@@ -56,7 +56,10 @@ type Refusal = (view: RolloutView, before: Course, action: RolloutAction) => str
 const refusals: { readonly [Type in RolloutAction['type']]: Refusal } = {
   approve: (view, before, action) => stopRefusal(view, before) ?? stepRefusal(view, before, action) ?? approveRefusal(view, before),
   jump: (view, before, action) => stopRefusal(view, before) ?? stepRefusal(view, before, action) ?? jumpRefusal(view, action),
-  promote: (view, before, action) => (isWayOut(view, before, action) ? null : stopRefusal(view, before)) ?? doneRefusal(view, before),
+  promote: (view, before, action) =>
+    (isWayOut(view, before, action) ? null : stopRefusal(view, before)) ??
+    doneRefusal(view, before) ??
+    (action.expectedStep === undefined ? null : replacedRefusal(view, before)),
   abort: abortRefusal,
   retry: retryRefusal,
 }
@@ -79,9 +82,15 @@ function heldRefusal({ daemonSet, rollout }: RolloutView, { heldRevisions }: Cou
 
 /** An approval or a jump says at which step it is meant, so that two people never leave two steps. */
 function stepRefusal(view: RolloutView, before: Course, { expectedStep }: RolloutAction): string | null {
-  const done = doneRefusal(view, before)
+  const done = doneRefusal(view, before) ?? replacedRefusal(view, before)
   if (done !== null || expectedStep !== undefined) return done
   return `it does not say expectedStep; the release is at step ${before.canary.currentStepIndex}`
+}
+
+/** The step that it names is one of the plan before. */
+function replacedRefusal(view: RolloutView, before: Course): string | null {
+  const step = stepOfReplacedPlan(view, before)
+  return step === null ? null : `the steps have changed, and the release continues at step ${step} of ${stepsOf(view.rollout).length}`
 }
 
 function doneRefusal({ rollout }: RolloutView, { canary }: Course): string | null {
@@ -109,7 +118,8 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: Course): str
   if (daemonSet === undefined) return 'the DaemonSet does not exist'
   if (isReturn(canary)) return `the release goes to revision ${canaryRevision}, which ran before: there is nothing to take back`
   const held = heldTemplate(heldRevisions, daemonSet)
-  if (held !== undefined && !isReverted(daemonSet, held) && isRevertDue(view, held)) return `revision ${canaryRevision} is being taken back already`
+  if (held !== undefined && !isReverted(daemonSet, held) && isRevertDue(view, held))
+    return `revision ${canaryRevision} is being taken back already`
   const why = whyNoTemplate(view, stableRevision ?? '')
   return why === null ? null : `${why}: apply the template of the last good version`
 }

@@ -71,6 +71,24 @@ describe('an action', () => {
     expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: expect.stringContaining('state StepUpgrade') })
   })
 
+  it.each([approve, jump, { id: '1', type: 'promote', expectedStep: 1 }])(
+    'is refused where other steps came before it was read: it names one of the plan before (G10, %s)',
+    (action) => {
+      const toy = paused()
+      toy.editRollout((spec) => ({
+        ...spec,
+        strategy: { canary: { steps: [{ replicas: '40%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }] } },
+      }))
+      toy.act(action)
+      settle(toy)
+      expect(toy.rollout?.status?.lastAction).toMatchObject({
+        result: 'Refused',
+        reason: 'the steps have changed, and the release continues at step 1 of 3',
+      })
+      expect(toy.rollout?.status?.canaryStatus).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    },
+  )
+
   it('is refused when the template has changed since, also while that is not observed yet', () => {
     const toy = paused()
     toy.setImage('v3')
