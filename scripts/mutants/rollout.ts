@@ -367,8 +367,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G12',
     fault: 'the stable template is put back before its time',
     file: 'packages/planner/src/rollout/plan-revert.ts',
-    find: ' || untilRevertMs(held, view.nowMs) > 0)) return null',
-    replace: ')) return null',
+    find: ' || untilRevertMs(held, view.nowMs) > 0)) return false',
+    replace: ')) return false',
     tests: [reapplyTests],
   },
   {
@@ -383,8 +383,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G11',
     fault: 'what was decided before a pause has the template put back in it',
     file: 'packages/planner/src/rollout/plan-revert.ts',
-    find: ' && waitsForResume(view.rollout)) return null',
-    replace: ' && waitsForResume(view.rollout) && view.nowMs < 0) return null',
+    find: ' && waitsForResume(view.rollout))',
+    replace: ' && waitsForResume(view.rollout) && view.nowMs < 0)',
     tests: [failedCourseTests],
   },
   {

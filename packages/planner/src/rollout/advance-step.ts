@@ -97,6 +97,7 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
       return soakedStep(view, course, step, title)
     case 'StepPaused':
       if (isPromoted(course)) return enter(view, course, 'StepReady', `${title}: its pause is cut short`)
+      if (hasFirstNode(view, course)) return enter(view, course, 'StepUpgrade', `${title}: its first node is updated while it pauses`)
       return pausedStep(view, course, step, { ready, title, stalled })
     case 'StepReady':
       return ready
@@ -105,6 +106,14 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
     default:
       return enter(view, course, 'StepUpgrade', `${title}: starting`)
   }
+}
+
+/**
+ * Nodes that are all NotReady are passed over, and a step pauses with none of them updated. Once one is, the pause begins again when it is
+ * available: a pause that nobody looked at the new version in opens nothing (G3).
+ */
+function hasFirstNode({ rollout }: RolloutView, { canary }: Course): boolean {
+  return rollout.status?.canaryStatus?.canaryReplicas === 0 && canary.canaryReplicas > 0
 }
 
 /** What is ready must stay so, and be found good by its analyses; only then does its pause begin, or is the last step over. */

@@ -223,6 +223,21 @@ describe('a release', () => {
     expect(released({ steps: [{ replicas: '100%', pause: {} }] }).rollout?.status?.phase).toBe('Healthy')
   })
 
+  it('pauses anew once a step that paused with no updated node has one (G3)', () => {
+    const toy = healthy({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] })
+    const nodes = [...toy.nodes.keys()]
+    for (const node of nodes) toy.nodes.set(node, { ready: false, bad: false })
+    toy.setImage('v2')
+    for (let round = 0; round < 20; round++) act(toy)
+    expect(canaryIn(toy)).toMatchObject({ currentStepState: 'StepPaused', canaryReplicas: 0 })
+    toy.nowMs += 299_000
+    for (const node of nodes) toy.nodes.set(node, { ready: true, bad: false })
+    for (const endMs = toy.nowMs + 100_000; toy.nowMs < endMs; toy.nowMs += 200) act(toy)
+    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryReplicas: 1 })
+    for (const endMs = toy.nowMs + 400_000; toy.nowMs < endMs; toy.nowMs += 200) act(toy)
+    expect(toy.oldPods()).toEqual([])
+  })
+
   it('pauses at a last step below 100%, and then does the rest as a batch of its own', () => {
     const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1, currentStepState: 'StepPaused', canaryReplicas: 2 })

@@ -51,9 +51,10 @@ function blurred<Value>(value: Value): Value {
 function decisionIn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(decisionIn)
   if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value).filter(([key, member]) => !texts.has(key) && member !== undefined)
+  const isText = (key: string, member: unknown): boolean => texts.has(key) || (key === 'failure' && typeof member === 'string')
+  const members = Object.entries(value).filter(([key, member]) => !isText(key, member) && member !== undefined)
   return Object.fromEntries(members.map(([key, member]) => [key, decisionIn(member)] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** `for` names what a plan waits for, in words. */
+/** `for` names what a plan waits for, in words, as `failure` of a release that is over says why it failed. */
 const texts: ReadonlySet<string> = new Set(['message', 'lastUpdateTime', 'for'])
