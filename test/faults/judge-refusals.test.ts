@@ -14,6 +14,8 @@ interface At {
   readonly finalisingStep?: string
   /** Why it is stalled. */
   readonly stalled?: string
+  /** Revision that was taken back. */
+  readonly held?: string
 }
 
 /** The Rollout, a second after the last write. */
@@ -31,6 +33,7 @@ function rollouts(...states: readonly (At | 'deleted')[]): readonly RecordedWrit
       failure,
       finalisingStep = '',
       stalled,
+      held,
     } = at
     const canaryStatus = { currentStepIndex: step, currentStepState: state, canaryRevision: 'v2', stableRevision: 'v1', finalisingStep }
     return {
@@ -44,11 +47,29 @@ function rollouts(...states: readonly (At | 'deleted')[]): readonly RecordedWrit
           canaryStatus,
           ...(stalled !== undefined && { conditions: [{ type: 'Stalled', status: 'True', reason: stalled }] }),
           ...(failure && { failure }),
+          ...(held !== undefined && { heldRevisions: [{ revision: held }] }),
           ...(answered !== undefined && { lastAction: { id: answered } }),
         },
       },
     }
   })
+}
+
+/** A release of v2, stalled by its policy; templates and revisions have the same names. */
+function withoutPolicy({
+  stalled = 'PolicyNotFound',
+  template = 'v2',
+  ...at
+}: At & { readonly template?: string }): readonly RecordedWrite[] {
+  const line = { t: 500, rv: 0, type: 'MODIFIED', o: {} } as const
+  return [
+    ...['v1', 'v2', 'v3'].map((hash) => {
+      const o = { name: `agent-${hash}`, ownerUid: 'd', hash, revision: 1, template: hash }
+      return { ...line, kind: 'ControllerRevision', o } as unknown as RecordedWrite
+    }),
+    { ...line, kind: 'DaemonSet', uid: 'd', o: { uid: 'd', template } } as unknown as RecordedWrite,
+    ...rollouts({ ...at, stalled }),
+  ]
 }
 
 const here = { expectedStep: 1, revision: 'v2' }
@@ -94,6 +115,12 @@ describe('a refusal without a reason', () => {
       refused('abort', 'WISH_REFUSED'),
       wrongly('abort', 'WISH_REFUSED'),
     ],
+    ...['PolicyNotFound', 'PolicyInvalid'].map((stalled): [string, readonly RecordedWrite[], Asked, readonly string[]] => [
+      `of an abort while the policy cannot be used (${stalled})`,
+      withoutPolicy({ stalled }),
+      refused('abort', 'WISH_REFUSED'),
+      wrongly('abort', 'WISH_REFUSED'),
+    ]),
     [
       'of a retry of what has failed',
       rollouts({ stalled: 'ReleaseFailed' }),
@@ -135,7 +162,10 @@ describe('a refusal with a reason', () => {
     ['no release is under way', rollouts({ phase: 'Healthy' }), refused('promote', 'MOVED_ON')],
     ['the steps are over', rollouts({ finalisingStep: 'ResumeWorkload' }), refused('promote', 'WISH_REFUSED')],
     ['the version has failed', rollouts({ failure: {} }), refused('promote', 'WISH_REFUSED')],
-    ['what the Rollout names is not there', rollouts({ stalled: 'PolicyNotFound' }), refused('abort', 'WISH_REFUSED')],
+    ['what the Rollout names is not there', rollouts({ stalled: 'WorkloadNotFound' }), refused('abort', 'WISH_REFUSED')],
+    ['the policy is missing and it is no abort', rollouts({ stalled: 'PolicyNotFound' }), refused('approve', 'WISH_REFUSED')],
+    ['the policy is missing and the revision was taken back', withoutPolicy({ held: 'v2' }), refused('abort', 'WISH_REFUSED')],
+    ['the policy is missing and another template was applied', withoutPolicy({ template: 'v3' }), refused('abort', 'WISH_REFUSED')],
     ['there is nothing to retry', rollouts({}), refused('retry', 'WISH_REFUSED')],
     ['there is no such step', rollouts({}), refused('jump', 'WISH_REFUSED', { ...here, step: 3 })],
     ['nothing is paused', rollouts({}), refused('resume', 'WISH_REFUSED', {})],

@@ -17,7 +17,8 @@ export interface RefusalFacts {
  * failed, a step that does not wait; of an undo or a restart what the user wrote and the cluster held alone, and never our status.
  * `WISH_PENDING` needs an action that has no answer. A code that says nothing of the release has no reason. In the calm every request is
  * answered, unless a process of the API stood still. An action in whose place another was written is refused by right, and an abort between a
- * deletion of the DaemonSet and the end of the next release: nothing tells which template is to be put back.
+ * deletion of the DaemonSet and the end of the next release: nothing tells which template is to be put back; and one for which the DaemonSet
+ * has another template than the release, while no release of that begins for want of a policy.
  *
  * Knows the rules from docs/wishes.md, and shares no code with what refuses.
  */
@@ -41,7 +42,8 @@ export function findWrongRefusals(
     const isRight =
       type === 'undo' || type === 'restart'
         ? mayRefuseTemplate(seen, one, code) || (code === 'MOVED_ON' && rollouts.some((rollout) => isElsewhere(rollout, one)))
-        : mayRefuse(rollouts, one, code) || (type === 'abort' && judgedCodes.includes(code) && hasLostStable(writes, atMs))
+        : mayRefuse(rollouts, one, code) ||
+          (type === 'abort' && judgedCodes.includes(code) && (hasLostStable(writes, atMs) || seen.some(isOtherTemplate)))
     if (isRight) return []
     return [{ guarantee: 'G7', atMs, text: `the ${type} ${key} was refused with ${code}, though nothing spoke against it` }]
   })
@@ -80,6 +82,9 @@ const lifted: readonly string[] = ['ReleaseFailed', 'AnalysisInconclusive', 'Str
 /** Reasons of `Stalled` that are of the release, and not of what was written. */
 const ofTheRelease: readonly string[] = [...lifted, 'AnalysisFailed', 'PodsStuck', 'BudgetZero']
 
+/** Reasons of `Stalled` in which the policy cannot be used. */
+const ofThePolicy: readonly string[] = ['PolicyNotFound', 'PolicyInvalid']
+
 /** Codes that say that the action does not fit what the release does. */
 const judgedCodes: readonly string[] = ['MOVED_ON', 'WISH_REFUSED']
 
@@ -94,6 +99,7 @@ interface SeenRollout {
     readonly phase?: string
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[]
     readonly failure?: object
+    readonly heldRevisions?: readonly { readonly revision?: string }[]
     readonly canaryStatus?: {
       readonly currentStepIndex?: number
       readonly currentStepState?: string
@@ -127,13 +133,27 @@ function allowsIt(rollout: SeenRollout, { type, body }: Asked): boolean {
   const { currentStepState, canaryRevision, stableRevision } = status?.canaryStatus ?? {}
   if (!isAt(rollout, body) || canaryRevision === stableRevision) return false
   const stall = status?.conditions?.find((one) => one.type === 'Stalled' && one.status === 'True')
-  // While the spec, or what it names, cannot be acted on, no action is taken.
-  if (stall !== undefined && !ofTheRelease.includes(stall.reason ?? '')) return false
+  // While the spec, or what it names, cannot be acted on, no action is taken; but an abort while the policy cannot be used.
+  if (stall !== undefined && !ofTheRelease.includes(stall.reason ?? '')) return type === 'abort' && isAbortable(rollout, stall.reason)
   if (type === 'abort') return true
   if (type === 'retry') return lifted.includes(stall?.reason ?? '')
   if (status?.failure !== undefined || stall !== undefined) return false
   if (type === 'approve') return currentStepState === 'StepPaused'
   return type === 'promote' || (type === 'jump' && hasStep(rollout, { type, body }))
+}
+
+/** Without its policy a release deletes nothing, and people may abort it all the same (G9): once. */
+function isAbortable({ status }: SeenRollout, stalled = ''): boolean {
+  return ofThePolicy.includes(stalled) && !status?.heldRevisions?.some(({ revision }) => revision === status.canaryStatus?.canaryRevision)
+}
+
+/** No release begins without its policy: the DaemonSet has another template by then than the one whose release the status names. */
+function isOtherTemplate({ rollout, daemonSet, revisions }: Moment): boolean {
+  const { status } = (rollout ?? {}) as Partial<SeenRollout>
+  const stall = status?.conditions?.find((one) => one.type === 'Stalled' && one.status === 'True')
+  if (!ofThePolicy.includes(stall?.reason ?? '')) return false
+  const present = [...revisions.values()].filter(({ template }) => template === daemonSet?.template)
+  return !present.some(({ hash }) => hash === status?.canaryStatus?.canaryRevision)
 }
 
 /** A release is at the step and on the revision that the action names, and has steps left. */

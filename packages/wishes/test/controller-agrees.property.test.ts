@@ -50,6 +50,18 @@ it('refuses nothing that the controller would accept, and lets pass only what th
   expect(Math.min(ends.accepted, ends.refused)).toBeGreaterThan(20)
 })
 
+it('an abort alone is written and accepted while the policy is missing (G9)', () => {
+  const toy = new ToyCluster({ steps })
+  settle(toy)
+  toy.setImage('v2')
+  settle(toy)
+  toy.readsAs = (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })
+  settle(toy)
+  expect(judged(toy, 'abort', { expectedStep: 1 })).toEqual([null, null])
+  for (const type of ['approve', 'promote'] as const)
+    expect(judged(toy, type, { expectedStep: 1 })[1]).toMatch(/^the Rollout is stalled: .*there is no such ReleasePolicy/)
+})
+
 /** Until the status says what has happened. A failure is looked at before the release of the toy, which nothing watches, finds none. */
 function rest(toy: ToyCluster, { kind }: Happening): void {
   if (kind !== 'failure') return settle(toy)

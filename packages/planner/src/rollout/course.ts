@@ -18,6 +18,8 @@ export interface Obstacle {
   readonly recheckAfterMs?: number
   /** The DaemonSet is bound all the same, so that nobody else releases its next template either. @default false */
   readonly binds?: boolean
+  /** An abort is carried out all the same (G9): it puts a template back, and no pod is deleted while the obstacle stands. @default false */
+  readonly takesAborts?: boolean
 }
 
 /** The status a Rollout should have now. */

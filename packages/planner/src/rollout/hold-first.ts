@@ -14,9 +14,10 @@ export function newHold(before: Course, { heldRevisions }: Course): HeldBy | nul
 }
 
 /** While nothing new is held yet: everything else stays as it is said. */
-export function heldUp(before: Course, { id }: HeldBy, { goesOn, failure }: Course): Course {
+export function heldUp(before: Course, { id }: HeldBy, { goesOn, failure, obstacle, stalled }: Course): Course {
   const why = failure === undefined ? '' : `revision ${id} failed: ${failure.message}; `
-  return { ...before, goesOn, failure, message: `${why}rolling back revision ${id}: waiting until no deletion can be accepted any more` }
+  const standing = obstacle === null ? before : { ...before, obstacle, stalled }
+  return { ...standing, goesOn, failure, message: `${why}rolling back revision ${id}: waiting until no deletion can be accepted any more` }
 }
 
 /** Nothing can be deleted for the revision any more, whoever froze before whichever write. */

@@ -28,7 +28,20 @@ export function obstacleOf(view: RolloutView): Obstacle | null {
 /** Stands still for the obstacle's sake. */
 export function stalledCourse(before: Course, obstacle: Obstacle): Course {
   const { reason, message, recheckAfterMs } = obstacle
-  return { ...before, message, stalled: { reason, message }, obstacle, recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs }
+  return {
+    ...before,
+    message: stalledText(before, obstacle),
+    stalled: { reason, message },
+    obstacle,
+    recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs,
+  }
+}
+
+/** Says of a revision that was taken back meanwhile what its nodes wait for. */
+function stalledText({ phase, canary: { canaryRevision }, heldRevisions }: Course, { message, takesAborts = false }: Obstacle): string {
+  const isTakenBack = phase === 'Progressing' && heldRevisions.some(({ revision }) => revision === canaryRevision)
+  if (!takesAborts || !isTakenBack) return message
+  return `revision ${canaryRevision} was taken back; no pod is deleted until the policy can be used: ${message}`
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {
@@ -66,8 +79,8 @@ function missingWorkload({ rollout, daemonSet }: RolloutView): Obstacle | null {
   return { reason: 'WorkloadNotFound', message }
 }
 
-/** A release never goes by anything laxer than its policy: without it, it holds. */
+/** A release never goes by anything laxer than its policy: without it, it holds. That deletes nothing, so people may abort it (G9). */
 export function unusablePolicy(view: RolloutView): Obstacle | null {
   const obstacle = policyObstacle(view)
-  return obstacle === null ? null : { ...obstacle, binds: true }
+  return obstacle === null ? null : { ...obstacle, binds: true, takesAborts: true }
 }

@@ -100,7 +100,7 @@ function isDaemonSetRelease({ spec }: BatchRelease): boolean {
 function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null {
   // Where our fields are dropped, even the order to stop would be; the BatchRelease stops by itself.
   if (view.rollout.spec.disabled === true || isForeign(view) || view.schemaGap !== undefined) return null
-  return next.obstacle === null ? planReleaseOrRevert(view, next) : planHold(view, next.obstacle)
+  return next.obstacle === null ? planReleaseOrRevert(view, next) : planStalled(view, next.obstacle, next.hold)
 }
 
 /** Ends our control: the BatchRelease stops and lets go of the DaemonSet, then the binding goes, then the finalizer. */
@@ -121,7 +121,7 @@ function planTerminating(view: RolloutView, { status }: NextStatus): RolloutPlan
 
 /** That the Rollout goes is said first; then its release goes on as that says, to its end. */
 function planGoingOn(view: RolloutView, next: NextStatus): RolloutPlan {
-  if (next.obstacle !== null) return planHold(view, next.obstacle) ?? planStatus(view, next)
+  if (next.obstacle !== null) return planHold(view, obstacleHold(next.obstacle)) ?? planStatus(view, next)
   const said = view.rollout.status?.phase === next.status.phase
   return (said ? planReleaseOrRevert(view, next) : null) ?? planStatus(view, next)
 }
@@ -177,11 +177,20 @@ function canaryOf({ status }: Rollout): CanaryStatus {
   return status.canaryStatus
 }
 
+/** A template that was taken back is put back also while an obstacle stops all deletions, where it takes aborts (G9). */
+function planStalled(view: RolloutView, obstacle: Obstacle, hold: HeldBy | null): RolloutPlan | null {
+  const held = planHold(view, hold ?? obstacleHold(obstacle))
+  return held ?? (obstacle.takesAborts === true && hold === null ? planRevert(view) : null)
+}
+
+function obstacleHold({ reason, message }: Obstacle): HeldBy {
+  return { reason, id: reason, message }
+}
+
 /** What cannot be acted on stops the release as it runs, whatever the spec would make of it. */
-function planHold(view: RolloutView, { reason, message }: Obstacle): RolloutPlan | null {
+function planHold(view: RolloutView, hold: HeldBy): RolloutPlan | null {
   const { release, rollout } = view
   if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehind(view)) return null
-  const hold = { reason, id: reason, message }
   const tranche = { ...release.spec.tranche, paused: true, hold, rolloutGeneration: generationOf(rollout) }
   const spec = { ...release.spec, tranche }
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }

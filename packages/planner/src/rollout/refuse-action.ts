@@ -1,4 +1,5 @@
 import type { RolloutAction, StalledReason } from '@tranche/api-schema'
+import { discoverRevisions } from '../release/discover-revisions.ts'
 import { jumpTarget, stepOfReplacedPlan } from './advance-step.ts'
 import { commandText, retryHeldText } from './command-text.ts'
 import type { Course } from './course.ts'
@@ -24,7 +25,11 @@ export function refusalOf(view: RolloutView, standing: Standing, action: Rollout
   if (action.type === 'retry' && isHeld(before, action.revision)) return null
   const accepts = action.type === 'retry' && standingFailure(view, before) !== null
   if (!accepts && (before.phase !== 'Progressing' || decided.phase !== 'Progressing')) return noReleaseText(view, before, action)
-  if (decided.obstacle !== null) return `the Rollout is stalled: ${decided.message}`
+  if (decided.obstacle !== null) {
+    if (action.type !== 'abort' || decided.obstacle.takesAborts !== true) return `the Rollout is stalled: ${decided.message}`
+    const changed = changedRefusal(view, before)
+    if (changed !== null) return changed
+  }
   return momentRefusal(standing, action) ?? refusals[action.type](view, before, action)
 }
 
@@ -36,6 +41,15 @@ function noReleaseText({ rollout }: RolloutView, { heldRevisions }: Course, { ty
   if (type !== 'retry' || heldRevisions.length === 0) return 'no release is under way'
   const held = heldRevisions.flatMap(({ revision }) => revision ?? [])
   return `no release is under way; to release a held revision after all run ${retryHeldText(rollout, held)}`
+}
+
+/** While the Rollout is stalled no release of another template begins, so the status still names the one before. */
+function changedRefusal({ daemonSet, revisions, fleet }: RolloutView, { canary, stableRevision }: Course): string | null {
+  if (daemonSet === undefined) return null
+  const found = discoverRevisions({ daemonSet, revisions, fleet, lastStable: stableRevision })
+  if (found.kind !== 'pending' && found.canary === canary.canaryRevision) return null
+  const now = found.kind === 'pending' ? 'another revision' : `revision ${found.canary}`
+  return `the template has changed: the DaemonSet has ${now} now, no longer ${canary.canaryRevision}`
 }
 
 /** Whether it is meant for what is going on now. */

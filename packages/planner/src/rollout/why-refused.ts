@@ -28,6 +28,9 @@ export type Refusals = (action: RolloutAction) => string | null
 /** What only the controller sees is taken from what its status says of it. */
 const seenByController: readonly StalledReason[] = ['WorkloadTaken', 'CRDOutdated', 'PeerActive', 'PolicyNotFound', 'PolicyInvalid']
 
+/** An abort is carried out all the same (G9). */
+const ofPolicy: readonly StalledReason[] = ['PolicyNotFound', 'PolicyInvalid']
+
 /**
  * What the controller would answer to actions that were written now. A forecast, for whoever offers or refuses them; what counts is what
  * the controller answers, as things stand then (G10).
@@ -35,9 +38,12 @@ const seenByController: readonly StalledReason[] = ['WorkloadTaken', 'CRDOutdate
 export function refusalsFor(known: KnownRollout): Refusals {
   const view = toView(known)
   const stalled = known.rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True')
-  if (stalled !== undefined && seenByController.some((reason) => reason === stalled.reason)) {
-    return () => `the Rollout is stalled: ${stalled.message}`
-  }
+  if (stalled === undefined || !seenByController.some((reason) => reason === stalled.reason)) return refusalsIn(view)
+  const isOfPolicy = ofPolicy.some((reason) => reason === stalled.reason)
+  return (action) => (action.type === 'abort' && isOfPolicy ? refusalsIn(view)(action) : `the Rollout is stalled: ${stalled.message}`)
+}
+
+function refusalsIn(view: RolloutView): Refusals {
   if (isPending(view))
     return () => 'it cannot be told yet which revision is released: the DaemonSet controller has yet to observe the template'
   const before = courseBefore(view)

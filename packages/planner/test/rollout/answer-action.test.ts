@@ -8,6 +8,28 @@ const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, {
 const approve = { id: '1', type: 'approve', expectedStep: 1 }
 const jump = { id: '1', type: 'jump', expectedStep: 1, step: 3 }
 
+interface Spoilt {
+  readonly what: string
+  readonly reason: string
+  spoil(toy: ToyCluster): void
+  restore(toy: ToyCluster): void
+}
+
+const withoutPolicy: readonly Spoilt[] = [
+  {
+    what: 'is missing',
+    reason: 'PolicyNotFound',
+    spoil: (toy) => (toy.readsAs = (view) => ({ ...view, policy: { kind: 'missing', name: 'strict' } })),
+    restore: (toy) => (toy.readsAs = (view) => view),
+  },
+  {
+    what: 'breaks a rule',
+    reason: 'PolicyInvalid',
+    spoil: (toy) => (toy.policy = { soak: { step: 'soon' } }),
+    restore: (toy) => (toy.policy = {}),
+  },
+]
+
 describe('an action', () => {
   it.each([
     ['approves the step it is meant for', approve, { currentStepIndex: 2, currentStepState: 'StepPaused', canaryReplicas: 3 }],
@@ -106,6 +128,59 @@ describe('an action', () => {
     toy.act(approve)
     settle(toy)
     expect(answerOf(toy)).toMatchObject({ result: 'Refused', reason: expect.stringContaining('the Rollout is stalled: ') })
+  })
+
+  it.each(withoutPolicy)(
+    'that is an abort is carried out while the policy $what, and no pod is deleted before it can be used (G9)',
+    (use) => {
+      const toy = paused()
+      use.spoil(toy)
+      settle(toy)
+      const pods = toy.pods.map(({ name }) => name)
+      toy.act({ id: '1', type: 'abort', revision: 'hash-v2' })
+      const said = new Set<string>()
+      settle(toy, () => {
+        const stalled = toy.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')
+        said.add(`${stalled?.status} ${stalled?.reason}`)
+        expect(toy.release?.spec.tranche?.hold).toBeDefined()
+      })
+      expect([...said]).toEqual([`True ${use.reason}`])
+      expect(answerOf(toy)).toMatchObject({ id: '1', result: 'Accepted' })
+      expect([toy.reverts.length, toy.image(), toy.rollout?.status?.phase]).toEqual([1, 'v1', 'Progressing'])
+      expect(toy.pods.map(({ name }) => name)).toEqual(pods)
+      expect(toy.rollout?.status?.message).toMatch(/^revision hash-v2 was taken back; no pod is deleted until the policy can be used: /)
+
+      toy.act({ id: '2', type: 'abort' })
+      settle(toy)
+      expect(answerOf(toy)).toMatchObject({ id: '2', result: 'Refused', reason: expect.stringContaining('the template has changed') })
+      use.restore(toy)
+      settle(toy)
+      expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1', rollbackFrom: 'hash-v2' })
+      expect([toy.reverts.length, toy.oldPods().length, toy.image()]).toEqual([1, 0, 'v1'])
+    },
+  )
+
+  it.each(withoutPolicy)('that is none is refused while the policy $what', ({ spoil, reason }) => {
+    const toy = paused()
+    spoil(toy)
+    for (const [at, type] of (['approve', 'promote', 'jump', 'retry'] as const).entries()) {
+      toy.act({ id: `${at}`, type, expectedStep: 1, ...(type === 'jump' && { step: 2 }) })
+      settle(toy)
+      expect(answerOf(toy)).toMatchObject({ id: `${at}`, result: 'Refused', reason: expect.stringContaining('the Rollout is stalled: ') })
+    }
+    expect(toy.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'True', reason }))
+  })
+
+  it('that is an abort takes back no template that was applied while the policy was missing', () => {
+    const toy = paused()
+    withoutPolicy[0]!.spoil(toy)
+    toy.setImage('v3')
+    settle(toy)
+    toy.act({ id: '1', type: 'abort' })
+    settle(toy)
+    const reason = 'the template has changed: the DaemonSet has revision hash-v3 now, no longer hash-v2'
+    expect(answerOf(toy)).toMatchObject({ id: '1', result: 'Refused', reason })
+    expect([toy.reverts, toy.image()]).toEqual([[], 'v3'])
   })
 
   it('is refused on a Rollout that is deleted', () => {
