@@ -164,6 +164,12 @@ describe('a refusal with a reason', () => {
     ['the version has failed', rollouts({ failure: {} }), refused('promote', 'WISH_REFUSED')],
     ['what the Rollout names is not there', rollouts({ stalled: 'WorkloadNotFound' }), refused('abort', 'WISH_REFUSED')],
     ['the policy is missing and it is no abort', rollouts({ stalled: 'PolicyNotFound' }), refused('approve', 'WISH_REFUSED')],
+    ['another template was applied meanwhile', withoutPolicy({ stalled: 'PodsStuck', template: 'v3' }), refused('promote', 'WISH_REFUSED')],
+    [
+      'the controller has not read the spec by then',
+      rollouts({}).map((write) => ({ ...write, o: { ...write.o, metadata: { generation: 2, annotations: {} } } })),
+      refused('approve', 'WISH_REFUSED'),
+    ],
     ['the policy is missing and the revision was taken back', withoutPolicy({ held: 'v2' }), refused('abort', 'WISH_REFUSED')],
     ['the policy is missing and another template was applied', withoutPolicy({ template: 'v3' }), refused('abort', 'WISH_REFUSED')],
     ['there is nothing to retry', rollouts({}), refused('retry', 'WISH_REFUSED')],

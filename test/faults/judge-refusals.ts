@@ -43,7 +43,8 @@ export function findWrongRefusals(
       type === 'undo' || type === 'restart'
         ? mayRefuseTemplate(seen, one, code) || (code === 'MOVED_ON' && rollouts.some((rollout) => isElsewhere(rollout, one)))
         : mayRefuse(rollouts, one, code) ||
-          (type === 'abort' && judgedCodes.includes(code) && (hasLostStable(writes, atMs) || seen.some(isOtherTemplate)))
+          (type === 'abort' && judgedCodes.includes(code) && (hasLostStable(writes, atMs) || seen.some(isOtherTemplate))) ||
+          (ofAStep.includes(type) && judgedCodes.includes(code) && seen.some(isOutOfDate))
     if (isRight) return []
     return [{ guarantee: 'G7', atMs, text: `the ${type} ${key} was refused with ${code}, though nothing spoke against it` }]
   })
@@ -90,12 +91,17 @@ const judgedCodes: readonly string[] = ['MOVED_ON', 'WISH_REFUSED']
 
 /** As far as this judge reads it. */
 interface SeenRollout {
-  readonly metadata: { readonly annotations?: Readonly<Record<string, string>>; readonly deletionTimestamp?: string }
+  readonly metadata: {
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: string
+    readonly generation?: number
+  }
   readonly spec: {
     readonly disabled?: boolean
     readonly strategy?: { readonly paused?: boolean; readonly canary?: { readonly steps?: readonly unknown[] } }
   }
   readonly status?: {
+    readonly observedGeneration?: number
     readonly phase?: string
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string }[]
     readonly failure?: object
@@ -148,13 +154,28 @@ function isAbortable({ status }: SeenRollout, stalled = ''): boolean {
 }
 
 /** No release begins without its policy: the DaemonSet has another template by then than the one whose release the status names. */
-function isOtherTemplate({ rollout, daemonSet, revisions }: Moment): boolean {
-  const { status } = (rollout ?? {}) as Partial<SeenRollout>
+function isOtherTemplate(moment: Moment): boolean {
+  const { status } = (moment.rollout ?? {}) as Partial<SeenRollout>
   const stall = status?.conditions?.find((one) => one.type === 'Stalled' && one.status === 'True')
-  if (!ofThePolicy.includes(stall?.reason ?? '')) return false
-  const present = [...revisions.values()].filter(({ template }) => template === daemonSet?.template)
-  return !present.some(({ hash }) => hash === status?.canaryStatus?.canaryRevision)
+  return ofThePolicy.includes(stall?.reason ?? '') && !hasTemplateOf(moment)
 }
+
+/** The DaemonSet has the template of the revision that the status names. */
+function hasTemplateOf({ rollout, daemonSet, revisions }: Moment): boolean {
+  const { status } = (rollout ?? {}) as Partial<SeenRollout>
+  const present = [...revisions.values()].filter(({ template }) => template === daemonSet?.template)
+  return present.some(({ hash }) => hash === status?.canaryStatus?.canaryRevision)
+}
+
+/** The status speaks of a template, or of steps, that somebody has replaced since: what names one of its steps may name no step by now. */
+function isOutOfDate(moment: Moment): boolean {
+  const { metadata, status } = (moment.rollout ?? {}) as Partial<SeenRollout>
+  const isReplaced = moment.revisions.size > 0 && !hasTemplateOf(moment)
+  return isReplaced || (status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)
+}
+
+/** Actions that let a release pass a step. */
+const ofAStep: readonly string[] = ['approve', 'jump', 'promote']
 
 /** A release is at the step and on the revision that the action names, and has steps left. */
 function isAt({ status }: SeenRollout, { expectedStep, revision }: Asked['body']): boolean {

@@ -153,6 +153,7 @@ describe('a refusal of an undo or a restart with a reason', () => {
     ['the DaemonSet is bound to another Rollout', [{ boundTo: 'other' }], refused('undo', 'NOT_BOUND')],
     ['the DaemonSet of a restart is bound to another Rollout', [{ boundTo: 'other' }], refused('restart', 'NOT_BOUND')],
     ['the DaemonSet is gone', [{}, gone('DaemonSet')], refused('restart', 'WORKLOAD_NOT_FOUND')],
+    ['the DaemonSet has gone with its history', [{}, gone('DaemonSet')], refused('undo', 'WISH_REFUSED', { toRevision: 'v1' })],
     ['the Rollout is gone', [{}, gone('Rollout')], refused('restart', 'ROLLOUT_NOT_FOUND')],
     [
       'another restart was written within the second',

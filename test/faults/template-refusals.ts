@@ -106,6 +106,8 @@ function newRecords(before: RecordedDaemonSet | undefined, daemonSet: RecordedDa
 export function mayRefuseTemplate(moments: readonly Moment[], asked: Asked, code: string): boolean {
   const open = moments.filter(({ daemonSet }) => !isWritten(daemonSet, asked))
   if (asked.type === 'undo' && code === 'MOVED_ON' && isChangedMeanwhile(open)) return true
+  // The DaemonSet is read before its history, which goes with it.
+  if (asked.type === 'undo' && code === 'WISH_REFUSED' && open.some(({ daemonSet }) => daemonSet === undefined)) return true
   return open.some((moment) => codesAt(moment, asked).includes(code))
 }
 

@@ -59,6 +59,7 @@ export function courseBefore(view: RolloutView): Course {
     reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
     ...taken,
     stableRevision: taken.stableRevision ?? frozenStable(view),
+    canaryNumber: status?.canaryNumber,
     succeeded: succeeded === undefined ? null : succeeded === 'True',
     heldRevisions: status?.heldRevisions ?? [],
     acceptedWishes: status?.acceptedWishes ?? {},

@@ -45,6 +45,8 @@ export interface Course {
   readonly stableRevision: string | undefined
   /** Generation of the DaemonSet with which the release began. */
   readonly releaseGeneration: number | undefined
+  /** `revision` of the ControllerRevision that is released. */
+  readonly canaryNumber: number | undefined
   readonly succeeded: boolean | null
   /** Templates that are not released again by a re-apply (G12), oldest first. */
   readonly heldRevisions: readonly HeldRevision[]

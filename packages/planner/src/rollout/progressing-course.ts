@@ -2,6 +2,7 @@ import type { BatchRelease, ProgressingReason } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
 import { advanceStep, stepOfReplacedPlan, toFittingStep } from './advance-step.ts'
+import { isAppliedAgain, numberOf } from './applied-again.ts'
 import { commandText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { failedCourse } from './failed-course.ts'
@@ -17,10 +18,12 @@ import { wishesAfterPause } from './wishes-after-pause.ts'
 
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
-  if (discovery.canary !== before.canary.canaryRevision) return startCourse(view, daemonSet, before, discovery)
+  const isAnother = discovery.canary !== before.canary.canaryRevision || isAppliedAgain(view, before)
+  if (isAnother) return startCourse(view, daemonSet, before, discovery)
   const counted = {
     ...before,
     canary: withCounts(view, refreshed(view, before.canary)),
+    canaryNumber: numberOf(view.revisions, discovery.canary),
     failure: failureToSay(view, before),
     acceptedWishes: wishesAfterPause(view, daemonSet, before),
   }

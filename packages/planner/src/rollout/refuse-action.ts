@@ -1,6 +1,7 @@
 import type { RolloutAction, StalledReason } from '@tranche/api-schema'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { jumpTarget, stepOfReplacedPlan } from './advance-step.ts'
+import { isAppliedAgain } from './applied-again.ts'
 import { commandText, retryHeldText } from './command-text.ts'
 import type { Course } from './course.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
@@ -73,7 +74,7 @@ const refusals: { readonly [Type in RolloutAction['type']]: Refusal } = {
   promote: (view, before, action) =>
     (isWayOut(view, before, action) ? null : stopRefusal(view, before)) ??
     doneRefusal(view, before) ??
-    (action.expectedStep === undefined ? null : replacedRefusal(view, before)),
+    (action.expectedStep === undefined && !isAppliedAgain(view, before) ? null : replacedRefusal(view, before)),
   abort: abortRefusal,
   retry: retryRefusal,
 }
@@ -101,8 +102,10 @@ function stepRefusal(view: RolloutView, before: Course, { expectedStep }: Rollou
   return `it does not say expectedStep; the release is at step ${before.canary.currentStepIndex}`
 }
 
-/** The step that it names is one of the plan before. */
+/** The step that it names is one of the plan before, or of the release before. */
 function replacedRefusal(view: RolloutView, before: Course): string | null {
+  if (isAppliedAgain(view, before))
+    return `the template was applied again: revision ${before.canary.canaryRevision} is released from its first step`
   const step = stepOfReplacedPlan(view, before)
   return step === null ? null : `the steps have changed, and the release continues at step ${step} of ${stepsOf(view.rollout).length}`
 }

@@ -102,6 +102,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(course.reason === 'Paused' && course.pausedSince !== undefined && { pausedSince: course.pausedSince }),
     ...(settlingUntil !== null && { settlingUntil }),
     ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
+    ...(course.canaryNumber !== undefined && { canaryNumber: course.canaryNumber }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
     ...(failure !== undefined && { failure }),
     ...(leaked !== undefined && { leaked }),
@@ -125,6 +126,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     stableDigest: _digest,
     stableMismatch: _mismatch,
     canaryDigest: _canaryDigest,
+    canaryNumber: _number,
     pausedSince: _paused,
     settlingUntil: _settling,
     ...kept

@@ -2,6 +2,7 @@ import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated, updatedPod } from '../updated-nodes.ts'
 import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
+import { numberOf } from './applied-again.ts'
 import type { Course } from './course.ts'
 import { openedWhenFrozen } from './frozen-text.ts'
 import { heldCourse } from './held-course.ts'
@@ -37,6 +38,7 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     canary,
     stableRevision: stable,
     releaseGeneration: view.daemonSet?.metadata.generation ?? 0,
+    canaryNumber: numberOf(view.revisions, revision),
     succeeded: null,
     heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),
     acceptedWishes: {},

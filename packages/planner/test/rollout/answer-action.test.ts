@@ -111,6 +111,45 @@ describe('an action', () => {
     },
   )
 
+  it.each([approve, jump, { id: '1', type: 'promote' }])(
+    'is refused where the template went and came again before it was read: its release begins again (G3, G10, %s)',
+    (action) => {
+      const toy = paused()
+      toy.act({ ...approve, id: '0' })
+      settle(toy)
+      expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
+      toy.act({ ...action, expectedStep: 2 })
+      toy.setImage('v1')
+      toy.actNatively()
+      toy.setImage('v2')
+      settle(toy)
+      expect(toy.rollout?.status?.lastAction).toMatchObject({
+        result: 'Refused',
+        reason: 'the template was applied again: revision hash-v2 is released from its first step',
+      })
+      expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryNumber: 4 })
+    },
+  )
+
+  it('of abort is carried out also then (G9)', () => {
+    const toy = paused()
+    toy.act({ id: '1', type: 'abort' })
+    toy.setImage('v1')
+    toy.actNatively()
+    toy.setImage('v2')
+    settle(toy)
+    expect([toy.rollout?.status?.lastAction?.result, toy.image()]).toEqual(['Accepted', 'v1'])
+  })
+
+  it('is carried out where the spec changed, and the template did not', () => {
+    const toy = paused()
+    toy.act(approve)
+    toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, minReadySeconds: 1 } })
+    settle(toy)
+    expect(toy.rollout?.status?.lastAction).toMatchObject({ result: 'Accepted' })
+    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2, canaryNumber: 2 })
+  })
+
   it('is refused when the template has changed since, also while that is not observed yet', () => {
     const toy = paused()
     toy.setImage('v3')

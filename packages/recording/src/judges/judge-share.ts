@@ -21,7 +21,7 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
 
   function shareOf(namespace: string | undefined, name: string): Share {
     const key = `${namespace}/${name}`
-    const known = shares.get(key) ?? { releases: new Map(), stable: new Set(), replaced: undefined, spokenOf: undefined, plan: undefined }
+    const known = shares.get(key) ?? { releases: new Map(), stable: new Set(), replaced: undefined, plan: undefined }
     shares.set(key, known)
     return known
   }
@@ -45,9 +45,8 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     }
     const latest = story?.latest
     if (latest?.template === template) return
-    // Nothing was made of a template that the DaemonSet controller never observed, or of which we never spoke: the release before it goes on.
-    const isSpokenOf = share.spokenOf === undefined || share.spokenOf === latest?.template
-    if ((latest?.observed ?? 0) >= (share.replaced?.generation ?? 0) && isSpokenOf) share.replaced = undefined
+    // Nothing was made of a template that the DaemonSet controller never observed: the release before it goes on.
+    if ((latest?.observed ?? 0) >= (share.replaced?.generation ?? 0)) share.replaced = undefined
     if (share.replaced !== undefined && share.replaced.template === template) return
     if (latest?.template !== undefined && generation !== undefined) share.replaced ??= { template: latest.template, generation }
     const isGoing = (one: RecordedRollout): boolean => one.metadata.deletionTimestamp !== undefined || one.status?.phase === 'Disabling'
@@ -71,7 +70,6 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     const story = name === undefined ? undefined : world.story(write.namespace, name)
     if (story === undefined || write.type === 'DELETED') return
     const isOurs = query.isOurs(write.actor ?? '')
-    if (isOurs) shareOf(story.namespace, story.name).spokenOf = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '')
     const release = releaseOf(story, story.latest?.template)
     release?.follow(before, next, { nowMs: write.t, isOurs })
     // A status from before the template came speaks of another one.
@@ -160,8 +158,6 @@ interface Share {
   readonly stable: Set<string>
   /** The last template that the DaemonSet controller has observed, and the generation of the one that came after it. */
   replaced: { readonly template: string; readonly generation: number } | undefined
-  /** The template of the revision that our last status says is released; undefined where it says none. */
-  spokenOf: string | undefined
   /** Of the BatchRelease that somebody wrote by hand. */
   plan: Plan | undefined
 }

@@ -62,25 +62,7 @@ function completed(script: Script): Script {
   return script.rollout({ status: { phase: 'Healthy' } }, 'controller-1')
 }
 
-/** Somebody promotes v3; then another template comes for a moment and v3 comes again. Our status speaks of `seen` meanwhile. */
-function promotedAndAppliedAgain(script: Script, seen: string): Script {
-  const speaks = (revision: string): Fields => ({ status: { canaryStatus: { canaryRevision: revision } } })
-  const promote = { metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'w1', type: 'promote' }) } } }
-  script.rollout(speaks('v3'), 'controller-1').daemonSet({ observed: 2 }).rollout(promote)
-  script.daemonSet({ template: 'template-2', generation: 3 }).daemonSet({ observed: 3 }).rollout(speaks(seen), 'controller-1')
-  script.daemonSet({ template: 'template-3', generation: 4 }).rollout(speaks('v3'), 'controller-1').seen().wait(1)
-  return deletes(script.rollout({ status: { lastAction: { id: 'w1', result: 'Accepted' } } }, 'controller-1'), 'a1', 'b1')
-}
-
 describe('what people and pauses have opened', () => {
-  judgeEach(
-    'G3',
-    [
-      ['is what they had opened before the template went and came again, and we never knew', (s) => promotedAndAppliedAgain(s, 'v3'), []],
-      ['is the first step where we knew', (s) => promotedAndAppliedAgain(s, 'v2'), ['G3 b']],
-    ],
-    { begin: () => released([wait, wait, half], { generation: 2 }) },
-  )
   judgeEach(
     'G3',
     [
