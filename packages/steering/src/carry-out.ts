@@ -184,12 +184,17 @@ interface SendOptions extends ReadOptions {
  * wishes (G10) nor a status that lacks a member (F11). For which step and revision it is meant the controller looks at itself.
  */
 function stopPatch({ patch }: WishWrite, { metadata, status }: Rollout): readonly JsonPatchOperation[] {
-  return patch.flatMap((operation): readonly JsonPatchOperation[] => {
-    if (operation.path === '/metadata/resourceVersion') return [testOp('/metadata/annotations', metadata.annotations ?? null)]
-    if (operation.path !== '/status') return [operation]
-    // A member that is copied onto itself changes nothing, and must be there.
-    return Object.keys(status ?? {}).map((name) => ({ op: 'copy', from: jsonPointer('status', name), path: jsonPointer('status', name) }))
+  // A member that is copied onto itself changes nothing, and must be there.
+  const present = Object.keys(status ?? {}).map((name): JsonPatchOperation => {
+    const path = jsonPointer('status', name)
+    return { op: 'copy', from: path, path }
   })
+  const others = patch.filter(({ path }) => !/^\/status(\/|$)/.test(path))
+  return others.flatMap((operation): readonly JsonPatchOperation[] =>
+    operation.path === '/metadata/resourceVersion'
+      ? [testOp('/metadata/annotations', metadata.annotations ?? null), ...present]
+      : [operation],
+  )
 }
 
 /**

@@ -7,7 +7,9 @@ import { planRestart, planUndo } from './plan-template.ts'
 import { isSameWish, mayHaveForgotten, recordedActionsOf, recordOf, withRecorded } from './recorded-actions.ts'
 import { asksForRetry, refusalOf } from './refuse-wish.ts'
 import { standingOf, unansweredAction } from './standing.ts'
+import { testsOf } from './status-tests.ts'
 import {
+  type GuardedOperation,
   refused,
   type UndoLook,
   type Wish,
@@ -157,10 +159,10 @@ function written(object: KubeObject, { target, record, patch, annotations = {}, 
   const { metadata } = object
   const status = target === 'Rollout' ? (object as Rollout).status : undefined
   const all = { ...annotations, [RECORDED_ACTIONS_ANNOTATION]: withRecorded(object, record) }
-  const guarded: readonly PatchOperation[] = [
+  const guarded: readonly GuardedOperation[] = [
     { op: 'test', path: '/metadata/uid', value: metadata.uid },
     { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
-    ...(status === undefined ? [] : [{ op: 'test', path: '/status', value: status } as const]),
+    ...(status === undefined ? [] : testsOf('/status', status)),
     ...patch,
     ...(metadata.annotations === undefined ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const] : []),
     ...Object.entries(all).map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${key.replace('/', '~1')}`, value }) as const),

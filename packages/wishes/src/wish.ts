@@ -75,7 +75,7 @@ export interface WishWrite {
    * JSON Patch that tests uid and resourceVersion: where anybody has changed the object since it was read, nothing is written,
    * and the wish has to be judged anew (G10).
    */
-  readonly patch: readonly PatchOperation[]
+  readonly patch: readonly GuardedOperation[]
   /** The version that the patch tests. */
   readonly resourceVersion: string
   /** What the same patch puts on the record. */
@@ -117,3 +117,6 @@ export interface WishRefusal {
 export function refused(code: WishRefusalCode, message: string, fix: string): WishRefusal {
   return { kind: 'refused', code, message, fix }
 }
+
+/** An operation of the patch that writes a wish: what is copied onto itself must be there, whatever it is. */
+export type GuardedOperation = PatchOperation | { readonly op: 'copy'; readonly path: string; readonly from: string }

@@ -72,6 +72,31 @@ describe('of a disabled Rollout', () => {
   })
 })
 
+describe('the status that an action was judged by', () => {
+  const operationsOn = (status: object): readonly object[] => {
+    const facts = factsIn('paused')
+    const plan = planWish(aWish('pause'), { ...facts, rollout: { ...facts.rollout!, status: status as never } })
+    return plan.kind === 'write' ? plan.patch.filter(({ path }) => path.startsWith('/status')) : []
+  }
+  const { status } = factsIn('paused').rollout!
+
+  it('is compared as a whole', () => {
+    expect(operationsOn(status!)).toEqual([{ op: 'test', path: '/status', value: status }])
+  })
+
+  it('is compared but for integers that only the API server knows, which must be there', () => {
+    const { phase, canaryStatus } = status!
+    const forged = { phase, canaryStatus, releaseGeneration: 2 ** 53 + 2, 'a/b': { list: [1, 2 ** 60] } }
+    expect(operationsOn(forged)).toEqual([
+      { op: 'test', path: '/status/phase', value: phase },
+      { op: 'test', path: '/status/canaryStatus', value: canaryStatus },
+      { op: 'copy', from: '/status/releaseGeneration', path: '/status/releaseGeneration' },
+      { op: 'test', path: '/status/a~1b/list/0', value: 1 },
+      { op: 'copy', from: '/status/a~1b/list/1', path: '/status/a~1b/list/1' },
+    ])
+  })
+})
+
 it('an approval of a paused batch is refused with the command that resumes it', () => {
   const { rollout, ...facts } = factsIn('paused')
   const canaryStatus = { ...rollout!.status!.canaryStatus!, currentStepState: 'StepUpgrade' as const }
