@@ -1,12 +1,14 @@
 /** One operation of a JSON Patch. @see RFC 6902 */
 interface PatchOperation {
-  readonly op: 'test' | 'add' | 'replace' | 'remove'
+  readonly op: 'test' | 'add' | 'replace' | 'remove' | 'copy'
   readonly path: string
   readonly value?: unknown
+  readonly from?: string
 }
 
 /**
- * Applies a JSON Patch (RFC 6902: test, add, replace, remove on object members; on elements of lists all but add) to a copy.
+ * Applies a JSON Patch (RFC 6902: test, add, replace, remove on object members; on elements of lists all but add; copies of a member onto
+ * itself) to a copy.
  *
  * @returns null where a test fails or a path does not exist, as an API server's 422
  */
@@ -25,6 +27,7 @@ function applied(root: Record<string, unknown>, operation: PatchOperation): bool
   const members = parent as Record<string, unknown>
   if (operation.op === 'test') return JSON.stringify(members[last]) === JSON.stringify(operation.value)
   if (operation.op !== 'add' && !(last in members)) return false
+  if (operation.op === 'copy') return operation.from === operation.path
   if (operation.op === 'remove' && Array.isArray(parent)) return parent.splice(Number(last), 1).length === 1
   if (operation.op === 'remove') return delete members[last]
   members[last] = structuredClone(operation.value)
