@@ -18,7 +18,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   const { rollout, daemonSet } = view
   const canary = rollout.status?.canaryStatus
   if (canary === undefined || daemonSet === undefined || !isReleasing(rollout, canary)) return null
-  const retry = rollout.status?.acceptedWishes?.retry
+  const retry = rollout.status?.acceptedActions?.retry
   // What the status has seen beside this revision: the label of the DaemonSet may have come with the next template.
   const rolloutID = canary.observedRolloutID ?? canary.canaryRevision
   const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
@@ -73,7 +73,7 @@ function withStepsOf(begun: PolicyTerms['nodes'], now: PolicyTerms['nodes']): Po
  * on no measurement.
  */
 function termsOf(view: RolloutView, canary: CanaryStatus): PolicyTerms {
-  const isFull = view.rollout.status?.acceptedWishes?.promote?.full === true
+  const isFull = view.rollout.status?.acceptedActions?.promote?.full === true
   const { analysis, stepSoakSeconds, finalSettleSeconds, ...terms } = policyTerms(view)
   if (isFull) return { ...terms, finalSettleSeconds: 0 }
   return { ...terms, stepSoakSeconds, finalSettleSeconds, ...(!isReturn(canary) && { analysis }) }
