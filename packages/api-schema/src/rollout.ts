@@ -241,6 +241,9 @@ const rolloutStatusSchema = z.object({
   releases: atomicList(releaseRecordSchema).optional().meta({ description: 'The latest releases and how each ended, newest last.' }),
   lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest action.' }),
   acceptedActions: acceptedActionsSchema.optional().meta({ description: 'Accepted actions that count until the release ends.' }),
+  acceptedWishes: acceptedActionsSchema
+    .optional()
+    .meta({ description: 'Deprecated: acceptedActions of the version before; read once, then moved to acceptedActions.' }),
   rollbackFrom: z.string().optional().meta({ description: 'Revision that the release under way, or the last one, takes back.' }),
   answeredActions: atomicList(z.string())
     .optional()

@@ -1,6 +1,7 @@
 import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { discoverRevisions } from '../release/discover-revisions.ts'
+import { acceptedActionsOf } from './accepted-actions.ts'
 import type { Course } from './course.ts'
 import { frozenStable } from './frozen-text.ts'
 import { goingCourse } from './going-course.ts'
@@ -62,7 +63,7 @@ export function courseBefore(view: RolloutView): Course {
     canaryNumber: status?.canaryNumber,
     succeeded: succeeded === undefined ? null : succeeded === 'True',
     heldRevisions: status?.heldRevisions ?? [],
-    acceptedActions: status?.acceptedActions ?? {},
+    acceptedActions: acceptedActionsOf(status),
     failure: status?.failure,
     rollbackFrom: status?.rollbackFrom,
     pausedSince: pausedSince(status),

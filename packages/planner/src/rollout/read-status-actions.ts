@@ -1,4 +1,5 @@
 import type { CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
+import { acceptedActionsOf } from './accepted-actions.ts'
 import { commandText } from './command-text.ts'
 import { standingFailure } from './release-failure.ts'
 import { isFinalising, nextIndex, stepsOf } from './release-spec.ts'
@@ -57,11 +58,12 @@ function readNextStep(rollout: Rollout, canary: CanaryStatus, stop: string | nul
 }
 
 /** G12: no action leads on while the revision is held, or has failed; none is kept for later. */
-function stopText(view: RolloutView, { heldRevisions = [], acceptedActions = {} }: RolloutStatus, canary: CanaryStatus): string | null {
+function stopText(view: RolloutView, status: RolloutStatus, canary: CanaryStatus): string | null {
+  const { heldRevisions = [] } = status
   const { canaryRevision } = canary
   const isHeld = heldRevisions.some(({ revision }) => revision === canaryRevision)
   if (isHeld) return `while revision ${canaryRevision} is held; run ${commandText(view.rollout, 'retry')} first`
-  const hasFailed = standingFailure(view, { canary, acceptedActions }) !== null
+  const hasFailed = standingFailure(view, { canary, acceptedActions: acceptedActionsOf(status) }) !== null
   return hasFailed ? `while revision ${canaryRevision} is stopped by a failure; run ${commandText(view.rollout, 'retry')} first` : null
 }
 

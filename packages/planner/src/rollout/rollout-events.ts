@@ -1,4 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
+import { acceptedActionsOf } from './accepted-actions.ts'
 import type { PlannedEvent } from './rollout-plan.ts'
 import { isFinalising } from './release-spec.ts'
 import { RESUMED } from './actions-after-pause.ts'
@@ -51,9 +52,9 @@ function failureEvents(before: RolloutStatus | undefined, after: RolloutStatus):
 }
 
 /** Whoever takes a pause away is told that this has lifted a failure. */
-function resumeEvents(before: RolloutStatus | undefined, { acceptedActions }: RolloutStatus): PlannedEvent[] {
-  const { retry } = acceptedActions ?? {}
-  if (retry?.startsWith(RESUMED) !== true || retry === before?.acceptedActions?.retry) return []
+function resumeEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
+  const { retry } = acceptedActionsOf(after)
+  if (retry?.startsWith(RESUMED) !== true || retry === acceptedActionsOf(before).retry) return []
   const lifted = before?.failure === undefined ? '' : `: ${before.failure.message}`
   return [{ type: 'Normal', reason: 'ActionAccepted', message: `spec.strategy.paused was taken away, which lifts the failure${lifted}` }]
 }

@@ -120,6 +120,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     leaked: _went,
     heldRevisions: _held,
     acceptedActions: _actions,
+    acceptedWishes: _actionsBefore,
     rollbackFrom: _from,
     policy: _policy,
     failure: _failure,

@@ -1,4 +1,4 @@
-import type { LastAction, RolloutStep } from '@tranche/api-schema'
+import type { LastAction, Rollout, RolloutStep } from '@tranche/api-schema'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../test/toys/settle.ts'
@@ -399,6 +399,20 @@ describe('the action promote', () => {
     toy.setImage('v3')
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+  })
+
+  it('goes on after an upgrade: `acceptedWishes` of the version before becomes `acceptedActions`', () => {
+    const toy = paused()
+    toy.act({ id: 'p', type: 'promote', full: true })
+    toy.passRollout()
+    const { acceptedActions, ...status } = toy.rollout!.status!
+    toy.rollout = { ...toy.rollout!, status: { ...status, acceptedWishes: acceptedActions! } }
+    const seen: (Rollout['status'] & object)[] = []
+    settle(toy, () => seen.push(toy.rollout!.status!))
+    expect(seen).toContainEqual(expect.objectContaining({ acceptedActions }))
+    expect(seen.some(({ currentStepState }) => currentStepState === 'StepPaused')).toBe(false)
+    expect(toy.rollout.status).not.toHaveProperty('acceptedWishes')
+    expect(toy.rollout.status).toMatchObject({ phase: 'Healthy' })
   })
 
   it.each([true, false])('is remembered with the id, and whether it is full (%s)', (full) => {

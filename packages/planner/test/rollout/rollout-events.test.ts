@@ -113,6 +113,11 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
       want: [],
     },
+    'tell that once after an upgrade from the version that said acceptedWishes': {
+      before: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
+      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
+      want: [],
+    },
     'are none where nothing is new but counts': {
       before: stalled('BudgetZero'),
       after: { ...stalled('BudgetZero'), message: 'again' },

@@ -117,7 +117,8 @@ const ACTION = 'tranche.dev/action'
 function isJumpedOrPromoted(before: RecordedRollout, next: RecordedRollout): boolean {
   const { next: planned, index = 0 } = stepOf(before)
   if (planned !== undefined && planned !== -1 && planned !== index + 1) return true
-  return [before, next].some(({ status }) => status?.acceptedActions?.promote !== undefined || actionOf(before)?.type === 'jump')
+  const isPromoted = ({ status }: RecordedRollout): boolean => (status?.acceptedActions ?? status?.acceptedWishes)?.promote !== undefined
+  return actionOf(before)?.type === 'jump' || isPromoted(before) || isPromoted(next)
 }
 
 function stepsOf({ spec }: RecordedRollout): string {

@@ -38,6 +38,8 @@ export interface RecordedRollout {
     readonly lastAction?: { readonly id: string; readonly type?: string; readonly result?: string }
     readonly answeredActions?: readonly string[]
     readonly acceptedActions?: { readonly promote?: object }
+    /** Name of `acceptedActions` in the version before. */
+    readonly acceptedWishes?: { readonly promote?: object }
   }
 }
 
