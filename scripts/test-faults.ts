@@ -49,7 +49,7 @@ const summary = {
 console.log(
   values.output === 'json'
     ? JSON.stringify(summary)
-    : `${seeds} seeds, ${broken.length} with a violation; ${upgrades > 0 ? `${upgraded} upgrades in mid-release, ${answered} wishes carried out over REST; ` : ''}${seedsPerMinute} seeds per minute, ${cpuMs} ms of CPU each`,
+    : `${seeds} seeds, ${broken.length} with a violation; ${upgrades > 0 ? `${upgraded} upgrades in mid-release, ${answered} actions carried out over REST; ` : ''}${seedsPerMinute} seeds per minute, ${cpuMs} ms of CPU each`,
 )
 process.exitCode = broken.length === 0 ? 0 : 1
 

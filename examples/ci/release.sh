@@ -13,7 +13,7 @@
 #   CHECK       command that has to succeed before each approval    (none: every step is approved)
 #               STEP: the step that it is to look at, from 1
 #   APPROVE     no: stop with 3 where a person has to approve       (yes)
-#   REASON      stands on the record of each wish                   (pipeline)
+#   REASON      stands on the record of each action                 (pipeline)
 #
 # Ends with 0: released; 1: failed, and taken back; 3: a person has to decide; 4: it could not be applied, or not be found out.
 #

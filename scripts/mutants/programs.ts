@@ -331,10 +331,10 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   ...(['expectedStep', 'revision', 'step', 'full', 'toRevision'] as const).map((member) => ({
     rule: 'G10',
     fault: `an id that is used again with another ${member} counts as repeated`,
-    file: 'packages/wishes/src/recorded-actions.ts',
+    file: 'packages/actions/src/recorded-actions.ts',
     find: `'${member}'`,
     replace: "'reason'",
-    tests: ['packages/wishes/test/plan-wish.test.ts'],
+    tests: ['packages/actions/test/plan-action.test.ts'],
   })),
   {
     rule: 'G8',

@@ -48,7 +48,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'a record is opened without reading the wishes live',
+    fault: 'a record is opened without a fresh read of the spec',
     file: planBatchRelease,
     find: "why: 'open', record: opened, confirm: true",
     replace: "why: 'open', record: opened, confirm: false",

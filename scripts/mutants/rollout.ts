@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
-const heedWishes = 'packages/planner/src/rollout/heed-wishes.ts'
+const readStatusActions = 'packages/planner/src/rollout/read-status-actions.ts'
 const answerAction = 'packages/planner/src/rollout/answer-action.ts'
 const heldRevisions = 'packages/planner/src/rollout/held-revisions.ts'
 const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
@@ -11,7 +11,7 @@ const releasePolicy = 'packages/planner/src/rollout/release-policy.ts'
 const onDelete = 'packages/planner/src/rollout/on-delete.ts'
 
 const planRolloutTests = 'packages/planner/test/rollout/plan-rollout.test.ts'
-const wishesProperties = 'packages/planner/test/rollout/wishes.property.test.ts'
+const actionProperties = 'packages/planner/test/rollout/status-actions.property.test.ts'
 const answerActionTests = 'packages/planner/test/rollout/answer-action.test.ts'
 const heldRevisionsTests = 'packages/planner/test/rollout/held-revisions.test.ts'
 const heldRevisionsProperties = 'packages/planner/test/rollout/held-revisions.property.test.ts'
@@ -23,7 +23,7 @@ const releasePolicyTests = 'packages/planner/test/rollout/release-policy.test.ts
 const policiesTests = 'test/scenarios/policies.test.ts'
 const onDeleteTests = 'packages/planner/test/rollout/on-delete.test.ts'
 
-/** Faults in the decisions for a Rollout: wishes, what is held, and how it goes. */
+/** Faults in the decisions for a Rollout: actions, held revisions, and the steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
@@ -44,7 +44,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'verdict',
     fault: 'the end of a pause from before lifts a failure that nobody has seen',
-    file: 'packages/planner/src/rollout/wishes-after-pause.ts',
+    file: 'packages/planner/src/rollout/actions-after-pause.ts',
     find: 'lifts: wasTold(view, failure)',
     replace: 'lifts: true',
     tests: [failedCourseTests],
@@ -84,32 +84,32 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G10',
     fault: 'an approval is put back without a word',
-    file: heedWishes,
+    file: readStatusActions,
     find: 'if (isApproval && stop === null) return { canary, warning: null }',
     replace: 'if (isApproval && stop === null) return { canary: { ...canary, currentStepState: own }, warning: null }',
-    tests: [wishesProperties, planRolloutTests],
+    tests: [actionProperties, planRolloutTests],
   },
   {
     rule: 'G10',
     fault: 'a step is approved that nobody has seen paused',
-    file: heedWishes,
+    file: readStatusActions,
     find: "own === 'StepPaused' && asked === 'StepReady'",
     replace: "asked === 'StepReady'",
-    tests: [wishesProperties, planRolloutTests],
+    tests: [actionProperties, planRolloutTests],
   },
   {
     rule: 'G10',
     fault: 'a jump is put back without a word',
-    file: heedWishes,
+    file: readStatusActions,
     find: 'if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }',
     replace:
       'if (isOwn || nextStepIndex >= 1) return { canary: { ...canary, nextStepIndex: nextIndex(currentStepIndex, steps) }, warning: null }',
-    tests: [wishesProperties, planRolloutTests],
+    tests: [actionProperties, planRolloutTests],
   },
   {
     rule: 'G10',
     fault: 'an approval written while the revision is held is kept for later',
-    file: heedWishes,
+    file: readStatusActions,
     find: 'if (isApproval && stop === null)',
     replace: 'if (isApproval)',
     tests: [heldRevisionsTests],
@@ -148,7 +148,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G10',
-    fault: 'a wish is carried out again when an older manifest is applied',
+    fault: 'an action is carried out again when an older manifest is applied',
     file: answerAction,
     find: 'if (bodies.length > 0) return bodies.some((body) => body.digest === digest)',
     replace: 'if (bodies.length > 0) return status?.lastAction?.id === id',
@@ -295,15 +295,15 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'failure',
     fault: 'a release that a verdict stops says that all is well',
     file: releaseFailure,
-    find: 'return failure.retry === acceptedWishes.retry ? failure : null',
-    replace: 'return failure.retry === acceptedWishes.retry ? null : failure',
+    find: 'return failure.retry === acceptedActions.retry ? failure : null',
+    replace: 'return failure.retry === acceptedActions.retry ? null : failure',
     tests: [failedCourseTests],
   },
   {
     rule: 'failure',
     fault: 'a retry is answered by the verdict of before',
     file: releaseFailure,
-    find: 'return failure.retry === acceptedWishes.retry ? failure : null',
+    find: 'return failure.retry === acceptedActions.retry ? failure : null',
     replace: 'return failure',
     tests: [failedCourseTests],
   },
@@ -438,9 +438,9 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'an undo puts back any template of the stable revision',
-    file: 'packages/wishes/src/plan-template.ts',
+    file: 'packages/actions/src/plan-template.ts',
     find: 'if (isForged(revision, template, facts.rollout))',
     replace: 'if (template === null)',
-    tests: ['packages/wishes/test/plan-wish.test.ts'],
+    tests: ['packages/actions/test/plan-action.test.ts'],
   },
 ]

@@ -16,7 +16,7 @@ export const layers: readonly Layer[] = [
   { name: 'words', packages: ['errors', 'clock', 'log', 'tracing', 'wire', 'cel', 'manifests', 'kube-types', 'api-schema'], mayImport: [] },
   {
     name: 'core',
-    packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'wishes', 'reports', 'admission'],
+    packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'actions', 'reports', 'admission'],
     mayImport: ['words'],
   },
   { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },

@@ -312,8 +312,8 @@ async function approveOverRest(): Promise<void> {
 }
 
 async function approveByKubectl(): Promise<void> {
-  const wish = JSON.stringify({ id: `v${version}`, type: 'approve', by: 'me', expectedStep: 1 })
-  await place.kubectl(['annotate', 'rollout', 'agent', '-n', agents, '--overwrite', `tranche.dev/action=${wish}`])
+  const action = JSON.stringify({ id: `v${version}`, type: 'approve', by: 'me', expectedStep: 1 })
+  await place.kubectl(['annotate', 'rollout', 'agent', '-n', agents, '--overwrite', `tranche.dev/action=${action}`])
   await waitFor('rollout/agent', 'jsonpath={.status.lastAction.result}=Accepted')
 }
 

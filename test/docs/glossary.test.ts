@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { descriptions } from '../../scripts/packages.ts'
-import { outcomes, wishTypes } from '../../packages/api-schema/src/index.ts'
+import { outcomes, actionTypes } from '../../packages/api-schema/src/index.ts'
 
 const page = readFileSync('docs/glossary.md', 'utf8')
 const words = [...page.matchAll(/^\| \*\*([^*]+)\*\*/gm)].flatMap(([, cell = '']) => cell.split(/, | \/ /))
@@ -27,7 +27,7 @@ describe('docs/glossary.md', () => {
   })
 
   it.each([
-    ['wish', wishTypes],
+    ['action', actionTypes],
     ['outcome', outcomes],
   ] as const)('names every %s', (_kind, names) => {
     expect(names.filter((name) => !new RegExp(`\\b${name}\\b`, 'i').test(page))).toEqual([])

@@ -13,7 +13,7 @@ interface ApiCalls {
   /** Asks who somebody is, or what they may. */
   review: Exchange
   read: Exchange
-  /** Writes a wish. */
+  /** Writes an action. */
   write: Exchange
   /** Says in an event that it has. */
   tell: Exchange

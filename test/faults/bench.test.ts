@@ -1,4 +1,4 @@
-import { wishTypes } from '@tranche/api-schema'
+import { actionTypes } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
 import { createProcess } from '../scenarios/process.ts'
@@ -38,7 +38,7 @@ describe('a schedule', () => {
   it('asks the API for everything, and does everything to its processes, over many seeds with upgrades', () => {
     const incidents = Array.from({ length: 100 }, (_, seed) => generateSchedule(seed, 5).incidents).flat()
     const asked = incidents.flatMap((incident) => (incident.kind === 'ask' ? [incident.type] : []))
-    expect(new Set(asked)).toEqual(new Set(wishTypes))
+    expect(new Set(asked)).toEqual(new Set(actionTypes))
     const befallen = incidents.filter((incident) => /"api(-[ab])?"/.test(JSON.stringify(incident))).map(({ kind }) => kind)
     expect([...new Set(befallen)].toSorted()).toEqual([
       'cutOff',

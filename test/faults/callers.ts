@@ -1,5 +1,5 @@
 import { type ApiClient, createApiClient } from '@tranche/api-client'
-import type { WishAnswer, WishBody } from '@tranche/api-schema'
+import type { ActionAnswer, ActionBody } from '@tranche/api-schema'
 import { sleep } from '@tranche/clock'
 import { type ErrorCode, isAppError } from '@tranche/errors'
 import { stageKey } from '../scenarios/stage-objects.ts'
@@ -16,11 +16,11 @@ export interface Callers {
   asked(): readonly Asked[]
 }
 
-/** A wish that was sent to the API, and what was said to it. Moments are epoch milliseconds by the world's clock. */
+/** An action that was sent to the API, and the answer. Moments are epoch milliseconds by the world's clock. */
 export interface Asked {
   readonly key: string
   readonly type: Ask['type']
-  readonly body: WishBody
+  readonly body: ActionBody
   readonly sentMs: number
   readonly outcome: Outcome
   /** Codes with which it was answered before it was sent again. */
@@ -29,17 +29,17 @@ export interface Asked {
 
 /** Nobody knows of what was not answered whether it was written. */
 export type Outcome =
-  | { readonly kind: 'answered'; readonly atMs: number; readonly answer: WishAnswer }
+  | { readonly kind: 'answered'; readonly atMs: number; readonly answer: ActionAnswer }
   | { readonly kind: 'refused'; readonly atMs: number; readonly code: string }
   | { readonly kind: 'unanswered'; readonly code: string }
 
-/** How often somebody sends a wish again by hand, each time as often as a client does it by itself. */
+/** How often a person sends an action again by hand, each time as often as a client does it by itself. */
 const MOST_TIMES = 3
 const AGAIN_MS = 5_000
 /** How often somebody looks whether there is something to ask for. */
 const MOST_LOOKS = 20
 const LOOK_MS = 1_000
-/** Codes of what passes by itself, or of whose end nobody knows: such a wish is sent again, with the same key. */
+/** Codes of errors that pass by themselves, or whose outcome is unknown: such an action is sent again, with the same key. */
 const passing: readonly ErrorCode[] = [
   ...(['API_UNREACHABLE', 'API_DEADLINE', 'NOT_READY', 'REVIEW_UNAVAILABLE', 'WRITE_CONFLICT', 'RATE_LIMITED'] as const),
   ...(['API_REFUSED', 'INVARIANT_BROKEN'] as const),
@@ -70,7 +70,7 @@ export function createCallers(world: World): Callers {
   }
 
   /** What waits for nobody yet may do so soon. */
-  async function lookUntilSeen(type: Ask['type']): Promise<WishBody | undefined> {
+  async function lookUntilSeen(type: Ask['type']): Promise<ActionBody | undefined> {
     for (let looks = 1; ; looks++) {
       const body = await look(client, type)
       if (body !== undefined || looks === MOST_LOOKS) return body
@@ -80,11 +80,11 @@ export function createCallers(world: World): Callers {
 
   async function send(
     { type, waitMs }: Ask,
-    { key, body, faults }: { readonly key: string; readonly body: WishBody; readonly faults: string[] },
+    { key, body, faults }: { readonly key: string; readonly body: ActionBody; readonly faults: string[] },
   ): Promise<Outcome> {
     for (let time = 1; ; time++) {
       try {
-        const answer = await client.wish(stageKey, type, body, { idempotencyKey: key, waitMs })
+        const answer = await client.act(stageKey, type, body, { idempotencyKey: key, waitMs })
         return { kind: 'answered', atMs: clock.nowMs(), answer }
       } catch (error) {
         if (!isAppError(error)) throw error
@@ -113,7 +113,7 @@ export function createCallers(world: World): Callers {
 }
 
 /** What somebody sees who looks, and therefore says; undefined where nothing is to be asked for. */
-async function look(client: ApiClient, type: Ask['type']): Promise<WishBody | undefined> {
+async function look(client: ApiClient, type: Ask['type']): Promise<ActionBody | undefined> {
   const { step, canaryRevision, paused, reason } = await client.rollout(stageKey)
   const on = { ...(step && { expectedStep: step.index }), ...(canaryRevision !== undefined && { revision: canaryRevision }) }
   switch (type) {

@@ -12,7 +12,7 @@ function rollout(status: object, annotations: object = {}, actor = 'controller-2
 }
 
 const recorded = (...records: readonly object[]): object => ({ 'tranche.dev/recorded-actions': JSON.stringify(records) })
-const wish = { id: 'rest-1', [NEXT_IN_ACTIONS]: 'api-1' }
+const action = { id: 'rest-1', [NEXT_IN_ACTIONS]: 'api-1' }
 
 const inFlight = { flight: { workloadUid: 'ds-1', permits: [], ...next } }
 
@@ -81,11 +81,11 @@ it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
     ['status.canaryStatus (v2, from generation undefined)'],
   ],
   [
-    'a wish on the record that has lost it',
-    [rollout({}, recorded(wish)), rollout({}, recorded({ id: 'rest-1' }))],
+    'a recorded action that has lost it',
+    [rollout({}, recorded(action)), rollout({}, recorded({ id: 'rest-1' }))],
     ['rest-1 in tranche.dev/recorded-actions'],
   ],
-  ['a wish on the record that has made room', [rollout({}, recorded(wish)), rollout({}, recorded({ id: 'rest-2' }))], []],
+  ['a recorded action that was dropped for a newer one', [rollout({}, recorded(action)), rollout({}, recorded({ id: 'rest-2' }))], []],
 ])('%s', (_title, parts, places) => {
   const writes = parts.map((part, at): RecordedWrite => ({ t: at * 10_000, type: 'MODIFIED', rv: at, o: {}, kind: 'Rollout', ...part }))
   const texts = findForgotten(writes, (actor) => actor !== 'people').map(({ text }) => text)

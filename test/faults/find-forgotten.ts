@@ -17,7 +17,7 @@ export interface Seen {
 
 /**
  * What the next version has written, and the present one does not know, stays: in the status of a Rollout, in its `canaryStatus` for
- * as long as the same release runs, in the statuses of BatchReleases and policies, in the permit record and its permits, and in each wish on a record, written through us or past us. Where the definitions
+ * as long as the same release runs, in the statuses of BatchReleases and policies, in the permit record and its permits, and in each recorded action, written through us or past us. Where the definitions
  * of the present version are back, it is the API server that drops it; and a write that was decided by an object as they show it may come
  * when the next ones are there again.
  *

@@ -20,7 +20,7 @@ import {
   type Steps,
   type TenantDeed,
   type Upgrade,
-  type Wish,
+  type OwnerDeed,
 } from './schedule.ts'
 
 const SECOND = 1_000
@@ -263,19 +263,19 @@ interface Mix {
   readonly process: number
   readonly api: number
   readonly cluster: number
-  readonly wish: number
+  readonly owner: number
 }
 
 function generateMix(random: Random): Mix {
   const weight = (): number => pick(random, [0, 1, 1, 3])
-  return { process: weight(), api: weight(), cluster: weight(), wish: weight() + 1 }
+  return { process: weight(), api: weight(), cluster: weight(), owner: weight() + 1 }
 }
 
-function generateDeed(random: Random, { process, api, cluster, wish }: Mix): Deed {
-  const at = random.next() * (process + api + cluster + wish)
+function generateDeed(random: Random, { process, api, cluster, owner }: Mix): Deed {
+  const at = random.next() * (process + api + cluster + owner)
   if (at < process) return generateProcessDeed(random)
   if (at < process + api) return generateApiDeed(random)
-  return at < process + api + cluster ? generateClusterDeed(random) : generateWish(random)
+  return at < process + api + cluster ? generateClusterDeed(random) : generateOwnerDeed(random)
 }
 
 const points = {
@@ -388,7 +388,7 @@ const badTags = [
   'v9-bad-flap',
 ]
 
-function generateWish(random: Random): Wish {
+function generateOwnerDeed(random: Random): OwnerDeed {
   switch (random.integer(27)) {
     case 0:
     case 1:

@@ -98,7 +98,7 @@ describe('finds nothing where', () => {
       [answered('pause', 'acknowledged', { atMs: 3_500 })],
     ],
     [
-      'the oldest wish makes room for a seventeenth',
+      'the oldest action makes room for a seventeenth',
       writesOf(rollout('api-1'), rollout('api-1', { records: many(0, 16) }), rollout('api-1', { records: many(1, 17) })),
       [],
     ],
@@ -227,7 +227,7 @@ describe('finds that', () => {
       [],
     ],
     [
-      'G7 controller-1 tells the wish of api-1 as written past us (seen-1-pause)',
+      'G7 controller-1 reports the action of api-1 as written past us (seen-1-pause)',
       writesOf(rollout('api-1'), rollout('controller-1', { seen: [{ id: 'seen-1-pause', manager: 'tranche-api' }] })),
       [],
     ],

@@ -5,10 +5,9 @@ import type { Asked } from './callers.ts'
 import type { Violation } from './judge.ts'
 
 /**
- * What was wished over REST, held against what was written: each wish is carried out once (G7), none that was answered is lost or
- * pushed from the record before its time (G7), each is carried out at the step and for the revision that it was meant for (G10), and a
- * pause or an abort that is answered holds until somebody lifts it (G9). What was written past us is told once, and no wish of the API
- * among it (G7).
+ * Compares the actions over REST with the writes: each action is carried out once (G7), no answered one is lost or dropped from the
+ * record before its time (G7), each is carried out at the step and for the revision that it was meant for (G10), and an answered pause or
+ * abort holds until a user lifts it (G9). A change that was written past us is reported once, and no action of the API among them (G7).
  *
  * Knows records and statuses from their documentation, and shares no code with what writes them.
  *
@@ -37,13 +36,13 @@ export function findBrokenAnswers(writes: readonly RecordedWrite[], asked: reado
 /** Codes that say that our program is at fault, or that somebody who has every right has none. */
 const neverSaid: readonly ErrorCode[] = ['INVARIANT_BROKEN', 'ACCESS_DENIED', 'TOKEN_INVALID']
 
-/** The most wishes that an object keeps on its record. */
+/** The most actions that an object keeps on its record. */
 const MOST_RECORDED = 16
 
 type Breach = (guarantee: string, atMs: number, text: string) => void
 type Answered = Asked & Extract<Asked['outcome'], { readonly kind: 'answered' }>
 
-/** A wish on the record of an object, and when it came there. */
+/** An action on the record of an object, and when it came there. */
 interface Recorded {
   readonly record: RecordedAction
   readonly atMs: number
@@ -79,7 +78,7 @@ function createStory(breach: Breach): Story {
   let pausedSinceMs: number | null = null
   /** The answer that promises that nothing is deleted. */
   let pause: Answered | null = null
-  /** The revision that was aborted, and by which wish. */
+  /** The revision that was aborted, and by which action. */
   let aborted: { readonly revision: string; readonly id: string } | null = null
 
   function applyRollout(write: RecordedWrite): void {
@@ -143,11 +142,11 @@ function createStory(breach: Breach): Story {
     for (const { id, manager } of seen) {
       const writer = writers.get(Number(id.split('-')[1])) ?? ''
       if (manager === 'tranche-api' && writer.startsWith('api-'))
-        breach('G7', t, `${actor} tells the wish of ${writer} as written past us (${id})`)
+        breach('G7', t, `${actor} reports the action of ${writer} as written past us (${id})`)
     }
   }
 
-  /** A wish is written where its author saw the release, and nowhere else. */
+  /** An action is written only at the step and revision that its author saw. */
   function judgeMeant(record: RecordedAction, before: SeenRollout | undefined, atMs: number): void {
     const why = elsewhere(record, before)
     if (why !== null) breach('G10', atMs, `${record.type} (${record.id}) was written though ${why}`)
@@ -236,7 +235,7 @@ function isAction({ type }: RecordedAction): boolean {
   return ['approve', 'jump', 'promote', 'abort', 'retry'].includes(type)
 }
 
-/** @returns why a wish is not meant for what stands there; null where it is */
+/** @returns why an action is not meant for the present step and revision; null where it is */
 function elsewhere({ type, expectedStep, revision }: RecordedAction, rollout: SeenRollout | undefined): string | null {
   if (!isAction({ type } as RecordedAction) || type === 'retry') return null
   const { currentStepIndex, currentStepState, canaryRevision } = rollout?.status?.canaryStatus ?? {}

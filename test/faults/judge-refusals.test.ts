@@ -93,9 +93,11 @@ const wrongly = (type: string, code = 'MOVED_ON'): readonly string[] => [
 it('an abort may be refused once the DaemonSet was deleted, until a release has ended', () => {
   const gone: RecordedWrite = { t: 500, type: 'DELETED', kind: 'DaemonSet', rv: 0, uid: 'd', o: {} }
   const [ended] = rollouts({ phase: 'Healthy' })
-  expect(found([gone, ...rollouts({})], refused('abort', 'WISH_REFUSED'))).toEqual([])
-  expect(found([gone, ...rollouts({})], refused('approve', 'WISH_REFUSED'))).toEqual(wrongly('approve', 'WISH_REFUSED'))
-  expect(found([gone, { ...ended!, t: 700 }, ...rollouts({})], refused('abort', 'WISH_REFUSED'))).toEqual(wrongly('abort', 'WISH_REFUSED'))
+  expect(found([gone, ...rollouts({})], refused('abort', 'ACTION_REJECTED'))).toEqual([])
+  expect(found([gone, ...rollouts({})], refused('approve', 'ACTION_REJECTED'))).toEqual(wrongly('approve', 'ACTION_REJECTED'))
+  expect(found([gone, { ...ended!, t: 700 }, ...rollouts({})], refused('abort', 'ACTION_REJECTED'))).toEqual(
+    wrongly('abort', 'ACTION_REJECTED'),
+  )
 })
 
 describe('a refusal without a reason', () => {
@@ -104,31 +106,36 @@ describe('a refusal without a reason', () => {
     [
       'of a jump to a step that there is',
       rollouts({}),
-      refused('jump', 'WISH_REFUSED', { ...here, step: 2 }),
-      wrongly('jump', 'WISH_REFUSED'),
+      refused('jump', 'ACTION_REJECTED', { ...here, step: 2 }),
+      wrongly('jump', 'ACTION_REJECTED'),
     ],
     ['of a promotion', rollouts({ state: 'StepUpgrade' }), refused('promote', 'MOVED_ON'), wrongly('promote')],
     ['of an abort, after a failure too', rollouts({ failure: {} }), refused('abort', 'MOVED_ON'), wrongly('abort')],
     [
       'of an abort of what is stuck',
       rollouts({ stalled: 'PodsStuck' }),
-      refused('abort', 'WISH_REFUSED'),
-      wrongly('abort', 'WISH_REFUSED'),
+      refused('abort', 'ACTION_REJECTED'),
+      wrongly('abort', 'ACTION_REJECTED'),
     ],
     ...['PolicyNotFound', 'PolicyInvalid'].map((stalled): [string, readonly RecordedWrite[], Asked, readonly string[]] => [
       `of an abort while the policy cannot be used (${stalled})`,
       withoutPolicy({ stalled }),
-      refused('abort', 'WISH_REFUSED'),
-      wrongly('abort', 'WISH_REFUSED'),
+      refused('abort', 'ACTION_REJECTED'),
+      wrongly('abort', 'ACTION_REJECTED'),
     ]),
     [
       'of a retry of what has failed',
       rollouts({ stalled: 'ReleaseFailed' }),
-      refused('retry', 'WISH_REFUSED'),
-      wrongly('retry', 'WISH_REFUSED'),
+      refused('retry', 'ACTION_REJECTED'),
+      wrongly('retry', 'ACTION_REJECTED'),
     ],
-    ['of a pause', rollouts({ phase: 'Healthy' }), refused('pause', 'WISH_REFUSED', {}), wrongly('pause', 'WISH_REFUSED')],
-    ['of a resume of what is paused', rollouts({ paused: true }), refused('resume', 'WISH_REFUSED', {}), wrongly('resume', 'WISH_REFUSED')],
+    ['of a pause', rollouts({ phase: 'Healthy' }), refused('pause', 'ACTION_REJECTED', {}), wrongly('pause', 'ACTION_REJECTED')],
+    [
+      'of a resume of what is paused',
+      rollouts({ paused: true }),
+      refused('resume', 'ACTION_REJECTED', {}),
+      wrongly('resume', 'ACTION_REJECTED'),
+    ],
     [
       'by the controller, of the action that was written',
       rollouts({}, { action: 'a' }, { action: 'a' }),
@@ -138,14 +145,14 @@ describe('a refusal without a reason', () => {
     [
       'for an action that has its answer',
       rollouts({ action: 'a', answered: 'a' }),
-      refused('approve', 'WISH_PENDING'),
-      wrongly('approve', 'WISH_PENDING'),
+      refused('approve', 'ACTION_PENDING'),
+      wrongly('approve', 'ACTION_PENDING'),
     ],
     [
       'of a jump as invalid, to a step that there is',
       rollouts({}),
-      refused('jump', 'WISH_INVALID', { ...here, step: 2 }),
-      wrongly('jump', 'WISH_INVALID'),
+      refused('jump', 'ACTION_INVALID', { ...here, step: 2 }),
+      wrongly('jump', 'ACTION_INVALID'),
     ],
     ['of a Rollout that is there', rollouts({}), refused('promote', 'ROLLOUT_NOT_FOUND'), wrongly('promote', 'ROLLOUT_NOT_FOUND')],
     ['with a code that says nothing of the release', rollouts({}), refused('pause', 'NOT_BOUND', {}), wrongly('pause', 'NOT_BOUND')],
@@ -160,26 +167,30 @@ describe('a refusal with a reason', () => {
     ['the step does not wait', rollouts({ state: 'StepUpgrade' }), refused('approve', 'MOVED_ON')],
     ['the action names another revision', rollouts({}), refused('approve', 'MOVED_ON', { ...here, revision: 'v3' })],
     ['no release is under way', rollouts({ phase: 'Healthy' }), refused('promote', 'MOVED_ON')],
-    ['the steps are over', rollouts({ finalisingStep: 'ResumeWorkload' }), refused('promote', 'WISH_REFUSED')],
-    ['the version has failed', rollouts({ failure: {} }), refused('promote', 'WISH_REFUSED')],
-    ['what the Rollout names is not there', rollouts({ stalled: 'WorkloadNotFound' }), refused('abort', 'WISH_REFUSED')],
-    ['the policy is missing and it is no abort', rollouts({ stalled: 'PolicyNotFound' }), refused('approve', 'WISH_REFUSED')],
-    ['another template was applied meanwhile', withoutPolicy({ stalled: 'PodsStuck', template: 'v3' }), refused('promote', 'WISH_REFUSED')],
+    ['the steps are over', rollouts({ finalisingStep: 'ResumeWorkload' }), refused('promote', 'ACTION_REJECTED')],
+    ['the version has failed', rollouts({ failure: {} }), refused('promote', 'ACTION_REJECTED')],
+    ['what the Rollout names is not there', rollouts({ stalled: 'WorkloadNotFound' }), refused('abort', 'ACTION_REJECTED')],
+    ['the policy is missing and it is no abort', rollouts({ stalled: 'PolicyNotFound' }), refused('approve', 'ACTION_REJECTED')],
+    [
+      'another template was applied meanwhile',
+      withoutPolicy({ stalled: 'PodsStuck', template: 'v3' }),
+      refused('promote', 'ACTION_REJECTED'),
+    ],
     [
       'the controller has not read the spec by then',
       rollouts({}).map((write) => ({ ...write, o: { ...write.o, metadata: { generation: 2, annotations: {} } } })),
-      refused('approve', 'WISH_REFUSED'),
+      refused('approve', 'ACTION_REJECTED'),
     ],
-    ['the policy is missing and the revision was taken back', withoutPolicy({ held: 'v2' }), refused('abort', 'WISH_REFUSED')],
-    ['the policy is missing and another template was applied', withoutPolicy({ template: 'v3' }), refused('abort', 'WISH_REFUSED')],
-    ['there is nothing to retry', rollouts({}), refused('retry', 'WISH_REFUSED')],
-    ['there is no such step', rollouts({}), refused('jump', 'WISH_REFUSED', { ...here, step: 3 })],
-    ['nothing is paused', rollouts({}), refused('resume', 'WISH_REFUSED', {})],
+    ['the policy is missing and the revision was taken back', withoutPolicy({ held: 'v2' }), refused('abort', 'ACTION_REJECTED')],
+    ['the policy is missing and another template was applied', withoutPolicy({ template: 'v3' }), refused('abort', 'ACTION_REJECTED')],
+    ['there is nothing to retry', rollouts({}), refused('retry', 'ACTION_REJECTED')],
+    ['there is no such step', rollouts({}), refused('jump', 'ACTION_REJECTED', { ...here, step: 3 })],
+    ['nothing is paused', rollouts({}), refused('resume', 'ACTION_REJECTED', {})],
     ['the Rollout is gone', rollouts({}, 'deleted'), refused('pause', 'MOVED_ON', {})],
     ['another action takes its place', rollouts({}, { action: 'a' }, { action: 'b' }), refused('promote', 'MOVED_ON')],
-    ['another action waits for its answer', rollouts({ action: 'a' }), refused('approve', 'WISH_PENDING')],
+    ['another action waits for its answer', rollouts({ action: 'a' }), refused('approve', 'ACTION_PENDING')],
     ['the Rollout that the code misses is gone', rollouts({}, 'deleted'), refused('approve', 'ROLLOUT_NOT_FOUND')],
-    ['the step that the code calls invalid does not exist', rollouts({}), refused('jump', 'WISH_INVALID', { ...here, step: 3 })],
+    ['the step that the code calls invalid does not exist', rollouts({}), refused('jump', 'ACTION_INVALID', { ...here, step: 3 })],
   ])('is none where %s', (_why, writes, asked) => {
     expect(found(writes, asked)).toEqual([])
   })

@@ -15,12 +15,12 @@ export interface RefusalFacts {
  * Actions over REST that were refused or left unanswered without a reason (G7). A refusal needs one moment, from when the action was sent until
  * it was refused, at which there was a reason for its code: another step or revision than the action names, no release, a release that
  * failed, a step that does not wait; of an undo or a restart what the user wrote and the cluster held alone, and never our status.
- * `WISH_PENDING` needs an action that has no answer. A code that says nothing of the release has no reason. In the calm every request is
+ * `ACTION_PENDING` needs an action that has no answer. A code that says nothing of the release has no reason. In the calm every request is
  * answered, unless a process of the API stood still. An action in whose place another was written is refused by right, and an abort between a
  * deletion of the DaemonSet and the end of the next release: nothing tells which template is to be put back; and one for which the DaemonSet
  * has another template than the release, while no release of that begins for want of a policy.
  *
- * Knows the rules from docs/wishes.md, and shares no code with what refuses.
+ * Knows the rules from docs/actions.md, and shares no code with what refuses.
  */
 export function findWrongRefusals(
   writes: readonly RecordedWrite[],
@@ -54,8 +54,8 @@ export function findWrongRefusals(
 function mayRefuse(versions: readonly (SeenRollout | undefined)[], asked: Asked, code: string): boolean {
   const isGone = versions.includes(undefined)
   if (code === 'ROLLOUT_NOT_FOUND') return isGone
-  if (code === 'WISH_INVALID') return versions.some((version) => version !== undefined && !hasStep(version, asked))
-  const allows = code === 'WISH_PENDING' ? isAnswered : judgedCodes.includes(code) ? allowsIt : undefined
+  if (code === 'ACTION_INVALID') return versions.some((version) => version !== undefined && !hasStep(version, asked))
+  const allows = code === 'ACTION_PENDING' ? isAnswered : judgedCodes.includes(code) ? allowsIt : undefined
   if (allows === undefined) return false
   return isGone || isReplaced(versions) || versions.some((version) => version !== undefined && !allows(version, asked))
 }
@@ -87,7 +87,7 @@ const ofTheRelease: readonly string[] = [...lifted, 'AnalysisFailed', 'PodsStuck
 const ofThePolicy: readonly string[] = ['PolicyNotFound', 'PolicyInvalid']
 
 /** Codes that say that the action does not fit what the release does. */
-const judgedCodes: readonly string[] = ['MOVED_ON', 'WISH_REFUSED']
+const judgedCodes: readonly string[] = ['MOVED_ON', 'ACTION_REJECTED']
 
 /** As far as this judge reads it. */
 interface SeenRollout {

@@ -18,7 +18,7 @@ const REPORTED_MS = 60_000
  * the status, an end of control, another template of the bound DaemonSet. What happens while nobody watches is not seen, so what
  * came before all was well is passed over. And what stands on the record, though no user did it.
  *
- * Knows what people do from docs/wishes.md, reads it off their own writes, and shares no code with what watches them.
+ * Knows what people do from docs/actions.md, reads it off their own writes, and shares no code with what watches them.
  *
  * @param writes of the namespace of the Rollout, of a run in which a witness was there all the time
  */

@@ -22,7 +22,7 @@ export interface Violation {
 export interface Facts {
   /** When our programs stood still, or held something decided back. */
   readonly stalls: readonly Stall[]
-  /** From then on nothing goes wrong and nobody wishes anything. */
+  /** From then on nothing goes wrong and no user acts. */
   readonly calmFromMs: number
   readonly endMs: number
   /** What is not as it must be at the end, in words. */

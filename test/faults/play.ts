@@ -4,12 +4,12 @@ import { createCallers, type Callers } from './callers.ts'
 import type { Facts } from './judge.ts'
 import { createFates, type Fates } from './process-deeds.ts'
 import type { Sabotage } from './sabotage.ts'
-import { type ApiDeed, type ApprovedBy, type Incident, type Schedule, slotsOf, type Wish } from './schedule.ts'
+import { type ApiDeed, type ApprovedBy, type Incident, type Schedule, slotsOf, type OwnerDeed } from './schedule.ts'
 import { findUnended, standsStill } from './the-end.ts'
 import { swapDefinitions } from './swap-definitions.ts'
 import { createTenant, TENANT, type Tenant } from './tenant-deeds.ts'
 import { createUpgrades, type Upgrades } from './upgrades.ts'
-import { createOwners, daemonSetOf, type Owners, rolloutOf } from './wishes.ts'
+import { createOwners, daemonSetOf, type Owners, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
 import { createWorld, drive, letPass, type Note, type World } from './world.ts'
 
@@ -142,7 +142,7 @@ async function befall({ world, owners, fates, upgrades, callers, tenant }: Cast,
       case 'ask':
         return await callers.ask(incident)
       default:
-        return await owners.wish(incident satisfies Wish)
+        return await owners.perform(incident satisfies OwnerDeed)
     }
   } catch (error) {
     world.note(`that came to nothing: ${error instanceof Error ? error.message : String(error)}`)
@@ -250,7 +250,7 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
   let stoodStill = false
   let templates = 10
   let approvals = 0
-  const release = (): Promise<void> => owners.wish({ kind: 'template', tag: `v${++templates}`, whole: false })
+  const release = (): Promise<void> => owners.perform({ kind: 'template', tag: `v${++templates}`, whole: false })
   const lookAtNative = async (): Promise<void> => {
     if (++allLooks % STILL !== 0) return
     const stands = await standsStill(world)
@@ -262,11 +262,11 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
     await lookAtNative()
     const { status, spec } = (await rolloutOf(world)) ?? {}
     // What a program had decided before it froze is written when it thaws.
-    if (spec?.strategy.paused === true) await owners.wish({ kind: 'resume' })
+    if (spec?.strategy.paused === true) await owners.perform({ kind: 'resume' })
     const { currentStepIndex = 0, currentStepState } = status?.canaryStatus ?? {}
     const stall = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')?.reason ?? ''
     if (personal.includes(stall)) {
-      if (looks % (2 * PATIENCE) === 0) await owners.wish({ kind: 'act', type: 'retry' })
+      if (looks % (2 * PATIENCE) === 0) await owners.perform({ kind: 'act', type: 'retry' })
       else if (looks % PATIENCE === 0) await release()
       looks++
     } else if (currentStepState === 'StepPaused') {
@@ -277,7 +277,7 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
     } else if (/maxUnavailable is at least \d+/.test(status?.message ?? '')) {
       // A version that flaps for ever on more nodes than may be down leaves no Ready pod that could be taken (F4).
       looks++
-      if (looks % PATIENCE === 0) await owners.wish({ kind: 'budget', maxUnavailable: world.schedule.shape.nodes })
+      if (looks % PATIENCE === 0) await owners.perform({ kind: 'budget', maxUnavailable: world.schedule.shape.nodes })
     } else if (status?.phase === 'Healthy' && (await wasTakenBack(world, owners.tag()))) {
       looks++
       if (looks % PATIENCE === 0) await release()

@@ -17,7 +17,7 @@ export interface SeedResult {
   readonly story: string
   /** Upgrades that began while a release was under way. */
   readonly upgraded: number
-  /** Wishes over REST that were carried out. */
+  /** Actions over REST that were carried out. */
   readonly answered: number
   /** What the run itself cost, without shrinking, in milliseconds of CPU. */
   readonly cpuMs: number

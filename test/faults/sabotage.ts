@@ -49,7 +49,7 @@ export const upgradeSabotages: readonly UpgradeSabotage[] = [
 /** Faults of the API, of admission, and of the witness, that the bench must find where they are replaced in mid-release. */
 export const apiSabotages: readonly UpgradeSabotage[] = [
   {
-    ...atUpgrades('the API does not see the record of wishes', ['G7'], {}),
+    ...atUpgrades('the API does not see the record of actions', ['G7'], {}),
     among: withAsks(['pause', 'resume', 'pause', 'resume']),
     exchange: (exchange, { role }) => (role === 'api' ? withoutRecordIn(exchange) : exchange),
   },
@@ -256,11 +256,11 @@ function withAsks(types: readonly Ask['type'][]): (schedule: Schedule) => Schedu
 /** Somebody pauses and resumes past us, while everything is replaced. */
 function withPeople(schedule: Schedule): Schedule {
   const { incidents, ...rest } = withUpgradesOnly(schedule)
-  const wishes = Array.from(
+  const pauses = Array.from(
     { length: 12 },
-    (_, at): Incident => ({ kind: at % 2 === 0 ? 'pause' : 'resume', atMs: (at + 1) * WISH_EVERY_MS }),
+    (_, at): Incident => ({ kind: at % 2 === 0 ? 'pause' : 'resume', atMs: (at + 1) * PAUSE_EVERY_MS }),
   )
-  return { ...rest, incidents: inOrder([...incidents, ...wishes]) }
+  return { ...rest, incidents: inOrder([...incidents, ...pauses]) }
 }
 
 /** Of a release of many steps each waits for a person. */
@@ -299,7 +299,7 @@ function withTemplates(schedule: Schedule): Schedule {
 }
 
 const ASK_EVERY_MS = 17_000
-const WISH_EVERY_MS = 6_000
+const PAUSE_EVERY_MS = 6_000
 const manySteps = {
   nodes: 8,
   policy: null,
@@ -342,7 +342,7 @@ function withoutNextInActions(request: WireRequest): WireRequest {
   return { ...request, body: JSON.stringify(changed) }
 }
 
-/** Of the wish and of its record alike. */
+/** Of the action and of its record alike. */
 function withOtherStep(request: WireRequest): WireRequest {
   return {
     ...request,

@@ -1,4 +1,4 @@
-import type { OnDeletePolicy, ReleasePolicySpec, Rollout, WishType } from '@tranche/api-schema'
+import type { OnDeletePolicy, ReleasePolicySpec, Rollout, ActionType } from '@tranche/api-schema'
 
 /** Steps as a Rollout has them. */
 export type Steps = NonNullable<NonNullable<Rollout['spec']['strategy']['canary']>['steps']>
@@ -50,7 +50,7 @@ export interface Shape {
 }
 
 /** What happens, as data: who and what is drawn when the schedule is made. `pick` chooses among what is there, by name. */
-export type Deed = ProcessDeed | ApiDeed | ClusterDeed | TenantDeed | Wish | Ask | Upgrade
+export type Deed = ProcessDeed | ApiDeed | ClusterDeed | TenantDeed | OwnerDeed | Ask | Upgrade
 
 /** What happens to one of our programs. */
 export type ProcessDeed =
@@ -132,7 +132,7 @@ export type TenantDeed =
 export type ApprovedBy = 'status' | 'action' | 'rest' | 'lateAction'
 
 /** What people and GitOps want. */
-export type Wish =
+export type OwnerDeed =
   /** `whole`: the manifest is applied, as a Git tool does it, with its strategy; else only the image changes. */
   | { readonly kind: 'template'; readonly tag: string; readonly whole: boolean }
   /** The manifest as it is in Git is applied again. */
@@ -161,8 +161,8 @@ export type Wish =
 /** Somebody looks at the release over REST, and then asks the API for something. */
 export interface Ask {
   readonly kind: 'ask'
-  readonly type: WishType
-  /** What passes between the look and the wish. */
+  readonly type: ActionType
+  /** What passes between the look and the action. */
   readonly lookedMs: number
   /** How long the API waits for the controller's answer. */
   readonly waitMs: number

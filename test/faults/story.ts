@@ -96,8 +96,8 @@ function rolloutText({ type, o, actor }: RecordedWrite): string {
   if (type === 'DELETED') return 'the Rollout is gone'
   const { metadata, spec, status } = o as unknown as RecordedRollout
   const { currentStepIndex, currentStepState } = status?.canaryStatus ?? {}
-  const wishes = `${spec.disabled === true ? ' disabled' : ''}${spec.strategy.paused === true ? ' paused' : ''}${metadata.deletionTimestamp === undefined ? '' : ' deleted'}`
-  return `Rollout${wishes} generation ${metadata.generation} observed ${status?.observedGeneration} by ${actor}: ${status?.phase}, step ${currentStepIndex} ${currentStepState}: ${status?.message ?? ''}`
+  const stops = `${spec.disabled === true ? ' disabled' : ''}${spec.strategy.paused === true ? ' paused' : ''}${metadata.deletionTimestamp === undefined ? '' : ' deleted'}`
+  return `Rollout${stops} generation ${metadata.generation} observed ${status?.observedGeneration} by ${actor}: ${status?.phase}, step ${currentStepIndex} ${currentStepState}: ${status?.message ?? ''}`
 }
 
 function releaseText({ type, o, actor }: RecordedWrite): string {

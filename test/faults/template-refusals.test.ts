@@ -89,9 +89,9 @@ const found = (story: Story, asked: Asked): readonly string[] =>
 
 describe('a refusal of an undo or a restart without a reason', () => {
   it.each<[string, Story, Asked]>([
-    ['an undo to a revision of the history, whatever the status says', [{}], refused('undo', 'WISH_REFUSED')],
-    ['an undo to a revision by its hash', [{}], refused('undo', 'WISH_REFUSED', { toRevision: 'v1' })],
-    ['an undo of a Rollout that is disabled and bound', [{ isDisabled: true }], refused('undo', 'WISH_REFUSED')],
+    ['an undo to a revision of the history, whatever the status says', [{}], refused('undo', 'ACTION_REJECTED')],
+    ['an undo to a revision by its hash', [{}], refused('undo', 'ACTION_REJECTED', { toRevision: 'v1' })],
+    ['an undo of a Rollout that is disabled and bound', [{ isDisabled: true }], refused('undo', 'ACTION_REJECTED')],
     ['an undo as overtaken, though the template has not changed', [{}], refused('undo', 'MOVED_ON')],
     ['an undo from the present revision', [{}], refused('undo', 'MOVED_ON', { toRevision: '1', revision: 'v2' })],
     ['an undo at the step that it names', [{}], refused('undo', 'MOVED_ON', { toRevision: '1', expectedStep: 1 })],
@@ -99,20 +99,20 @@ describe('a refusal of an undo or a restart without a reason', () => {
     ['an undo of a DaemonSet that is bound', [{}], refused('undo', 'NOT_BOUND')],
     ['an undo of a DaemonSet that exists', [{}], refused('undo', 'WORKLOAD_NOT_FOUND')],
     ['an undo of a Rollout that exists', [{}], refused('undo', 'ROLLOUT_NOT_FOUND')],
-    ['an undo to no revision, where one before was never taken back', [{}], refused('undo', 'WISH_REFUSED', {})],
+    ['an undo to no revision, where one before was never taken back', [{}], refused('undo', 'ACTION_REJECTED', {})],
     [
       'an undo that was carried out',
       [{}, changed('v1', { actor: 'api-1', records: [{ id: 'a', type: 'undo', reason: 'ask-1' }] })],
       refused('undo', 'MOVED_ON'),
     ],
     ['an undo with the key of another action', [{}], refused('undo', 'IDEMPOTENCY_KEY_REUSED')],
-    ['a restart', [{}], refused('restart', 'WISH_REFUSED')],
+    ['a restart', [{}], refused('restart', 'ACTION_REJECTED')],
     ['a restart as overtaken', [{}, changed('v3')], refused('restart', 'MOVED_ON')],
     ['a restart of a DaemonSet that is bound', [{}], refused('restart', 'NOT_BOUND')],
     [
       'a restart more than a second after another',
       [changed('v3', { t: 400, records: [{ id: 'a', type: 'restart' }] }), {}],
-      refused('restart', 'WISH_REFUSED'),
+      refused('restart', 'ACTION_REJECTED'),
     ],
   ])('is found: %s (G7)', (_what, story, asked) => {
     const { code } = asked.outcome as { readonly code: string }
@@ -126,20 +126,20 @@ describe('a refusal of an undo or a restart with a reason', () => {
     ['the DaemonSet has another template than the undo names', [{}], refused('undo', 'MOVED_ON', { toRevision: '1', revision: 'v3' })],
     ['the release is at another step than the undo names', [{}], refused('undo', 'MOVED_ON', { toRevision: '1', expectedStep: 2 })],
     ['the release is at another step than the restart names', [{}], refused('restart', 'MOVED_ON', { expectedStep: 2 })],
-    ['the revision is the present one', [{ template: 'v1' }], refused('undo', 'WISH_REFUSED')],
-    ['the present template has no revision yet', [{ template: 'v3' }], refused('undo', 'WISH_REFUSED')],
+    ['the revision is the present one', [{ template: 'v1' }], refused('undo', 'ACTION_REJECTED')],
+    ['the present template has no revision yet', [{ template: 'v3' }], refused('undo', 'ACTION_REJECTED')],
     ['the revision is not in the history', [{}], refused('undo', 'REVISION_NOT_FOUND', { toRevision: '3' })],
-    ['the revision holds no template', [{ history: { ...history, v1: [1] } }], refused('undo', 'WISH_REFUSED')],
+    ['the revision holds no template', [{ history: { ...history, v1: [1] } }], refused('undo', 'ACTION_REJECTED')],
     [
       'the revision holds a template that the DaemonSet never had',
       [{ history: { ...history, v1: [1, 'v9'] } }],
-      refused('undo', 'WISH_REFUSED'),
+      refused('undo', 'ACTION_REJECTED'),
     ],
-    ['there is no other revision', [{ history: { v2: [2, 'v2'] } }], refused('undo', 'WISH_REFUSED', {})],
+    ['there is no other revision', [{ history: { v2: [2, 'v2'] } }], refused('undo', 'ACTION_REJECTED', {})],
     [
       'every other revision was taken back by a controller',
       [{ template: 'v1' }, changed('v2'), changed('v1', { actor: 'controller-1' })],
-      refused('undo', 'WISH_REFUSED', {}),
+      refused('undo', 'ACTION_REJECTED', {}),
     ],
     [
       'every other revision was aborted',
@@ -148,17 +148,17 @@ describe('a refusal of an undo or a restart with a reason', () => {
         { kind: 'Rollout', o: { metadata: { name: 'agent', annotations: { 'tranche.dev/action': '{"type":"abort"}' } }, spec: {} } },
         changed('v1', { actor: 'controller-1' }),
       ],
-      refused('undo', 'WISH_REFUSED', { toRevision: '0' }),
+      refused('undo', 'ACTION_REJECTED', { toRevision: '0' }),
     ],
     ['the DaemonSet is bound to another Rollout', [{ boundTo: 'other' }], refused('undo', 'NOT_BOUND')],
     ['the DaemonSet of a restart is bound to another Rollout', [{ boundTo: 'other' }], refused('restart', 'NOT_BOUND')],
     ['the DaemonSet is gone', [{}, gone('DaemonSet')], refused('restart', 'WORKLOAD_NOT_FOUND')],
-    ['the DaemonSet has gone with its history', [{}, gone('DaemonSet')], refused('undo', 'WISH_REFUSED', { toRevision: 'v1' })],
+    ['the DaemonSet has gone with its history', [{}, gone('DaemonSet')], refused('undo', 'ACTION_REJECTED', { toRevision: 'v1' })],
     ['the Rollout is gone', [{}, gone('Rollout')], refused('restart', 'ROLLOUT_NOT_FOUND')],
     [
       'another restart was written within the second',
       [{}, changed('v3', { records: [{ id: 'a', type: 'restart' }] })],
-      refused('restart', 'WISH_REFUSED'),
+      refused('restart', 'ACTION_REJECTED'),
     ],
   ])('is none where %s', (_why, story, asked) => {
     expect(found(story, asked)).toEqual([])

@@ -107,7 +107,7 @@ export function mayRefuseTemplate(moments: readonly Moment[], asked: Asked, code
   const open = moments.filter(({ daemonSet }) => !isWritten(daemonSet, asked))
   if (asked.type === 'undo' && code === 'MOVED_ON' && isChangedMeanwhile(open)) return true
   // The DaemonSet is read before its history, which goes with it.
-  if (asked.type === 'undo' && code === 'WISH_REFUSED' && open.some(({ daemonSet }) => daemonSet === undefined)) return true
+  if (asked.type === 'undo' && code === 'ACTION_REJECTED' && open.some(({ daemonSet }) => daemonSet === undefined)) return true
   return open.some((moment) => codesAt(moment, asked).includes(code))
 }
 
@@ -137,20 +137,20 @@ function codesOfUndo(
   const own = [...revisions.values()].filter(({ ownerUid }) => ownerUid === uid)
   if (revision !== undefined && !own.some((one) => one.hash === revision && one.template === template)) return ['MOVED_ON']
   // The DaemonSet controller has yet to make a revision of the present template.
-  if (!own.some((one) => one.template === template)) return ['WISH_REFUSED']
+  if (!own.some((one) => one.template === template)) return ['ACTION_REJECTED']
   if (toRevision === '0') {
     const others = own.filter((one) => one.template !== template)
-    return others.every((one) => one.template === undefined || takenBack.has(one.template)) ? ['WISH_REFUSED'] : []
+    return others.every((one) => one.template === undefined || takenBack.has(one.template)) ? ['ACTION_REJECTED'] : []
   }
   const target = own.find(({ hash }) => hash === toRevision) ?? own.find((one) => String(one.revision) === toRevision)
   if (target === undefined) return ['REVISION_NOT_FOUND']
   const isForged = target.template === undefined || !had.has(target.template)
-  return isForged || target.template === template ? ['WISH_REFUSED'] : []
+  return isForged || target.template === template ? ['ACTION_REJECTED'] : []
 }
 
 /** Two restarts within one second would write the same template. */
 function codesOfRestart({ restartedMs }: Moment, { sentMs }: Asked): readonly string[] {
-  return restartedMs !== undefined && restartedMs > sentMs - SECOND_MS ? ['WISH_REFUSED'] : []
+  return restartedMs !== undefined && restartedMs > sentMs - SECOND_MS ? ['ACTION_REJECTED'] : []
 }
 
 const SECOND_MS = 1_000

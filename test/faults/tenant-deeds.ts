@@ -3,7 +3,7 @@ import { silentLogger } from '@tranche/log'
 import type { ControllerRevision, DaemonSet, Node } from '@tranche/kube-types'
 import { daemonSetManifest, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { TenantDeed } from './schedule.ts'
-import { daemonSetOf, rolloutOf } from './wishes.ts'
+import { daemonSetOf, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
 

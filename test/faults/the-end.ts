@@ -3,7 +3,7 @@ import { resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations as keys, type Node, type Pod, rolloutAnnotations } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Shape } from './schedule.ts'
-import { daemonSetOf, rolloutOf } from './wishes.ts'
+import { daemonSetOf, rolloutOf } from './owners.ts'
 import type { World } from './world.ts'
 
 /** Everything that an end is judged by. */

@@ -3,7 +3,7 @@ import { bringDefinitions, type Version } from '../scenarios/next-version.ts'
 import type { Callers } from './callers.ts'
 import type { Fates } from './process-deeds.ts'
 import { apiSlots, type Slot, type Upgrade } from './schedule.ts'
-import { type Owners, rolloutOf } from './wishes.ts'
+import { type Owners, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
 import type { Program, World } from './world.ts'
 
@@ -154,7 +154,7 @@ async function isReleasing({ world, owners }: UpgradeParts, isOver: () => boolea
   const looks = RELEASE_MS / LOOK_MS
   for (let look = 0; look < looks && !isOver(); look++) {
     if ((await rolloutOf(world))?.status?.phase === 'Progressing') return true
-    if (look === 0) await owners.wish({ kind: 'template', tag: `v${FIRST_TAG + world.notes.length}`, whole: false })
+    if (look === 0) await owners.perform({ kind: 'template', tag: `v${FIRST_TAG + world.notes.length}`, whole: false })
     await sleep(world.clock, LOOK_MS)
   }
   return false

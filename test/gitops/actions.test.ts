@@ -82,12 +82,12 @@ describe('an action of Argo CD', () => {
     }
   })
 
-  it('is a wish that the controller can read, with another id a second later', async () => {
+  it('is an action that the controller can read, with another id a second later', async () => {
     stage = await setStage({ nodes: 2, steps })
     const rollout = await stage.rollout()
     for (const name of actionNames.filter((one) => one !== 'pause' && one !== 'resume')) {
-      const wishes = await Promise.all([1_700_000_000, 1_700_000_001].map((now) => wishOf(actionPatch(name, rollout, now))))
-      const [first, second] = wishes.map((text) => rolloutActionSchema.parse(JSON.parse(text)))
+      const actions = await Promise.all([1_700_000_000, 1_700_000_001].map((now) => writtenAction(actionPatch(name, rollout, now))))
+      const [first, second] = actions.map((text) => rolloutActionSchema.parse(JSON.parse(text)))
       expect(first, name).toMatchObject({
         type: name.replace('-full', ''),
         by: 'argocd',
@@ -134,17 +134,17 @@ it('what Argo CD says of a BatchRelease goes with its release', async () => {
   await stage.until('it is degraded', async () => (await health()) === 'Degraded')
 })
 
-async function wishOf(patch: ReturnType<typeof actionPatch>): Promise<string> {
+async function writtenAction(patch: ReturnType<typeof actionPatch>): Promise<string> {
   const { annotations } = ((await patch)['metadata'] ?? {}) as { annotations?: Record<string, string> }
   return annotations?.[rolloutAnnotations.action] ?? ''
 }
 
-/** Carries the action out on the Rollout as it is now. @returns the wish that it wrote, where it is one */
+/** Carries Argo CD's action out on the Rollout as it is now. @returns the annotation that it wrote, where it wrote one */
 async function click(name: string): Promise<RolloutAction | undefined> {
   const rollout = await stage.rollout()
   expect(await possibleActions(rollout), name).toContain(name)
   const patch = await actionPatch(name, rollout)
   await stage.patchRollout(patch)
-  const text = await wishOf(Promise.resolve(patch))
+  const text = await writtenAction(Promise.resolve(patch))
   return text === '' ? undefined : (JSON.parse(text) as RolloutAction)
 }

@@ -15,7 +15,7 @@ import { argoVerdict, discoveredActions, possibleActions } from './argo-cd.ts'
 import { verdictsPage } from './page.ts'
 import { situations } from './situations.ts'
 import { type Verdicts, verdictsOf } from './verdicts.ts'
-import { refusalOfAction } from './wished.ts'
+import { refusalOfAction } from './refusal-of-action.ts'
 
 let all: readonly Verdicts[]
 
@@ -91,7 +91,7 @@ describe('our script for Argo CD', () => {
   })
 
   it('offers an action exactly where the controller would accept it', () => {
-    for (const { rollout, standing, actions } of all) expect(actions.toSorted(), standing).toEqual(acceptedActions(rollout))
+    for (const { rollout, standing, actions } of all) expect(actions.toSorted(), standing).toEqual(acceptedTypes(rollout))
   })
 
   it('does so too where a status has what was never seen together', async () => {
@@ -109,14 +109,14 @@ describe('our script for Argo CD', () => {
     await fc.assert(
       fc.asyncProperty(parts, async ({ at, ...mixed }) => {
         const rollout = mix(all[at % all.length]!.rollout, mixed)
-        expect((await possibleActions(rollout)).toSorted()).toEqual(acceptedActions(rollout))
+        expect((await possibleActions(rollout)).toSorted()).toEqual(acceptedTypes(rollout))
       }),
       { numRuns: 150 },
     )
   })
 })
 
-function acceptedActions(rollout: Rollout): readonly string[] {
+function acceptedTypes(rollout: Rollout): readonly string[] {
   return Object.keys(refusalOfAction)
     .filter((name) => refusalOfAction[name]!(rollout) === null)
     .toSorted()

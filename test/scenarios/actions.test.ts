@@ -99,6 +99,6 @@ it('carries an id out once, also where an older annotation is applied again, and
   const warned = await stage.client.list<{ readonly metadata: never; readonly reason: string }>(resourcePaths.events, {
     namespace: stageKey.namespace,
   })
-  expect(warned.items.filter(({ reason }) => reason === 'WishRefused')).toHaveLength(1)
+  expect(warned.items.filter(({ reason }) => reason === 'ActionRejected')).toHaveLength(1)
   expectKept(stage)
 })

@@ -52,7 +52,7 @@ it('answers each action once, and keeps none for later (G10)', async () => {
   expect((await stage.rollout()).status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
   await act({ id: 'third', type: 'jump', expectedStep: 2, step: 3 })
   await untilReleased(stage, 'v2')
-  expect(await wishes()).toEqual(['early WishRefused', 'first WishAccepted', 'second WishRefused', 'third WishAccepted'])
+  expect(await actions()).toEqual(['early ActionRejected', 'first ActionAccepted', 'second ActionRejected', 'third ActionAccepted'])
   expectKept(stage)
 })
 
@@ -71,13 +71,13 @@ it('carries an action out once though the controller dies around the answer (G7)
 })
 
 /** The ids of the actions that events tell of, with how they were answered. */
-async function wishes(): Promise<readonly string[]> {
+async function actions(): Promise<readonly string[]> {
   const { items } = await stage.client.list<{ readonly metadata: never; readonly reason: string; readonly message: string }>(
     resourcePaths.events,
     { namespace: 'demo' },
   )
   return items
-    .filter(({ reason }) => reason.startsWith('Wish'))
+    .filter(({ reason }) => reason.startsWith('Action'))
     .map(({ reason, message }) => `${/\(id (\w+)\)/.exec(message)?.[1]} ${reason}`)
     .toSorted()
 }

@@ -9,7 +9,7 @@ export type Version = 'present' | 'next'
 
 /** The member that only the next version knows; its value is a text. */
 export const NEXT_MEMBER = 'tomorrow'
-/** The same in each wish on the record, and in each that was seen: what is there already is left as it is, and is read by everybody. */
+/** The same in each recorded action, and in each that was seen: an existing member is left as it is, and every version reads it. */
 export const NEXT_IN_ACTIONS = 'dayAfter'
 
 /**
@@ -122,7 +122,7 @@ const jsonAnnotations: readonly string[] = [
   daemonSetAnnotations.unsettled,
   daemonSetAnnotations.inProgressing,
 ].map(pointerTo)
-/** Annotations that hold a list of wishes, or of what was seen. */
+/** Annotations that hold a list of actions, or of what was seen. */
 const actionAnnotations: readonly string[] = [RECORDED_ACTIONS_ANNOTATION, SEEN_ACTIONS_ANNOTATION].map(pointerTo)
 
 function pointerTo(annotation: string): string {

@@ -1,8 +1,8 @@
-import type { BatchRelease, Rollout, WishAnswer } from '@tranche/api-schema'
+import type { BatchRelease, Rollout, ActionAnswer } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { createKubeClient, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
-import { carryOut, type WishOrder } from '@tranche/steering'
+import { carryOut, type ActionOrder } from '@tranche/steering'
 import { afterEach, describe, expect, it } from 'vitest'
 import { define, defineBy } from './definitions.ts'
 import { breakPod } from './hands.ts'
@@ -357,9 +357,9 @@ interface Disturbance {
 const unavailable = (): Promise<string> => Promise.reject(new KubeStatusError({ attempt: `GET ${SCHEMAS}`, status: 503 }))
 
 async function ask(
-  asked: Pick<WishOrder, 'type'> & Partial<Pick<WishOrder, 'body'>>,
+  asked: Pick<ActionOrder, 'type'> & Partial<Pick<ActionOrder, 'body'>>,
   { beforeWrite, text }: Disturbance = {},
-): Promise<WishAnswer | string> {
+): Promise<ActionAnswer | string> {
   const { clock, simulator } = stage
   const open = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
   const patch: typeof open.patch = async (...args) => {

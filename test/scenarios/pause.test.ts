@@ -18,9 +18,9 @@ it('stops the batch in flight, says so when nothing can be deleted any more, and
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 6)
   await stage.patchRollout({ spec: { strategy: { paused: true } } })
-  const wish = (await stage.rollout()).metadata.generation
+  const generation = (await stage.rollout()).metadata.generation
   await stage.until('the pause is acknowledged', isPaused)
-  expect((await stage.rollout()).status?.observedGeneration).toBe(wish)
+  expect((await stage.rollout()).status?.observedGeneration).toBe(generation)
   expect((await stage.release())?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'Paused' }] })
   expect((await stage.daemonSet()).metadata.annotations).toMatchObject({ [daemonSetAnnotations.paused]: 'true' })
 
@@ -55,7 +55,7 @@ it('does not say paused while a touch gets no clear answer (F8)', async () => {
   expectKept(stage)
 })
 
-it('never says paused before the wish, however often it is set and lifted (G9)', async () => {
+it('never says paused before the pause is set, however often it is set and lifted (G9)', async () => {
   stage = await setStage({ nodes: 20, steps, maxUnavailable: 3 })
   await stage.setImage('v2')
   for (let round = 0; round < 5; round++) {

@@ -37,9 +37,9 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     await stage.patchRollout({ spec: { strategy: { paused: true } } })
     await stage.until('it is stopped', async () => (await stage.release())?.status?.flight?.state === 'stopped')
     await stage.patchRollout({ spec: { strategy: { paused: false } } })
-    await wish('1', 'abort')
+    await act('1', 'abort')
     await untilReleased(stage, 'v1')
-    await wish('2', 'retry')
+    await act('2', 'retry')
     await applyPolicy()
     await stage.setImage('v3')
     await untilPausedAt(stage, 1)
@@ -55,7 +55,7 @@ describe('with the permissions of docs/operations/permissions.md', () => {
   })
 })
 
-async function wish(id: string, type: string): Promise<void> {
+async function act(id: string, type: string): Promise<void> {
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type }) } } })
   await stage.until(`${type} is answered`, async () => (await stage.rollout()).status?.lastAction?.id === id)
 }

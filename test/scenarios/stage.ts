@@ -133,7 +133,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
   const shared = options.sharesQueue === true ? { queue: (options.queue ?? asItIs)(createInProcessQueue({ clock })) } : {}
   const stage: Stage = {
     ...readingsOf(client),
-    ...wishesOf(client),
+    ...userOf(client),
     clock,
     simulator,
     client,
@@ -254,7 +254,7 @@ function readingsOf(client: KubeClient): Pick<Stage, 'rollout' | 'release' | 'da
   }
 }
 
-function wishesOf(client: KubeClient): Pick<Stage, 'setImage' | 'patchDaemonSet' | 'patchRollout' | 'approve'> {
+function userOf(client: KubeClient): Pick<Stage, 'setImage' | 'patchDaemonSet' | 'patchRollout' | 'approve'> {
   const merge = async (resource: Parameters<KubeClient['patch']>[0], body: object, key: ObjectKey = stageKey): Promise<void> =>
     void (await client.patch(resource, key, { type: 'merge', body }))
   return {

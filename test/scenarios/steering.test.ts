@@ -1,9 +1,9 @@
-import type { WishAnswer } from '@tranche/api-schema'
+import type { ActionAnswer } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { createKubeClient } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
-import { carryOut, createKubeDesk, type WishOrder } from '@tranche/steering'
-import { recordedActionsOf } from '@tranche/wishes'
+import { carryOut, createKubeDesk, type ActionOrder } from '@tranche/steering'
+import { recordedActionsOf } from '@tranche/actions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectKept } from './expect-kept.ts'
 import { events } from './hands.ts'
@@ -16,23 +16,23 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }]
 
-type Asked = Partial<WishOrder> & Pick<WishOrder, 'type'>
+type Asked = Partial<ActionOrder> & Pick<ActionOrder, 'type'>
 
 /** Asks, and plays on until there is an answer. @returns the code of the error where it is refused */
-async function ask(asked: Asked): Promise<WishAnswer | string> {
+async function ask(asked: Asked): Promise<ActionAnswer | string> {
   const [answer] = await askAtOnce(asked)
   return answer!
 }
 
 /** Several ask at the same moment, each another replica of the API: a client of its own. */
-async function askAtOnce(...all: readonly Asked[]): Promise<readonly (WishAnswer | string)[]> {
+async function askAtOnce(...all: readonly Asked[]): Promise<readonly (ActionAnswer | string)[]> {
   let settled = false
   const answers = Promise.all(all.map(send)).finally(() => (settled = true))
   await stage.until('all are answered', () => settled, 120_000)
   return answers
 }
 
-async function send(asked: Asked): Promise<WishAnswer | string> {
+async function send(asked: Asked): Promise<ActionAnswer | string> {
   const { clock, simulator } = stage
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
   const order = { on: 'Rollout', key: stageKey, body: {}, by: 'alice', via: 'rest', waitMs: 60_000, ...asked } as const
@@ -60,7 +60,7 @@ describe('in mid-release', () => {
     )
     const [refused] = both.filter((answer) => typeof answer === 'string')
     expect(both.filter((answer) => typeof answer === 'object')).toMatchObject([{ type: 'approve', ...acknowledged }])
-    expect(['MOVED_ON', 'WISH_PENDING']).toContain(refused)
+    expect(['MOVED_ON', 'ACTION_PENDING']).toContain(refused)
     await untilPausedAt(stage, 2)
     await stage.pass(120_000)
     expect((await stage.rollout()).status?.currentStepIndex).toBe(2)
@@ -74,7 +74,7 @@ describe('in mid-release', () => {
     expect(first).toMatchObject(acknowledged)
     await untilPausedAt(stage, 2)
     const { resourceVersion } = (await stage.rollout()).metadata
-    expect(await ask(order)).toMatchObject({ ...(first as WishAnswer), message: expect.any(String), repeated: true })
+    expect(await ask(order)).toMatchObject({ ...(first as ActionAnswer), message: expect.any(String), repeated: true })
     expect((await stage.rollout()).metadata.resourceVersion).toBe(resourceVersion)
     expect(await ask({ ...order, type: 'promote', body: {} })).toBe('IDEMPOTENCY_KEY_REUSED')
     expect(await ask({ ...order, by: 'bob' })).toBe('MOVED_ON')
@@ -108,7 +108,7 @@ describe('in mid-release', () => {
       'promote alice',
       'abort bob',
     ])
-    const told = (await events(stage)).filter(({ reason }) => reason === 'WishRecorded').map(({ message }) => message)
+    const told = (await events(stage)).filter(({ reason }) => reason === 'ActionRequested').map(({ message }) => message)
     expect(told.toSorted()).toEqual([
       expect.stringMatching(/^abort \(id rest-[0-9a-f]{16}\) by bob, by way of rest: wrong one$/),
       expect.stringMatching(/^jump .* by alice, by way of rest$/),
@@ -137,9 +137,9 @@ describe('in mid-release', () => {
   it('tells at the desk what was asked, and by whom the API server knows the asker', async () => {
     const { clock, client } = stage
     const desk = createKubeDesk({ client, clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
-    await desk.wish(stageKey, { type: 'pause', body: { reason: 'look' }, waitMs: 0 })
+    await desk.act(stageKey, { type: 'pause', body: { reason: 'look' }, waitMs: 0 })
     expect((await desk.history(stageKey)).actions).toMatchObject([{ type: 'pause', by: 'admin', via: 'cli', reason: 'look' }])
-    expect(await desk.events(stageKey)).toContainEqual(expect.objectContaining({ reason: 'WishRecorded', object: 'Rollout/node-agent' }))
+    expect(await desk.events(stageKey)).toContainEqual(expect.objectContaining({ reason: 'ActionRequested', object: 'Rollout/node-agent' }))
     const { template, number } = await desk.template(stageKey, '1')
     expect([number, JSON.stringify(template)]).toEqual([1, expect.stringContaining('node-agent:v1')])
     await expect(desk.template(stageKey, '9')).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
@@ -158,7 +158,7 @@ describe('in mid-release', () => {
   it('answers accepted while no controller runs, and tells the next person who is waited for', async () => {
     await stage.program('controller-1').stop()
     expect(await ask({ type: 'approve', body: { expectedStep: 1 }, waitMs: 5_000 })).toMatchObject({ state: 'accepted' })
-    expect(await ask({ type: 'promote', by: 'bob' })).toBe('WISH_PENDING')
+    expect(await ask({ type: 'promote', by: 'bob' })).toBe('ACTION_PENDING')
     expect(await ask({ type: 'abort', by: 'bob', waitMs: 0 })).toMatchObject({ state: 'accepted' })
     await stage.startController('controller-2')
     await untilReleased(stage, 'v1')
@@ -173,7 +173,7 @@ it('restarts a DaemonSet by its template, through the steps, and as often as it 
   const { template } = (await stage.daemonSet()).spec
   expect(template.metadata?.annotations?.['kubectl.kubernetes.io/restartedAt']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   expect(await ask({ type: 'approve', body: { expectedStep: 1 } })).toBe('MOVED_ON')
-  expect(await ask({ type: 'abort' })).toBe('WISH_REFUSED')
+  expect(await ask({ type: 'abort' })).toBe('ACTION_REJECTED')
   expect(await ask({ type: 'pause', key: { ...stageKey, name: 'no-such' } })).toBe('ROLLOUT_NOT_FOUND')
   expectKept(stage)
 })

@@ -17,7 +17,7 @@ afterEach(async () => {
   await receiver.close()
 })
 
-it('one trace runs from a wish over the controller and the queue to the executor and its deletions', async () => {
+it('one trace runs from an action over the controller and the queue to the executor and its deletions', async () => {
   receiver = await startTraceReceiver()
   const senders = new Map<string, OtlpTracer>()
   for (const name of ['api', 'controller-1', 'executor-1']) senders.set(name, await tracerOf(name))
@@ -37,8 +37,8 @@ it('one trace runs from a wish over the controller and the queue to the executor
   const spans = receiver.spans()
   const deletions = spans.filter(({ name }) => name === 'delete pod')
   expect(deletions.map(({ attributes }) => attributes['tranche.result'])).toEqual(Array(4).fill('accepted'))
-  const ofWish = deletions.filter((span) => pathTo(span, spans)[0] === 'api: POST approve')
-  expect(ofWish.map((span) => pathTo(span, spans))).toEqual([
+  const ofAction = deletions.filter((span) => pathTo(span, spans)[0] === 'api: POST approve')
+  expect(ofAction.map((span) => pathTo(span, spans))).toEqual([
     [
       'api: POST approve',
       'controller-1: rollout pass',
@@ -51,7 +51,7 @@ it('one trace runs from a wish over the controller and the queue to the executor
       'executor-1: delete pod',
     ],
   ])
-  expect(ofWish[0]?.attributes).toMatchObject({ 'k8s.node.name': expect.stringMatching(/^node-\d+$/), 'k8s.pod.uid': expect.any(String) })
+  expect(ofAction[0]?.attributes).toMatchObject({ 'k8s.node.name': expect.stringMatching(/^node-\d+$/), 'k8s.pod.uid': expect.any(String) })
   // Most passes find nothing to do.
   expect(spans.filter(({ name }) => name.endsWith(' pass')).length).toBeLessThan(60)
 })
@@ -112,7 +112,7 @@ async function approveInTrace({ tracer }: OtlpTracer): Promise<void> {
   )
   let settled = false
   void answer.finally(() => (settled = true))
-  await stage.until('the wish is written', () => settled)
+  await stage.until('the action is written', () => settled)
 }
 
 /** Service and name of every span from the beginning of the trace down to this one. */

@@ -2,8 +2,8 @@ import { type RunningWitness, startWitness } from '@tranche/controller'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
-import { carryOut, type WishOrder } from '@tranche/steering'
-import { seenActionsOf } from '@tranche/wishes'
+import { carryOut, type ActionOrder } from '@tranche/steering'
+import { seenActionsOf } from '@tranche/actions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { untilPausedAt } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
@@ -36,7 +36,7 @@ async function seen(): Promise<readonly string[]> {
   )
 }
 
-async function ask(order: Pick<WishOrder, 'type' | 'body'> & Partial<WishOrder>): Promise<void> {
+async function ask(order: Pick<ActionOrder, 'type' | 'body'> & Partial<ActionOrder>): Promise<void> {
   const { clock, simulator } = stage
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'tranche-api/1', log: silentLogger })
   const ports = { client, clock, log: silentLogger, component: 'tranche-api' }
@@ -82,7 +82,7 @@ describe('what is written past us', () => {
     expect(await seen()).toEqual([`abort by story${want}`])
   })
 
-  it('is nothing that was wished over REST, nor what our own programs did about it', async () => {
+  it('is no action over REST, nor what our own programs did about it', async () => {
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await watch()
@@ -94,7 +94,7 @@ describe('what is written past us', () => {
     expect(await seen()).toEqual([])
   })
 
-  it('is told of who takes the name of a program that carries wishes out, where no wish stands on the record', async () => {
+  it('reports a program that takes the name of the API or the command line without a recorded action', async () => {
     await watch()
     const { clock, simulator } = stage
     for (const name of ['tranche-cli', 'tranche-api']) {

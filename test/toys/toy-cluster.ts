@@ -119,7 +119,7 @@ export class ToyCluster {
   }
 
   /** Writes into `status.canaryStatus`, as `kubectl kruise` does. */
-  wish(words: Partial<NonNullable<Rollout['status']>['canaryStatus'] & object>): void {
+  setCanaryStatus(words: Partial<NonNullable<Rollout['status']>['canaryStatus'] & object>): void {
     const canary = this.rollout?.status?.canaryStatus
     if (this.rollout?.status === undefined || canary === undefined) return
     const metadata = { ...this.rollout.metadata, resourceVersion: this.#next() }

@@ -15,7 +15,7 @@ import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
 import { addRolloutRoutes } from './routes/rollouts.ts'
 import type { RouteParts } from './routes/route-parts.ts'
 import { addStreamRoute, type StreamParts } from './routes/stream.ts'
-import { addWishRoutes } from './routes/wishes.ts'
+import { addActionRoutes } from './routes/actions.ts'
 
 /** Everything that the API is made of. */
 export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {
@@ -31,7 +31,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
-  addWishRoutes(app, parts)
+  addActionRoutes(app, parts)
   addPlanRoute(app, parts)
   await addHookRoute(app, parts)
   addStreamRoute(app, parts)

@@ -7,7 +7,7 @@ import {
   type RolloutReport,
   rolloutReportSchema,
   type StreamMessage,
-  wishAnswerSchema,
+  actionAnswerSchema,
 } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -250,10 +250,10 @@ describe('a desk over REST', () => {
     { of: 'a revision that does not exist', ask: (desk) => desk.template(key, '77'), code: 'REVISION_NOT_FOUND' },
     {
       of: 'a step that it is not at',
-      ask: (desk) => desk.wish(key, { type: 'approve', body: { expectedStep: 3 }, waitMs: 0 }),
+      ask: (desk) => desk.act(key, { type: 'approve', body: { expectedStep: 3 }, waitMs: 0 }),
       code: 'MOVED_ON',
     },
-    { of: 'a step that nobody names', ask: (desk) => desk.wish(key, { type: 'approve', body: {}, waitMs: 0 }), code: 'WISH_INVALID' },
+    { of: 'a step that nobody names', ask: (desk) => desk.act(key, { type: 'approve', body: {}, waitMs: 0 }), code: 'ACTION_INVALID' },
   ])('refuses with the code of one over the cluster: $of', async ({ ask, code }) => {
     await expect(ask(restDesk())).rejects.toMatchObject({ code })
     await expect(ask(kubeDesk())).rejects.toMatchObject({ code })
@@ -274,8 +274,8 @@ describe('a desk over REST', () => {
   })
 
   it('says what it would do to a DaemonSet', async () => {
-    const wish = { on: 'DaemonSet', type: 'undo', body: { toRevision: '77' }, waitMs: 0, dryRun: true } as const
-    await expect(restDesk().wish(key, wish)).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
+    const action = { on: 'DaemonSet', type: 'undo', body: { toRevision: '77' }, waitMs: 0, dryRun: true } as const
+    await expect(restDesk().act(key, action)).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
   })
 
   it('hears what changes', async () => {
@@ -318,9 +318,9 @@ describe('checks', () => {
   })
 })
 
-describe('wishes', () => {
+describe('actions', () => {
   it('are refused without the guard that they need, with what to write', async () => {
-    expect(await act('approve', {})).toMatchObject({ status: 400, body: { code: 'WISH_INVALID' } })
+    expect(await act('approve', {})).toMatchObject({ status: 400, body: { code: 'ACTION_INVALID' } })
     expect(await act('approve', { expectedStepp: 1 })).toMatchObject({ status: 400, body: { code: 'REQUEST_INVALID' } })
     expect(await act('approve', { expectedStep: 3 })).toMatchObject({ status: 409, body: { code: 'MOVED_ON' } })
   })
@@ -358,7 +358,7 @@ describe('wishes', () => {
     ])
     expect([one.status, two.status].sort()).toEqual([202, 409])
     const refused = one.status === 409 ? one : two
-    expect(problemSchema.parse(refused.body)).toMatchObject({ code: 'WISH_PENDING' })
+    expect(problemSchema.parse(refused.body)).toMatchObject({ code: 'ACTION_PENDING' })
   })
 
   it('with the same Idempotency-Key are one, and with another body an error', async () => {
@@ -369,9 +369,9 @@ describe('wishes', () => {
     const again = await act('approve', { expectedStep: 2 }, { headers })
     expect([first.status, again.status]).toEqual([202, 202])
     const seenLater = { type: 'approve', body: { expectedStep: 3 }, waitMs: 0, idempotencyKey: 'ci-42', seen: ['expectedStep'] } as const
-    await expect(restDesk().wish(key, seenLater)).resolves.toMatchObject({ repeated: true })
-    await expect(restDesk().wish(key, { ...seenLater, seen: [] })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
-    const [one, two] = [first, again].map(({ body }) => wishAnswerSchema.parse(body))
+    await expect(restDesk().act(key, seenLater)).resolves.toMatchObject({ repeated: true })
+    await expect(restDesk().act(key, { ...seenLater, seen: [] })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    const [one, two] = [first, again].map(({ body }) => actionAnswerSchema.parse(body))
     expect([one!.repeated, two!.repeated, two!.id]).toEqual([false, true, one!.id])
     expect(await act('approve', { expectedStep: 3 }, { headers })).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
   })

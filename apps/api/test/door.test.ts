@@ -252,7 +252,7 @@ describe('a problem', () => {
     ['a name that leads elsewhere', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent%2Fstatus' }, 400, 'REQUEST_INVALID'],
     ['a namespace that leads elsewhere', { method: 'POST', url: '/api/v1/namespaces/../rollouts/agent/plan' }, 404, 'NOT_FOUND'],
     [
-      'a wish for what leads elsewhere',
+      'an action whose path leads elsewhere',
       { method: 'POST', url: '/api/v1/namespaces/%2e%2e%2f/rollouts/agent/actions/abort' },
       400,
       'REQUEST_INVALID',

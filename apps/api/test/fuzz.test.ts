@@ -62,7 +62,7 @@ describe('the fuzzer finds', () => {
       exchange('pause', 409, { ...problem, status: 409, code: 'MOVED_ON', type: '/errors/MOVED_ON' }, { after: written }),
       'something was written',
     ],
-    ['a wish that is on no record', exchange('pause', 202, { id: 'rest-1' }, { after: written }), 'on no record'],
+    ['an action that is on no record', exchange('pause', 202, { id: 'rest-1' }, { after: written }), 'on no record'],
     ['a read that writes', exchange('getRollout', 200, {}, { after: written }), 'has written'],
     [
       'an answer to who is not known',

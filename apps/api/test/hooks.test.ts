@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
-import { customResourceDefinitions, problemSchema, wishAnswerSchema } from '@tranche/api-schema'
+import { customResourceDefinitions, problemSchema, actionAnswerSchema } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { createSimulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
-import type { WishOrder } from '@tranche/steering'
+import type { ActionOrder } from '@tranche/steering'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startApi } from '../src/index.ts'
 import { aSummary, type DoorStage, openDoor, patient, readsOf } from './fixtures.ts'
@@ -26,7 +26,7 @@ function secret(name: string, more: { readonly annotations?: object; readonly la
 
 describe('a message to a hook', () => {
   let stage: DoorStage
-  const orders: WishOrder[] = []
+  const orders: ActionOrder[] = []
   let synced = true
 
   beforeAll(async () => {
@@ -70,10 +70,10 @@ describe('a message to a hook', () => {
   let sender = 0
   const now = (): number => Math.floor(stage.clock.nowMs() / 1000)
 
-  it('is carried out as a wish of the hook, with its id as key', async () => {
+  it('is carried out as an action of the hook, with its id as key', async () => {
     const answer = await send('ci', JSON.stringify(message))
     expect(answer.status).toBe(202)
-    expect(wishAnswerSchema.parse(answer.body)).toMatchObject({ type: 'approve', state: 'accepted' })
+    expect(actionAnswerSchema.parse(answer.body)).toMatchObject({ type: 'approve', state: 'accepted' })
     expect(orders).toEqual([
       {
         on: 'Rollout',

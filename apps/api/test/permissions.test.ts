@@ -125,6 +125,7 @@ function unmeant({ id }: Operation, answer: Awaited<ReturnType<FuzzStage['send']
   if (answer === null || answer === 'hung') return [`${id}: no answer`]
   if (answer.status < 300) return []
   const { code, detail } = problemSchema.parse(JSON.parse(answer.text))
-  const isMeant = code === 'NOT_BOUND' || code === 'WISH_REFUSED' || code === 'MOVED_ON' || (id === 'planRollout' && code === 'NOT_READY')
+  const isMeant =
+    code === 'NOT_BOUND' || code === 'ACTION_REJECTED' || code === 'MOVED_ON' || (id === 'planRollout' && code === 'NOT_READY')
   return isMeant ? [] : [`${id}: ${answer.status} ${code}: ${detail}`]
 }

@@ -1,16 +1,16 @@
-import type { WishAnswer } from '@tranche/api-schema'
+import type { ActionAnswer } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { afterEach, expect, it } from 'vitest'
 import { type HandedRequest, type SendRequest, takeRequests } from '../src/http/take-requests.ts'
 import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
 
 const clock = new FakeClock()
-const written: WishAnswer = { id: 'a', type: 'pause', state: 'accepted', message: 'it is written', repeated: false }
+const written: ActionAnswer = { id: 'a', type: 'pause', state: 'accepted', message: 'it is written', repeated: false }
 let stage: DoorStage
 afterEach(() => stage.end())
 
-/** @param act what is done for a wish, as long as the request goes on */
-async function handTo(act: (ending: AbortSignal) => Promise<WishAnswer>): Promise<SendRequest> {
+/** @param act carries an action out while the request lasts */
+async function handTo(act: (ending: AbortSignal) => Promise<ActionAnswer>): Promise<SendRequest> {
   let send: SendRequest | undefined
   stage = await openDoor(readsOf([aSummary()]), {
     parts: { clock, carryOut: (_order, timeUp) => act(timeUp) },

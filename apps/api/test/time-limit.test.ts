@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
-import type { WishAnswer } from '@tranche/api-schema'
+import type { ActionAnswer } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
@@ -11,7 +11,7 @@ const clock = new FakeClock()
 let stage: DoorStage
 let url: string
 /** What is done for a request; it begins with the request, and hears of its end. */
-let act: (ending: AbortSignal) => Promise<WishAnswer>
+let act: (ending: AbortSignal) => Promise<ActionAnswer>
 let begun: PromiseWithResolvers<AbortSignal>
 
 beforeEach(() => void (begun = Promise.withResolvers()))
@@ -40,8 +40,8 @@ const untilEnd = (ending: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => ending.addEventListener('abort', () => reject(ending.reason as Error)))
 
 it.each([
-  ['a wish', '/actions/pause', {}, 75_000],
-  ['a wish without a body', '/actions/pause', undefined, 75_000],
+  ['an action', '/actions/pause', {}, 75_000],
+  ['an action without a body', '/actions/pause', undefined, 75_000],
   ['a forecast', '/plan', {}, 35_000],
 ] as const)('gives %s its time, and tells who acts for it when that is up', async (_name, path, body, timeMs) => {
   act = untilEnd

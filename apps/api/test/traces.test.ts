@@ -10,7 +10,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c'
 let sender: OtlpTracer
 let stage: DoorStage
 let url: string
-/** Where the tracer was when a wish was carried out, for each. */
+/** Trace context in which each action was carried out. */
 const places: (string | undefined)[] = []
 const begun: string[] = []
 
@@ -37,7 +37,7 @@ afterEach(async () => {
   await sender.close(0)
 })
 
-it('carries a wish out in the trace of its request, also when the body came in pieces', async () => {
+it('carries an action out in the trace of its request, also when the body came in pieces', async () => {
   expect(await pause({ traceparent: `00-${TRACE}-b7ad6b7169203331-01` })).toBe(202)
   expect(places.map((place) => parseTraceContext(place)?.traceId)).toEqual([TRACE])
   expect(begun).toEqual(['POST /api/v1/namespaces/:namespace/rollouts/:name/actions/pause'])

@@ -6,7 +6,7 @@ import { addPlanCommand } from './program/plan-command.ts'
 import { addReleaseCommands } from './program/release-commands.ts'
 import { accessOptionsLast } from './program/shared-options.ts'
 import { addToolCommands } from './program/tool-commands.ts'
-import { addWishCommands } from './program/wish-commands.ts'
+import { addActionCommands } from './program/action-commands.ts'
 import { versionText } from './version.ts'
 
 /**
@@ -30,7 +30,7 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
     })
 
   addReleaseCommands(program, io, exit)
-  addWishCommands(program, io, exit)
+  addActionCommands(program, io, exit)
   addToolCommands(program, io, exit)
   addPlanCommand(program, io, exit)
   addSimulationCommands(program, io, exit)

@@ -1,5 +1,5 @@
 import { ApiProblemError } from '@tranche/api-client'
-import type { WishBody } from '@tranche/api-schema'
+import type { ActionBody } from '@tranche/api-schema'
 import { errorLine, inOptions } from '@tranche/cli'
 import { AppError } from '@tranche/errors'
 import { expect, it } from 'vitest'
@@ -22,16 +22,16 @@ const overRest = (path: string, detail: string): ApiProblemError => {
 interface Case {
   readonly title: string
   readonly error: unknown
-  readonly said: WishBody
+  readonly said: ActionBody
   readonly want: string
 }
 
 it.each<Case>([
   {
     title: 'the option and its value, where it was typed',
-    error: refusal('revision', 'the wish is meant for revision h1, and no release is under way', 'Look.'),
+    error: refusal('revision', 'the action is meant for revision h1, and no release is under way', 'Look.'),
     said: { revision: 'h1' },
-    want: 'MOVED_ON: --revision h1: the wish is meant for revision h1, and no release is under way. Look.',
+    want: 'MOVED_ON: --revision h1: the action is meant for revision h1, and no release is under way. Look.',
   },
   {
     title: 'the same over REST',
@@ -41,9 +41,9 @@ it.each<Case>([
   },
   {
     title: 'no option that nobody has typed',
-    error: refusal('expectedStep', 'the wish is meant for step 2, and the release is at step 3', 'Look.'),
+    error: refusal('expectedStep', 'the action is meant for step 2, and the release is at step 3', 'Look.'),
     said: {},
-    want: 'MOVED_ON: the wish is meant for step 2, and the release is at step 3. Look.',
+    want: 'MOVED_ON: the action is meant for step 2, and the release is at step 3. Look.',
   },
   {
     title: 'an option that would help',

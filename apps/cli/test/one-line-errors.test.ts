@@ -118,7 +118,7 @@ describe('the exit code', () => {
       says: /^OPTION_INVALID: unknown option '-n'\. Try tranche version --help\.\n$/,
     },
     'of status is 4 with options before it, too': { line: '-n demo status --wat', code: 4, says: /unknown option '--wat'/ },
-    'is 2 for a wish that names nothing': { line: 'abort', code: 2, says: /missing required argument 'rollout'/ },
+    'is 2 for an action without a name': { line: 'abort', code: 2, says: /missing required argument 'rollout'/ },
     'is 2 for a jump to nowhere': { line: 'jump x --step 0', code: 2, says: /^OPTION_INVALID: --step does not take "0"\. [^\n]+\n$/ },
   }
 

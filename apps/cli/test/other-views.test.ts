@@ -11,7 +11,7 @@ import {
   releaseView,
   templateDiff,
   toRolloutSign,
-  wishPreview,
+  actionPreview,
 } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 import { ill, well } from './doctor-signs.ts'
@@ -113,17 +113,17 @@ const views: Record<string, (drawing: Drawing) => readonly string[]> = {
   'diff of two revisions': (drawing) => templateDiff(revision(1, 'agent:v1'), revision(2, 'agent:v2'), drawing),
   'status of a release that failed': (drawing) => [progressLine(failing.report, drawing)],
   'status of a release that goes back': (drawing) => [progressLine(goingBack.report, drawing)],
-  'preview of a promote': (drawing) => wishPreview({ type: 'promote', body: {} }, inStepTwo.report, drawing),
+  'preview of a promote': (drawing) => actionPreview({ type: 'promote', body: {} }, inStepTwo.report, drawing),
   'preview of an abort': (drawing) =>
-    wishPreview({ type: 'abort', body: {}, revisions: waitsForApproval.revisions }, waitsForApproval.report, drawing),
-  'preview of an abort without revisions': (drawing) => wishPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
+    actionPreview({ type: 'abort', body: {}, revisions: waitsForApproval.revisions }, waitsForApproval.report, drawing),
+  'preview of an abort without revisions': (drawing) => actionPreview({ type: 'abort', body: {} }, inStepTwo.report, drawing),
   'preview of an undo': (drawing) =>
-    wishPreview(
+    actionPreview(
       { type: 'undo', body: { toRevision: '58c4d7b9f6', revision: '6b7f9c4d85' }, revisions: waitsForApproval.revisions },
       waitsForApproval.report,
       drawing,
     ),
-  'preview of an undo to nothing': (drawing) => wishPreview({ type: 'undo', body: {} }, waitsForApproval.report, drawing),
+  'preview of an undo to nothing': (drawing) => actionPreview({ type: 'undo', body: {} }, waitsForApproval.report, drawing),
 }
 
 describe('what the commands print', () => {
@@ -146,7 +146,7 @@ describe('the preview of a promote', () => {
     [steps.map(({ pause: _none, ...step }) => step), 1, false, 'skips no pause, because none is left: 1 more node gets node-agent:v2'],
     [pausing.slice(0, 2), 2, true, 'skips the pause of step 2, and every soak and analysis: 2 more nodes get node-agent:v2'],
   ])('names what it skips (%#)', (left, more, full, text) => {
-    const lines = wishPreview(
+    const lines = actionPreview(
       { type: 'promote', body: { full } },
       { ...report, steps: left, nodes: { ...nodes, updated: nodes.desired - more } },
       drawing,

@@ -98,7 +98,9 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
       { replicas: 1, pause: {} },
       ...twoSteps.with(0, { replicas: 3, pause: {} }),
     ])
-    expect(err).toMatch(/^MOVED_ON: --expected-step 1: the wish is meant for step 1, and the release of revision [0-9a-f]+ is at step 2 /m)
+    expect(err).toMatch(
+      /^MOVED_ON: --expected-step 1: the action is meant for step 1, and the release of revision [0-9a-f]+ is at step 2 /m,
+    )
     expect(err).toMatch(/^release: a person has to decide$/m)
     expect(code).toBe(3)
     await tranche('abort --yes --wait=1m')
@@ -109,7 +111,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     const overtakes =
       'kubectl -n demo set image ds/node-agent agent=registry.example/node-agent:v7; tranche status node-agent -n demo --timeout 1m; false'
     const { code, err } = await release('v6', { CHECK: overtakes })
-    expect(err).toMatch(/^MOVED_ON: --revision [0-9a-f]+: the wish is meant for revision [0-9a-f]+, and the release of revision /m)
+    expect(err).toMatch(/^MOVED_ON: --revision [0-9a-f]+: the action is meant for revision [0-9a-f]+, and the release of revision /m)
     expect(err).toMatch(/^release: revision [0-9a-f]+ was not taken back: a person has to decide$/m)
     expect(code).toBe(3)
     expect(await images()).toContain('registry.example/node-agent:v7')

@@ -115,7 +115,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
 
   it('refuses an approval that is meant for another step', async () => {
     const { code, err } = await tranche('approve node-agent --expected-step 2')
-    expect(err).toMatch(/^MOVED_ON: --expected-step 2: the wish is meant for step 2, and [^\n]+\n$/)
+    expect(err).toMatch(/^MOVED_ON: --expected-step 2: the action is meant for step 2, and [^\n]+\n$/)
     expect(code).toBe(1)
   })
 
@@ -157,7 +157,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 1 })
     const refused = await tranche('promote node-agent', 'yes\n')
     expect(refused.err).toMatch(
-      /^WISH_REFUSED: revision [0-9a-f]+ is stopped by a failure\. Run tranche retry node-agent -n demo to [^\n]+\n$/,
+      /^ACTION_REJECTED: revision [0-9a-f]+ is stopped by a failure\. Run tranche retry node-agent -n demo to [^\n]+\n$/,
     )
     const asked = await tranche('abort node-agent', 'no\n')
     expect(asked.err).toMatch(
@@ -177,7 +177,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     expect(undone.code).toBe(1)
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 3 })
     const aborted = await tranche('abort node-agent', answerAfter('v5'))
-    expect(aborted.err).toMatch(/\? \[y\/N\] MOVED_ON: the wish is meant for revision [^\n]+\n$/)
+    expect(aborted.err).toMatch(/\? \[y\/N\] MOVED_ON: the action is meant for revision [^\n]+\n$/)
     expect(aborted.code).toBe(1)
     expect((await tranche('get -o json')).out).toContain(':v5')
   })
@@ -239,7 +239,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
       spec,
     })
     expect((await tranche('plan web')).err).toMatch(/^WORKLOAD_NOT_FOUND: [^\n]+\n$/)
-    expect((await tranche('abort web', 'yes\n')).err).toMatch(/^WISH_REFUSED: spec\.workloadRef names a Deployment[^\n]+\n$/)
+    expect((await tranche('abort web', 'yes\n')).err).toMatch(/^ACTION_REJECTED: spec\.workloadRef names a Deployment[^\n]+\n$/)
     expect((await tranche('get web')).out).toMatch(/^demo\/web {3}Not ours\n/)
     await client.delete(resourcePaths.rollouts, { ...key, name: 'web' })
   })

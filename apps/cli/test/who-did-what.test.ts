@@ -67,12 +67,12 @@ describe('a whole release, and the record of who did what', { timeout: 120_000 }
       ['pause', 'admin', 'cli', 'lunch'],
       ['restart', 'admin', 'cli', 'certificates'],
     ])
-    expect(await eventsOf('WishRecorded')).toHaveLength(4)
-    expect(wishesIn(record)).toEqual(['patch daemonsets', 'patch rollouts', 'patch rollouts', 'patch rollouts'])
+    expect(await eventsOf('ActionRequested')).toHaveLength(4)
+    expect(actionsIn(record)).toEqual(['patch daemonsets', 'patch rollouts', 'patch rollouts', 'patch rollouts'])
   })
 
   it('by the patches of kubectl kruise alone: undone, paused, resumed and approved, each named as far as the API server does', async () => {
-    const before = wishesIn(record).length
+    const before = actionsIn(record).length
     await undo()
     await untilProgressing('InRolling', 'StepPaused')
     await kruise.patch(resourcePaths.rollouts, key, { type: 'merge', body: { spec: { strategy: { paused: true } } } })
@@ -99,7 +99,7 @@ describe('a whole release, and the record of who did what', { timeout: 120_000 }
       [3, 3],
       [2, 0],
     ])
-    expect(wishesIn(record).slice(before)).toEqual(['patch daemonsets', 'patch rollouts', 'patch rollouts', 'patch rollouts/status'])
+    expect(actionsIn(record).slice(before)).toEqual(['patch daemonsets', 'patch rollouts', 'patch rollouts', 'patch rollouts/status'])
   })
 })
 
@@ -155,7 +155,7 @@ async function eventsOf(reason: string): Promise<readonly object[]> {
 }
 
 /** What people have written to Rollout and DaemonSet, as the API server has accepted it. */
-function wishesIn(path: string): readonly string[] {
+function actionsIn(path: string): readonly string[] {
   return readRecording(readFileSync(path, 'utf8').split('\n')).flatMap(({ actor, verb, resource }) =>
     actor === 'admin' && verb === 'patch' ? [`${verb} ${resource}`] : [],
   )

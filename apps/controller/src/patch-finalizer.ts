@@ -2,7 +2,7 @@ import { isNotFound, type KubeClient, type ResourcePath } from '@tranche/kube-cl
 import { keyOf, type KubeObject } from '@tranche/kube-types'
 
 /** Which finalizer should be there or not. */
-export interface FinalizerWish {
+export interface FinalizerChange {
   readonly finalizer: string
   readonly present: boolean
   readonly signal: AbortSignal
@@ -17,7 +17,7 @@ export async function patchFinalizer<T extends KubeObject>(
   client: KubeClient,
   resource: ResourcePath,
   object: T,
-  { finalizer, present, signal }: FinalizerWish,
+  { finalizer, present, signal }: FinalizerChange,
 ): Promise<T | undefined> {
   const others = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer)
   const body = { metadata: { resourceVersion: object.metadata.resourceVersion, finalizers: present ? [...others, finalizer] : others } }

@@ -29,10 +29,10 @@ import {
   type StreamMessage,
   type ValidateAnswer,
   validateAnswerSchema,
-  type WishAnswer,
-  wishAnswerSchema,
-  type WishBody,
-  type WishType,
+  type ActionAnswer,
+  actionAnswerSchema,
+  type ActionBody,
+  type ActionType,
 } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { readStream, type StreamOptions } from './read-stream.ts'
@@ -53,9 +53,9 @@ export interface ApiPage<T> {
   readonly next?: string | undefined
 }
 
-/** How a wish is sent. */
-export interface WishCall extends ApiCallOptions {
-  /** @default one of its own: the wish is tried again where no answer came, and carried out once */
+/** How an action is sent. */
+export interface ActionCall extends ApiCallOptions {
+  /** @default a random key: the client repeats the action where no answer came, and it is carried out once */
   readonly idempotencyKey?: string | undefined
   /** How long the server waits for the controller's answer, in milliseconds; at most 60000. @default 0 */
   readonly waitMs?: number | undefined
@@ -85,12 +85,12 @@ export interface ApiClient {
   revision(key: ApiKey, revision: string, options?: ApiCallOptions): Promise<RevisionTemplate>
   history(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   events(key: ApiKey, options?: ApiCallOptions): Promise<readonly EventReport[]>
-  wish(key: ApiKey, type: WishType, body: WishBody, call?: WishCall): Promise<WishAnswer>
+  act(key: ApiKey, type: ActionType, body: ActionBody, call?: ActionCall): Promise<ActionAnswer>
   /** What would happen. Writes nothing, but costs the server much: it is not tried again. */
   plan(key: ApiKey, request: ForecastRequest, options?: ApiCallOptions): Promise<Forecast>
   /** Of a DaemonSet, with a Rollout or without. */
   daemonSetHistory(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
-  rollBackDaemonSet(key: ApiKey, body: DaemonSetRollback, call?: WishCall): Promise<WishAnswer>
+  rollBackDaemonSet(key: ApiKey, body: DaemonSetRollback, call?: ActionCall): Promise<ActionAnswer>
   /** Whom the token stands for. */
   me(options?: ApiCallOptions): Promise<Me>
   /** Checks documents in YAML or JSON, as `tranche lint` does. Not tried again. */
@@ -127,8 +127,8 @@ export function createApiClient(connection: Connection): ApiClient {
     schema: Schema<{ readonly items: readonly T[] }>,
     options?: ApiCallOptions,
   ): Promise<readonly T[]> => (await get(path, schema, options)).items
-  const wished = async (path: string, body: unknown, call: WishCall = {}): Promise<WishAnswer> =>
-    parsed(wishAnswerSchema, path, await send(connection, wishRequest(path, body, call), wishLimits(call)))
+  const act = async (path: string, body: unknown, call: ActionCall = {}): Promise<ActionAnswer> =>
+    parsed(actionAnswerSchema, path, await send(connection, actionRequest(path, body, call), callLimits(call)))
 
   const client: ApiClient = {
     rollouts: (query = {}, options) =>
@@ -145,10 +145,10 @@ export function createApiClient(connection: Connection): ApiClient {
       get(`${rolloutPath(key)}/revisions/${encodeURIComponent(revision)}`, revisionTemplateSchema, options),
     history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
     events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
-    wish: (key, type, body, call) => wished(`${rolloutPath(key)}/actions/${type}`, body, call),
+    act: (key, type, body, call) => act(`${rolloutPath(key)}/actions/${type}`, body, call),
     plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, forecastSchema, options),
     daemonSetHistory: (key, options) => get(`${daemonSetPath(key)}/history`, historyReportSchema, options),
-    rollBackDaemonSet: (key, body, call) => wished(`${daemonSetPath(key)}/rollback`, body, call),
+    rollBackDaemonSet: (key, body, call) => act(`${daemonSetPath(key)}/rollback`, body, call),
     me: (options) => get('api/v1/me', meSchema, options),
     validate: (manifests, options) => post('api/v1/validate', { manifests }, validateAnswerSchema, options),
     stream: ({ namespace, name, ...options }) =>
@@ -195,7 +195,7 @@ async function everyPage<T>(read: (page: { limit: number; cursor?: string }) => 
   return all
 }
 
-function wishRequest(path: string, body: unknown, { waitMs = 0, idempotencyKey = crypto.randomUUID() }: WishCall): ApiRequest {
+function actionRequest(path: string, body: unknown, { waitMs = 0, idempotencyKey = crypto.randomUUID() }: ActionCall): ApiRequest {
   const wait = Math.min(Math.ceil(waitMs / 1000), LONGEST_WAIT_SECONDS)
   const headers = { 'idempotency-key': idempotencyKey }
   return { method: 'POST', path: withQuery(path, { wait: wait > 0 ? wait : undefined }), body, headers, isSafe: true }
@@ -204,7 +204,7 @@ function wishRequest(path: string, body: unknown, { waitMs = 0, idempotencyKey =
 const LONGEST_WAIT_SECONDS = 60
 
 /** What the server waits is no time in which it does not answer. */
-function wishLimits({ waitMs = 0, deadlineMs = DEFAULT_DEADLINE_MS, signal }: WishCall): ApiCallOptions {
+function callLimits({ waitMs = 0, deadlineMs = DEFAULT_DEADLINE_MS, signal }: ActionCall): ApiCallOptions {
   return { signal, deadlineMs: deadlineMs + waitMs }
 }
 

@@ -1,4 +1,4 @@
-export { type ApiClient, type ApiKey, type ApiPage, createApiClient, type DaemonSetRollback, type WishCall } from './api-client.ts'
+export { type ApiClient, type ApiKey, type ApiPage, createApiClient, type DaemonSetRollback, type ActionCall } from './api-client.ts'
 export { ApiProblemError } from './api-problem-error.ts'
 export type { FetchInit, FetchLike, FetchResponse } from './fetch-like.ts'
 export type { StreamOptions } from './read-stream.ts'

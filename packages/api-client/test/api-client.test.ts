@@ -50,7 +50,7 @@ describe('a request', () => {
   })
 
   it('rejects with the code, the status and the words of a problem', async () => {
-    const { result } = await ask([{ status: 409, body: movedOn }], (client) => client.wish(key, 'approve', { expectedStep: 2 }))
+    const { result } = await ask([{ status: 409, body: movedOn }], (client) => client.act(key, 'approve', { expectedStep: 2 }))
     expect(reasonOf(result)).toBeInstanceOf(ApiProblemError)
     expect(reasonOf(result)).toMatchObject({ code: 'MOVED_ON', status: 409, message: movedOn.detail, details: { instance: 'req-7' } })
   })
@@ -96,10 +96,10 @@ describe('what is tried again', () => {
     expect(got.tookMs).toBe(tookMs)
   })
 
-  it('is a wish, under the same Idempotency-Key each time, and another for each wish', async () => {
+  it('is an action, under the same Idempotency-Key each time, and another for each action', async () => {
     const { arrived, result } = await ask([refusedConnection, busy, { status: 202, body: accepted }], async (client) => [
-      await client.wish(key, 'approve', { expectedStep: 2 }, { waitMs: 9_500 }),
-      await client.wish(key, 'approve', { expectedStep: 2 }),
+      await client.act(key, 'approve', { expectedStep: 2 }, { waitMs: 9_500 }),
+      await client.act(key, 'approve', { expectedStep: 2 }),
     ])
     expect(result).toEqual({ status: 'fulfilled', value: [accepted, accepted] })
     const keys = arrived.map(({ headers }) => headers['idempotency-key'])

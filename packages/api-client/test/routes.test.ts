@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ApiClient, createApiClient } from '@tranche/api-client'
-import { wishTypes } from '@tranche/api-schema'
+import { actionTypes } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { expect, it } from 'vitest'
 import { cannedServer } from './canned-server.ts'
@@ -22,7 +22,7 @@ const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => read
   revision: (client) => [client.revision(key, '{revision}')],
   history: (client) => [client.history(key)],
   events: (client) => [client.events(key)],
-  wish: (client) => wishTypes.map((type) => client.wish(key, type, {})),
+  act: (client) => actionTypes.map((type) => client.act(key, type, {})),
   plan: (client) => [client.plan(key, {})],
   daemonSetHistory: (client) => [client.daemonSetHistory(key)],
   rollBackDaemonSet: (client) => [client.rollBackDaemonSet(key, {})],

@@ -105,7 +105,7 @@ const holdSchema = z.object({
   reason: z.string().meta({ description: 'Why nothing may be deleted, in one word.' }),
   id: z.string().meta({ description: 'What the hold belongs to; another one is another hold.' }),
 })
-/** Why a record is not open; lifted only by its own wish or condition (rule F9). */
+/** Why a record is not open; lifted only by its own cause (rule F9). */
 export type Hold = Frozen<z.infer<typeof holdSchema>>
 
 const flightRecordSchema = z.object({

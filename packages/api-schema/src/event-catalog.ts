@@ -41,13 +41,17 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
     on: ['Rollout', 'DaemonSet'],
     when: 'a Rollout was disabled or deleted in the middle, and says what it left where',
   },
-  WishRecorded: {
+  ActionRequested: {
     types: ['Normal'],
     on: ['Rollout', 'DaemonSet'],
-    when: 'somebody has wished for something over REST, the command line or a hook',
+    when: 'an action was requested over REST, the command line or a hook',
   },
-  WishAccepted: { types: ['Normal'], on: ['Rollout'], when: 'a wish is carried out' },
-  WishRefused: { types: ['Warning'], on: ['Rollout'], when: 'a wish was refused, or something was written into the status that is none' },
+  ActionAccepted: { types: ['Normal'], on: ['Rollout'], when: 'an action is carried out' },
+  ActionRejected: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'an action was refused, or a value in the status that is no action was put back',
+  },
   PolicyChanged: { types: ['Normal'], on: ['Rollout'], when: 'the release under way goes by another policy, or another generation of it' },
   PolicyUnusable: { types: ['Warning'], on: ['Rollout'], when: 'something that the policy names cannot be used' },
   AnalysisSuccessful: { types: ['Normal'], on: ['Rollout'], when: 'an analysis has succeeded' },

@@ -21,7 +21,7 @@ export {
   frozenWatchSchema,
 } from './batch-release.ts'
 export {
-  type AcceptedWishes,
+  type AcceptedActions,
   type CanaryStatus,
   type CanaryStrategy,
   type HeldRevision,
@@ -54,8 +54,8 @@ export { type EventDescription, eventCatalog } from './event-catalog.ts'
 export type { FailedNode, Failure, Leaked, RolloutCondition } from './status-fields.ts'
 export {
   ACCEPTED_NODES_MAX,
-  type ActionType,
-  actionTypes,
+  type RolloutActionType,
+  rolloutActionTypes,
   type AnalysisPhase,
   analysisPhases,
   ANSWERED_ACTIONS_MAX,
@@ -192,10 +192,10 @@ export {
   daemonSetRollbackSchema,
   REASON_MAX,
   RECORDED_ACTIONS_MAX,
-  type WishAnswer,
-  wishAnswerSchema,
-  type WishBody,
-  wishBodySchema,
-  type WishType,
-  wishTypes,
-} from './rest/wish.ts'
+  type ActionAnswer,
+  actionAnswerSchema,
+  type ActionBody,
+  actionBodySchema,
+  type ActionType,
+  actionTypes,
+} from './rest/action.ts'

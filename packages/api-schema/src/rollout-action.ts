@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { Frozen } from './fields.ts'
-import { actionTypes } from './values.ts'
+import { rolloutActionTypes } from './values.ts'
 
-/** The wish in the annotation `tranche.dev/action`. Strict: a misspelt `expectedStep` would be no guard at all. */
+/** The action in the annotation `tranche.dev/action`. Strict: a misspelt `expectedStep` would be no guard. */
 export const rolloutActionSchema = z.strictObject({
   /** Identifies this action; answered in `status.lastAction.id`. Without one, the action gets an id from its content. */
   id: z.string().min(1).optional(),
-  type: z.enum(actionTypes),
-  /** Step, from 1, at which the wish is meant; refused at any other. */
+  type: z.enum(rolloutActionTypes),
+  /** Step, from 1, for which the action is meant; refused at any other. */
   expectedStep: z.int().min(1).optional(),
-  /** Canary revision that the wish is meant for; refused for any other. */
+  /** Canary revision for which the action is meant; refused for any other. */
   revision: z.string().min(1).optional(),
   /** Step to go to, from 1; only for `jump`. */
   step: z.int().min(1).optional(),

@@ -104,16 +104,16 @@ const blueGreenStatusSchema = z.object({
   updatedReadyReplicas: int32().meta({ description: 'Replicas of it that are Ready.' }),
 })
 
-/** How the status answers the latest wish. */
+/** How the status answers the latest action. */
 export const lastActionSchema = z.object({
-  id: z.string().meta({ description: 'Id of the wish that is answered.' }),
-  type: z.string().meta({ description: 'What was wished for.' }),
+  id: z.string().meta({ description: 'Id of the action.' }),
+  type: z.string().meta({ description: 'Type of the action.' }),
   result: z.string().meta({ description: 'Accepted or Refused.' }),
-  by: z.string().optional().meta({ description: 'Who wished it.' }),
+  by: z.string().optional().meta({ description: 'Who asked for it.' }),
   reason: z.string().optional().meta({ description: 'Why: in their words, or why it was refused.' }),
   at: time().meta({ description: 'When it was answered.' }),
 })
-/** The answer to the latest wish. */
+/** The answer to the latest action. */
 export type LastAction = Frozen<z.infer<typeof lastActionSchema>>
 
 const answeredBodySchema = z.object({
@@ -154,10 +154,10 @@ export const heldRevisionSchema = z.object({
 /** A template that failed and is not released again by a re-apply (G12). */
 export type HeldRevision = Frozen<z.infer<typeof heldRevisionSchema>>
 
-const acceptedWishesSchema = z.object({
+const acceptedActionsSchema = z.object({
   promote: z
     .object({
-      id: z.string().meta({ description: 'Id of the wish.' }),
+      id: z.string().meta({ description: 'Id of the action.' }),
       full: z.boolean().meta({ description: 'Without soak and analysis too; never without the budget.' }),
     })
     .optional()
@@ -171,8 +171,8 @@ const acceptedWishesSchema = z.object({
     .optional()
     .meta({ description: 'A pause beside a failure that stops the release.' }),
 })
-/** Wishes that were accepted and go on counting for the release under way. */
-export type AcceptedWishes = Frozen<z.infer<typeof acceptedWishesSchema>>
+/** Accepted actions that count until the release ends. */
+export type AcceptedActions = Frozen<z.infer<typeof acceptedActionsSchema>>
 
 const notificationSchema = z.object({
   id: z.string().meta({ description: 'Idempotency key: the same for every attempt to tell this to this receiver.' }),
@@ -239,12 +239,15 @@ const rolloutStatusSchema = z.object({
     description: 'Templates that were taken back and are not released again by applying them again; the action retry lifts this.',
   }),
   releases: atomicList(releaseRecordSchema).optional().meta({ description: 'The latest releases and how each ended, newest last.' }),
-  lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest wish.' }),
-  acceptedWishes: acceptedWishesSchema.optional().meta({ description: 'Accepted wishes that count until the release ends.' }),
+  lastAction: lastActionSchema.optional().meta({ description: 'The answer to the latest action.' }),
+  acceptedActions: acceptedActionsSchema.optional().meta({ description: 'Accepted actions that count until the release ends.' }),
+  acceptedWishes: acceptedActionsSchema
+    .optional()
+    .meta({ description: 'Deprecated: acceptedActions of the version before; read once, then moved to acceptedActions.' }),
   rollbackFrom: z.string().optional().meta({ description: 'Revision that the release under way, or the last one, takes back.' }),
   answeredActions: atomicList(z.string())
     .optional()
-    .meta({ description: 'Ids of the latest wishes that were answered, newest last; none of them is carried out again.' }),
+    .meta({ description: 'Ids of the latest answered actions, newest last; none of them is carried out again.' }),
   answeredBodies: atomicList(answeredBodySchema)
     .optional()
     .meta({ description: 'Content of the latest answered actions, newest last: a known id with other content is rejected.' }),
@@ -252,7 +255,7 @@ const rolloutStatusSchema = z.object({
 /** What is seen of a Rollout. */
 export type RolloutStatus = Frozen<z.infer<typeof rolloutStatusSchema>>
 
-/** A Rollout: the wish to release a workload's updates in steps. */
+/** A Rollout: how to release a workload's updates in steps. */
 export const rolloutSchema = z.object({
   ...objectFields,
   spec: rolloutSpecSchema.meta({

@@ -109,9 +109,9 @@ export const eventReasons = [
   'StableRevisionChanged',
   'QueueUnavailable',
   'Frozen',
-  'WishRecorded',
-  'WishAccepted',
-  'WishRefused',
+  'ActionRequested',
+  'ActionAccepted',
+  'ActionRejected',
   'PolicyChanged',
   'PolicyUnusable',
   'AnalysisSuccessful',
@@ -136,10 +136,10 @@ export const flightStates = ['open', 'voiding', 'stopped'] as const
 /** @see flightStates */
 export type FlightState = (typeof flightStates)[number]
 
-/** Wishes that the annotation `tranche.dev/action` can carry. */
-export const actionTypes = ['approve', 'jump', 'promote', 'abort', 'retry'] as const
-/** @see actionTypes */
-export type ActionType = (typeof actionTypes)[number]
+/** Actions that the annotation `tranche.dev/action` can carry. */
+export const rolloutActionTypes = ['approve', 'jump', 'promote', 'abort', 'retry'] as const
+/** @see rolloutActionTypes */
+export type RolloutActionType = (typeof rolloutActionTypes)[number]
 
 /** Values of the annotation `tranche.dev/on-delete`; absent means `Freeze`. */
 export const onDeletePolicies = ['Freeze', 'Complete', 'Rollback'] as const
@@ -168,7 +168,7 @@ export const releaseResults = ['Completed', 'RolledBack', 'Failed', 'Superseded'
 /** @see releaseResults */
 export type ReleaseResult = (typeof releaseResults)[number]
 
-/** How many ids of answered wishes a status remembers. */
+/** Number of ids of answered actions in a status. */
 export const ANSWERED_ACTIONS_MAX = 16
 
 /** What is done when the new version is taken to be bad. */

@@ -16,7 +16,7 @@ export {
   type FollowingParts,
   readCertificate,
 } from './certificate-files.ts'
-export { type CertificateWish, issueCertificate, type IssuedCertificate } from './issued.ts'
+export { type CertificateOrder, issueCertificate, type IssuedCertificate } from './issued.ts'
 export {
   type KeptCertificates,
   LASTS_MS,

@@ -12,14 +12,14 @@ import {
   SubjectKeyIdentifierExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509'
-import type { CertificateWish, IssuedCertificate } from './issued.ts'
+import type { CertificateOrder, IssuedCertificate } from './issued.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 /** Clocks of those who look at it may be behind by so much, in milliseconds. */
 const SKEW_MS = 3_600_000
 
 /** @see issueCertificate */
-export async function issue({ names, nowMs, lastsMs }: CertificateWish): Promise<IssuedCertificate> {
+export async function issue({ names, nowMs, lastsMs }: CertificateOrder): Promise<IssuedCertificate> {
   const validity = { notBefore: new Date(nowMs - SKEW_MS), notAfter: new Date(nowMs + lastsMs), signingAlgorithm: algorithm }
   const [authorityKeys, keys] = [await createKeys(), await createKeys()]
   // Two authorities may stand side by side: each has a name of its own.

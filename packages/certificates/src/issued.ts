@@ -7,7 +7,7 @@ export interface IssuedCertificate extends Certificate {
 }
 
 /** For whom, and when. */
-export interface CertificateWish {
+export interface CertificateOrder {
   /** DNS names, or addresses, by which the server is reached; at least one. */
   readonly names: readonly string[]
   readonly nowMs: number
@@ -19,8 +19,8 @@ export interface CertificateWish {
  * Makes an authority and, signed by it, a certificate of a server; both new at each call. The key of the authority is not kept: what it
  * has signed is all that it will ever have signed, so that nobody can make another certificate that is trusted.
  */
-export async function issueCertificate(wish: CertificateWish): Promise<IssuedCertificate> {
+export async function issueCertificate(order: CertificateOrder): Promise<IssuedCertificate> {
   // Loaded where one is made: it costs memory that a process with files need not spend.
   const { issue } = await import('./issue-certificate.ts')
-  return issue(wish)
+  return issue(order)
 }

@@ -1,7 +1,7 @@
 import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
 import type { Reflector } from '@tranche/kube-client'
 import type { TraceContext, Tracer } from '@tranche/tracing'
-import { recordedActionsOf } from '@tranche/wishes'
+import { recordedActionsOf } from '@tranche/actions'
 import type { Newest } from './newest.ts'
 import type { WatchedCluster } from './watched-cluster.ts'
 
@@ -9,8 +9,8 @@ import type { WatchedCluster } from './watched-cluster.ts'
 const MOST_WRITES = 256
 
 /**
- * The same cluster, whose handlers run as what follows from our own write when they are told of its echo, and as what follows from a wish
- * when they are told of that.
+ * The same cluster, whose handlers run in the trace of our own write when its echo arrives, and in the trace of an action when the action
+ * arrives.
  *
  * @returns the cluster itself where nothing is told
  */
@@ -33,7 +33,7 @@ export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedClu
       reflector.subscribe({
         ...handler,
         onChange(key, previous, current) {
-          const trace = current === undefined ? undefined : (writes.get(nameOf(current)) ?? wishTrace(previous, current))
+          const trace = current === undefined ? undefined : (writes.get(nameOf(current)) ?? actionTrace(previous, current))
           if (trace === undefined) handler.onChange?.(key, previous, current)
           else tracer.after(trace, () => handler.onChange?.(key, previous, current))
         },
@@ -61,8 +61,8 @@ function nameOf({ metadata }: KubeObject): string {
   return `${metadata.uid} ${metadata.resourceVersion}`
 }
 
-/** Of the wish that has come on record with this change. */
-function wishTrace(previous: KubeObject | undefined, current: KubeObject): TraceContext | undefined {
+/** Trace of the action that this change has recorded. */
+function actionTrace(previous: KubeObject | undefined, current: KubeObject): TraceContext | undefined {
   const text = current.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION]
   if (previous === undefined || text === undefined || text === previous.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
     return undefined

@@ -59,7 +59,7 @@ function logStatus(
 }
 
 /** Reasons of events that `logAnswer` logs. */
-const answers: ReadonlySet<string> = new Set(['WishAccepted', 'WishRefused'])
+const answers: ReadonlySet<string> = new Set(['ActionAccepted', 'ActionRejected'])
 
 /** Which user acted, and what became of it. */
 function logAnswer(before: RolloutStatus | undefined, status: RolloutStatus, log: Logger): void {

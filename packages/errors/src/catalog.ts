@@ -86,8 +86,12 @@ export const errorCatalog = {
     httpStatus: 404,
     summary: 'The history of the DaemonSet has no revision of that number or hash.',
   },
-  WISH_INVALID: { remedy: 'fixInput', httpStatus: 400, summary: 'A wish lacks what its type needs, or says what only another type has.' },
-  WISH_REFUSED: { remedy: 'fixInput', httpStatus: 409, summary: 'A wish cannot be carried out as the release stands now.' },
+  ACTION_INVALID: {
+    remedy: 'fixInput',
+    httpStatus: 400,
+    summary: 'An action lacks a member that its type needs, or has one of another type.',
+  },
+  ACTION_REJECTED: { remedy: 'fixInput', httpStatus: 409, summary: 'An action cannot be carried out in the present state of the release.' },
   NOT_BOUND: {
     remedy: 'fixInput',
     httpStatus: 409,
@@ -96,13 +100,13 @@ export const errorCatalog = {
   MOVED_ON: {
     remedy: 'fixInput',
     httpStatus: 409,
-    summary: 'A wish was meant for a step, a revision or a state that the release is no longer at.',
+    summary: 'An action was meant for a step, a revision or a state that the release has left.',
   },
-  WISH_PENDING: { remedy: 'retry', httpStatus: 409, summary: 'Another wish for the same release has not been answered yet.' },
+  ACTION_PENDING: { remedy: 'retry', httpStatus: 409, summary: 'Another action on the same release has no answer yet.' },
   IDEMPOTENCY_KEY_REUSED: {
     remedy: 'fixInput',
     httpStatus: 422,
-    summary: 'An Idempotency-Key that came with one wish came again with another.',
+    summary: 'An Idempotency-Key was used for two different actions.',
   },
   FORECAST_INVALID: {
     remedy: 'fixInput',

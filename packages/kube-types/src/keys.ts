@@ -61,14 +61,14 @@ export const POLICY_SECRET = 'true'
 
 /** Annotations on a Rollout. */
 export const rolloutAnnotations = {
-  /** JSON wish: `{id, type, expectedStep, step, full, revision, by, reason}`. */
+  /** Action as JSON: `{id, type, expectedStep, step, full, revision, by, reason}`. */
   action: 'tranche.dev/action',
   releasePolicy: 'tranche.dev/release-policy',
   onDelete: 'tranche.dev/on-delete',
   rollbackInBatch: 'rollouts.kruise.io/rollback-in-batch',
 } as const
 
-/** Annotation on a Rollout, and on a DaemonSet that was undone or restarted: the last wishes that came by REST or the command line (JSON). */
+/** Annotation on a Rollout, and on a DaemonSet that was undone or restarted: the latest actions over REST and the command line (JSON). */
 export const RECORDED_ACTIONS_ANNOTATION = 'tranche.dev/recorded-actions'
 
 /** Annotation on a Rollout: what was written past us, as the controller saw it (JSON). */

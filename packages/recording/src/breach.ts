@@ -48,7 +48,7 @@ export interface JudgeQuery {
    */
   readonly clockSteps?: readonly ClockStep[]
   /**
-   * Since when nothing goes wrong, nobody wishes anything, and every node is well, epoch milliseconds: by the end of the
+   * Time without faults and without actions, with every node well, since epoch milliseconds: by the end of the
    * recording the release must have ended, or say who must act (G6, G7). @default never
    */
   readonly calmFromMs?: number

@@ -14,7 +14,7 @@ import { createOrderJudge } from './judges/judge-order.ts'
 import { createPermitJudge } from './judges/judge-permits.ts'
 import { createProgressJudge } from './judges/judge-progress.ts'
 import { createStatusWriteJudge } from './judges/judge-status-writes.ts'
-import { createWishJudge } from './judges/judge-wishes.ts'
+import { createActionRecordJudge } from './judges/judge-action-record.ts'
 import { createStopJudge } from './judges/judge-stop.ts'
 import { createShareJudge } from './judges/judge-share.ts'
 import type { Recording } from './recorded-delivery.ts'
@@ -76,7 +76,7 @@ const creators: readonly ((parts: JudgeParts) => Judge)[] = [
   createMemoryJudge,
   createHandsOffJudge,
   createStatusWriteJudge,
-  createWishJudge,
+  createActionRecordJudge,
   createActionJudge,
   createPermitJudge,
   createProgressJudge,

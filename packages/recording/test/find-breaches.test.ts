@@ -48,16 +48,16 @@ describe('findBreaches', () => {
     'finds a pod that terminates already (G4)': { story: 'a:1 v1 x | wait 2000 | del a:1', found: ['G4 a'] },
     'finds a pod of another DaemonSet (G4)': { story: 'a:9 foreign + | del a:9', found: ['G4 a'] },
     'finds a deletion after the acknowledgement of a pause (G9)': {
-      story: 'pause wish | pause said | del a:1',
+      story: 'pause asked | pause said | del a:1',
       found: ['G9 a'],
     },
-    'allows a deletion before the acknowledgement (G9)': { story: 'pause wish | del a:1', found: [] },
-    'does not take an older acknowledgement for a new wish (G9)': {
-      story: 'pause wish | pause said | pause lifted | pause wish | del a:1',
+    'allows a deletion before the acknowledgement (G9)': { story: 'pause asked | del a:1', found: [] },
+    'does not take an older acknowledgement for a new pause (G9)': {
+      story: 'pause asked | pause said | pause lifted | pause asked | del a:1',
       found: [],
     },
     'finds a deletion after the Rollout is gone (G9)': { story: 'pause deleted | del a:1', found: ['G9 a'] },
-    'leaves the deletions of others alone': { story: 'pause wish | pause said | a:1! | b:2!', found: [] },
+    'leaves the deletions of others alone': { story: 'pause asked | pause said | a:1! | b:2!', found: [] },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { story, found }) => {
@@ -135,14 +135,14 @@ function tell(story: string): RecordedWrite[] {
   }
 
   function tellRollout(what: string): void {
-    if (what === 'wish' || what === 'lifted') generation++
+    if (what === 'asked' || what === 'lifted') generation++
     const said = what === 'said'
     write('Rollout', what === 'deleted' ? 'DELETED' : 'MODIFIED', {
       metadata: { name: 'agent', generation },
-      spec: { workloadRef: { name: 'agent' }, strategy: { paused: what === 'wish' || said } },
+      spec: { workloadRef: { name: 'agent' }, strategy: { paused: what === 'asked' || said } },
       status: {
         observedGeneration: said ? generation : generation - 1,
-        conditions: said || what === 'wish' ? [{ type: 'Progressing', reason: 'Paused' }] : [],
+        conditions: said || what === 'asked' ? [{ type: 'Progressing', reason: 'Paused' }] : [],
       },
     })
   }

@@ -1,17 +1,17 @@
-import { type ActionType, type RolloutAction, type WishBody, type WishType, wishTypes } from '@tranche/api-schema'
+import { type RolloutActionType, type RolloutAction, type ActionBody, type ActionType, actionTypes } from '@tranche/api-schema'
 import { type Refusals, refusalsFor } from '@tranche/planner'
-import { planUndo, refusalOf } from '@tranche/wishes'
+import { planUndo, refusalOf } from '@tranche/actions'
 import { otherWorkload } from './other-workload.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** What can be wished for now so that it would be accepted, in the order of {@link wishTypes}. A forecast: what counts is the answer. */
-export function allowedActions(facts: ReleaseFacts): readonly WishType[] {
+/** The actions that would be accepted now, in the order of {@link actionTypes}. A forecast: the answer decides. */
+export function allowedActions(facts: ReleaseFacts): readonly ActionType[] {
   if (otherWorkload(facts.rollout) !== null) return []
   const refusals = refusalsFor(facts)
-  return wishTypes.filter((type) => isAllowed(facts, type, refusals))
+  return actionTypes.filter((type) => isAllowed(facts, type, refusals))
 }
 
-function isAllowed(facts: ReleaseFacts, type: WishType, refusals: Refusals): boolean {
+function isAllowed(facts: ReleaseFacts, type: ActionType, refusals: Refusals): boolean {
   const { rollout, daemonSet } = facts
   switch (type) {
     case 'pause':
@@ -27,8 +27,8 @@ function isAllowed(facts: ReleaseFacts, type: WishType, refusals: Refusals): boo
   }
 }
 
-/** With any of these bodies it would be a wish for what goes on now. */
-function bodiesFor({ rollout }: ReleaseFacts, type: ActionType): readonly WishBody[] {
+/** Bodies with which the action is meant for the present release. */
+function bodiesFor({ rollout }: ReleaseFacts, type: RolloutActionType): readonly ActionBody[] {
   const expectedStep = rollout.status?.canaryStatus?.currentStepIndex ?? 1
   if (type === 'approve') return [{ expectedStep }]
   if (type === 'jump') return [{ expectedStep, step: 1 }]
@@ -36,12 +36,12 @@ function bodiesFor({ rollout }: ReleaseFacts, type: ActionType): readonly WishBo
 }
 
 /** REST and the command line write it. */
-function isWritten({ rollout }: ReleaseFacts, type: WishType, body: WishBody): boolean {
+function isWritten({ rollout }: ReleaseFacts, type: ActionType, body: ActionBody): boolean {
   return refusalOf(rollout, { id: '', type, body, by: '', via: 'rest' }) === null
 }
 
 /** The controller acts on it. */
-function isAccepted(type: ActionType, body: WishBody, refusals: Refusals): boolean {
+function isAccepted(type: RolloutActionType, body: ActionBody, refusals: Refusals): boolean {
   const { expectedStep, step, full } = body
   const action: RolloutAction = {
     id: '',

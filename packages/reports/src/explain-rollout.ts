@@ -1,6 +1,6 @@
 import type { Explanation } from '@tranche/api-schema'
 import { firstNodes, hashOf, tallyNodes } from '@tranche/planner'
-import { recordedActionsOf } from '@tranche/wishes'
+import { recordedActionsOf } from '@tranche/actions'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
@@ -102,13 +102,13 @@ function factsOf(outline: Outline): readonly Fact[] {
     ['skipped', nodes.skipped === 0 ? undefined : `${nodes.skipped}: ${firstNodes(skippedNodes(progressOf(outline)))}`],
     ['leaked', nodes.leaked === 0 ? undefined : `${nodes.leaked}: ${firstNodes(status?.leaked?.nodes ?? [])}`],
     ['paused', pauseText(facts.rollout)],
-    ['last wish', lastWishText(outline)],
+    ['last action', lastActionText(outline)],
   ]
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
 }
 
-/** The newest wish: on the record of either object, or answered without one, as what was written with kubectl. */
-function lastWishText(outline: Outline): string | undefined {
+/** The newest action: on the record of either object, or answered without a record, as one written with kubectl. */
+function lastActionText(outline: Outline): string | undefined {
   const { rollout, daemonSet } = outline.facts
   const recorded = [...recordedActionsOf(rollout), ...recordedActionsOf(daemonSet)].toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
   const { lastAction } = rollout.status ?? {}

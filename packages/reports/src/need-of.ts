@@ -1,4 +1,4 @@
-import type { Need, Outcome, WishType } from '@tranche/api-schema'
+import type { Need, Outcome, ActionType } from '@tranche/api-schema'
 import { waitOf } from '@tranche/planner'
 import { allowedActions } from './allowed-actions.ts'
 import { conditionIn } from './outcome-of.ts'
@@ -23,7 +23,7 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
 }
 
 /** What helps, the first of them most likely; a reason that is not listed is lifted by what its message says. */
-const helpful: Readonly<Record<string, readonly WishType[]>> = {
+const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   StepPaused: ['approve', 'promote', 'abort', 'jump'],
   Paused: ['resume', 'abort'],
   ReleaseFailed: ['abort', 'retry', 'undo'],

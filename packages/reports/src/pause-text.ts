@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import { recordedActionsOf, seenActionsOf } from '@tranche/wishes'
+import { recordedActionsOf, seenActionsOf } from '@tranche/actions'
 
 /** Who has asked for the pause that stands, when, and why, as far as the records say; undefined where nothing is paused. */
 export function pauseText(rollout: Rollout): string | undefined {

@@ -1,7 +1,7 @@
 import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type ReleaseReport, type RevisionReport } from '@tranche/api-schema'
 import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
-import { recordedActionsOf, resultOfAction, seenActionsOf } from '@tranche/wishes'
+import { recordedActionsOf, resultOfAction, seenActionsOf } from '@tranche/actions'
 import { roleOf } from './node-state.ts'
 import { outcomeOf } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'

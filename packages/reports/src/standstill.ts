@@ -1,4 +1,4 @@
-import type { Outcome, WishType } from '@tranche/api-schema'
+import type { Outcome, ActionType } from '@tranche/api-schema'
 import { firstNodes, stepsOf } from '@tranche/planner'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
@@ -70,7 +70,7 @@ export function nextText(outline: Outline): string | undefined {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
   if (need !== undefined)
-    return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => wishTexts[action]).join('; ')
+    return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => actionTexts[action]).join('; ')
   if (outcome === 'RolledBack') return remedies.TakenBack
   if (ofVersionBefore(outline, outcome) !== null) return 'the controller takes the template up'
   return outcome === 'Running' ? nextByItself(outline) : undefined
@@ -99,7 +99,7 @@ const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
     `the API server answers for the pods on ${nodes}: see whether it does, and whether something refuses changes of pods`,
 }
 
-const wishTexts: Readonly<Record<WishType, string>> = {
+const actionTexts: Readonly<Record<ActionType, string>> = {
   pause: 'pause: stop where it stands',
   resume: 'resume: go on',
   approve: 'approve: go on to the next step',
@@ -111,7 +111,7 @@ const wishTexts: Readonly<Record<WishType, string>> = {
   restart: 'restart: release the same version anew',
 }
 
-/** What lifts a reason that no wish lifts, where its message does not say it. */
+/** What lifts a reason that no action lifts, where its message does not say it. */
 const remedies: Readonly<Record<string, string>> = {
   TakenBack: 'another template; or retry with the revision that was taken back, and then its template again',
   Disabled: 'set spec.disabled to false, or let Kubernetes update the rest by updateStrategy RollingUpdate',

@@ -1,4 +1,4 @@
-import { type ActionType, actionTypes, type RolloutStep } from '@tranche/api-schema'
+import { type RolloutActionType, rolloutActionTypes, type RolloutStep } from '@tranche/api-schema'
 import { allowedActions } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
 import { settle } from '../../../test/toys/settle.ts'
@@ -7,7 +7,7 @@ import { readToy } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 
-/** Where a release may stand when somebody wishes something. */
+/** States of a release at the time of an action. */
 const stands: readonly (readonly [string, (toy: ToyCluster) => void])[] = [
   ['at rest', () => {}],
   ['at a step that waits for a person', atFirstStep],
@@ -56,10 +56,10 @@ const stands: readonly (readonly [string, (toy: ToyCluster) => void])[] = [
   ],
 ]
 
-describe('what can be wished for now', () => {
+describe('the actions that are allowed now', () => {
   it.each(stands)('is what the controller accepts: %s', (_name, play) => {
-    const offered = allowedActions(readToy(standing(play))).filter((type) => actionTypes.some((action) => action === type))
-    expect(offered).toEqual(actionTypes.toSorted(byWishOrder).filter((type) => isAccepted(play, type)))
+    const offered = allowedActions(readToy(standing(play))).filter((type) => rolloutActionTypes.some((action) => action === type))
+    expect(offered).toEqual(rolloutActionTypes.toSorted(inTypeOrder).filter((type) => isAccepted(play, type)))
   })
 
   it.each<[string, (toy: ToyCluster) => void, readonly string[]]>([
@@ -74,12 +74,12 @@ describe('what can be wished for now', () => {
 
 const order: readonly string[] = ['approve', 'promote', 'abort', 'retry', 'jump']
 
-function byWishOrder(a: ActionType, b: ActionType): number {
+function inTypeOrder(a: RolloutActionType, b: RolloutActionType): number {
   return order.indexOf(a) - order.indexOf(b)
 }
 
 /** Whether the controller accepts it in the end, of any of the ways to put it. */
-function isAccepted(play: (toy: ToyCluster) => void, type: ActionType): boolean {
+function isAccepted(play: (toy: ToyCluster) => void, type: RolloutActionType): boolean {
   const bodies =
     type === 'promote'
       ? [{}, { full: true }]

@@ -202,7 +202,7 @@ describe('a pause', () => {
     expect(explainRollout(facts).facts).toEqual(
       expect.arrayContaining([
         { name: 'paused', value: asked },
-        { name: 'last wish', value: 'pause by alice at 2023-11-14T22:13:00Z: INC-4711' },
+        { name: 'last action', value: 'pause by alice at 2023-11-14T22:13:00Z: INC-4711' },
       ]),
     )
   })
@@ -215,7 +215,7 @@ describe('a pause', () => {
   ] as const)('marks the action %s of %s as one of an earlier release where it is one', (type, at, mark) => {
     const lastAction = { id: '1', type: type as 'approve', by: 'bob', at, result: 'Accepted' as const }
     const facts = aReading({ rolloutStatus: { lastAction }, metadata: { creationTimestamp: '2023-11-14T22:00:00Z' } })
-    const said = explainRollout(facts).facts.find(({ name }) => name === 'last wish')?.value
+    const said = explainRollout(facts).facts.find(({ name }) => name === 'last action')?.value
     expect(said).toBe(`${type} by bob at ${at}: Accepted${mark}`)
   })
 
@@ -295,7 +295,7 @@ describe('the history of a Rollout', () => {
     ])
   })
 
-  it('has the wishes on both objects, each once, newest first', () => {
+  it('has the actions on both objects, each once, newest first', () => {
     const calm = aReading()
     const record = (id: string, type: string, minute: number): object => ({
       id,

@@ -1,22 +1,22 @@
 import { keyOf } from '@tranche/kube-types'
-import { answerOf, targetOf, type WishFacts, type WishStanding, type WrittenWish } from '@tranche/wishes'
+import { answerOf, targetOf, type ActionFacts, type ActionStanding, type WrittenAction } from '@tranche/actions'
 import { followRollout } from './follow-rollout.ts'
-import type { ReadOptions } from './read-wish-facts.ts'
-import type { SteeringPorts, WishOrder } from './wish-order.ts'
+import type { ReadOptions } from './read-action-facts.ts'
+import type { SteeringPorts, ActionOrder } from './action-order.ts'
 
-/** A wish that was written, and what stood then. */
+/** An action that was written, and the objects at that time. */
 export interface Awaited {
-  readonly order: Pick<WishOrder, 'waitMs'>
-  readonly written: WrittenWish
-  readonly facts: WishFacts
+  readonly order: Pick<ActionOrder, 'waitMs'>
+  readonly written: WrittenAction
+  readonly facts: ActionFacts
 }
 
-/** Waits until a wish is answered or refused, or the time is up, as `waitMs` or `timeUp` says. @returns where it stands then */
+/** Waits until an action is answered or refused, or `waitMs` or `timeUp` ends the wait. @returns its state then */
 export async function awaitAnswer(
   ports: SteeringPorts,
   awaited: Awaited,
   options: ReadOptions & { readonly timeUp?: AbortSignal | undefined },
-): Promise<WishStanding> {
+): Promise<ActionStanding> {
   const { order, written, facts } = awaited
   let standing = answerOf(written, facts)
   const { rollout } = facts

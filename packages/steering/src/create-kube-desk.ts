@@ -16,17 +16,17 @@ import { readAllFacts, readFacts } from './read-facts.ts'
 import type { AskOptions, ReleaseDesk } from './release-desk.ts'
 import { templateOfRevision } from './template-of-revision.ts'
 import { whoAmI } from './who-am-i.ts'
-import type { SteeringPorts, WishOrder } from './wish-order.ts'
+import type { SteeringPorts, ActionOrder } from './action-order.ts'
 
 /** What a desk over a cluster is made of. */
 export interface KubeDeskOptions extends SteeringPorts {
-  /** How wishes that come over this desk are marked on the record. */
-  readonly via: WishOrder['via']
+  /** How the record marks actions of this desk. */
+  readonly via: ActionOrder['via']
 }
 
 /**
- * Answers from a cluster, reading afresh for every question: with the rights of whoever the client speaks for, whom wishes are recorded
- * under by the name that the API server knows.
+ * Answers from a cluster, with a fresh read for every question and the rights of the client's user. Actions are recorded under the name
+ * by which the API server knows that user.
  */
 export function createKubeDesk(ports: KubeDeskOptions): ReleaseDesk {
   const about = async <T>(key: ObjectKey, options: AskOptions | undefined, report: (facts: ReleaseFacts) => T): Promise<T> =>
@@ -42,9 +42,9 @@ export function createKubeDesk(ports: KubeDeskOptions): ReleaseDesk {
     history: (key, options) => about(key, options, reportHistory),
     events: (key, options) => readEvents(ports, key, options),
     template: (key, revision, options) => about(key, options, (facts) => templateOfRevision(facts, revision)),
-    async wish(key, { on = 'Rollout', ...wish }, options) {
+    async act(key, { on = 'Rollout', ...action }, options) {
       const by = await whoAmI(ports.client, options)
-      return carryOut(ports, { ...wish, on, key, by, via: ports.via }, options)
+      return carryOut(ports, { ...action, on, key, by, via: ports.via }, options)
     },
   }
 }

@@ -4,7 +4,7 @@ import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import { followOverRest } from './follow-over-rest.ts'
 import type { AskOptions, ReleaseDesk, ReleasePicture } from './release-desk.ts'
-import { wishOverRest } from './wish-over-rest.ts'
+import { actOverRest } from './act-over-rest.ts'
 
 /** Answers from the REST API: with the rights of whoever its token stands for. */
 export function createRestDesk(client: ApiClient, { clock }: { readonly clock: Clock }): ReleaseDesk {
@@ -26,7 +26,7 @@ export function createRestDesk(client: ApiClient, { clock }: { readonly clock: C
     history: (key, options) => client.history(key, options),
     events: (key, options) => client.events(key, options),
     template: (key, revision, options) => client.revision(key, revision, options),
-    wish: (key, wish, options) => wishOverRest(client, { key, wish }, options),
+    act: (key, action, options) => actOverRest(client, { key, action }, options),
   }
 }
 

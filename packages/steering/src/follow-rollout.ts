@@ -2,8 +2,8 @@ import type { Rollout } from '@tranche/api-schema'
 import { sleep } from '@tranche/clock'
 import { isForbidden, resourcePaths } from '@tranche/kube-client'
 import type { ObjectKey } from '@tranche/kube-types'
-import { getOrNone, type ReadOptions } from './read-wish-facts.ts'
-import type { SteeringPorts } from './wish-order.ts'
+import { getOrNone, type ReadOptions } from './read-action-facts.ts'
+import type { SteeringPorts } from './action-order.ts'
 
 /** Which Rollout is followed. */
 export interface Followed {

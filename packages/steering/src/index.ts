@@ -6,10 +6,10 @@ export { type Followed, followRollout } from './follow-rollout.ts'
 export { newestFirst, readEvents, type SeenEvent, type StampedEvent, toEventReport } from './read-events.ts'
 export { type FactReader, readAllFacts, readFacts } from './read-facts.ts'
 export { readSnapshot, type ReadSnapshotOptions } from './read-snapshot.ts'
-export { getOrNone, readRevisions, type ReadOptions, workloadKey } from './read-wish-facts.ts'
+export { getOrNone, readRevisions, type ReadOptions, workloadKey } from './read-action-facts.ts'
 export type {
   AskOptions,
-  DeskWish,
+  ClientAction,
   FollowEnd,
   FollowOptions,
   ListRolloutsOptions,
@@ -23,4 +23,4 @@ export { selectorText } from './selector-text.ts'
 export { templateOfRevision } from './template-of-revision.ts'
 export { allWatchedFacts, watchedFacts } from './watched-facts.ts'
 export { whoAmI } from './who-am-i.ts'
-export type { SteeringPorts, WishOrder } from './wish-order.ts'
+export type { SteeringPorts, ActionOrder } from './action-order.ts'

@@ -1,7 +1,7 @@
 import type { EventReport, Rollout } from '@tranche/api-schema'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { compareResourceVersions, type KubeObject, type ObjectKey } from '@tranche/kube-types'
-import { getOrNone, workloadKey } from './read-wish-facts.ts'
+import { getOrNone, workloadKey } from './read-action-facts.ts'
 import type { AskOptions } from './release-desk.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 

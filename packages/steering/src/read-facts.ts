@@ -18,7 +18,7 @@ import {
   revisionsOf,
 } from '@tranche/kube-types'
 import type { ReleaseFacts } from '@tranche/reports'
-import { getOrNone, readRevisions, workloadKey } from './read-wish-facts.ts'
+import { getOrNone, readRevisions, workloadKey } from './read-action-facts.ts'
 import type { AskOptions, ListRolloutsOptions } from './release-desk.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 import { selectorText } from './selector-text.ts'

@@ -12,7 +12,7 @@ import {
   type PodTemplate,
   rolloutAnnotations,
 } from '@tranche/kube-types'
-import { getOrNone } from './read-wish-facts.ts'
+import { getOrNone } from './read-action-facts.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 
 /** How a snapshot is read. */

@@ -1,21 +1,21 @@
 import type { RecordedAction } from '@tranche/api-schema'
 import { isAlreadyExists, resourcePaths } from '@tranche/kube-client'
 import { type KubeObject, sha256Hex } from '@tranche/kube-types'
-import type { WishTarget } from '@tranche/wishes'
-import type { SteeringPorts } from './wish-order.ts'
+import type { ActionTarget } from '@tranche/actions'
+import type { SteeringPorts } from './action-order.ts'
 
 /** An event is a courtesy: nobody waits longer for it. */
 const DEADLINE_MS = 3_000
 
-const apiVersions = { Rollout: 'rollouts.kruise.io/v1beta1', DaemonSet: 'apps/v1' } as const satisfies Record<WishTarget, string>
+const apiVersions = { Rollout: 'rollouts.kruise.io/v1beta1', DaemonSet: 'apps/v1' } as const satisfies Record<ActionTarget, string>
 
 /**
- * Says in an event of the object who has wished for what, and why; of one wish once, whoever tells of it. Never rejects: the record on
- * the object is what counts.
+ * Records an event on the object: who has asked for which action, and why; one event for each action, whatever process writes it. Never
+ * rejects: the record on the object counts.
  */
 export async function recordEvent(
   { client, clock, log, component }: SteeringPorts,
-  kind: WishTarget,
+  kind: ActionTarget,
   { metadata }: KubeObject,
   record: RecordedAction,
 ): Promise<void> {
@@ -27,7 +27,7 @@ export async function recordEvent(
     metadata: { name: eventName(name, sha256Hex(`${uid} ${record.id}`).slice(0, 16)), namespace },
     involvedObject: { apiVersion: apiVersions[kind], kind, name, namespace, uid },
     type: 'Normal',
-    reason: 'WishRecorded',
+    reason: 'ActionRequested',
     message: eventText(record),
     source: { component },
     reportingComponent: component,
@@ -40,7 +40,7 @@ export async function recordEvent(
     await client.create(resourcePaths.events, event, { deadlineMs: DEADLINE_MS })
   } catch (error) {
     if (isAlreadyExists(error)) return
-    log.warn({ namespace, name, err: error }, 'could not write the event of a wish')
+    log.warn({ namespace, name, err: error }, 'could not write the event of an action')
   }
 }
 

@@ -8,12 +8,12 @@ import type {
   RevisionTemplate,
   RolloutReport,
   RolloutSummary,
-  WishAnswer,
-  WishBody,
-  WishType,
+  ActionAnswer,
+  ActionBody,
+  ActionType,
 } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
-import type { SeenMember, WishTarget } from '@tranche/wishes'
+import type { SeenMember, ActionTarget } from '@tranche/actions'
 
 /** Limits of one question. */
 export interface AskOptions {
@@ -64,16 +64,16 @@ export interface SeenRelease<P extends ReleasePart> {
 /** How following ended without an error: somebody has stopped it, or who asks may read and not watch, or the server has no stream. */
 export type FollowEnd = 'stopped' | 'unwatchable'
 
-/** A wish, without who asks: the desk knows that. */
-export interface DeskWish {
-  readonly type: WishType
-  readonly body: WishBody
+/** An action without its user: the desk knows the user. */
+export interface ClientAction {
+  readonly type: ActionType
+  readonly body: ActionBody
   /** How long to wait for the controller's answer, in milliseconds; 0: not at all. */
   readonly waitMs: number
   /** What the key names; of a DaemonSet only `undo` and `restart`. @default Rollout */
-  readonly on?: WishTarget
+  readonly on?: ActionTarget
   readonly idempotencyKey?: string | undefined
-  /** Members of the body that were not said: whatever a repetition sees, it is the same wish. Over REST they are said. @default none */
+  /** Members of the body that the user did not give: whatever a repetition sees, it is the same action. @default none */
   readonly seen?: readonly SeenMember[]
   /** Says what would be written, and writes nothing. @default false */
   readonly dryRun?: boolean
@@ -108,6 +108,6 @@ export interface ReleaseDesk {
    * @param revision number or controller-revision-hash; one that is not in the history rejects with REVISION_NOT_FOUND
    */
   template(key: ObjectKey, revision: string, options?: AskOptions): Promise<RevisionTemplate>
-  /** Writes a wish, and waits for its answer where that is asked for; rejects with the code of its refusal. @see carryOut */
-  wish(key: ObjectKey, wish: DeskWish, options?: AskOptions): Promise<WishAnswer>
+  /** Writes an action, and waits for its answer for `waitMs`; rejects with the code of its refusal. @see carryOut */
+  act(key: ObjectKey, action: ClientAction, options?: AskOptions): Promise<ActionAnswer>
 }

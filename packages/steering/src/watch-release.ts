@@ -16,7 +16,7 @@ import {
 import type { Logger } from '@tranche/log'
 import type { ReleaseFacts } from '@tranche/reports'
 import { keptPod, scopeOf } from './read-facts.ts'
-import { workloadKey } from './read-wish-facts.ts'
+import { workloadKey } from './read-action-facts.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 
 /** What is watched, and who hears of it. */

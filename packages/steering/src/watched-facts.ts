@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import { isReleaseOf, keyOf, type ObjectKey } from '@tranche/kube-types'
 import type { ReleaseFacts } from '@tranche/reports'
-import { workloadKey } from './read-wish-facts.ts'
+import { workloadKey } from './read-action-facts.ts'
 
 /**
  * What a watched cluster knows of one Rollout at this moment; costs what has changed of its nodes since the last time.

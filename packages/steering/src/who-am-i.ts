@@ -1,5 +1,5 @@
 import { isForbidden, isNotFound, type KubeClient, type ResourcePath } from '@tranche/kube-client'
-import type { ReadOptions } from './read-wish-facts.ts'
+import type { ReadOptions } from './read-action-facts.ts'
 
 const selfSubjectReviews = {
   group: 'authentication.k8s.io',

@@ -1,4 +1,4 @@
-import { customResourceDefinitions, type Rollout, type WishAnswer } from '@tranche/api-schema'
+import { customResourceDefinitions, type Rollout, type ActionAnswer } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -6,9 +6,9 @@ import type { KubeObject } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { ApiStatusError, type FaultCall, type RequestFault } from '@tranche/sim-api'
-import { carryOut, type WishOrder } from '@tranche/steering'
+import { carryOut, type ActionOrder } from '@tranche/steering'
 import { recordEvent } from '../src/record-event.ts'
-import { recordedActionsOf } from '@tranche/wishes'
+import { recordedActionsOf } from '@tranche/actions'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 // A cluster without a controller: what it would write is written by hand, and requests fail as they are told.
@@ -69,7 +69,7 @@ async function played<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
-function approve(more: Partial<WishOrder> = {}, signal?: AbortSignal, timeUp?: AbortSignal): Promise<WishAnswer> {
+function approve(more: Partial<ActionOrder> = {}, signal?: AbortSignal, timeUp?: AbortSignal): Promise<ActionAnswer> {
   const ports = { client: clientOf('steering'), clock, log: silentLogger, component: 'tranche-api' }
   const order = { on: 'Rollout', key, type: 'approve', body: { expectedStep: 1 }, by: 'alice', via: 'rest', waitMs: 0, ...more } as const
   return carryOut(ports, order, { signal, timeUp })
@@ -107,7 +107,7 @@ it.each<{ title: string; fault: Failing }>([
     title: 'no event can be written',
     fault: ({ resource }) => (resource.resource === 'events' ? { kind: 'cut', when: 'before' } : undefined),
   },
-])('writes a wish once, though $title', async ({ fault }) => {
+])('writes an action once, though $title', async ({ fault }) => {
   failing = fault
   expect(await played(approve())).toMatchObject({ state: 'accepted', repeated: false })
   expect(recordedActionsOf(await rollout())).toMatchObject([{ type: 'approve', by: 'alice' }])
@@ -117,10 +117,10 @@ it('tells of it in an event, also where the answer to the write is lost', async 
   failing = firstPatches(1, { kind: 'cut', when: 'after' })
   await played(approve())
   const { items } = await admin.list<KubeObject & { readonly reason?: string }>(resourcePaths.events, { namespace: key.namespace })
-  expect(items.map(({ reason }) => reason)).toEqual(['WishRecorded'])
+  expect(items.map(({ reason }) => reason)).toEqual(['ActionRequested'])
 })
 
-it('tells of one wish once, though its record was taken away and it was carried out again', async () => {
+it('records one event of an action, though its record was removed and it was carried out again', async () => {
   await played(approve({ idempotencyKey: 'k' }))
   await played(admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { metadata: { annotations: null } } }))
   await played(approve({ idempotencyKey: 'k' }))
@@ -188,7 +188,7 @@ it('says what the Rollout says when the time is up', async () => {
   expect(clock.monotonicMs() - startedMs).toBe(5_000)
 })
 
-it('leaves a wish that was written where the caller goes away', async () => {
+it('leaves a written action where the caller goes away', async () => {
   const gone = new AbortController()
   clock.setTimer(2_000, () => gone.abort(new Error('the caller is gone')))
   await expect(played(approve({ waitMs: 60_000 }, gone.signal))).rejects.toThrow('the caller is gone')
@@ -234,7 +234,7 @@ describe('when the time of a request is up', () => {
     expect(await played(approve({ idempotencyKey: 'one' }))).toMatchObject({ repeated: true })
   })
 
-  it('a wish that is written is accepted, and its answer not waited for', async () => {
+  it('a written action is accepted, without a wait for its answer', async () => {
     expect(await played(approve({ waitMs: 60_000 }, undefined, upAfter(5_000)))).toMatchObject({ state: 'accepted' })
     expect(clock.monotonicMs()).toBeLessThan(10_000)
   })

@@ -9,7 +9,7 @@ import { type DaemonSet, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { type HttpsServer, listen } from '@tranche/sim-api'
-import { carryOut, type WishOrder } from '@tranche/steering'
+import { carryOut, type ActionOrder } from '@tranche/steering'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const hasKubectl = isInstalled()
@@ -51,16 +51,16 @@ afterAll(async () => {
 
 describe.skipIf(!hasKubectl)('the same as kubectl makes it', () => {
   // One after the other: each begins where the one before has ended.
-  it.each<{ words: readonly string[]; wish: Pick<WishOrder, 'type' | 'body'>; image: string }>([
-    { words: ['undo'], wish: { type: 'undo', body: {} }, image: 'agent:2' },
-    { words: ['undo'], wish: { type: 'undo', body: {} }, image: 'agent:3' },
-    { words: ['undo', '--to-revision=1'], wish: { type: 'undo', body: { toRevision: '1' } }, image: 'agent:1' },
-    { words: ['restart'], wish: { type: 'restart', body: {} }, image: 'agent:1' },
-    { words: ['undo', '--to-revision=5'], wish: { type: 'undo', body: { toRevision: '5' } }, image: 'agent:3' },
-  ])('is the template after rollout $words', async ({ words: [verb = '', ...flags], wish, image }) => {
+  it.each<{ words: readonly string[]; action: Pick<ActionOrder, 'type' | 'body'>; image: string }>([
+    { words: ['undo'], action: { type: 'undo', body: {} }, image: 'agent:2' },
+    { words: ['undo'], action: { type: 'undo', body: {} }, image: 'agent:3' },
+    { words: ['undo', '--to-revision=1'], action: { type: 'undo', body: { toRevision: '1' } }, image: 'agent:1' },
+    { words: ['restart'], action: { type: 'restart', body: {} }, image: 'agent:1' },
+    { words: ['undo', '--to-revision=5'], action: { type: 'undo', body: { toRevision: '5' } }, image: 'agent:3' },
+  ])('is the template after rollout $words', async ({ words: [verb = '', ...flags], action, image }) => {
     await kubectl('rollout', verb, 'daemonset/agent', ...flags)
     const ports = { client, clock: systemClock, log: silentLogger, component: 'tranche-cli' }
-    await carryOut(ports, { on: 'DaemonSet', key: ours, by: 'alice', via: 'cli', waitMs: 0, ...wish })
+    await carryOut(ports, { on: 'DaemonSet', key: ours, by: 'alice', via: 'cli', waitMs: 0, ...action })
     const [after, wanted] = await Promise.all([observed(ours), observed(theirs)])
     expect(comparable(after)).toEqual(comparable(wanted))
     expect(after.spec.template.spec?.containers?.[0]?.image).toBe(image)
@@ -72,7 +72,7 @@ describe.skipIf(!hasKubectl)('the same as kubectl makes it', () => {
         { client, clock: systemClock, log: silentLogger, component: 'tranche-cli' },
         { on: 'DaemonSet', key: ours, type: 'undo', body: { toRevision }, by: 'alice', via: 'cli', waitMs: 0 },
       )
-    await expect(undo('8')).rejects.toMatchObject({ code: 'WISH_REFUSED' })
+    await expect(undo('8')).rejects.toMatchObject({ code: 'ACTION_REJECTED' })
     await expect(kubectl('rollout', 'undo', 'daemonset/agent', '--to-revision=77')).rejects.toMatchObject({
       stderr: expect.stringContaining('unable to find specified revision'),
     })

@@ -1,12 +1,12 @@
 import type { ApiClient } from '@tranche/api-client'
-import type { WishAnswer } from '@tranche/api-schema'
+import type { ActionAnswer } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { createRestDesk } from '@tranche/steering'
 import { describe, expect, it } from 'vitest'
 
 const key = { namespace: 'demo', name: 'agent' }
-const answer: WishAnswer = { id: 'rest-1', type: 'abort', state: 'accepted', message: 'is written', repeated: false }
+const answer: ActionAnswer = { id: 'rest-1', type: 'abort', state: 'accepted', message: 'is written', repeated: false }
 const away = new AppError('API_UNREACHABLE', 'nobody answers')
 
 /** The REST API, as far as it is asked. */
@@ -14,24 +14,24 @@ function deskOf(client: Partial<ApiClient>, clock = new FakeClock()) {
   return createRestDesk(client as ApiClient, { clock })
 }
 
-describe('a wish over REST', () => {
+describe('an action over REST', () => {
   it('is asked for with the same key until the time is up, a minute at a time', async () => {
     const asked: (readonly [number | undefined, string | undefined])[] = []
     const desk = deskOf({
-      async wish(_key, _type, _body, { waitMs, idempotencyKey } = {}) {
+      async act(_key, _type, _body, { waitMs, idempotencyKey } = {}) {
         asked.push([waitMs, idempotencyKey])
         return { ...answer, repeated: asked.length > 1 }
       },
     })
-    await expect(desk.wish(key, { type: 'abort', body: {}, waitMs: 150_000 })).resolves.toEqual(answer)
+    await expect(desk.act(key, { type: 'abort', body: {}, waitMs: 150_000 })).resolves.toEqual(answer)
     expect(asked.map(([waitMs]) => waitMs)).toEqual([60_000, 60_000, 30_000])
     expect(new Set(asked.map(([, one]) => one)).size).toBe(1)
   })
 
   it('is asked for no more once the controller has acted on it', async () => {
-    const answers: WishAnswer[] = [{ ...answer, state: 'acknowledged', repeated: true }, answer]
-    const desk = deskOf({ wish: async () => answers.pop()! })
-    await expect(desk.wish(key, { type: 'abort', body: {}, waitMs: 3_600_000 })).resolves.toMatchObject({
+    const answers: ActionAnswer[] = [{ ...answer, state: 'acknowledged', repeated: true }, answer]
+    const desk = deskOf({ act: async () => answers.pop()! })
+    await expect(desk.act(key, { type: 'abort', body: {}, waitMs: 3_600_000 })).resolves.toMatchObject({
       state: 'acknowledged',
       repeated: false,
     })

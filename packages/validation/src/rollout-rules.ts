@@ -131,7 +131,7 @@ export const rolloutRules = {
   Action: {
     of: 'Rollout',
     path: 'metadata.annotations[tranche.dev/action]',
-    says: 'a wish is JSON with id and type; a jump has a step',
+    says: 'an action is JSON with id and type; a jump has a step',
     fix: 'write JSON such as {"id":"approve-step-2","type":"approve","expectedStep":2}, or remove it',
     reason: 'InvalidSpec',
   },

@@ -14,12 +14,12 @@ export function validateAnnotations(rollout: Rollout): readonly Problem[] {
   return [...validateSettings(rollout), ...actionProblems(rollout)]
 }
 
-/** Checks the annotations that say how to release; a wish, which is answered in a place of its own, is none of them. */
+/** Checks the annotations that say how to release; not the action, which is answered elsewhere. */
 export function validateSettings(rollout: Rollout): readonly Problem[] {
   return [...policyProblems(rollout), ...onDeleteProblems(rollout), ...rollbackProblems(rollout)]
 }
 
-/** Reads the wish on a Rollout. One that cannot be read is a problem, never a wish. */
+/** Reads the action on a Rollout. One that cannot be read is a problem, never an action. */
 export function parseAction(rollout: Rollout): ParsedAction {
   const text = rollout.metadata.annotations?.[rolloutAnnotations.action]
   if (text === undefined) return { kind: 'none' }

@@ -23,7 +23,7 @@ export function validateRollout(rollout: Rollout, surroundings: RolloutSurroundi
 }
 
 /**
- * Checks the spec alone, for those who answer a wish that cannot be read in another place.
+ * Checks only the spec, for callers that answer an unreadable action elsewhere.
  *
  * @returns every problem in `spec`; empty for a Rollout that is not ours
  */

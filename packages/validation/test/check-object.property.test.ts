@@ -112,7 +112,7 @@ describe('anything at any field', () => {
 describe('any text', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.constant('x'.repeat(100_000)), fc.constant('[[['.repeat(5_000)))
 
-  it('as a wish is read or told', () => {
+  it('as an action is read or reported', () => {
     fc.assert(
       fc.property(text, (action) => {
         const parsed = parseAction(rolloutAnnotated({ 'tranche.dev/action': action }))

@@ -32,7 +32,7 @@ describe('a Rollout is in order', () => {
     ['with a threshold of 100%', inCanary({ failureThreshold: '100%' })],
     ['with an empty list of traffic routings', inCanary({ trafficRoutings: [] })],
     ['with a known policy for its own deletion', rolloutAnnotated({ 'tranche.dev/on-delete': 'Rollback' })],
-    ['with a wish that can be read', rolloutAnnotated({ 'tranche.dev/action': '{"id":"1","type":"approve","expectedStep":1}' })],
+    ['with a readable action', rolloutAnnotated({ 'tranche.dev/action': '{"id":"1","type":"approve","expectedStep":1}' })],
     ['with annotations of others', rolloutAnnotated({ 'example.com/note': '{' })],
   ])('%s', (_, rollout) => {
     expect(validateRollout(rollout)).toEqual([])
@@ -261,7 +261,7 @@ describe('what is allowed and may surprise is said', () => {
   })
 })
 
-describe('a wish in the annotation', () => {
+describe('an action in the annotation', () => {
   it.each([
     ['is not JSON', 'approve'],
     ['is no object', '"approve"'],

@@ -15,7 +15,7 @@ const progressing = 'packages/planner/src/rollout/progressing-course.ts'
 const going = 'packages/planner/src/rollout/going-course.ts'
 const planRollout = 'packages/planner/src/rollout/plan-rollout.ts'
 const flightRecord = 'packages/flight/src/flight-record.ts'
-const refuseWish = 'packages/wishes/src/refuse-wish.ts'
+const refuseAction = 'packages/actions/src/refuse-action.ts'
 const releasePass = 'packages/controllers/src/release-pass.ts'
 const executorPass = 'packages/partition-executor/src/executor-pass.ts'
 const compare = 'function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {'
@@ -192,9 +192,9 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     fault: 'every undo is refused',
     edits: [
       {
-        file: refuseWish,
+        file: refuseAction,
         find: 'undo: () => null,',
-        replace: "undo: ({ standing }) => refused('WISH_REFUSED', standingText(standing), ''),",
+        replace: "undo: ({ standing }) => refused('ACTION_REJECTED', standingText(standing), ''),",
       },
     ],
     worlds: 'asked',
@@ -204,9 +204,9 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     fault: 'every restart is refused',
     edits: [
       {
-        file: refuseWish,
+        file: refuseAction,
         find: 'restart: () => null,',
-        replace: "restart: ({ standing }) => refused('WISH_REFUSED', standingText(standing), ''),",
+        replace: "restart: ({ standing }) => refused('ACTION_REJECTED', standingText(standing), ''),",
       },
     ],
     worlds: 'asked',

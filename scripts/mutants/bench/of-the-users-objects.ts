@@ -2,7 +2,7 @@ import type { BluntMutant } from './blunt-mutant.ts'
 
 const releasePort = 'apps/controller/src/release-port.ts'
 const rolloutPort = 'apps/controller/src/rollout-port.ts'
-const heedWishes = 'packages/planner/src/rollout/heed-wishes.ts'
+const readStatusActions = 'packages/planner/src/rollout/read-status-actions.ts'
 const refuseAction = 'packages/planner/src/rollout/refuse-action.ts'
 const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
 const releaseFailure = 'packages/planner/src/rollout/release-failure.ts'
@@ -37,7 +37,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     fault: 'StepReady counts as an approval whatever the step does',
     edits: [
       {
-        file: heedWishes,
+        file: readStatusActions,
         find: "const isApproval = status.phase === 'Progressing' && own === 'StepPaused' && asked === 'StepReady'",
         replace: "const isApproval = status.phase === 'Progressing' && asked === 'StepReady'",
       },
@@ -47,7 +47,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   {
     guarantee: 'G10',
     fault: 'an approval in the status is put back',
-    edits: [{ file: heedWishes, find: 'if (isApproval && stop === null) return { canary, warning: null }', replace: '' }],
+    edits: [{ file: readStatusActions, find: 'if (isApproval && stop === null) return { canary, warning: null }', replace: '' }],
     worlds: 'people',
   },
   {

@@ -64,7 +64,7 @@ func TestOurMenuOffersWhatTheTableSays(t *testing.T) {
 	})
 }
 
-func TestEveryActionThatIsOfferedWritesAWishOrAPause(t *testing.T) {
+func TestEveryOfferedActionWritesTheAnnotationOrAPause(t *testing.T) {
 	entries, err := os.ReadDir(root + scripts + "actions")
 	if err != nil || len(entries) < 2 {
 		t.Fatalf("there are no actions: %v", err)
@@ -81,12 +81,12 @@ func TestEveryActionThatIsOfferedWritesAWishOrAPause(t *testing.T) {
 				continue
 			}
 			annotations := result.(*lua.LTable).RawGetString("metadata").(*lua.LTable).RawGetString("annotations").(*lua.LTable)
-			var wish struct {
+			var written struct {
 				Id, Type, Revision, By string
 				ExpectedStep           int
 			}
 			text := field(annotations, "tranche.dev/action")
-			if err := json.Unmarshal([]byte(text), &wish); err != nil || wish.Id == "" || wish.Type == "" || wish.By != "argocd" {
+			if err := json.Unmarshal([]byte(text), &written); err != nil || written.Id == "" || written.Type == "" || written.By != "argocd" {
 				t.Errorf("%s writes %s: %v", name, text, err)
 			}
 		}

@@ -16,7 +16,7 @@ import {
   summarizeRollout,
 } from '@tranche/reports'
 import { newestFirst, templateOfRevision, watchedFacts, workloadKey } from '@tranche/steering'
-import { bindingFault } from '@tranche/wishes'
+import { bindingFault } from '@tranche/actions'
 import { LRUCache } from 'lru-cache'
 import type { ReleaseReads, Sight } from '../release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'

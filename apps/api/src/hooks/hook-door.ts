@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { WishType } from '@tranche/api-schema'
+import type { ActionType } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { isForbidden, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -31,7 +31,7 @@ export interface HookDoor {
   /** @throws {AppError} HOOK_REFUSED; RATE_LIMITED where too many of its address wait; REVIEW_UNAVAILABLE where the API server does not answer */
   admit(message: HookMessage): Promise<AdmittedMessage>
   /** @throws {AppError} HOOK_REFUSED where the hook does not allow the action */
-  allow(hook: Hook, action: WishType): void
+  allow(hook: Hook, action: ActionType): void
 }
 
 /** A signature counts for so long, and its clock may be wrong by as much, in seconds. */

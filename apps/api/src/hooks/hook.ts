@@ -1,4 +1,4 @@
-import { type WishType, wishTypes } from '@tranche/api-schema'
+import { type ActionType, actionTypes } from '@tranche/api-schema'
 import { HOOK_LABEL, hookAnnotations, type KubeObject } from '@tranche/kube-types'
 
 /** A door for one pipeline: for one Rollout, for a few actions, with a key of its own. */
@@ -10,7 +10,7 @@ export interface Hook {
   /** What it is for; a DaemonSet stands for its Rollout. */
   readonly target: { readonly kind: 'Rollout' | 'DaemonSet'; readonly name: string }
   /** What it may ask for; nothing where nothing is said. */
-  readonly actions: ReadonlySet<WishType>
+  readonly actions: ReadonlySet<ActionType>
 }
 
 /** A Secret, as far as a hook is made of it. */
@@ -34,5 +34,5 @@ export function readHook({ metadata, data }: HookSecret): Hook | string {
   const target =
     rollout === undefined ? ({ kind: 'DaemonSet', name: daemonSet ?? '' } as const) : ({ kind: 'Rollout', name: rollout } as const)
   const words = (annotations[hookAnnotations.actions] ?? '').split(',').map((word) => word.trim())
-  return { name, namespace, key, target, actions: new Set(wishTypes.filter((type) => words.includes(type))) }
+  return { name, namespace, key, target, actions: new Set(actionTypes.filter((type) => words.includes(type))) }
 }

@@ -119,7 +119,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   app.addHook('preHandler', async (request) => {
     const { access } = request.routeOptions.config
     if (access?.kind === 'signed') idle.release(request.raw)
-    // Wishes are judged by what is read afresh.
+    // Actions are judged by a fresh read.
     if (request.method === 'POST') return
     if ((access?.kind === 'filtered' || access?.kind === 'resource') && !parts.isSynced()) throw notSeenYet()
   })

@@ -26,8 +26,8 @@ export async function describeRoutes(app: ApiServer): Promise<void> {
         title: 'Tranche',
         version: 'v1',
         description:
-          'Releases of Kubernetes DaemonSets in batches: what they wait for, and the wishes of people and pipelines. Nothing is decided here: ' +
-          'a wish is written to the cluster, and the controller acts on it.',
+          'Releases of Kubernetes DaemonSets in batches: what they wait for, and the actions of people and pipelines. The API decides nothing: ' +
+          'it writes an action to the cluster, and the controller carries it out.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {

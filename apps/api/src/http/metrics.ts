@@ -30,7 +30,7 @@ export function createApiMetrics({ withProcess = false }: { readonly withProcess
   })
   const seconds = new Histogram({
     name: 'tranche_api_request_seconds',
-    help: 'How long requests took; streams and waits for a wish are left out.',
+    help: 'Duration of requests, without streams and without the wait for the answer to an action.',
     labelNames: ['method', 'route'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers,

@@ -66,7 +66,7 @@ function detailOf({ message, hint }: AppError): string {
   return hint === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}`
 }
 
-/** Fields that an error names: all that a schema refuses, or the one member that a wish has wrong. */
+/** Fields that an error names: all that a schema refuses, or the one wrong member of an action. */
 function problemsOf(error: AppError): { readonly problems?: readonly FieldProblem[] } {
   if (error instanceof FieldsInvalid) return { problems: error.problems }
   const { path } = error.details

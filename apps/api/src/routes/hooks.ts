@@ -3,8 +3,8 @@ import {
   hookHeadersSchema,
   hookParamsSchema,
   waitQuerySchema,
-  type WishAnswer,
-  wishAnswerSchema,
+  type ActionAnswer,
+  actionAnswerSchema,
 } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
@@ -17,7 +17,7 @@ import { createAddressLimit } from '../http/address-limit.ts'
 import { notSeenYet } from '../http/problems.ts'
 import type { ReleaseReads } from '../release-reads.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
-import { waitingMs } from './wishes.ts'
+import { waitingMs } from './actions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -79,7 +79,7 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
           querystring: waitQuerySchema,
           headers: hookHeadersSchema,
           body: hookBodySchema,
-          response: { ...answers(wishAnswerSchema), 202: wishAnswerSchema },
+          response: { ...answers(actionAnswerSchema), 202: actionAnswerSchema },
         },
       },
       async (request, reply) => {
@@ -89,7 +89,7 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
         const { hook, repeatableSinceMs } = admitted
         hooks.allow(hook, action)
         if (hook.target.kind === 'DaemonSet' && !isSynced()) throw notSeenYet()
-        const answer: WishAnswer = await carryOut(
+        const answer: ActionAnswer = await carryOut(
           {
             on: 'Rollout',
             key: rolloutOf(hook, reads),

@@ -9,7 +9,7 @@ import { accessResources, questionText } from '../auth/access.ts'
 import { callerOf } from '../auth/guard.ts'
 import type { ReleaseReads, Sight } from '../release-reads.ts'
 import type { PlanRelease } from '../plan/create-planner.ts'
-import type { CarryOut } from './wishes.ts'
+import type { CarryOut } from './actions.ts'
 
 /** What routes work with. */
 export interface RouteParts {

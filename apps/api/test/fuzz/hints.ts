@@ -91,29 +91,29 @@ export function hintsOf(revisions: readonly string[]): Hints {
   }
 }
 
-/** What makes each wish a whole one. */
+/** The members that each action needs. */
 function bodies(keys: fc.Arbitrary<Json>, revisions: readonly string[]): Hints {
   const reason = fc.oneof(
     fc.string({ maxLength: 1_024 }),
     oddText.map((text) => text.slice(0, 1_024)),
   )
   const expectedStep = fc.constant(1)
-  const wish = (members: Readonly<Record<string, fc.Arbitrary<Json>>>, required: readonly string[]): fc.Arbitrary<Json> =>
+  const actionBody = (members: Readonly<Record<string, fc.Arbitrary<Json>>>, required: readonly string[]): fc.Arbitrary<Json> =>
     fc.record<Record<string, Json>>({ reason, ...members }, { requiredKeys: [...required] })
   const step = fc.integer({ min: 1, max: 3 })
   const toRevision = fc.constantFrom(...revisions)
   const revision = fc.constantFrom(...revisions)
   return {
-    'body of approve': wish({ expectedStep }, ['expectedStep']),
-    'body of jump': wish({ expectedStep, step }, ['expectedStep', 'step']),
-    'body of promote': wish({ expectedStep, full: fc.boolean() }, []),
-    'body of undo': wish({ toRevision, revision }, []),
-    'body of rollBackDaemonSet': wish({ toRevision, revision, dryRun: fc.boolean() }, []),
+    'body of approve': actionBody({ expectedStep }, ['expectedStep']),
+    'body of jump': actionBody({ expectedStep, step }, ['expectedStep', 'step']),
+    'body of promote': actionBody({ expectedStep, full: fc.boolean() }, []),
+    'body of undo': actionBody({ toRevision, revision }, []),
+    'body of rollBackDaemonSet': actionBody({ toRevision, revision, dryRun: fc.boolean() }, []),
     'body of sendToHook': fc.oneof(
-      wish({ id: keys, action: fc.constantFrom('pause', 'resume', 'abort', 'retry') }, ['id', 'action']),
-      wish({ id: keys, action: fc.constant('approve'), expectedStep }, ['id', 'action', 'expectedStep']),
-      wish({ id: keys, action: fc.constant('jump'), expectedStep, step }, ['id', 'action', 'expectedStep', 'step']),
+      actionBody({ id: keys, action: fc.constantFrom('pause', 'resume', 'abort', 'retry') }, ['id', 'action']),
+      actionBody({ id: keys, action: fc.constant('approve'), expectedStep }, ['id', 'action', 'expectedStep']),
+      actionBody({ id: keys, action: fc.constant('jump'), expectedStep, step }, ['id', 'action', 'expectedStep', 'step']),
     ),
-    ...Object.fromEntries(['pause', 'resume', 'abort', 'retry', 'restart'].map((type) => [`body of ${type}`, wish({}, [])])),
+    ...Object.fromEntries(['pause', 'resume', 'abort', 'retry', 'restart'].map((type) => [`body of ${type}`, actionBody({}, [])])),
   }
 }

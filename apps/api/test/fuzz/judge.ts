@@ -1,4 +1,4 @@
-import { problemSchema, recordedActionSchema, streamMessageSchema, type WishAnswer } from '@tranche/api-schema'
+import { problemSchema, recordedActionSchema, streamMessageSchema, type ActionAnswer } from '@tranche/api-schema'
 import { type ErrorCode, errorCatalog } from '@tranche/errors'
 import { type KubeObject, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
@@ -100,11 +100,11 @@ function writesOf({ request, before, after }: Exchange, answer: Answer): readonl
   const wrong = [...spoiltIn(after.rollout), ...spoiltIn(after.daemonSet)]
   if (answer.status >= 300) return isChanged ? [...wrong, `${answer.status} was answered, and something was written`] : wrong
   if (request.method !== 'POST') return isChanged ? [...wrong, `${request.method} has written something`] : wrong
-  const { id, repeated, message } = (parse(answer.text) ?? {}) as Partial<WishAnswer>
-  if (id === undefined) return isChanged ? [...wrong, 'something was written, and no wish was answered'] : wrong
+  const { id, repeated, message } = (parse(answer.text) ?? {}) as Partial<ActionAnswer>
+  if (id === undefined) return isChanged ? [...wrong, 'something was written, and no action was answered'] : wrong
   if (repeated === true || message?.includes('dryRun') === true) return isChanged ? [...wrong, 'it was repeated, and written again'] : wrong
   const isRecorded = [...recordsOf(after.rollout), ...recordsOf(after.daemonSet)].some((record) => record.id === id)
-  return isRecorded ? wrong : [...wrong, `the wish ${id} is on no record`]
+  return isRecorded ? wrong : [...wrong, `the action ${id} is on no record`]
 }
 
 function spoiltIn({ kind, metadata: { annotations = {} } }: KubeObject): readonly string[] {
@@ -118,7 +118,7 @@ function spoiltIn({ kind, metadata: { annotations = {} } }: KubeObject): readonl
       ? [`the record on the ${kind} has ${Buffer.byteLength(record)} bytes`]
       : []),
     ...(action !== undefined && typeof (parse(action) as { id?: unknown } | null)?.id !== 'string'
-      ? [`the wish on the ${kind} is spoilt`]
+      ? [`the action on the ${kind} is spoilt`]
       : []),
   ]
 }

@@ -1,8 +1,8 @@
 import { ApiProblemError } from '@tranche/api-client'
-import type { WishBody } from '@tranche/api-schema'
+import type { ActionBody } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 
-const optionOf: Readonly<Record<Exclude<keyof WishBody, 'reason'>, string>> = {
+const optionOf: Readonly<Record<Exclude<keyof ActionBody, 'reason'>, string>> = {
   expectedStep: '--expected-step',
   revision: '--revision',
   step: '--step',
@@ -17,9 +17,9 @@ const unmistakable: readonly Member[] = ['expectedStep', 'toRevision']
 
 /**
  * @param said the body as it was typed, without what a look has added
- * @returns the refusal of a wish in the words of the command line: with the option and the value that it is about, where they were typed
+ * @returns the refusal of an action in the words of the command line: with the option and the value that it is about, where they were typed
  */
-export function inOptions(error: unknown, said: WishBody): unknown {
+export function inOptions(error: unknown, said: ActionBody): unknown {
   if (!isAppError(error)) return error
   const member = memberOf(error)
   const value = member === undefined ? undefined : said[member]

@@ -121,6 +121,6 @@ function withLimits(desk: ReleaseDesk, { requestTimeoutMs: deadlineMs }: AccessO
     history: (key, options) => about(key, desk.history(key, limited(options))),
     events: (key, options) => about(key, desk.events(key, limited(options))),
     template: (key, revision, options) => about(key, desk.template(key, revision, limited(options))),
-    wish: (key, wish, options) => about(key, desk.wish(key, wish, limited(options))),
+    act: (key, action, options) => about(key, desk.act(key, action, limited(options))),
   }
 }

@@ -23,7 +23,7 @@ export interface SeenVersion {
   /** Name of the DaemonSet that says so: whoever may write one may name any Rollout in it. Undefined of a Rollout itself. */
   readonly daemonSet?: string
   readonly generation: number | undefined
-  /** The wishes on its record, as text: who has written one has recorded what else differs. */
+  /** The recorded actions, as text: a program that adds one has recorded the other differences too. */
   readonly recorded: string | undefined
   /** What people write, as it stands; of a Rollout or of a DaemonSet. */
   readonly written: object
@@ -81,14 +81,14 @@ function actionsOnRollout(rollout: Rollout, was: SeenVersion, is: Seen): readonl
     doneTo(rollout, { was, is, path: ['spec', 'disabled'] }, spec.disabled === true ? 'disable' : 'enable'),
     action && doneTo(rollout, { was, is, path: ['metadata', 'annotations', rolloutAnnotations.action] }, action.type, action.said),
   ]
-  // A status is ours: only who is named as somebody else has wished by it.
-  const wished = [
+  // The status is ours: a change is an action only where `managedFields` names another program.
+  const statusActions = [
     currentStepState === 'StepReady' &&
       doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'currentStepState'] }, 'approve', { step: currentStepIndex }),
     nextStepIndex !== undefined &&
       doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'nextStepIndex'] }, 'jump', { step: nextStepIndex }),
   ].filter((one) => one !== false && one?.manager !== undefined)
-  return [...told, ...wished].filter((one) => one !== undefined && one !== false)
+  return [...told, ...statusActions].filter((one) => one !== undefined && one !== false)
 }
 
 function actionsOnTemplate(daemonSet: DaemonSet, was: SeenVersion, is: Seen): readonly UndatedAction[] {
@@ -111,15 +111,15 @@ interface Difference {
 }
 
 /**
- * @returns undefined where nothing differs at this place, where our controllers made the difference, and where a wish on record did. Anybody
- *   can take the name of a program that carries wishes out: without a record it is told like any other.
+ * @returns undefined where nothing differs at this place, where our controllers made the difference, and where a recorded action did. Any
+ *   program can use the name of the API or the command line: without a record its change is reported like any other.
  */
 function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenType, said: Said = {}): UndatedAction | undefined {
   const [before, after] = [at(was.written, path), at(is.written, path)]
   if (isSameJson(before, after)) return undefined
   const writers = writersOf(ownersOf(object), under(path, before), under(path, after))
   const isRecorded = was.recorded !== is.recorded
-  const [manager] = writers.filter((writer) => !controllers.has(writer) && !(isRecorded && wishers.has(writer)))
+  const [manager] = writers.filter((writer) => !controllers.has(writer) && !(isRecorded && actors.has(writer)))
   if (manager === undefined && (writers.length > 0 || isRecorded)) return undefined
   const id = `seen-${object.metadata.resourceVersion}-${type}`
   const { step, reason } = said
@@ -133,7 +133,7 @@ function doneTo(object: KubeObject, { was, is, path }: Difference, type: SeenTyp
 }
 
 const controllers: ReadonlySet<string> = new Set([fieldManagers.controller, fieldManagers.executor])
-const wishers: ReadonlySet<string> = new Set([fieldManagers.api, fieldManagers.cli])
+const actors: ReadonlySet<string> = new Set([fieldManagers.api, fieldManagers.cli])
 
 function ownersOf({ metadata }: KubeObject): readonly FieldOwner[] {
   return (metadata as { readonly managedFields?: readonly FieldOwner[] }).managedFields ?? []
@@ -152,14 +152,14 @@ function actionOf(text: string | undefined): { readonly type: SeenType; readonly
   if (text === undefined) return undefined
   try {
     const { type, reason } = JSON.parse(text) as { readonly type?: unknown; readonly reason?: unknown }
-    const known = actionTypes.find((one) => one === type)
+    const known = annotationTypes.find((one) => one === type)
     return known && { type: known, said: typeof reason === 'string' && reason !== '' ? { reason: cutReason(reason) } : {} }
   } catch {
     return undefined
   }
 }
 
-const actionTypes = seenTypes.filter((type) => ['approve', 'jump', 'promote', 'abort', 'retry'].includes(type))
+const annotationTypes = seenTypes.filter((type) => ['approve', 'jump', 'promote', 'abort', 'retry'].includes(type))
 
 /** Sixteen of them have to fit into one annotation beside all others. */
 function cutReason(reason: string): string {

@@ -23,7 +23,7 @@ import {
 } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
 import type { Exchange } from '@tranche/wire'
-import { seenActionsOf, withSeen } from '@tranche/wishes'
+import { seenActionsOf, withSeen } from '@tranche/actions'
 import { patchOrConflict } from '../patch-or-conflict.ts'
 import { type SeenVersion, seeDaemonSet, seeRollout } from './seen-version.ts'
 

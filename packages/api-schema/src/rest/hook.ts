@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 import { namespaceParamsSchema } from './paging.ts'
-import { wishBodySchema, wishTypes } from './wish.ts'
+import { actionBodySchema, actionTypes } from './action.ts'
 
-/** What a pipeline sends to a hook: one wish, and an id by which it is carried out once. */
-export const hookBodySchema = wishBodySchema
+/** What a pipeline sends to a hook: one action, and an id by which it is carried out once. */
+export const hookBodySchema = actionBodySchema
   .extend({
-    id: z.string().min(1).max(255).meta({ description: 'Names this wish: the same id by the same hook is carried out once.' }),
-    action: z.enum(wishTypes).meta({ description: 'One that the hook allows.' }),
+    id: z.string().min(1).max(255).meta({ description: 'Id of this action: the same id by the same hook is carried out once.' }),
+    action: z.enum(actionTypes).meta({ description: 'One that the hook allows.' }),
   })
   .meta({ id: 'HookMessage' })
 /** @see hookBodySchema */

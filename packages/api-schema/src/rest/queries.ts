@@ -31,19 +31,19 @@ export const nodesQuerySchema = pageQuerySchema.strict().extend({
 /** @see nodesQuerySchema */
 export type NodesQuery = Frozen<z.infer<typeof nodesQuerySchema>>
 
-/** How long a wish waits for its answer. */
+/** How long a request waits for the answer to its action. */
 export const waitQuerySchema = z.strictObject({
   wait: z.coerce.number().int().min(0).max(60).default(0).meta({
-    description: 'Seconds to wait until the controller has acted on the wish: then 200, else 202. At most 60.',
+    description: 'Seconds to wait until the controller has acted on the action: then 200, else 202. At most 60.',
   }),
 })
 
-/** A key by which a wish that is sent twice is carried out once. */
+/** A key by which an action that is sent twice is carried out once. */
 export const idempotencyHeadersSchema = z.object({
   'idempotency-key': z
     .string()
     .min(1)
     .max(255)
     .optional()
-    .meta({ description: 'The same key by the same user is the same wish: sent again, it gets the same answer and writes nothing.' }),
+    .meta({ description: 'The same key by the same user is the same action: sent again, it gets the same answer and writes nothing.' }),
 })

@@ -3,7 +3,7 @@ import type { Frozen } from '../fields.ts'
 import { failureSchema } from '../status-fields.ts'
 import { lastActionSchema, heldRevisionSchema } from '../rollout.ts'
 import { releaseResults } from '../values.ts'
-import { wishTypes } from './wish.ts'
+import { actionTypes } from './action.ts'
 
 const moment = (): z.ZodString => z.string().meta({ format: 'date-time' })
 const count = (description: string): z.ZodNumber => z.int().min(0).meta({ description })
@@ -37,7 +37,7 @@ const needSchema = z.object({
   reason: z.string().meta({ description: 'Why, in one word: StepPaused, Paused, ReleaseFailed, PolicyNotFound …' }),
   message: z.string().meta({ description: 'Why, for a person.' }),
   since: moment().optional().meta({ description: 'Since when.' }),
-  actions: z.array(z.enum(wishTypes)).meta({ description: 'What can be wished for now that would help.' }),
+  actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would help now.' }),
 })
 /** What a person has to decide. */
 export type Need = Frozen<z.infer<typeof needSchema>>
@@ -103,10 +103,10 @@ const stepReportSchema = z.object({
   state: z.enum(['done', 'current', 'ahead']),
 })
 
-/** One recorded wish of a person or program. */
+/** One recorded action of a person or program. */
 export const recordedActionSchema = z.object({
   id: z.string(),
-  type: z.enum(wishTypes),
+  type: z.enum(actionTypes),
   by: z.string().meta({ description: 'User as the API server knows them; `hook:NAME` for a hook.' }),
   reason: z.string().optional(),
   at: moment(),
@@ -140,7 +140,7 @@ export type SeenType = (typeof seenTypes)[number]
 /** Longest reason that is kept of what was written past us, in characters. */
 export const SEEN_REASON_MAX = 256
 
-/** Something that was written past us, and that therefore nobody has put on the record of wishes. */
+/** A change that was written past Tranche, and so is not on the record of actions. */
 export const seenActionSchema = z
   .object({
     id: z.string(),
@@ -168,7 +168,7 @@ export const rolloutReportSchema = rolloutSummarySchema
     failure: failureSchema.optional(),
     heldRevisions: z.array(heldRevisionSchema),
     lastAction: lastActionSchema.optional(),
-    actions: z.array(z.enum(wishTypes)).meta({ description: 'What can be wished for now, so that it would be accepted.' }),
+    actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would be accepted now.' }),
     policy: z.string().optional().meta({ description: 'ReleasePolicy that it names.' }),
     zones: z.array(z.object({ zone: z.string(), states: z.partialRecord(z.enum(nodeStates), z.int()) })),
     skippedNodes: z.array(z.string()),

@@ -15,7 +15,7 @@ export interface Fleet {
   create(spec?: Readonly<Record<string, unknown>>, podSpec?: Readonly<Record<string, unknown>>): Promise<void>
   setImage(image: string): Promise<void>
   patch(body: object): Promise<void>
-  /** Waits until the status says that all is as wished. @returns the DaemonSet */
+  /** Waits until the status says that all pods are as the spec wants them. @returns the DaemonSet */
   settled(): Promise<Body>
   /** The revisions, by their number. */
   revisions(): Promise<readonly Body[]>

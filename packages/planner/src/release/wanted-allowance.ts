@@ -16,7 +16,7 @@ import { leftBehind } from './the-end.ts'
 /** What a BatchRelease should allow now, as its spec and the cluster say. */
 export type Wanted =
   | { readonly kind: 'allow'; readonly allowance: Allowance; readonly stable: string; readonly progress: BatchProgress }
-  /** Nothing may be deleted; each hold says why and is lifted only by its own wish or condition (F9). */
+  /** Nothing may be deleted; each hold says why and is lifted only by its own cause (F9). */
   | { readonly kind: 'stop'; readonly holds: readonly Hold[]; readonly message: string }
   /** The cluster has not caught up; what is allowed stays as it is, and F1 keeps executors still. */
   | { readonly kind: 'pending'; readonly message: string }

@@ -25,8 +25,8 @@ export function advanceStep(view: RolloutView, course: Course): Course {
 
 /** Goes to another step, or to the beginning of the present one. Whoever jumps wants to look again: pauses count from then on. */
 export function jumpTo(view: RolloutView, course: Course, step: number): Course {
-  const { promote: _over, ...acceptedWishes } = course.acceptedWishes
-  return toStep(view, { ...course, acceptedWishes }, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
+  const { promote: _over, ...acceptedActions } = course.acceptedActions
+  return toStep(view, { ...course, acceptedActions }, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
 }
 
 /**
@@ -198,13 +198,13 @@ export function jumpTarget(canary: CanaryStatus, steps: number): number | null {
 }
 
 /** The remaining pauses are skipped, by the action `promote`; each step must still be ready, and stay so, before the next begins. */
-function isPromoted({ acceptedWishes }: Course): boolean {
-  return acceptedWishes.promote !== undefined
+function isPromoted({ acceptedActions }: Course): boolean {
+  return acceptedActions.promote !== undefined
 }
 
 /** Soaks and analyses are skipped too. */
-function isFullyPromoted({ acceptedWishes }: Course): boolean {
-  return acceptedWishes.promote?.full === true
+function isFullyPromoted({ acceptedActions }: Course): boolean {
+  return acceptedActions.promote?.full === true
 }
 
 /**

@@ -15,8 +15,8 @@ import { heldTemplate, takenBack } from './held-revisions.ts'
 import { refusalOf } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** What the wish in `tranche.dev/action` is answered with. */
-export interface ActionAnswer {
+/** Answer to the action in `tranche.dev/action`. */
+export interface RolloutActionAnswer {
   readonly lastAction: LastAction
   /** Content of the action, so that its id is known again. */
   readonly body: AnsweredBody
@@ -41,14 +41,14 @@ export type ActionEffect =
 const LONGEST_TEXT = 256
 
 /**
- * Answers the wish in the annotation `tranche.dev/action`: once for each id, and as things stand now; a wish that comes
+ * Answers the action in the annotation `tranche.dev/action`: once for each id, in the present state. An action that comes
  * at the wrong moment is refused, never kept for later (G10).
  *
  * @param before what the status says already
- * @param decided where the Rollout goes without the wish
- * @returns null without a wish, for one that is answered already, and while it cannot be told which revision is released
+ * @param decided where the Rollout goes without the action
+ * @returns null without an action, for one that is answered already, and while the released revision is unknown
  */
-export function answerAction(view: RolloutView, before: Course, decided: Course): ActionAnswer | null {
+export function answerAction(view: RolloutView, before: Course, decided: Course): RolloutActionAnswer | null {
   const parsed = parseAction(view.rollout)
   if (parsed.kind === 'none') return null
   if (parsed.kind === 'problem') return answerUnreadable(view, parsed.problem.message)
@@ -110,7 +110,7 @@ const LOST_ANSWERS =
  * What the status remembers of answered actions, with the answer added. An id that was made from the content is forgotten
  * when the annotation is gone: writing the same action again is a new one then.
  */
-export function rememberAnswer(rollout: Rollout, answer: ActionAnswer | null): Partial<RolloutStatus> {
+export function rememberAnswer(rollout: Rollout, answer: RolloutActionAnswer | null): Partial<RolloutStatus> {
   const { status } = rollout
   if (answer === null) {
     if (parseAction(rollout).kind !== 'none' || status?.answeredBodies?.some(isGenerated) !== true) return {}
@@ -136,7 +136,7 @@ function isGenerated({ id }: Pick<AnsweredBody, 'id'>): boolean {
   return id.startsWith(GENERATED_ID_PREFIX)
 }
 
-function answerUnreadable(view: RolloutView, message: string): ActionAnswer | null {
+function answerUnreadable(view: RolloutView, message: string): RolloutActionAnswer | null {
   const text = view.rollout.metadata.annotations?.[rolloutAnnotations.action] ?? ''
   const { id, type } = unreadable(text)
   const body = { id, digest: digest(text) }

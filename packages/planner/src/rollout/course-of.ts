@@ -1,10 +1,11 @@
 import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { discoverRevisions } from '../release/discover-revisions.ts'
+import { acceptedActionsOf } from './accepted-actions.ts'
 import type { Course } from './course.ts'
 import { frozenStable } from './frozen-text.ts'
 import { goingCourse } from './going-course.ts'
-import { heedWishes } from './heed-wishes.ts'
+import { readStatusActions } from './read-status-actions.ts'
 import { obstacleOf, stalledCourse } from './obstacle-of.ts'
 import { isGoing } from './on-delete.ts'
 import { progressingCourse } from './progressing-course.ts'
@@ -52,8 +53,8 @@ export function courseBefore(view: RolloutView): Course {
   const status = view.rollout.status
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
-  const heeded = heedWishes(view)
-  const taken = takenOver(status, heeded?.canary ?? completedCanary(view, ''))
+  const read = readStatusActions(view)
+  const taken = takenOver(status, read?.canary ?? completedCanary(view, ''))
   return {
     phase: status?.phase ?? 'Initial',
     reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
@@ -62,13 +63,13 @@ export function courseBefore(view: RolloutView): Course {
     canaryNumber: status?.canaryNumber,
     succeeded: succeeded === undefined ? null : succeeded === 'True',
     heldRevisions: status?.heldRevisions ?? [],
-    acceptedWishes: status?.acceptedWishes ?? {},
+    acceptedActions: acceptedActionsOf(status),
     failure: status?.failure,
     rollbackFrom: status?.rollbackFrom,
     pausedSince: pausedSince(status),
     message: status?.message ?? '',
     stalled: null,
-    warning: heeded?.warning ?? null,
+    warning: read?.warning ?? null,
     recheckAfterMs: null,
     obstacle: null,
     goesOn: false,

@@ -1,5 +1,5 @@
 import type {
-  AcceptedWishes,
+  AcceptedActions,
   CanaryStatus,
   Failure,
   HeldBy,
@@ -50,8 +50,8 @@ export interface Course {
   readonly succeeded: boolean | null
   /** Templates that are not released again by a re-apply (G12), oldest first. */
   readonly heldRevisions: readonly HeldRevision[]
-  /** Wishes that count until the release ends. */
-  readonly acceptedWishes: AcceptedWishes
+  /** Actions that count until the release ends. */
+  readonly acceptedActions: AcceptedActions
   /** Why the version is taken to be bad, which the release brings or took back; undefined while it is not. */
   readonly failure: Failure | undefined
   /** The revision that the release takes back, or the last one took back; undefined for any other release. */

@@ -24,7 +24,7 @@ export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before
     canary,
     stableRevision: canary.canaryRevision,
     succeeded: before.rollbackFrom === undefined,
-    acceptedWishes: {},
+    acceptedActions: {},
     failure: before.rollbackFrom === undefined ? undefined : before.failure,
     message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${takenBackText(before)}`,
   }

@@ -14,7 +14,7 @@ import { releaseReport } from './release-report.ts'
 import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { refreshed, startCourse, toTheEnd, withCounts } from './start-course.ts'
-import { wishesAfterPause } from './wishes-after-pause.ts'
+import { actionsAfterPause } from './actions-after-pause.ts'
 
 /** A release runs: how does it go on? */
 export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
@@ -25,7 +25,7 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
     canary: withCounts(view, refreshed(view, before.canary)),
     canaryNumber: numberOf(view.revisions, discovery.canary),
     failure: failureToSay(view, before),
-    acceptedWishes: wishesAfterPause(view, daemonSet, before),
+    acceptedActions: actionsAfterPause(view, daemonSet, before),
   }
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const isPaused = view.rollout.spec.strategy.paused === true
@@ -98,7 +98,7 @@ function pausedCourse(view: RolloutView, before: Course): Course {
   }
 }
 
-function afterPauseText({ rollout }: RolloutView, { acceptedWishes: { pause } }: Course): string {
+function afterPauseText({ rollout }: RolloutView, { acceptedActions: { pause } }: Course): string {
   if (pause === undefined) return `run ${commandText(rollout, 'resume')} to go on`
   return pause.lifts
     ? `run ${commandText(rollout, 'resume')} to accept what has failed, as a retry does, and to go on`

@@ -11,7 +11,7 @@ import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.t
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Where the Rollout stands, and where it goes without the wish. */
+/** Where the Rollout stands, and where it goes without the action. */
 export interface Standing {
   readonly before: Course
   readonly decided: Course
@@ -20,7 +20,7 @@ export interface Standing {
 /** What waits for a person and goes on by the action retry, beside a held revision. */
 const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
 
-/** Why a wish cannot be carried out as things stand (G10); null where it can. */
+/** Why an action cannot be carried out in the present state (G10); null where it can. */
 export function refusalOf(view: RolloutView, standing: Standing, action: RolloutAction): string | null {
   const { before, decided } = standing
   if (action.type === 'retry' && isHeld(before, action.revision)) return null

@@ -5,16 +5,16 @@ import { releaseReport } from './release-report.ts'
 import { isReturn } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-type Standing = Pick<Course, 'canary' | 'acceptedWishes'>
+type Standing = Pick<Course, 'canary' | 'acceptedActions'>
 
 /**
  * The verdict that stops the release which runs; null where none does, and where somebody has accepted it with a retry that
  * the BatchRelease has yet to hear of. On the way back nothing stops: what ran before is better than what is taken back.
  */
-export function standingFailure(view: RolloutView, { canary, acceptedWishes }: Standing): Failure | null {
+export function standingFailure(view: RolloutView, { canary, acceptedActions }: Standing): Failure | null {
   const { failure } = releaseReport(view)
   if (failure?.stops !== true || isReturn(canary)) return null
-  return failure.retry === acceptedWishes.retry ? failure : null
+  return failure.retry === acceptedActions.retry ? failure : null
 }
 
 /**

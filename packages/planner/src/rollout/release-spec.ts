@@ -2,6 +2,7 @@ import type { BatchRelease, BatchReleaseSpec, CanaryStatus, HeldBy, Rollout, Rol
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { validateSpec } from '@tranche/validation'
 import { type BatchReach, batchReach } from '../nodes/batch-reach.ts'
+import { acceptedActionsOf } from './accepted-actions.ts'
 import { commandText } from './command-text.ts'
 import { heldRevision } from './held-revisions.ts'
 import { endsRelease } from './on-delete.ts'
@@ -18,7 +19,7 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   const { rollout, daemonSet } = view
   const canary = rollout.status?.canaryStatus
   if (canary === undefined || daemonSet === undefined || !isReleasing(rollout, canary)) return null
-  const retry = rollout.status?.acceptedWishes?.retry
+  const retry = acceptedActionsOf(rollout.status).retry
   // What the status has seen beside this revision: the label of the DaemonSet may have come with the next template.
   const rolloutID = canary.observedRolloutID ?? canary.canaryRevision
   const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
@@ -73,7 +74,7 @@ function withStepsOf(begun: PolicyTerms['nodes'], now: PolicyTerms['nodes']): Po
  * on no measurement.
  */
 function termsOf(view: RolloutView, canary: CanaryStatus): PolicyTerms {
-  const isFull = view.rollout.status?.acceptedWishes?.promote?.full === true
+  const isFull = acceptedActionsOf(view.rollout.status).promote?.full === true
   const { analysis, stepSoakSeconds, finalSettleSeconds, ...terms } = policyTerms(view)
   if (isFull) return { ...terms, finalSettleSeconds: 0 }
   return { ...terms, stepSoakSeconds, finalSettleSeconds, ...(!isReturn(canary) && { analysis }) }

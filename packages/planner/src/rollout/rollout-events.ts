@@ -1,7 +1,8 @@
 import type { RolloutStatus } from '@tranche/api-schema'
+import { acceptedActionsOf } from './accepted-actions.ts'
 import type { PlannedEvent } from './rollout-plan.ts'
 import { isFinalising } from './release-spec.ts'
-import { RESUMED } from './wishes-after-pause.ts'
+import { RESUMED } from './actions-after-pause.ts'
 
 /**
  * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
@@ -9,7 +10,7 @@ import { RESUMED } from './wishes-after-pause.ts'
  */
 export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutStatus, warning: string | null): readonly PlannedEvent[] {
   return [
-    ...wishEvents(warning),
+    ...rejectionEvents(warning),
     ...actionEvents(before, after),
     ...failureEvents(before, after),
     ...stallEvents(before, after),
@@ -21,8 +22,8 @@ export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutS
   ]
 }
 
-function wishEvents(warning: string | null): PlannedEvent[] {
-  return warning === null ? [] : [{ type: 'Warning', reason: 'WishRefused', message: warning }]
+function rejectionEvents(warning: string | null): PlannedEvent[] {
+  return warning === null ? [] : [{ type: 'Warning', reason: 'ActionRejected', message: warning }]
 }
 
 function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
@@ -31,8 +32,8 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
   const { id, type, by, reason, result } = answer
   const message = `${type === '' ? 'action' : type} (id ${id})${by === undefined ? '' : ` by ${by}`}${reason === undefined ? '' : `: ${reason}`}`
   return result === 'Accepted'
-    ? [{ type: 'Normal', reason: 'WishAccepted', message }]
-    : [{ type: 'Warning', reason: 'WishRefused', message }]
+    ? [{ type: 'Normal', reason: 'ActionAccepted', message }]
+    : [{ type: 'Warning', reason: 'ActionRejected', message }]
 }
 
 /** @returns the answer that a change of status gives; also to an action whose id was answered before: it is rejected, with other content */
@@ -51,11 +52,11 @@ function failureEvents(before: RolloutStatus | undefined, after: RolloutStatus):
 }
 
 /** Whoever takes a pause away is told that this has lifted a failure. */
-function resumeEvents(before: RolloutStatus | undefined, { acceptedWishes }: RolloutStatus): PlannedEvent[] {
-  const { retry } = acceptedWishes ?? {}
-  if (retry?.startsWith(RESUMED) !== true || retry === before?.acceptedWishes?.retry) return []
+function resumeEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
+  const { retry } = acceptedActionsOf(after)
+  if (retry?.startsWith(RESUMED) !== true || retry === acceptedActionsOf(before).retry) return []
   const lifted = before?.failure === undefined ? '' : `: ${before.failure.message}`
-  return [{ type: 'Normal', reason: 'WishAccepted', message: `spec.strategy.paused was taken away, which lifts the failure${lifted}` }]
+  return [{ type: 'Normal', reason: 'ActionAccepted', message: `spec.strategy.paused was taken away, which lifts the failure${lifted}` }]
 }
 
 function continueEvents(before: RolloutStatus | undefined, { failure }: RolloutStatus): PlannedEvent[] {

@@ -52,7 +52,7 @@ interface Courses {
 }
 
 function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: Courses): Course {
-  const { acceptedWishes, heldRevisions } = before
+  const { acceptedActions, heldRevisions } = before
   switch (effect.kind) {
     case 'none':
       return decided
@@ -64,14 +64,14 @@ function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: 
       return before.reason === 'Paused' ? { ...jumped, message: before.message } : jumped
     }
     case 'promote':
-      return courseOf(view, { ...before, acceptedWishes: { ...acceptedWishes, promote: { id: effect.id, full: effect.full } } })
+      return courseOf(view, { ...before, acceptedActions: { ...acceptedActions, promote: { id: effect.id, full: effect.full } } })
     case 'abort':
       return courseOf(view, { ...before, heldRevisions: withHeld(heldRevisions, effect.held) })
     case 'retry': {
       const forgotten = effect.revision === null ? heldRevisions : withoutHeld(heldRevisions, effect.revision)
       const lifts = before.phase === 'Progressing' || standingFailure(view, before) !== null
-      const wishes = lifts ? { ...acceptedWishes, retry: effect.id } : acceptedWishes
-      return courseOf(view, { ...before, heldRevisions: forgotten, acceptedWishes: wishes })
+      const actions = lifts ? { ...acceptedActions, retry: effect.id } : acceptedActions
+      return courseOf(view, { ...before, heldRevisions: forgotten, acceptedActions: actions })
     }
     default:
       return effect satisfies never
@@ -86,7 +86,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
   const leaked = leakedWhileHeld(view, course) ?? view.release?.status?.leaked
   const policy = policyInUse(view)
   const kept = withoutOwnWords(before)
-  const { heldRevisions, acceptedWishes, rollbackFrom, failure } = course
+  const { heldRevisions, acceptedActions, rollbackFrom, failure } = course
   const settlingUntil = course.phase === 'Progressing' ? releaseReport(view).settlingUntil : null
   return {
     ...kept,
@@ -107,7 +107,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     ...(failure !== undefined && { failure }),
     ...(leaked !== undefined && { leaked }),
     ...(heldRevisions.length > 0 && { heldRevisions }),
-    ...(Object.keys(acceptedWishes).length > 0 && { acceptedWishes }),
+    ...(Object.keys(acceptedActions).length > 0 && { acceptedActions }),
     ...(rollbackFrom !== undefined && { rollbackFrom }),
     ...(policy !== undefined && { policy }),
   }
@@ -119,7 +119,8 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     skippedNodes: _gone,
     leaked: _went,
     heldRevisions: _held,
-    acceptedWishes: _wishes,
+    acceptedActions: _actions,
+    acceptedWishes: _actionsBefore,
     rollbackFrom: _from,
     policy: _policy,
     failure: _failure,
@@ -148,7 +149,7 @@ function keptStatus({ schemaGap }: RolloutView, status: RolloutStatus): RolloutS
   return { observedGeneration: generation, phase, message, currentStepIndex, currentStepState, conditions, canaryStatus }
 }
 
-/** A wish that allows less is observed when the BatchRelease has acknowledged it (F8, G9). */
+/** A spec that allows less is observed when the BatchRelease has acknowledged it (F8, G9). */
 function observedGeneration(view: RolloutView, course: Course): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0

@@ -41,7 +41,7 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     canaryNumber: numberOf(view.revisions, revision),
     succeeded: null,
     heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),
-    acceptedWishes: {},
+    acceptedActions: {},
     failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : undefined,
     rollbackFrom,
     message: rollbackFrom === undefined ? `releasing revision ${revision}` : `going back from revision ${rollbackFrom} to ${revision}`,

@@ -6,7 +6,7 @@ import { aPod, applyPatch, DAEMON_SET_UID, FLEET_OWNER, type GeneratedCluster, g
 import fc from 'fast-check'
 import { aRevision, NOW_MS, templateOf } from '../../../../test/toys/build-view.ts'
 
-/** What one pass over a BatchRelease may find: any cluster, in any state of the record, of the DaemonSet and of the wishes. */
+/** What one pass over a BatchRelease may find: any cluster, in any state of the record, of the DaemonSet and of the user's spec. */
 export interface GeneratedRelease {
   readonly cluster: GeneratedCluster
   readonly view: ReleaseView
@@ -31,7 +31,7 @@ const shape = fc.record({
     'ofAnother',
   ),
   holds: fc.boolean(),
-  wish: fc.constantFrom('go', 'go', 'go', 'go', 'pause', 'delete', 'remove'),
+  request: fc.constantFrom('go', 'go', 'go', 'go', 'pause', 'delete', 'remove'),
   control,
   /** The annotations of the release: as the record has them, as another batch had them, or none. */
   announced: fc.constantFrom('asRecorded', 'asRecorded', 'otherwise', 'nothing'),
@@ -58,7 +58,7 @@ type Shape = typeof shape extends fc.Arbitrary<infer S> ? S : never
 export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant({})): fc.Arbitrary<GeneratedRelease> {
   return fc.tuple(generatedClusters(), shape, users).map(([generated, drawn, fields]) => {
     const cluster = drawn.stage === 'done' ? updated(generated) : generated
-    const daemonSet = drawn.wish === 'remove' ? undefined : daemonSetOf(cluster, drawn, fields)
+    const daemonSet = drawn.request === 'remove' ? undefined : daemonSetOf(cluster, drawn, fields)
     const view: ReleaseView = {
       release: releaseOf(cluster, drawn),
       daemonSet,
@@ -78,7 +78,7 @@ export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant(
     return {
       cluster,
       view: drawn.stage === 'anywhere' ? view : followed(view, drawn.stage === 'announced' ? 1 : 0),
-      stopAsked: drawn.wish !== 'go',
+      stopAsked: drawn.request !== 'go',
     }
   })
 }
@@ -152,7 +152,7 @@ function fleetOf({ nodes, pods }: GeneratedCluster): ReleaseView['fleet'] {
 function recordOf({ record }: GeneratedCluster, drawn: Shape): FlightRecord | undefined {
   if (drawn.record === 'none') return undefined
   // A release that is being deleted has stopped for that, or is about to.
-  const hold = drawn.wish === 'delete' ? { reason: 'Deleting', id: 'release' } : { reason: 'Paused', id: '3' }
+  const hold = drawn.request === 'delete' ? { reason: 'Deleting', id: 'release' } : { reason: 'Paused', id: '3' }
   const holds = drawn.holds ? [hold] : []
   if (drawn.record === 'ofAnother') return { ...record, state: 'stopped', holds, workloadUid: 'an older DaemonSet' }
   return { ...record, state: drawn.record, holds: drawn.record === 'open' ? [] : holds }
@@ -178,7 +178,7 @@ function releaseOf(cluster: GeneratedCluster, drawn: Shape): BatchRelease {
       generation: 4,
       finalizers: drawn.finalizer ? [BATCH_RELEASE_FINALIZER] : [],
       ownerReferences: [{ apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }],
-      ...(drawn.wish === 'delete' && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
+      ...(drawn.request === 'delete' && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
     },
     spec: {
       workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
@@ -190,7 +190,7 @@ function releaseOf(cluster: GeneratedCluster, drawn: Shape): BatchRelease {
         enableExtraWorkloadForCanary: false,
       },
       tranche: {
-        ...{ canaryRevision: 'new', stableRevision: 'old', release: 'r1', paused: drawn.wish === 'pause' },
+        ...{ canaryRevision: 'new', stableRevision: 'old', release: 'r1', paused: drawn.request === 'pause' },
         failure: { maxFailedNodes: drawn.maxFailedNodes },
       },
     },

@@ -21,8 +21,8 @@ describe('whatever a user has on the DaemonSet', () => {
   it('a Rollout that binds it or lets it go changes only our keys and the type of the strategy (G11)', () => {
     let patched = 0
     fc.assert(
-      fc.property(generatedReleases(generatedUserFields()), fc.constantFrom('runs', 'isDisabled', 'isDeleted'), (release, wish) => {
-        const plan = planRollout(rolloutViewOf(release, wish))
+      fc.property(generatedReleases(generatedUserFields()), fc.constantFrom('runs', 'isDisabled', 'isDeleted'), (release, change) => {
+        const plan = planRollout(rolloutViewOf(release, change))
         if (plan.kind !== 'patchDaemonSet') return
         patched++
         expectHandsOff(plan.daemonSet, plan.patch)
@@ -65,7 +65,7 @@ function patchesOf(plan: BatchReleasePlan): readonly (BatchReleasePlan & { kind:
   return plan.kind === 'patchDaemonSet' ? [plan] : []
 }
 
-function rolloutViewOf({ view }: GeneratedRelease, wish: string): RolloutView {
+function rolloutViewOf({ view }: GeneratedRelease, change: string): RolloutView {
   const { daemonSet, revisions, fleet, strategyScope, nowMs, monotonicMs } = view
   const rollout = {
     metadata: {
@@ -75,11 +75,11 @@ function rolloutViewOf({ view }: GeneratedRelease, wish: string): RolloutView {
       resourceVersion: '1',
       generation: 1,
       finalizers: [ROLLOUT_FINALIZER],
-      ...(wish === 'isDeleted' && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
+      ...(change === 'isDeleted' && { deletionTimestamp: '2026-01-02T00:00:00Z' }),
     },
     spec: {
       workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
-      ...(wish === 'isDisabled' && { disabled: true }),
+      ...(change === 'isDisabled' && { disabled: true }),
       strategy: { canary: { steps: [{ replicas: '100%' }] } },
     },
     status: { phase: 'Healthy', stableRevision: 'old' },

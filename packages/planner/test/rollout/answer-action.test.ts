@@ -1,4 +1,4 @@
-import type { LastAction, RolloutStep } from '@tranche/api-schema'
+import type { LastAction, Rollout, RolloutStep } from '@tranche/api-schema'
 import { planRollout } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../test/toys/settle.ts'
@@ -250,7 +250,7 @@ describe('an action', () => {
     settle(toy)
     expect(answerOf(toy)).toMatchObject({ id: expect.stringMatching(/^unreadable-[0-9a-f]{8}$/), result: 'Refused' })
     expect(toy.rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')?.status).toBe('False')
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect(toy.rollout?.status?.currentStepIndex).toBe(2)
   })
@@ -274,7 +274,7 @@ describe('an action', () => {
     expect(toy.rollout?.status?.answeredActions).toEqual(['a', 'b'])
   })
 
-  it('is remembered by its id for sixteen wishes', () => {
+  it('is remembered by its id for sixteen actions', () => {
     const toy = paused()
     for (let at = 0; at < 20; at++) {
       toy.act({ id: `w${at}`, type: 'approve', expectedStep: 9 })
@@ -288,7 +288,7 @@ describe('an action', () => {
     const toy = paused()
     toy.act(approve)
     settle(toy)
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect([answerOf(toy)?.id, toy.rollout?.status?.currentStepIndex]).toEqual(['1', 3])
   })
@@ -393,7 +393,7 @@ describe('the action promote', () => {
     const states: string[] = []
     settle(toy, () => states.push(`${toy.rollout?.status?.currentStepIndex} ${toy.rollout?.status?.currentStepState}`))
     expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', lastAction: { type: 'promote', result: 'Accepted' } })
-    expect(toy.rollout?.status).not.toHaveProperty('acceptedWishes')
+    expect(toy.rollout?.status).not.toHaveProperty('acceptedActions')
     expect([...new Set(states)]).toEqual(expect.arrayContaining(['2 StepReady', '3 StepReady']))
     expect(states.some((state) => state.endsWith(' StepPaused'))).toBe(false)
     toy.setImage('v3')
@@ -401,11 +401,25 @@ describe('the action promote', () => {
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
   })
 
+  it('goes on after an upgrade: `acceptedWishes` of the version before becomes `acceptedActions`', () => {
+    const toy = paused()
+    toy.act({ id: 'p', type: 'promote', full: true })
+    toy.passRollout()
+    const { acceptedActions, ...status } = toy.rollout!.status!
+    toy.rollout = { ...toy.rollout!, status: { ...status, acceptedWishes: acceptedActions! } }
+    const seen: (Rollout['status'] & object)[] = []
+    settle(toy, () => seen.push(toy.rollout!.status!))
+    expect(seen).toContainEqual(expect.objectContaining({ acceptedActions }))
+    expect(seen.some(({ currentStepState }) => currentStepState === 'StepPaused')).toBe(false)
+    expect(toy.rollout.status).not.toHaveProperty('acceptedWishes')
+    expect(toy.rollout.status).toMatchObject({ phase: 'Healthy' })
+  })
+
   it.each([true, false])('is remembered with the id, and whether it is full (%s)', (full) => {
     const toy = paused()
     toy.act({ id: 'p', type: 'promote', full })
     toy.passRollout()
-    expect(toy.rollout?.status?.acceptedWishes).toEqual({ promote: { id: 'p', full } })
+    expect(toy.rollout?.status?.acceptedActions).toEqual({ promote: { id: 'p', full } })
   })
 
   it('never skips that a step is ready, nor the budget', () => {

@@ -72,7 +72,7 @@ describe('a release whose new version is bad', () => {
   ])('puts %j back that somebody writes into the status, also before the failure was said (G10)', (words, text) => {
     const toy = paused()
     toy.latch()
-    toy.wish(words)
+    toy.setCanaryStatus(words)
     passRollout(toy)
     expect(toy.rollout?.status).toMatchObject({
       currentStepState: 'StepPaused',
@@ -85,10 +85,10 @@ describe('a release whose new version is bad', () => {
     const toy = failed()
     toy.act({ id: 'r', type: 'retry', by: 'alice' })
     passRollout(toy)
-    expect(toy.rollout?.status).toMatchObject({ lastAction: { id: 'r', result: 'Accepted' }, acceptedWishes: { retry: 'r' } })
+    expect(toy.rollout?.status).toMatchObject({ lastAction: { id: 'r', result: 'Accepted' }, acceptedActions: { retry: 'r' } })
     expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, 'r'])
     settle(toy)
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 2 })
   })
@@ -98,7 +98,7 @@ describe('a release whose new version is bad', () => {
     resume(toy, 'run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on')
     const retry = `resume-${toy.rollout?.metadata.generation}`
     expect([stalled(toy), toy.release?.spec.tranche?.retry]).toEqual([undefined, retry])
-    expect(toy.rollout?.status?.acceptedWishes).toEqual({ retry })
+    expect(toy.rollout?.status?.acceptedActions).toEqual({ retry })
     toy.latch({ nodes: ['node-1'] })
     passRollout(toy)
     expect(stalled(toy)).toBe('ReleaseFailed')
@@ -112,7 +112,7 @@ describe('a release whose new version is bad', () => {
     toy.pause(false)
     settleRelease(toy)
     passRollout(toy)
-    expect([stalled(toy), toy.release?.spec.tranche?.retry, toy.rollout?.status?.acceptedWishes]).toEqual([
+    expect([stalled(toy), toy.release?.spec.tranche?.retry, toy.rollout?.status?.acceptedActions]).toEqual([
       'ReleaseFailed',
       undefined,
       undefined,
@@ -234,7 +234,7 @@ describe('a release whose new version is bad', () => {
     passRollout(toy)
     expect([stalled(toy), toy.rollout?.status?.failure?.message]).toEqual([undefined, SEEN])
     settle(toy)
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect(toy.rollout?.status?.currentStepIndex).toBe(2)
   })

@@ -54,7 +54,7 @@ function checkSealed({ rollout, release }: ToyCluster, sealed: Set<string>): voi
   const record = release?.status?.flight
   const open = record?.state === 'open' ? record.revision : null
   if (open !== null) expect([...sealed], 'held and open').not.toContain(open)
-  // Between the answer to the wish and the BatchRelease that knows of it, what was allowed still is.
+  // Between the answer to the action and the BatchRelease that has it, what was allowed still is.
   const isTold = release === undefined || release.spec.tranche?.hold?.reason === 'RevisionHeld'
   for (const revision of held) if (isTold && revision !== open) sealed.add(revision)
 }
@@ -68,13 +68,13 @@ function act(toy: ToyCluster, deed: Deed, at: number): void {
       return toy.setImage(deed.image)
     case 'action':
       return toy.act({
-        id: `wish-${at}`,
+        id: `action-${at}`,
         type: deed.type,
         by: 'alice',
         expectedStep: toy.rollout?.status?.canaryStatus?.currentStepIndex ?? 1,
       })
     case 'approve':
-      return toy.wish({ currentStepState: 'StepReady' })
+      return toy.setCanaryStatus({ currentStepState: 'StepReady' })
     case 'pause':
       return toy.pause(deed.paused)
   }

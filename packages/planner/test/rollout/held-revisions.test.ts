@@ -291,7 +291,7 @@ describe('a template that was taken back', () => {
     const toy = aborted()
     toy.setImage('v2')
     settle(toy)
-    toy.wish({ nextStepIndex: 3 })
+    toy.setCanaryStatus({ nextStepIndex: 3 })
     settle(toy)
     expect(toy.warnings).toEqual([
       'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is held; run tranche retry agent -n demo first, so it was put back to 2',
@@ -300,7 +300,7 @@ describe('a template that was taken back', () => {
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
     takeBack(toy, { ...abort, id: 'b' })
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     toy.passRollout()
     toy.act({ id: 'r2', type: 'retry' })
     expect(toy.image()).toBe('v2')
@@ -405,8 +405,8 @@ describe('the action retry', () => {
     const toy = aborted()
     toy.setImage('v2')
     settle(toy)
-    for (const wish of [{ revision: 'hash-v9' }, { expectedStep: 2 }]) {
-      toy.act({ id: JSON.stringify(wish), type: 'retry', ...wish })
+    for (const action of [{ revision: 'hash-v9' }, { expectedStep: 2 }]) {
+      toy.act({ id: JSON.stringify(action), type: 'retry', ...action })
       settle(toy)
       expect([toy.rollout?.status?.lastAction?.result, stalled(toy)]).toEqual(['Refused', 'RevisionHeld'])
     }
@@ -454,9 +454,9 @@ function takingBack(): ToyCluster {
   return toy
 }
 
-function takeBack(toy: ToyCluster, wish: typeof abort = abort): void {
-  toy.act(wish)
-  for (let pass = 0; pass < 20 && toy.rollout?.status?.lastAction?.id !== wish.id; pass++) {
+function takeBack(toy: ToyCluster, action: typeof abort = abort): void {
+  toy.act(action)
+  for (let pass = 0; pass < 20 && toy.rollout?.status?.lastAction?.id !== action.id; pass++) {
     toy.passRelease()
     toy.passRollout()
   }

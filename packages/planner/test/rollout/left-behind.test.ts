@@ -98,7 +98,7 @@ describe('a release that is over', () => {
     settle(toy)
     const first = toy.release!
     expect(first.spec.releasePlan.batchPartition).toBe(0)
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect(toy.release).toBeUndefined()
     const { status: _none, ...made } = first

@@ -251,7 +251,7 @@ describe('a release', () => {
     const toy = healthy({ steps: threeSteps })
     toy.setImage('v2')
     for (let pass = 0; pass < 30 && canaryIn(toy)?.currentStepState !== 'StepUpgrade'; pass++) act(toy)
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect(toy.warnings).toEqual([expect.stringContaining('put back')])
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
@@ -259,14 +259,14 @@ describe('a release', () => {
 
   it('jumps to the step that somebody writes into nextStepIndex', () => {
     const toy = released({ steps: [...threeSteps.slice(0, 2), { replicas: '80%', pause: {} }, { replicas: '100%' }] })
-    toy.wish({ nextStepIndex: 3 })
+    toy.setCanaryStatus({ nextStepIndex: 3 })
     settle(toy)
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 3, nextStepIndex: 4, canaryReplicas: 4 })
   })
 
   it('puts a nextStepIndex back that is no step, with a warning', () => {
     const toy = released({ steps: threeSteps })
-    toy.wish({ nextStepIndex: 9 })
+    toy.setCanaryStatus({ nextStepIndex: 9 })
     settle(toy)
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2 })
     expect(toy.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 and the steps are 1 to 3, so it was put back to 2/)])
@@ -274,7 +274,7 @@ describe('a release', () => {
 
   it('puts a nextStepIndex back that is written while no release runs, with a warning', () => {
     const toy = healthy({ steps: threeSteps })
-    toy.wish({ nextStepIndex: 2 })
+    toy.setCanaryStatus({ nextStepIndex: 2 })
     settle(toy)
     expect(canaryIn(toy)?.nextStepIndex).toBe(-1)
     expect(toy.warnings).toEqual([expect.stringContaining('there is no step to leave')])
@@ -333,7 +333,7 @@ describe('a release', () => {
     const toy = released({ steps: threeSteps })
     approve(toy)
     setSteps(toy, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
-    toy.wish({ currentStepIndex: 3 })
+    toy.setCanaryStatus({ currentStepIndex: 3 })
     settle(toy)
     expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
     expect(toy.oldPods()).toHaveLength(2)
@@ -421,7 +421,7 @@ describe('a pause', () => {
 
   it('stops the final batch too, which then goes on where it was', () => {
     const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     for (let pass = 0; reason(toy) !== 'Finalising' && pass < 30; pass++) act(toy)
     toy.pause(true)
     settle(toy)
@@ -657,7 +657,7 @@ function leftBehind(): ToyCluster {
 }
 
 function approve(toy: ToyCluster): void {
-  toy.wish({ currentStepState: 'StepReady' })
+  toy.setCanaryStatus({ currentStepState: 'StepReady' })
   settle(toy)
 }
 

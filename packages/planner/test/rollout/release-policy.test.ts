@@ -62,7 +62,7 @@ describe('what a BatchRelease says of the policy', () => {
 
   it('has neither soaks nor analyses where the release is promoted in full, and its budget all the same', () => {
     const view = withPolicy({ maxUnavailable: 1, soak: { step: '1h', final: '1h' }, analysis })
-    const status = { ...view.rollout.status!, acceptedWishes: { promote: { id: '1', full: true } } }
+    const status = { ...view.rollout.status!, acceptedActions: { promote: { id: '1', full: true } } }
     const said = tranche({ ...view, rollout: { ...view.rollout, status } })
     expect([said?.maxUnavailable, said?.stepSoakSeconds, said?.finalSettleSeconds, said?.analysis]).toEqual([1, undefined, 0, undefined])
   })

@@ -153,10 +153,10 @@ describe('a rollback in batches', () => {
       message: expect.stringMatching(/^going back from revision hash-v2, step 2 of 4 \(60%\) is ready and waits for approval/),
     })
     expect(toy.oldPods()).toHaveLength(2)
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect([toy.rollout?.status?.currentStepIndex, toy.oldPods().length]).toEqual([3, 1])
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect([toy.rollout?.status?.phase, toy.oldPods().length, condition(toy, 'Succeeded')?.status]).toEqual(['Healthy', 0, 'False'])
   })
@@ -250,7 +250,7 @@ function pausedAt(step: number, options: ToyOptions = {}): ToyCluster {
   toy.setImage('v2')
   settle(toy)
   for (let at = 1; at < step; at++) {
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
   }
   return toy

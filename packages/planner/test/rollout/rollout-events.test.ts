@@ -78,39 +78,44 @@ describe('the events of a Rollout', () => {
       want: [],
     },
     'warn of another reason to stall': { before: stalled('BudgetZero'), after: stalled('InvalidSpec'), want: ['InvalidSpec'] },
-    'tell of a wish that was accepted': {
+    'report an accepted action': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
-      want: ['WishAccepted'],
+      want: ['ActionAccepted'],
     },
-    'warn of a wish that was refused': {
+    'warn of a refused action': {
       before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '2', type: 'abort', result: 'Refused', at: '' } },
-      want: ['WishRefused'],
+      want: ['ActionRejected'],
     },
     'warn of an action that was refused because its id is that of another one': {
       before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'abort', result: 'Refused', at: '' } },
-      want: ['WishRefused'],
+      want: ['ActionRejected'],
     },
     'warn of an action of the same type that was refused for its id': {
       before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Refused', at: 'later' } },
-      want: ['WishRefused'],
+      want: ['ActionRejected'],
     },
-    'tell of a wish once': {
+    'report an action once': {
       before: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       want: [],
     },
     'tell that a pause which was taken away lifts a failure': {
       before: aStatus('Paused', 'StepUpgrade'),
-      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
-      want: ['WishAccepted'],
+      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
+      want: ['ActionAccepted'],
     },
     'tell that once': {
+      before: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
+      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
+      want: [],
+    },
+    'tell that once after an upgrade from the version that said acceptedWishes': {
       before: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
-      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
+      after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
       want: [],
     },
     'are none where nothing is new but counts': {
@@ -124,9 +129,9 @@ describe('the events of a Rollout', () => {
     expect(rolloutEvents(before, after, null).map(({ reason }) => reason)).toEqual(want)
   })
 
-  it('warn of a wish that could not be taken', () => {
+  it('warn of a value in the status that was put back', () => {
     const status = aStatus('InRolling', 'StepUpgrade')
-    expect(rolloutEvents(status, status, 'put back')).toEqual([{ type: 'Warning', reason: 'WishRefused', message: 'put back' }])
+    expect(rolloutEvents(status, status, 'put back')).toEqual([{ type: 'Warning', reason: 'ActionRejected', message: 'put back' }])
   })
 })
 

@@ -33,7 +33,7 @@ const disturbing = fc.oneof(
   fc.record({ kind: fc.constant('image' as const), image: fc.constantFrom('v1', 'v2', 'v3') }),
   fc.record({ kind: fc.constant('pause' as const), paused: fc.boolean() }),
   fc.record({
-    kind: fc.constant('wish' as const),
+    kind: fc.constant('statusWrite' as const),
     words: fc.constantFrom(
       { currentStepState: 'StepReady' as const },
       { nextStepIndex: 2 },
@@ -102,7 +102,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         becalm(toy)
         settle(toy, () => checkPromises(toy))
         for (let round = 0; round < 20 && toy.rollout?.status?.phase !== 'Healthy'; round++) {
-          if (toy.rollout?.status?.currentStepState === 'StepPaused') toy.wish({ currentStepState: 'StepReady' })
+          if (toy.rollout?.status?.currentStepState === 'StepPaused') toy.setCanaryStatus({ currentStepState: 'StepReady' })
           if (waitsForRetry(toy)) toy.act({ id: `calm-${round}`, type: 'retry' })
           settle(toy, () => checkPromises(toy))
         }
@@ -171,8 +171,8 @@ function happen(toy: ToyCluster, happening: Happening): void {
       return toy.setImage(happening.image)
     case 'pause':
       return toy.pause(happening.paused)
-    case 'wish':
-      return toy.wish(happening.words)
+    case 'statusWrite':
+      return toy.setCanaryStatus(happening.words)
     case 'action':
       return toy.act(happening.action)
     case 'onDelete':
@@ -230,7 +230,7 @@ function checkPromises(toy: ToyCluster): void {
   if (rollout?.spec.strategy.paused === true && acknowledged && progressing?.reason === 'Paused') expect(record?.state).not.toBe('open')
   if (record?.state === 'open' && record.limit < 1) throw new Error('a record is open without a budget')
   if (status !== undefined) expect(status.message).not.toBe('')
-  // G12: nothing is deleted for a held revision once the BatchRelease knows; each template is put back once for each wish.
+  // G12: nothing is deleted for a held revision once the BatchRelease knows; each template is put back once for each action.
   const knows = release !== undefined && release.status?.observedGeneration === release.metadata.generation
   if (knows && release.spec.tranche?.hold !== undefined) expect(record?.state).not.toBe('open')
   expect(toy.reverts.length).toBe(new Set(toy.reverts).size)

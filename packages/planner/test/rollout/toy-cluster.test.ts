@@ -13,7 +13,7 @@ describe('a release on the toy cluster', () => {
     settle(toy)
     expect(toy.rollout?.status?.canaryStatus?.currentStepState).toBe('StepPaused')
     expect(toy.oldPods()).toHaveLength(3)
-    toy.wish({ currentStepState: 'StepReady' })
+    toy.setCanaryStatus({ currentStepState: 'StepReady' })
     settle(toy)
     expect(toy.rollout?.status?.phase).toBe('Healthy')
     expect(toy.oldPods()).toEqual([])

@@ -1,7 +1,7 @@
 import type { RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { actionOf, stepOf } from './wishes.ts'
+import { actionOf, stepOf } from './recorded-action.ts'
 
 /**
  * What becomes of the actions that people write. G7: each is answered once, as long as nobody writes it with another content. G10: one that names
@@ -117,7 +117,8 @@ const ACTION = 'tranche.dev/action'
 function isJumpedOrPromoted(before: RecordedRollout, next: RecordedRollout): boolean {
   const { next: planned, index = 0 } = stepOf(before)
   if (planned !== undefined && planned !== -1 && planned !== index + 1) return true
-  return [before, next].some(({ status }) => status?.acceptedWishes?.promote !== undefined || actionOf(before)?.type === 'jump')
+  const isPromoted = ({ status }: RecordedRollout): boolean => (status?.acceptedActions ?? status?.acceptedWishes)?.promote !== undefined
+  return actionOf(before)?.type === 'jump' || isPromoted(before) || isPromoted(next)
 }
 
 function stepsOf({ spec }: RecordedRollout): string {

@@ -4,7 +4,7 @@ import type { Deletion } from '../world/world.ts'
 import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { createReverts } from './reverts.ts'
-import { actionOf } from './wishes.ts'
+import { actionOf } from './recorded-action.ts'
 
 /**
  * G11: of the user's DaemonSet we change our keys and the type of its strategy; its template only back to one that it had,

@@ -1,11 +1,11 @@
 import type { RecordedRollout } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { actionOf, stepOf } from './wishes.ts'
+import { actionOf, stepOf } from './recorded-action.ts'
 
 /**
  * G10: what people write on a Rollout is never overwritten by somebody who had not read it. A write of ours that changes
  * the step, after somebody else has written it, names the version that it was made from (and the server accepts no
- * other); no write of ours changes spec or the annotation of a wish.
+ * other); no write of ours changes the spec or the annotation of an action.
  */
 export function createStatusWriteJudge({ query, breach }: JudgeParts): Judge {
   /** Version of each Rollout in which somebody else last wrote the step. */
@@ -22,12 +22,12 @@ export function createStatusWriteJudge({ query, breach }: JudgeParts): Judge {
       if (!query.isOurs(write.actor ?? '')) return void (changesStep && foreign.set(key, write.rv))
       const tell = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
       if (changesStep && foreign.has(key) && write.basedOn === undefined) {
-        const { state, next: wished } = stepOf(before)
-        tell(`overwrote the step (${state}, next ${wished}), without having read it,`)
+        const { state, next: asked } = stepOf(before)
+        tell(`overwrote the step (${state}, next ${asked}), without having read it,`)
       }
       if (changesStep) foreign.delete(key)
       if (JSON.stringify(next.spec) !== JSON.stringify(before.spec)) tell('changed the spec')
-      if (actionOf(next)?.id !== actionOf(before)?.id) tell('changed the wish')
+      if (actionOf(next)?.id !== actionOf(before)?.id) tell('changed the action')
     },
   }
 }

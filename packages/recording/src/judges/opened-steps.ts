@@ -3,7 +3,7 @@ import type { PodStory } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { World } from '../world/world.ts'
-import { actionOf, stepOf } from './wishes.ts'
+import { actionOf, stepOf } from './recorded-action.ts'
 
 /** A step as the user wrote it; without a size it is all nodes. */
 export interface Step {
@@ -112,7 +112,7 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     return pause.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - doubtAt(nowMs)
   }
 
-  function takeWishes(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
+  function takeActions(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
     const was = stepOf(before)
     const is = stepOf(next)
     if (is.state === 'StepReady' && was.state === 'StepPaused') approve(was.index)
@@ -156,7 +156,7 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
       const planned = stepsOf(next)
       if (!isOurs) {
         if (before !== undefined && JSON.stringify(steps) !== JSON.stringify(planned)) replaceSteps(story, planned)
-        takeWishes(before, next, nowMs)
+        takeActions(before, next, nowMs)
         if (isTakenUp(before, next)) takeUp(story, planned, nowMs)
         if (isEndingItself(next)) isFree = true
       }

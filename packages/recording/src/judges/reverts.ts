@@ -1,6 +1,6 @@
 import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
-import { actionOf } from './wishes.ts'
+import { actionOf } from './recorded-action.ts'
 
 /** How soon a template that is applied again may be taken back again, in milliseconds. */
 const SOONEST_AGAIN_MS = 10_000

@@ -14,8 +14,8 @@ export interface Failures {
 
 /** Begins with none. */
 export function createFailures(): Failures {
-  /** The failure of each Rollout, with what people wished when it was told, and whether they have paused it since. */
-  const standing = new Map<string, { readonly id: string; readonly wishes: string; readonly paused: Paused }>()
+  /** The failure of each Rollout, with the users' requests at that time, and whether the Rollout was paused since. */
+  const standing = new Map<string, { readonly id: string; readonly actions: string; readonly paused: Paused }>()
   /** The failure of each Rollout that was lifted last: a status may go on telling of it. */
   const lifted = new Map<string, string>()
   const resuming = new Set<string>()
@@ -30,15 +30,15 @@ export function createFailures(): Failures {
     follow({ type }, rollout) {
       const { name } = rollout.metadata
       if (type === 'DELETED') return void standing.delete(name)
-      const wishes = wishesText(rollout)
+      const actions = actionsText(rollout)
       const known = standing.get(name)
       const isPaused = rollout.spec.strategy?.paused === true
-      if (known !== undefined && (known.wishes !== wishes || (known.paused === 'since' && !isPaused))) lift(name)
+      if (known !== undefined && (known.actions !== actions || (known.paused === 'since' && !isPaused))) lift(name)
       const id = failureIn(rollout)
       if (id === null && resuming.has(name)) standing.delete(name)
       const now = standing.get(name)
       const isNew = id !== null && id !== lifted.get(name) && id !== now?.id
-      if (isNew) standing.set(name, { id, wishes, paused: isPaused ? 'before' : 'never' })
+      if (isNew) standing.set(name, { id, actions, paused: isPaused ? 'before' : 'never' })
       else if (now !== undefined) standing.set(name, { ...now, paused: pausedBy(now.paused, isPaused) })
     },
     mayResume(name, isOpen) {
@@ -69,9 +69,9 @@ function failureIn({ status }: RecordedRollout): string | null {
 
 const reasons: ReadonlySet<string> = new Set(['ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive'])
 
-/** What people wish that may lift a failure. */
-function wishesText({ metadata, spec }: RecordedRollout): string {
+/** Requests of users that may lift a failure. */
+function actionsText({ metadata, spec }: RecordedRollout): string {
   const { annotations = {}, deletionTimestamp } = metadata
-  const wishes = ['action', 'release-policy', 'on-delete'].map((key) => annotations[`tranche.dev/${key}`])
-  return JSON.stringify([wishes, deletionTimestamp, spec.disabled === true])
+  const actions = ['action', 'release-policy', 'on-delete'].map((key) => annotations[`tranche.dev/${key}`])
+  return JSON.stringify([actions, deletionTimestamp, spec.disabled === true])
 }

@@ -3,7 +3,7 @@ import { createFailures } from './failures.ts'
 import type { RecordedFlight } from './orders.ts'
 import type { RecordedTerms } from './terms.ts'
 
-/** What is wished, and answered, about one Rollout; only the fields that judges read. */
+/** Spec and status of one Rollout; only the fields that judges read. */
 export interface RecordedRollout {
   readonly metadata: {
     readonly name: string
@@ -37,6 +37,8 @@ export interface RecordedRollout {
     readonly heldRevisions?: readonly { readonly revision?: string; readonly digest: string; readonly reason?: string }[]
     readonly lastAction?: { readonly id: string; readonly type?: string; readonly result?: string }
     readonly answeredActions?: readonly string[]
+    readonly acceptedActions?: { readonly promote?: object }
+    /** Name of `acceptedActions` in the version before. */
     readonly acceptedWishes?: { readonly promote?: object }
   }
 }
@@ -55,7 +57,7 @@ export interface RecordedRelease {
   }
 }
 
-/** The stops of one DaemonSet: of each Rollout and BatchRelease that speaks of it, what it wishes and whether that is acknowledged. */
+/** The stops of one DaemonSet: the stop of each Rollout and BatchRelease that names it, and whether it is acknowledged. */
 export interface Stops {
   followRollout(write: RecordedWrite): void
   followRelease(write: RecordedWrite): void
@@ -64,7 +66,7 @@ export interface Stops {
   /** What made a release fail is there no more, or may be judged otherwise: its template, or its policy, has changed. */
   forgiveFailures(): void
   /** @returns what stops us and is acknowledged; null when nothing is */
-  acknowledged(charge: Charge): Stop['wish'] | null
+  acknowledged(charge: Charge): Stop['kind'] | null
 }
 
 /** Who is in charge of a DaemonSet. */
@@ -75,9 +77,9 @@ export interface Charge {
   readonly flight: RecordedFlight | undefined
 }
 
-/** A wish that nothing be deleted, from the generation that it was written with. */
+/** A request to delete nothing, and the generation of the object that has it. */
 interface Stop {
-  readonly wish: 'paused' | 'held' | 'disabled' | 'deleted' | 'failed'
+  readonly kind: 'paused' | 'held' | 'disabled' | 'deleted' | 'failed'
   readonly generation: number
   readonly acknowledged: boolean
 }
@@ -97,7 +99,7 @@ export function createStops(): Stops {
       const { name } = rollout.metadata
       failures.follow(write, rollout)
       const stop: Stop | null =
-        type === 'DELETED' ? { wish: 'deleted', generation: 0, acknowledged: true } : stopOf(rollout, stops.get(name))
+        type === 'DELETED' ? { kind: 'deleted', generation: 0, acknowledged: true } : stopOf(rollout, stops.get(name))
       if (stop === null) stops.delete(name)
       else stops.set(name, stop)
       if (stop !== null && saysGoing(rollout, stop)) letting.add(name)
@@ -114,46 +116,46 @@ export function createStops(): Stops {
       else releases.set(name, { stop: releaseStopOf(release, releases.get(name)?.stop ?? null), flight: release.status?.flight })
     },
     releaseWritten() {
-      for (const [name, { wish }] of stops) if (wish === 'deleted') stops.delete(name)
+      for (const [name, { kind }] of stops) if (kind === 'deleted') stops.delete(name)
     },
     forgiveFailures: () => failures.forgive(),
     acknowledged({ rollout, flight }) {
       for (const name of failures.told()) if (rollout === undefined || rollout === name) return 'failed'
-      for (const [name, stop] of stops) if (stop.acknowledged && (rollout === undefined || rollout === name)) return stop.wish
+      for (const [name, stop] of stops) if (stop.acknowledged && (rollout === undefined || rollout === name)) return stop.kind
       for (const { stop, flight: own } of releases.values()) {
-        if (stop?.acknowledged === true && own !== undefined && own === flight) return stop.wish
+        if (stop?.acknowledged === true && own !== undefined && own === flight) return stop.kind
       }
       return null
     },
   }
 }
 
-/** A stop is acknowledged when the status says so for a generation that has the wish; later words take nothing back. */
+/** A stop is acknowledged when the status says so for a generation that has it; a later status does not revoke that. */
 function stopOf(rollout: RecordedRollout, before: Stop | undefined): Stop | null {
   const { metadata, spec, status } = rollout
   if (endsItsRelease(rollout)) return null
   const isDeleted = metadata.deletionTimestamp !== undefined
-  const wish = isDeleted ? 'deleted' : spec.disabled === true ? 'disabled' : spec.strategy?.paused === true ? 'paused' : null
-  if (wish === null) return null
-  const generation = before?.wish === wish ? before.generation : (metadata.generation ?? 0)
-  // Who wishes another stop has lifted none.
+  const kind = isDeleted ? 'deleted' : spec.disabled === true ? 'disabled' : spec.strategy?.paused === true ? 'paused' : null
+  if (kind === null) return null
+  const generation = before?.kind === kind ? before.generation : (metadata.generation ?? 0)
+  // Another kind of stop lifts none.
   const known = before?.acknowledged === true
-  const said = wish === 'disabled' ? status?.phase === 'Disabled' : wish === 'paused' && saysPaused(status)
-  return { wish, generation, acknowledged: known || (said && (status?.observedGeneration ?? 0) >= generation) }
+  const said = kind === 'disabled' ? status?.phase === 'Disabled' : kind === 'paused' && saysPaused(status)
+  return { kind, generation, acknowledged: known || (said && (status?.observedGeneration ?? 0) >= generation) }
 }
 
 /** Of a BatchRelease every stop is acknowledged by the generation that it says it has observed. */
 function releaseStopOf({ metadata, spec, status }: RecordedRelease, before: Stop | null): Stop | null {
   const isDeleted = metadata?.deletionTimestamp !== undefined
-  const wish = isDeleted ? 'deleted' : spec?.tranche?.hold !== undefined ? 'held' : spec?.tranche?.paused === true ? 'paused' : null
-  if (wish === null) return null
-  const generation = before?.wish === wish ? before.generation : (metadata?.generation ?? 0)
-  return { wish, generation, acknowledged: before?.acknowledged === true || (status?.observedGeneration ?? 0) >= generation }
+  const kind = isDeleted ? 'deleted' : spec?.tranche?.hold !== undefined ? 'held' : spec?.tranche?.paused === true ? 'paused' : null
+  if (kind === null) return null
+  const generation = before?.kind === kind ? before.generation : (metadata?.generation ?? 0)
+  return { kind, generation, acknowledged: before?.acknowledged === true || (status?.observedGeneration ?? 0) >= generation }
 }
 
 /** The Rollout is deleted or disabled, and its status knows. */
-function saysGoing({ status }: RecordedRollout, { wish, generation }: Stop): boolean {
-  if (wish === 'paused' || wish === 'held') return false
+function saysGoing({ status }: RecordedRollout, { kind, generation }: Stop): boolean {
+  if (kind === 'paused' || kind === 'held') return false
   return (status?.phase === 'Terminating' || status?.phase === 'Disabling') && (status.observedGeneration ?? 0) >= generation
 }
 

@@ -21,7 +21,7 @@ function replaced(script: Script): Script {
   return script.rollout({ metadata: { generation: 2 }, spec: { strategy: { canary: { steps: [{}, { pause: {} }, {}] } } } })
 }
 
-function wish(script: Script, type: string, members: Fields = {}): Script {
+function act(script: Script, type: string, members: Fields = {}): Script {
   return script.rollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id: 'w1', type, ...members }) } } })
 }
 
@@ -37,33 +37,33 @@ describe('an action', () => {
   judgeEach(
     'G7',
     [
-      ['is answered once', (s) => status(answer(wish(s, 'approve'), 'Accepted'), { message: 'on' }), []],
+      ['is answered once', (s) => status(answer(act(s, 'approve'), 'Accepted'), { message: 'on' }), []],
       [
         'is not answered a second time',
-        (s) => answer(answer(wish(s, 'approve'), 'Accepted', { at: '10:00' }), 'Refused', { at: '10:01' }),
+        (s) => answer(answer(act(s, 'approve'), 'Accepted', { at: '10:00' }), 'Refused', { at: '10:01' }),
         ['G7'],
       ],
       [
         'is refused a second time where somebody else’s write has taken the answer away',
-        (s) => answer(status(answer(wish(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Refused', { at: '10:01' }),
+        (s) => answer(status(answer(act(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Refused', { at: '10:01' }),
         [],
       ],
       [
         'is not accepted a second time, also where somebody else’s write has taken the answer away',
-        (s) => answer(status(answer(wish(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Accepted', { at: '10:01' }),
+        (s) => answer(status(answer(act(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Accepted', { at: '10:01' }),
         ['G7'],
       ],
-      ['is answered again with another content', (s) => answer(wish(answer(wish(s, 'approve'), 'Accepted'), 'abort'), 'Refused'), []],
+      ['is answered again with another content', (s) => answer(act(answer(act(s, 'approve'), 'Accepted'), 'abort'), 'Refused'), []],
     ],
     { begin },
   )
   judgeEach(
     'G10',
     [
-      ['is accepted at its step', (s) => answer(wish(s, 'approve', { expectedStep: 1 }), 'Accepted'), []],
-      ['is not accepted at another', (s) => answer(wish(s, 'approve', { expectedStep: 2 }), 'Accepted'), ['G10']],
-      ['is refused at another', (s) => answer(wish(s, 'approve', { expectedStep: 2 }), 'Refused'), []],
-      ['is not accepted for another revision', (s) => answer(wish(s, 'abort', { revision: 'v9' }), 'Accepted'), ['G10']],
+      ['is accepted at its step', (s) => answer(act(s, 'approve', { expectedStep: 1 }), 'Accepted'), []],
+      ['is not accepted at another', (s) => answer(act(s, 'approve', { expectedStep: 2 }), 'Accepted'), ['G10']],
+      ['is refused at another', (s) => answer(act(s, 'approve', { expectedStep: 2 }), 'Refused'), []],
+      ['is not accepted for another revision', (s) => answer(act(s, 'abort', { revision: 'v9' }), 'Accepted'), ['G10']],
     ],
     { begin },
   )

@@ -139,17 +139,17 @@ describe('the aim', () => {
 })
 
 describe('a stop', () => {
-  const wished = { metadata: { generation: 2 }, spec: { strategy: { paused: true } } }
+  const requested = { metadata: { generation: 2 }, spec: { strategy: { paused: true } } }
   const paused = { status: { observedGeneration: 2, conditions: [{ type: 'Progressing', reason: 'Paused' }] } }
   judgeEach('G9', [
-    ['holds from its acknowledgement on', (s) => s.rollout(wished).rollout(paused, 'controller-1').del('a1'), ['G9 a']],
-    ['does not hold before', (s) => s.rollout(wished).del('a1'), []],
+    ['holds from its acknowledgement on', (s) => s.rollout(requested).rollout(paused, 'controller-1').del('a1'), ['G9 a']],
+    ['does not hold before', (s) => s.rollout(requested).del('a1'), []],
     [
       'is not acknowledged by what was said of an older generation',
       (s) =>
         s
           .rollout(paused, 'controller-1')
-          .rollout({ ...wished, metadata: { generation: 3 } })
+          .rollout({ ...requested, metadata: { generation: 3 } })
           .rollout(paused, 'controller-1')
           .del('a1'),
       [],
@@ -158,17 +158,17 @@ describe('a stop', () => {
       'is not taken back by other words of the status',
       (s) =>
         s
-          .rollout(wished)
+          .rollout(requested)
           .rollout(paused, 'controller-1')
           .rollout({ status: { conditions: [] } }, 'controller-1')
           .del('a1'),
       ['G9 a'],
     ],
     [
-      'ends with its wish',
+      'ends with its request',
       (s) =>
         s
-          .rollout(wished)
+          .rollout(requested)
           .rollout(paused, 'controller-1')
           .rollout({ spec: { strategy: { paused: false } } })
           .del('a1'),
@@ -186,7 +186,7 @@ describe('a stop', () => {
     ['may be that the Rollout is gone', (s) => s.rollout({}).rollout({}, 'user', { type: 'DELETED' }).del('a1'), ['G9 a']],
     [
       'is that of the Rollout in charge',
-      (s) => s.annotate({ 'tranche.dev/rollout': 'another' }).rollout(wished).rollout(paused, 'controller-1').del('a1'),
+      (s) => s.annotate({ 'tranche.dev/rollout': 'another' }).rollout(requested).rollout(paused, 'controller-1').del('a1'),
       [],
     ],
     [

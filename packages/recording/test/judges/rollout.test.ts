@@ -90,7 +90,7 @@ describe('the end of a calm recording', () => {
   judgeEach('G6', [['is not looked at before it is calm', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1'), []]], { begin: released })
 })
 
-describe('a wish', () => {
+describe('a request', () => {
   const answered = (id: string): Fields => ({ status: { lastAction: { id, result: 'Accepted' } } })
   judgeEach(
     'G7',
@@ -193,7 +193,7 @@ describe('a status write', () => {
       ['may change other fields', (s) => s.rollout(at(1, 'StepReady')).rollout({ status: { message: 'hm' } }, 'controller-1'), []],
       ['may not change the spec', (s) => s.rollout({ spec: { strategy: { paused: false } } }, 'controller-1'), ['G10']],
       [
-        'may not take a wish away',
+        'may not remove an action',
         (s) => s.rollout(action('w1')).rollout({ metadata: { annotations: { 'tranche.dev/action': undefined } } }, 'controller-1'),
         ['G10'],
       ],

@@ -47,7 +47,7 @@ function statedScale(object: ApiObject, paths: ScalePaths): ApiObject {
   throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`)
 }
 
-/** A wish for none is left out, as the typed API leaves it out. */
+/** Zero replicas in the spec are left out, as the typed API leaves them out. */
 function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const wanted = valueAt(object, paths.specReplicas)

@@ -78,7 +78,7 @@ function tookText(startedAt: string, endedAt: string): string {
 function actColumns(nowMs: number): readonly Column<HistoryAction>[] {
   return [
     { heading: 'AGO', cell: ({ at }) => ageText(at, nowMs) },
-    { heading: 'ACTION', cell: (act) => ('by' in act ? actionText(act) : seenText(act)) },
+    { heading: 'ACTION', cell: (act) => ('by' in act ? recordedActionText(act) : seenText(act)) },
     { heading: 'RESULT', cell: resultText, style: (act) => ('refusal' in act ? 'red' : null) },
     { heading: 'BY', cell: (act) => ('by' in act ? act.by : 'unknown'), least: 12 },
     { heading: 'VIA', cell: viaText, least: 6 },
@@ -109,7 +109,7 @@ function seenText({ type, step }: HistoryReport['seenActions'][number]): string 
   return step === undefined ? type : `${type} ${type === 'jump' ? 'to' : 'at'} step ${step}`
 }
 
-function actionText({ type, expectedStep, step, toRevision }: HistoryReport['actions'][number]): string {
+function recordedActionText({ type, expectedStep, step, toRevision }: HistoryReport['actions'][number]): string {
   const details = [
     ...(expectedStep === undefined ? [] : [`at step ${expectedStep}`]),
     ...(step === undefined ? [] : [`to step ${step}`]),

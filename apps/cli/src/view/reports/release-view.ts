@@ -1,4 +1,4 @@
-import type { RolloutReport, WishType } from '@tranche/api-schema'
+import type { RolloutReport, ActionType } from '@tranche/api-schema'
 import { progressBar, stepMarks } from '../progress-bar.ts'
 import type { Span } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
@@ -114,7 +114,10 @@ function needLines({ need, namespace, name, step }: RolloutReport, drawing: Draw
 }
 
 /** @returns what to type for an action: `tranche approve node-agent -n demo` */
-function commandOf(action: WishType, at: { readonly namespace: string; readonly name: string; readonly step: number | undefined }): string {
+function commandOf(
+  action: ActionType,
+  at: { readonly namespace: string; readonly name: string; readonly step: number | undefined },
+): string {
   const target = action === 'jump' ? ` --step ${(at.step ?? 1) + 1}` : ''
   return `tranche ${action} ${at.name} -n ${at.namespace}${target}`
 }

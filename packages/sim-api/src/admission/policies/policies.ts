@@ -96,9 +96,9 @@ function mutate(
       if (bound.policy.failurePolicy === 'Fail') failed.push(refusal(bound, error))
     }
   }
-  const wishing = policies.filter(({ policy }) => policy.reinvocationPolicy === 'IfNeeded')
-  for (const bound of again ? wishing : policies) apply(bound)
-  if (!again && policies.length > 1 && !jsonEqual(object, write.object)) for (const bound of wishing) apply(bound)
+  const reinvoked = policies.filter(({ policy }) => policy.reinvocationPolicy === 'IfNeeded')
+  for (const bound of again ? reinvoked : policies) apply(bound)
+  if (!again && policies.length > 1 && !jsonEqual(object, write.object)) for (const bound of reinvoked) apply(bound)
   const [message] = failed
   if (message !== undefined) throw refused(write, { message, reason: 'Invalid', code: 403 })
   return object

@@ -1,5 +1,5 @@
 -- Takes the version back: the stable template is put back on the DaemonSet.
--- The wish is meant for this revision, and refused for any other.
+-- The action is meant for this revision, and refused for any other.
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision

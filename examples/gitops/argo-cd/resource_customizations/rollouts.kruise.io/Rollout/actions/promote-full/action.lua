@@ -1,5 +1,5 @@
 -- Skips the pauses, soak and analyses; never the budget.
--- The wish is meant for this revision, and refused for any other.
+-- The action is meant for this revision, and refused for any other.
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision

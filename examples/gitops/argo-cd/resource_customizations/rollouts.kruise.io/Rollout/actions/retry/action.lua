@@ -1,5 +1,5 @@
 -- Goes on with a version that a failure, an analysis or an abort has stopped.
--- The wish is meant for this revision, and refused for any other.
+-- The action is meant for this revision, and refused for any other.
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision

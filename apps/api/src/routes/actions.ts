@@ -1,0 +1,143 @@
+import {
+  daemonSetRollbackSchema,
+  historyReportSchema,
+  idempotencyHeadersSchema,
+  objectParamsSchema,
+  waitQuerySchema,
+  type ActionAnswer,
+  actionAnswerSchema,
+  actionBodySchema,
+  type ActionType,
+  actionTypes,
+} from '@tranche/api-schema'
+import type { ObjectKey } from '@tranche/kube-types'
+import type { ActionOrder } from '@tranche/steering'
+import type { FastifyRequest } from 'fastify'
+import { accessResources } from '../auth/access.ts'
+import type { Caller } from '../auth/caller.ts'
+import { callerOf } from '../auth/guard.ts'
+import type { ApiServer } from '../http/create-server.ts'
+import { answers, existing, type RouteParts, tags } from './route-parts.ts'
+
+/**
+ * Writes an action to the cluster, and waits for the controller's answer as long as the order says. After `timeUp` it writes nothing. An
+ * action that is not written by then is rejected with the signal's reason; for a written one it returns the state so far.
+ *
+ * @throws {AppError} why it is refused: MOVED_ON, ACTION_PENDING, IDEMPOTENCY_KEY_REUSED …
+ */
+export type CarryOut = (order: ActionOrder, timeUp: AbortSignal) => Promise<ActionAnswer>
+
+/** Summary of each action in the OpenAPI document. */
+const summaries: Readonly<Record<ActionType, string>> = {
+  pause: 'Stop everything, the batch in flight too',
+  resume: 'Go on after a pause, or after what stopped the release',
+  approve: 'Let the release go on from the paused step; needs `expectedStep`',
+  promote: 'Skip the pauses that remain; with `full` soak and analysis too, never the budget',
+  abort: 'Stop the release and take the version back',
+  retry: 'Lift a hold: release again what was stopped or taken back',
+  undo: 'Go back to an earlier revision',
+  jump: 'Go to a step; needs `step` and `expectedStep`',
+  restart: 'Replace all pods, with the template as it is',
+}
+
+const answered = { ...answers(actionAnswerSchema), 202: actionAnswerSchema }
+
+/** Routes of the actions. The type of an action is also the verb that the caller needs on the Rollout. */
+export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limits }: RouteParts): void {
+  for (const type of actionTypes)
+    app.post(
+      `/api/v1/namespaces/:namespace/rollouts/:name/actions/${type}`,
+      {
+        config: { access: { kind: 'resource', verb: type, resource: 'rollouts' }, timeMs: waitingMs(limits.requestMs) },
+        schema: {
+          tags: tags.actions,
+          operationId: type,
+          summary: summaries[type],
+          description:
+            '202: the action is written, and the controller will act on it. 200: it has. 409: the release has moved on, or another action is ' +
+            'still unanswered; nothing was written.',
+          params: objectParamsSchema,
+          querystring: waitQuerySchema,
+          headers: idempotencyHeadersSchema,
+          body: actionBodySchema.nullish(),
+          response: answered,
+        },
+      },
+      async (request, reply) => {
+        const order = { on: 'Rollout', key: keyOf(request.params), type, body: request.body ?? {}, ...senderOf(request) } as const
+        const answer = await carryOut({ ...order, ...asked(request) }, request.ending)
+        return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
+      },
+    )
+  app.get(
+    '/api/v1/namespaces/:namespace/daemonsets/:name/history',
+    {
+      config: { access: { kind: 'resource', verb: 'get', resource: 'daemonsets' } },
+      schema: {
+        tags: tags.daemonSets,
+        operationId: 'getDaemonSetHistory',
+        summary: 'Get the revisions of a DaemonSet, with a Rollout or without',
+        description:
+          'Of what stands on its Rollout it is told whoever may `get` that; to others it is told as if there were none, and `rolloutHidden` is true.',
+        params: objectParamsSchema,
+        response: answers(historyReportSchema),
+      },
+    },
+    async (request) => {
+      const { params } = request
+      const rollout = reads.rolloutOf(params)
+      const maySee = rollout === undefined || (await mayGet(reviews, callerOf(request as FastifyRequest), rollout))
+      const history = existing(reads.daemonSetHistory(params, maySee), 'DaemonSet', params)
+      return maySee ? history : { ...history, rolloutHidden: true }
+    },
+  )
+  app.post(
+    '/api/v1/namespaces/:namespace/daemonsets/:name/rollback',
+    {
+      config: { access: { kind: 'resource', verb: 'patch', resource: 'daemonsets' }, timeMs: waitingMs(limits.requestMs) },
+      schema: {
+        tags: tags.daemonSets,
+        operationId: 'rollBackDaemonSet',
+        summary: 'Go back to an earlier revision, as `kubectl rollout undo` does',
+        params: objectParamsSchema,
+        querystring: waitQuerySchema,
+        headers: idempotencyHeadersSchema,
+        body: daemonSetRollbackSchema.nullish(),
+        response: answered,
+      },
+    },
+    async (request, reply) => {
+      const { dryRun = false, ...body } = request.body ?? {}
+      const order = { on: 'DaemonSet', key: keyOf(request.params), type: 'undo', body, dryRun, ...senderOf(request) } as const
+      const answer = await carryOut({ ...order, ...asked(request) }, request.ending)
+      return reply.status(answer.state === 'acknowledged' || dryRun ? 200 : 202).send(answer)
+    },
+  )
+}
+
+function mayGet(reviews: RouteParts['reviews'], caller: Caller, { namespace, name }: ObjectKey): Promise<boolean> {
+  return reviews.isAllowed(caller, { kind: 'resource', verb: 'get', ...accessResources.rollouts, namespace, name })
+}
+
+/** The longest wait that can be asked for, and the time of any request on top. */
+export function waitingMs(requestMs: number): number {
+  return 60_000 + requestMs
+}
+
+function keyOf({ namespace, name }: ObjectKey): ObjectKey {
+  return { namespace, name }
+}
+
+function senderOf(request: { readonly ip: string }): Pick<ActionOrder, 'by' | 'via' | 'from'> {
+  return { by: callerOf(request as FastifyRequest).username, via: 'rest', from: request.ip }
+}
+
+interface Asking {
+  readonly query: { readonly wait: number }
+  readonly headers: { readonly 'idempotency-key'?: string | undefined }
+}
+
+function asked({ query, headers }: Asking): Pick<ActionOrder, 'waitMs' | 'idempotencyKey'> {
+  const idempotencyKey = headers['idempotency-key']
+  return { waitMs: query.wait * 1000, ...(idempotencyKey !== undefined && { idempotencyKey }) }
+}

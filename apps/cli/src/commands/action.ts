@@ -1,0 +1,127 @@
+import { REASON_MAX, type ActionAnswer, type ActionBody, type ActionType } from '@tranche/api-schema'
+import { AppError } from '@tranche/errors'
+import type { ObjectKey } from '@tranche/kube-types'
+import type { CommandIo } from '../command-io.ts'
+import { findRollout } from '../desk/find-rollout.ts'
+import { inOptions } from '../desk/in-options.ts'
+import { lookBeforeAction, membersToSee, type ActionLook } from '../desk/look-before-action.ts'
+import { openSession, type Session } from '../desk/open-session.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { invalid } from '../option-values.ts'
+import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
+import { createOutputDrawing } from '../output/create-output-drawing.ts'
+import { rolloutName, valueText } from '../output/print-value.ts'
+import { sayLines } from '../output/say-lines.ts'
+import { confirmed } from '../terminal/confirm.ts'
+import { actionPreview } from '../view/reports/action-preview.ts'
+import { printable } from '../view/styled-line.ts'
+
+/** What a command that asks something of a release is told. */
+export interface ActionOptions {
+  readonly access: AccessOptions
+  readonly output: OutputOptions
+  readonly name: string | undefined
+  readonly type: ActionType
+  readonly body: ActionBody
+  /** How long to wait until the controller has acted on it, in milliseconds. */
+  readonly waitMs: number
+  readonly idempotencyKey: string | undefined
+  readonly dryRun: boolean
+  /** Ask nobody. */
+  readonly yes: boolean
+}
+
+/** Actions that no opposite action reverts. */
+const askedBefore: readonly ActionType[] = ['abort', 'undo', 'promote']
+
+/**
+ * Asks something of a release. `approve` and `jump` are meant for the step and revision that the release is at when the command looks,
+ * `undo` for the template that the DaemonSet has then and the revision before it, and what a person is asked about for what they were
+ * shown, unless it is given: if the release has moved on since, the action is refused.
+ *
+ * @returns failed where somebody at the terminal says no
+ * @throws {AppError} with the code and the reason of a refusal
+ */
+export async function act(options: ActionOptions, io: CommandIo): Promise<ExitCode> {
+  const { access, type, waitMs, idempotencyKey, dryRun } = options
+  checkReason(options.body)
+  await using session = await openSession(access, io)
+  const key = await findRollout(session.desk, session.namespace, { named: named(options), command: type })
+  const look = needsLook(options, io) ? await lookBeforeAction(session.desk, key, options) : null
+  if (look !== null && !(await agreed(session, { options, look }, io))) {
+    io.err.write('Nothing was done.\n')
+    return exitCodes.failed
+  }
+  const { body } = look ?? options
+  const seen = membersToSee(options)
+  const answer = await session.desk.act(key, { type, body, waitMs, idempotencyKey, seen, dryRun }).catch((error: unknown) => {
+    throw inOptions(error, options.body)
+  })
+  const { format } = options.output
+  if (format === 'json' || format === 'yaml') io.out.write(await valueText(answer, format, io.out))
+  else if (format === 'name') io.out.write(`${rolloutName(key.name)}\n`)
+  else sayLines(io.out, answerLine(answer, key, options))
+  return exitCodes.done
+}
+
+function checkReason({ reason = '' }: ActionBody): void {
+  if (reason.length > REASON_MAX) throw invalid('--reason', `${reason.slice(0, 20)}…`, `give at most ${REASON_MAX} characters`)
+}
+
+/** One acts on what one has named. */
+function named({ name, type }: ActionOptions): string {
+  if (name !== undefined) return name
+  throw new AppError('OPTION_INVALID', `tranche ${type} is given no Rollout`, {
+    hint: `Name it: tranche ${type} NAME. tranche list shows them.`,
+  })
+}
+
+function needsLook(options: ActionOptions, io: CommandIo): boolean {
+  const { type, body } = options
+  if (type === 'approve' || type === 'jump') return body.expectedStep === undefined
+  return asksPerson(options, io) || (type === 'undo' && membersToSee(options).length > 0)
+}
+
+function asksPerson({ type, yes, dryRun }: ActionOptions, io: CommandIo): boolean {
+  return askedBefore.includes(type) && !yes && !dryRun && io.in?.isTTY === true && io.err.isTTY === true
+}
+
+async function agreed(
+  session: Session,
+  { options, look }: { readonly options: ActionOptions; readonly look: ActionLook },
+  io: CommandIo,
+): Promise<boolean> {
+  if (!asksPerson(options, io)) return true
+  checkRevision(options, look)
+  if (options.access.source.kind === 'cluster') await checkRefusal(session, options, look)
+  const drawing = createOutputDrawing(io.err, io, { colors: options.output.colors, nowMs: session.clock.nowMs() })
+  const { report, revisions, body } = look
+  io.err.write(`${actionPreview({ type: options.type, body, revisions }, report, drawing).join('\n')}\n`)
+  return confirmed(`${options.type} ${report.namespace}/${report.name}?`, io)
+}
+
+/** A person is not asked about what would be refused: the refusal is the answer. The REST API has no dry run that could say so before. */
+async function checkRefusal({ desk }: Session, options: ActionOptions, { body, report: { namespace, name } }: ActionLook): Promise<void> {
+  const { type, idempotencyKey } = options
+  const tried = { type, body, waitMs: 0, idempotencyKey, seen: membersToSee(options), dryRun: true }
+  await desk.act({ namespace, name }, tried).catch((error: unknown) => {
+    throw inOptions(error, options.body)
+  })
+}
+
+/** Refuses an unknown revision before the prompt. With an idempotency key the record of the first attempt decides. */
+function checkRevision({ body: { toRevision }, idempotencyKey }: ActionOptions, { revisions }: ActionLook): void {
+  if (toRevision === undefined || toRevision === '0' || idempotencyKey !== undefined) return
+  if (revisions.some(({ revision, number }) => revision === toRevision || String(number) === toRevision)) return
+  const names = revisions.map(({ number, revision }) => `${number} (${revision})`).join(', ')
+  const error = new AppError('REVISION_NOT_FOUND', `there is no revision ${toRevision} in the history`, {
+    details: { path: 'toRevision' },
+    hint: `Name one of ${names}.`,
+  })
+  throw inOptions(error, { toRevision })
+}
+
+function answerLine(answer: ActionAnswer, key: ObjectKey, { dryRun }: ActionOptions): string {
+  const state = answer.repeated ? 'asked for before' : dryRun ? 'would be accepted' : answer.state
+  return printable(`${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}`)
+}

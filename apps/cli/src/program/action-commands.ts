@@ -1,0 +1,160 @@
+import type { ActionBody, ActionType } from '@tranche/api-schema'
+import type { Command } from 'commander'
+import type { CommandIo } from '../command-io.ts'
+import { invalid, misplaced, parseWhole } from '../option-values.ts'
+import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
+import { parseDuration } from '../options/duration-option.ts'
+import type { Exit } from './release-commands.ts'
+import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+
+interface ActionCommand {
+  readonly type: ActionType
+  readonly description: string
+  readonly examples: readonly string[]
+}
+
+const commands: readonly ActionCommand[] = [
+  {
+    type: 'approve',
+    description: 'End the pause of the step that a release is at, so that the next begins.',
+    examples: ['tranche approve node-agent --reason "looks good"', 'tranche approve node-agent --expected-step 2 --wait'],
+  },
+  {
+    type: 'pause',
+    description: 'Stop everything, the batch in flight too.',
+    examples: ['tranche pause node-agent --reason INC-4711 --wait'],
+  },
+  {
+    type: 'resume',
+    description: 'Go on after a pause, or after a failure that holds the release.',
+    examples: ['tranche resume node-agent'],
+  },
+  {
+    type: 'promote',
+    description: 'Skip this pause and all that follow; never the budget. approve goes on by one step.',
+    examples: [
+      'tranche promote node-agent',
+      'tranche promote node-agent --yes    does not ask at the terminal',
+      'tranche promote node-agent --full    skips soak and analysis, too',
+    ],
+  },
+  {
+    type: 'abort',
+    description: 'Take the version back, and hold it so that applying it again releases nothing.',
+    examples: ['tranche abort node-agent --reason "errors in the log"', 'tranche abort node-agent --yes --wait=2m'],
+  },
+  {
+    type: 'retry',
+    description: 'Release a version that is held after all, or go on after failures.',
+    examples: ['tranche retry node-agent', 'tranche retry node-agent --revision 6b7f9c4d85'],
+  },
+  {
+    type: 'undo',
+    description: 'Put the template of an older revision back, as kubectl rollout undo does.',
+    examples: [
+      'tranche undo node-agent',
+      'tranche undo node-agent --to-revision 3 --dry-run',
+      'tranche undo node-agent --yes --revision 6b7f9c4d85',
+    ],
+  },
+  {
+    type: 'jump',
+    description: 'Go to another step, forwards or back; nodes that are updated stay so.',
+    examples: ['tranche jump node-agent --step 3'],
+  },
+  {
+    type: 'restart',
+    description: 'Replace every pod in steps, as kubectl rollout restart does.',
+    examples: ['tranche restart node-agent --reason "new certificates"'],
+  },
+]
+
+const LONGEST_WAIT_MS = 3_600_000
+const DEFAULT_WAIT = '30s'
+/** A controller that works answers sooner, and the answer says where the release stands after the action. */
+const SHORT_WAIT = '5s'
+
+/** The commands that act on a release, one for each type of action. */
+export function addActionCommands(program: Command, io: CommandIo, exit: Exit): void {
+  for (const { type, description, examples } of commands) {
+    const command = program.command(type).argument('<rollout>', 'NAME, rollout/NAME or daemonset/NAME').description(description)
+    withOwnOptions(withSharedOptions(command), type)
+      .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`)
+      .action(async (name: string, values: Values) => {
+        const options = {
+          access: toAccessOptions(values, io.env),
+          output: toOutputOptions(values, ['json', 'yaml', 'name']),
+          name,
+          type,
+          body: toBody(type, values),
+          waitMs: toWaitMs(values),
+          idempotencyKey: textOf(values, 'idempotencyKey'),
+          dryRun: values['dryRun'] === true,
+          yes: values['yes'] === true,
+        }
+        exit(await (await import('../commands/action.ts')).act(options, io))
+      })
+  }
+}
+
+function withSharedOptions(command: Command): Command {
+  return withOutputOptions(withAccessOptions(command), 'json, yaml or name')
+    .option('--reason <text>', 'why; stands on the record')
+    .option(
+      '--wait [time]',
+      `the longest to wait until the controller has acted on it: ${SHORT_WAIT} without the option, ${DEFAULT_WAIT} where it has no time, 0 not at all`,
+    )
+    .option('--idempotency-key <key>', 'the same key by the same user is the same action: it is carried out once')
+    .option('--dry-run', 'say what would be written, and write nothing')
+}
+
+function withOwnOptions(command: Command, type: ActionType): Command {
+  if (type !== 'undo' && type !== 'restart') {
+    command
+      .option('--expected-step <step>', stepHint(type))
+      .option('--revision <hash>', 'revision that it is meant for; for another it is refused')
+  }
+  if (type === 'undo') command.option('--revision <hash>', 'revision whose template is there now; with another it is refused')
+  if (type === 'promote') command.option('--full', 'skip soak and analysis too')
+  if (type === 'jump') command.requiredOption('--step <step>', 'step to go to, from 1')
+  if (type === 'undo')
+    command.option('--to-revision <revision>', 'number or hash, as tranche history shows them; else the newest before that is not held')
+  if (type === 'abort' || type === 'undo' || type === 'promote') command.option('-y, --yes', 'do not ask at the terminal')
+  return command
+}
+
+function stepHint(type: ActionType): string {
+  const otherwise = type === 'approve' || type === 'jump' ? '; without it the step that the release is at' : ''
+  return `step, from 1, at which it is meant; at another it is refused${otherwise}`
+}
+
+function toBody(type: ActionType, values: Values): ActionBody {
+  const reason = textOf(values, 'reason')
+  const revision = textOf(values, 'revision')
+  const toRevision = textOf(values, 'toRevision')
+  if (revision === '' || toRevision === '')
+    throw invalid(revision === '' ? '--revision' : '--to-revision', '', 'give the number or hash of a revision')
+  const expectedStep = stepOf('--expected-step', textOf(values, 'expectedStep'))
+  const step = stepOf('--step', textOf(values, 'step'))
+  return {
+    ...(reason !== undefined && reason !== '' && { reason }),
+    ...(expectedStep !== undefined && { expectedStep }),
+    ...(revision !== undefined && { revision }),
+    ...(type === 'jump' && step !== undefined && { step }),
+    ...(values['full'] === true && { full: true }),
+    ...(toRevision !== undefined && { toRevision }),
+  }
+}
+
+function stepOf(option: string, value: string | undefined): number | undefined {
+  return value === undefined ? undefined : parseWhole(option, value, { min: 1, max: 1_000 })
+}
+
+function toWaitMs(values: Values): number {
+  const wait = values['wait']
+  if (values['dryRun'] === true) return 0
+  const text = wait === undefined ? SHORT_WAIT : typeof wait === 'string' ? wait : DEFAULT_WAIT
+  const ms = parseDuration('--wait', text)
+  if (ms > LONGEST_WAIT_MS) throw misplaced('--wait', `is longer than an hour: ${text}`, 'wait with tranche status --timeout')
+  return ms
+}

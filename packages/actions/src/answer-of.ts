@@ -1,0 +1,143 @@
+import type { ActionResult, RecordedAction, Rollout } from '@tranche/api-schema'
+import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
+import { answeredIds } from '@tranche/planner'
+import { recordedActionsOf } from './recorded-actions.ts'
+import { standingOf, standingText, unansweredAction } from './standing.ts'
+import { refused, type ActionFacts, type ActionRejection } from './action.ts'
+
+/** An action that was written, now or by an earlier request. */
+export interface WrittenAction {
+  readonly record: RecordedAction
+  /** Generation of the object with which it was written; undefined where it was written before, and the present one counts. */
+  readonly generation: number | undefined
+}
+
+/**
+ * What the status of its Rollout remembers of an action on the record: pause, undo and restart are done by the write that records them,
+ * and so is a resume that lifts a pause. Pure.
+ */
+export function resultOfAction({ id, type }: RecordedAction, rollout: Rollout | undefined): ActionResult {
+  const { lastAction, answeredBodies = [] } = rollout?.status ?? {}
+  const answer = lastAction?.id === id ? lastAction : answeredBodies.findLast((body) => body.id === id)
+  if (answer?.result === 'Accepted') return { result: 'Accepted' }
+  if (answer?.result === 'Refused') return { result: 'Refused', ...(answer.reason !== undefined && { refusal: answer.reason }) }
+  const isWritten = type === 'pause' || type === 'undo' || type === 'restart'
+  return isWritten || (type === 'resume' && rollout !== undefined && !isAction(id, rollout)) ? { result: 'Written' } : {}
+}
+
+/** State of an action that was written. */
+export type ActionStanding =
+  | { readonly kind: 'waiting'; readonly message: string }
+  | { readonly kind: 'acknowledged'; readonly message: string }
+  | ActionRejection
+
+/**
+ * Tells from the objects whether an action was answered, by the rules of docs/actions.md: one in the annotation by
+ * `status.lastAction`, a pause by `Progressing` with reason `Paused` (after which no delete of ours is accepted, G9), a template
+ * by the Rollout having observed it. Objects from before the write say `waiting`. Pure.
+ */
+export function answerOf(written: WrittenAction, facts: ActionFacts): ActionStanding {
+  const { type } = written.record
+  const { rollout, daemonSet } = facts
+  if (type === 'undo' || type === 'restart') return templateAnswer(written, rollout, daemonSet)
+  if (rollout === undefined) return refused('MOVED_ON', 'the Rollout is gone', 'nothing is left to act on')
+  if (type === 'pause') return pauseAnswer(written, rollout)
+  return type === 'resume' && !isAction(written.record.id, rollout) ? resumeAnswer(written, rollout) : actionAnswer(written, rollout)
+}
+
+function templateAnswer({ generation }: WrittenAction, rollout: Rollout | undefined, daemonSet: DaemonSet | undefined): ActionStanding {
+  if (rollout === undefined || rollout.spec.disabled === true)
+    return { kind: 'acknowledged', message: 'the template is changed, and the update strategy of the DaemonSet rules' }
+  const wanted = generation ?? daemonSet?.metadata.generation ?? 0
+  const seen = rollout.status?.canaryStatus?.observedWorkloadGeneration ?? 0
+  if (seen >= wanted) return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+  return waiting(rollout, 'the Rollout to see the new template')
+}
+
+function pauseAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {
+  if (outranksPause(rollout)) return outranked
+  if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
+  if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused, and has been resumed since' }
+  if (rollout.status?.phase !== 'Progressing')
+    return { kind: 'acknowledged', message: 'no release runs, and none will go on until it is resumed' }
+  // A Rollout that is stalled observes a pause no sooner than its release has stopped.
+  if (progressingReason(rollout) === 'Paused' || isStalled(rollout)) return { kind: 'acknowledged', message: rollout.status.message ?? '' }
+  return waiting(rollout, 'the release to be stopped')
+}
+
+function resumeAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {
+  const runs = rollout.status?.phase === 'Progressing'
+  if (!isObserved(written, rollout)) return waiting(rollout, runs ? 'the release to go on' : 'the controller to see it')
+  if (rollout.spec.strategy.paused === true) return { kind: 'acknowledged', message: 'it was resumed, and has been paused since' }
+  if (!runs) return { kind: 'acknowledged', message: resumedAtRest(rollout) }
+  if (progressingReason(rollout) === 'Paused') return waiting(rollout, 'the release to go on')
+  return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
+}
+
+function resumedAtRest({ spec }: Rollout): string {
+  if (spec.disabled === true) return 'no release runs, and none begins while spec.disabled is true'
+  return 'no release runs; the next one begins without waiting'
+}
+
+/** Whether the resume was written as an action, for a verdict held the release. */
+function isAction(id: string, rollout: Rollout): boolean {
+  return answeredIds(rollout).includes(id) || unansweredAction(rollout)?.id === id
+}
+
+function actionAnswer({ record }: WrittenAction, rollout: Rollout): ActionStanding {
+  const isLast = rollout.status?.lastAction?.id === record.id
+  const { result, refusal } = resultOfAction(record, rollout)
+  if (result === 'Refused')
+    return refused('ACTION_REJECTED', refusal ?? 'the controller has refused it', 'look where the release stands, and decide again')
+  if (isLast) return { kind: 'acknowledged', message: acceptedText(record, rollout) }
+  if (answeredIds(rollout).includes(record.id))
+    return {
+      kind: 'acknowledged',
+      message:
+        result === undefined
+          ? 'it was answered, and other actions were since: the events say how'
+          : 'it was accepted, and other actions were since',
+    }
+  const pending = unansweredAction(rollout)
+  const isSeen = recordedActionsOf(rollout).some(({ id }) => id === record.id)
+  if (!isSeen || pending?.id === record.id) return waiting(rollout, 'the controller to answer')
+  const over = pending === undefined ? 'another action' : `${pending.type} of ${pending.by ?? 'somebody'}`
+  return refused('MOVED_ON', `${over} has taken its place before it was answered`, 'look where the release stands, and decide again')
+}
+
+/** The message that is written with the answer to a retry may still say what the retry has lifted. */
+function acceptedText({ type, revision }: RecordedAction, rollout: Rollout): string {
+  if (type !== 'retry' && type !== 'resume') return rollout.status?.message ?? ''
+  const lifted = revision === undefined ? 'what stopped it is lifted' : `nothing holds revision ${revision} any more`
+  return `${lifted}; ${standingText(standingOf(rollout))}`
+}
+
+function isObserved({ record, generation }: WrittenAction, { metadata, status }: Rollout): boolean {
+  const isSeen = generation !== undefined || recordedActionsOf({ metadata }).some(({ id }) => id === record.id)
+  return isSeen && (status?.observedGeneration ?? 0) >= (generation ?? metadata.generation ?? 0)
+}
+
+const outranked = refused(
+  'ACTION_REJECTED',
+  'the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete outranks a pause',
+  'set tranche.dev/on-delete to Freeze to stop at once',
+)
+
+/** Who has a release completed or taken back before the Rollout goes wants that in a pause too. */
+function outranksPause({ metadata, status }: Rollout): boolean {
+  const policy = metadata.annotations?.[rolloutAnnotations.onDelete]
+  return (status?.phase === 'Disabling' || status?.phase === 'Terminating') && (policy === 'Complete' || policy === 'Rollback')
+}
+
+function isStalled({ status }: Rollout): boolean {
+  return status?.conditions?.some(({ type, status: holds }) => type === 'Stalled' && holds === 'True') === true
+}
+
+function progressingReason({ status }: Rollout): string {
+  return status?.conditions?.find(({ type }) => type === 'Progressing')?.reason ?? ''
+}
+
+function waiting({ status }: Rollout, what: string): ActionStanding {
+  const said = status?.message
+  return { kind: 'waiting', message: `waiting for ${what}${said === undefined || said === '' ? '' : `; the Rollout still says: ${said}`}` }
+}

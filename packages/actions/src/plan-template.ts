@@ -1,0 +1,168 @@
+import type { Rollout } from '@tranche/api-schema'
+import type { PatchOperation } from '@tranche/flight'
+import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
+import { hashOf, heldTemplate, imagesText, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
+import { refused, type UndoLook, type Action, type ActionFacts, type ActionRejection } from './action.ts'
+
+/** A change of a DaemonSet's template. */
+export interface TemplateChange {
+  readonly kind: 'change'
+  readonly patch: readonly PatchOperation[]
+  /** What is changed, for a person. */
+  readonly message: string
+  /** Of an undo: what it puts back over what. */
+  readonly look?: UndoLook
+}
+
+/** What an undo is judged by. */
+export type UndoFacts = Pick<ActionFacts, 'rollout' | 'revisions'>
+
+/** Annotation of the pod template with which `kubectl rollout restart` makes a new revision. */
+const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt'
+
+/**
+ * The template of an earlier revision, as `kubectl rollout undo` puts it back: whole, and nothing else of the DaemonSet.
+ *
+ * `toRevision` is a number or controller-revision-hash; without it (or with `0`, as for kubectl) it is the newest before the present one
+ * that is not held: nobody who goes back without a name means what was taken back (G12). It moves on where the present template is not
+ * that of `revision`, or not the one that the same action has found before (`look`).
+ */
+export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }: AskedUndo): TemplateChange | ActionRejection {
+  const { metadata } = daemonSet
+  const newestFirst = [...facts.revisions].sort((a, b) => b.revision - a.revision)
+  const now = templateText(daemonSet.spec.template)
+  const isNow = (revision: ControllerRevision): boolean => templateText(templateOf(revision)) === now
+  const present = newestFirst.find(isNow)
+  if (look !== undefined && (look.uid !== metadata.uid || look.present !== now))
+    return overtaken(daemonSet, present, 'since it was looked at')
+  const meant = newestFirst.filter((revision) => hashOf(revision) === body.revision)
+  if (body.revision !== undefined && !meant.some(isNow))
+    return { ...overtaken(daemonSet, present, `from revision ${body.revision}`), path: 'revision' }
+  if (present === undefined) {
+    const message = `the DaemonSet controller has not made a revision of the present template of DaemonSet ${metadata.name} yet`
+    return refused('ACTION_REJECTED', message, 'try again in a moment')
+  }
+  const target = earlier({ newestFirst, present, rollout: facts.rollout }, look?.target ?? body.toRevision)
+  if (target.kind === 'refused') return target
+  const { revision } = target
+  const template = plainTemplate(revision)
+  if (template === null)
+    return refused('ACTION_REJECTED', `revision ${revision.revision} holds no template`, 'apply the template that you want')
+  if (isForged(revision, template, facts.rollout))
+    return refused(
+      'ACTION_REJECTED',
+      `revision ${nameOf(revision)} does not hold the template that became stable (status.stableDigest)`,
+      `apply the template that you want, and look in the audit log who wrote ControllerRevision ${revision.metadata.name}`,
+    )
+  const held = isHeld(revision, facts.rollout) ? ', which is held: nothing is deleted for it before a retry' : ''
+  return {
+    kind: 'change',
+    patch: [{ op: 'replace', path: '/spec/template', value: template }],
+    message: `the template of revision ${longNameOf(revision)} is put back${held}`,
+    look: { uid: metadata.uid, present: now, target: hashOf(revision) },
+  }
+}
+
+function overtaken({ metadata }: DaemonSet, present: ControllerRevision | undefined, since: string): ActionRejection {
+  const now = present === undefined ? 'to one that has no revision yet' : `and is that of revision ${longNameOf(present)} now`
+  const message = `the template of DaemonSet ${metadata.name} has changed ${since}, ${now}`
+  return refused('MOVED_ON', message, 'look which revision is the present one, and decide again')
+}
+
+/** What is asked for, and what was found when it was judged before. */
+type AskedUndo = Pick<Action, 'body' | 'look'>
+
+interface History {
+  readonly newestFirst: readonly ControllerRevision[]
+  readonly present: ControllerRevision
+  readonly rollout: Rollout | undefined
+}
+
+interface Target {
+  readonly kind: 'found'
+  readonly revision: ControllerRevision
+}
+
+function earlier(history: History, toRevision: string | undefined): Target | ActionRejection {
+  const { newestFirst, present } = history
+  if (toRevision === undefined || toRevision === '0') return newestNotHeld(history)
+  const revision = newestFirst.find((one) => hashOf(one) === toRevision) ?? newestFirst.find((one) => String(one.revision) === toRevision)
+  if (revision === undefined)
+    return {
+      ...refused('REVISION_NOT_FOUND', `there is no revision ${toRevision} in the history`, `name one of ${namesOf(newestFirst)}`),
+      path: 'toRevision',
+    }
+  if (templateText(templateOf(revision)) !== templateText(templateOf(present))) return { kind: 'found', revision }
+  return {
+    ...refused('ACTION_REJECTED', `revision ${nameOf(revision)} is the present one`, 'name an earlier revision'),
+    path: 'toRevision',
+  }
+}
+
+function newestNotHeld({ newestFirst, present, rollout }: History): Target | ActionRejection {
+  const others = newestFirst.filter((one) => templateText(templateOf(one)) !== templateText(templateOf(present)))
+  const revision = others.find((one) => !isHeld(one, rollout))
+  if (revision !== undefined) return { kind: 'found', revision }
+  if (others.length === 0)
+    return refused(
+      'ACTION_REJECTED',
+      `there is no revision before the present one; the history has ${namesOf(newestFirst)}`,
+      'apply the template that you want',
+    )
+  const message = `every revision but the present one is held, for it failed or was taken back: ${namesOf(others)}`
+  const fix = 'apply the template that you want, or name one with toRevision, for which nothing is deleted before a retry'
+  return { ...refused('ACTION_REJECTED', message, fix), path: 'toRevision' }
+}
+
+function isHeld(revision: ControllerRevision, rollout: Rollout | undefined): boolean {
+  const template = templateOf(revision)
+  return template !== undefined && heldTemplate(rollout?.status?.heldRevisions ?? [], { spec: { template } }) !== undefined
+}
+
+/** F15: of the stable revision alone a digest was recorded; the others of the history are what the DaemonSet controller made of them. */
+function isForged(revision: ControllerRevision, template: object, rollout: Rollout | undefined): boolean {
+  const { stableRevision, stableDigest } = rollout?.status ?? {}
+  return stableDigest !== undefined && stableRevision === hashOf(revision) && stableDigest !== templateDigest(template)
+}
+
+function namesOf(revisions: readonly ControllerRevision[]): string {
+  return revisions.map(nameOf).join(', ')
+}
+
+function nameOf(revision: ControllerRevision): string {
+  return `${revision.revision} (${hashOf(revision)})`
+}
+
+/** With its images. */
+function longNameOf(revision: ControllerRevision): string {
+  return `${revision.revision} (${[hashOf(revision), imagesText(revision)].filter(Boolean).join(', ')})`
+}
+
+/** An annotation of the pod template that says when, as `kubectl rollout restart` writes it. */
+export function planRestart({ metadata, spec }: DaemonSet, { nowMs, rollout }: ActionFacts): TemplateChange | ActionRejection {
+  const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z')
+  const present = spec.template.metadata
+  if (present?.annotations?.[RESTARTED_AT] === at)
+    return refused(
+      'ACTION_REJECTED',
+      `DaemonSet ${metadata.name} was restarted within this second`,
+      'wait a second, where it is to be restarted once more',
+    )
+  const path = '/spec/template/metadata'
+  const parents: readonly PatchOperation[] = [
+    ...(present === undefined ? [{ op: 'add', path, value: {} } as const] : []),
+    ...(present?.annotations === undefined ? [{ op: 'add', path: `${path}/annotations`, value: {} } as const] : []),
+  ]
+  return {
+    kind: 'change',
+    patch: [...parents, { op: 'add', path: `${path}/annotations/${RESTARTED_AT.replace('/', '~1')}`, value: at }],
+    message: `${RESTARTED_AT} is set: ${restartText(spec, rollout)}`,
+  }
+}
+
+function restartText({ updateStrategy }: DaemonSet['spec'], rollout: Rollout | undefined): string {
+  if (rollout?.spec.disabled !== true) return 'every pod is replaced, step by step'
+  return updateStrategy?.type === 'OnDelete'
+    ? 'the Rollout is disabled and updateStrategy.type is OnDelete, so no pod is replaced for it'
+    : 'the Rollout is disabled, so Kubernetes replaces every pod without steps'
+}

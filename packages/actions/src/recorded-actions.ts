@@ -1,0 +1,84 @@
+import { type RecordedAction, recordedActionSchema, RECORDED_ACTIONS_MAX } from '@tranche/api-schema'
+import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { listedItems, listText, parsedList, sizeBytes } from './parsed-list.ts'
+import type { Action, ActionFacts } from './action.ts'
+
+/** The most bytes of UTF-8 that the annotation takes. */
+export const RECORDED_ACTIONS_MAX_BYTES = 16_384
+
+/** Longest name or address that is recorded, in characters. */
+const LONGEST_NAME = 256
+
+/**
+ * Reads the actions on the record of an object.
+ *
+ * @returns newest last, without items that are not valid
+ */
+export function recordedActionsOf(object: KubeObject | undefined): readonly RecordedAction[] {
+  const text = object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION]
+  if (text === undefined) return []
+  const known = recordsOf.get(text)
+  if (known !== undefined) return known
+  const records = parsedList(text, recordedActionSchema)
+  if (recordsOf.size >= MOST_TEXTS) recordsOf.clear()
+  recordsOf.set(text, records)
+  return records
+}
+
+/**
+ * The record as text, one action longer: at most sixteen actions and 16 KiB; the oldest go first. Members of the others that only another
+ * version knows stay (G7). An item larger than half of the room is no action, and displaces none.
+ */
+export function withRecorded(object: KubeObject, record: RecordedAction): string {
+  const before = listedItems(object.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
+  const records = [...before.filter((one) => one.id !== record.id && !isTooLarge(one)), record]
+  return listText(records, { most: RECORDED_ACTIONS_MAX, mostBytes: RECORDED_ACTIONS_MAX_BYTES })
+}
+
+/**
+ * Whether an action that was recorded at that time, or since, may have been dropped for others.
+ *
+ * @param sinceMs epoch milliseconds
+ */
+export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number): boolean {
+  const records = listedItems(object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
+  const oldestMs = records.map(({ at }) => (typeof at === 'string' ? Date.parse(at) : Number.NaN)).find((ms) => !Number.isNaN(ms))
+  if (oldestMs !== undefined && oldestMs < sinceMs) return false
+  // No action takes half of the room: where one was dropped for its size, more than half is taken.
+  return records.length >= RECORDED_ACTIONS_MAX || sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES / 2
+}
+
+function isTooLarge(item: object): boolean {
+  return sizeBytes(JSON.stringify(item)) > RECORDED_ACTIONS_MAX_BYTES / 2
+}
+
+/** The record of an action. */
+export function recordOf({ id, type, body, by, via, from, trace }: Action, { nowMs }: Pick<ActionFacts, 'nowMs'>): RecordedAction {
+  return {
+    id,
+    type,
+    by: cut(by),
+    at: new Date(nowMs).toISOString(),
+    via,
+    ...(from !== undefined && { from: cut(from) }),
+    ...body,
+    ...(trace !== undefined && { trace }),
+  }
+}
+
+/** Whether an action has the type and the given body of one on the record, from any client and address. */
+export function isSameAction(record: RecordedAction, action: Action): boolean {
+  if (record.type !== action.type) return false
+  const { seen = [], body } = action
+  return members.every((member) => seen.some((one) => one === member) || record[member] === body[member])
+}
+
+const members = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevision'] as const
+
+/** Every report reads the annotation, and only an action changes it. */
+const recordsOf = new Map<string, readonly RecordedAction[]>()
+const MOST_TEXTS = 1_000
+
+function cut(text: string): string {
+  return text.length <= LONGEST_NAME ? text : `${text.slice(0, LONGEST_NAME)}…`
+}

@@ -1,0 +1,133 @@
+import type { Rollout, ActionType } from '@tranche/api-schema'
+import { commandText, retryHeldText } from '@tranche/planner'
+import { isDaemonSetRef } from '@tranche/validation'
+import { type Standing, standingOf, standingText } from './standing.ts'
+import { refused, type Action, type ActionRejection } from './action.ts'
+
+/** Reasons to stall that a retry lifts. */
+const liftedByRetry: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive', 'StrategyContested']
+
+/** Reasons to stall in which the release goes on by a retry (or an abort) alone. */
+const stoppedBy: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']
+
+/**
+ * Why an action on a Rollout cannot be written in the present state; null where it can. The controller judges every action again
+ * when it reads it (G10). This function refuses what the controller would refuse, so that the user has the answer at once.
+ */
+export function refusalOf(rollout: Rollout, action: Action): ActionRejection | null {
+  const standing = standingOf(rollout)
+  return foreignRefusal(rollout) ?? momentRefusal(standing, action) ?? refusals[action.type]({ rollout, standing, action })
+}
+
+function foreignRefusal({ spec: { workloadRef } }: Rollout): ActionRejection | null {
+  if (isDaemonSetRef(workloadRef)) return null
+  return refused(
+    'ACTION_REJECTED',
+    `spec.workloadRef names a ${workloadRef.kind}: Tranche acts on DaemonSets alone`,
+    'ask the controller that this Rollout is meant for',
+  )
+}
+
+/** Refuses an action that names another step, revision or release than the present one. */
+function momentRefusal(standing: Standing, { type, body }: Action): ActionRejection | null {
+  const { expectedStep } = body
+  // Of an undo it is that of the present template, whether a release is under way or not.
+  const revision = type === 'undo' ? undefined : body.revision
+  if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
+  if (expectedStep === undefined && revision === undefined) return null
+  if (!standing.isReleasing) return movedOn(standing, 'the action is meant for a release under way')
+  if (revision !== undefined && revision !== standing.canaryRevision)
+    return { ...movedOn(standing, `the action is meant for revision ${revision}`), path: 'revision' }
+  if (expectedStep === undefined || expectedStep === standing.step) return null
+  return { ...movedOn(standing, `the action is meant for step ${expectedStep}`), path: 'expectedStep' }
+}
+
+function movedOn(standing: Standing, meant: string): ActionRejection {
+  return refused('MOVED_ON', `${meant}, and ${standingText(standing)}`, 'look where the release stands, and decide again')
+}
+
+interface Judged {
+  readonly rollout: Rollout
+  readonly standing: Standing
+  readonly action: Action
+}
+
+const refusals: { readonly [Type in ActionType]: (judged: Judged) => ActionRejection | null } = {
+  pause: () => null,
+  resume: ({ rollout, standing }) => (rollout.spec.strategy.paused === true || asksForRetry(rollout) ? null : notPaused(rollout, standing)),
+  approve: ({ rollout, standing }) => releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? approveRefusal(rollout, standing),
+  jump: ({ rollout, standing, action }) =>
+    releaseRefusal(standing) ?? stopRefusal(rollout, standing) ?? finishRefusal(standing) ?? jumpRefusal(standing, action.body.step ?? 0),
+  promote: ({ rollout, standing, action }) =>
+    releaseRefusal(standing) ?? (isWayOut(standing, action) ? null : stopRefusal(rollout, standing)) ?? finishRefusal(standing),
+  abort: ({ standing }) => releaseRefusal(standing) ?? abortRefusal(standing),
+  retry: ({ rollout, standing, action }) => retryRefusal(rollout, standing, action.body.revision),
+  undo: () => null,
+  restart: () => null,
+}
+
+/** A verdict, and an analysis that cannot tell, wait for a resume as for a retry; a pause is lifted first. */
+export function asksForRetry(rollout: Rollout): boolean {
+  const { stalled } = standingOf(rollout)
+  return rollout.spec.strategy.paused !== true && (stalled === 'ReleaseFailed' || stalled === 'AnalysisInconclusive')
+}
+
+function notPaused(rollout: Rollout, standing: Standing): ActionRejection {
+  const retry = commandText(rollout, 'retry')
+  const fix = standing.stalled === 'RevisionHeld' ? `run ${retry} to release the held revision` : 'nothing needs to be done'
+  return refused('ACTION_REJECTED', `the Rollout is not paused; ${standingText(standing)}`, fix)
+}
+
+function releaseRefusal(standing: Standing): ActionRejection | null {
+  if (standing.isReleasing) return null
+  const fix = standing.isDisabled ? 'set spec.disabled to false to release in steps' : 'wait for the next release'
+  return refused('ACTION_REJECTED', standingText(standing), fix)
+}
+
+function stopRefusal(rollout: Rollout, { stalled, isBad, canaryRevision }: Standing): ActionRejection | null {
+  if (!isBad && !stoppedBy.includes(stalled)) return null
+  const why = stopTexts[stalled] ?? 'is stopped by a failure'
+  const fix = `run ${commandText(rollout, 'retry')} to continue all the same, or ${commandText(rollout, 'abort')} to roll back`
+  return refused('ACTION_REJECTED', `revision ${canaryRevision} ${why}`, fix)
+}
+
+const stopTexts: Readonly<Record<string, string>> = { RevisionHeld: 'is held', AnalysisInconclusive: 'cannot be judged by its analysis' }
+
+function isWayOut({ stalled }: Standing, { body }: Action): boolean {
+  return body.full === true && stalled === 'AnalysisInconclusive'
+}
+
+function approveRefusal(rollout: Rollout, standing: Standing): ActionRejection | null {
+  if (standing.stepState === 'StepPaused') return null
+  const moved = movedOn(standing, `only a step that is StepPaused can be approved`)
+  return rollout.spec.strategy.paused === true ? { ...moved, fix: `it is paused: run ${commandText(rollout, 'resume')} first` } : moved
+}
+
+function finishRefusal(standing: Standing): ActionRejection | null {
+  return standing.isFinishing ? refused('ACTION_REJECTED', standingText(standing), 'wait for its end, or abort') : null
+}
+
+function jumpRefusal({ steps }: Standing, step: number): ActionRejection | null {
+  if (step >= 1 && step <= steps) return null
+  return {
+    ...refused('ACTION_INVALID', `there is no step ${step}: the steps are 1 to ${steps}`, `name a step from 1 to ${steps}`),
+    path: 'step',
+  }
+}
+
+function abortRefusal(standing: Standing): ActionRejection | null {
+  if (!standing.isReturn) return null
+  const message = `the release goes to revision ${standing.canaryRevision}, which ran before: there is nothing to take back`
+  return refused('ACTION_REJECTED', message, 'wait for its end')
+}
+
+function retryRefusal(rollout: Rollout, standing: Standing, revision: string | undefined): ActionRejection | null {
+  const { isReleasing, stalled, hasFailed, heldRevisions } = standing
+  if (hasFailed || (revision !== undefined && heldRevisions.includes(revision))) return null
+  if (isReleasing && liftedByRetry.includes(stalled)) return null
+  const fix =
+    heldRevisions.length === 0
+      ? 'nothing needs to be done'
+      : `to release a held revision after all run ${retryHeldText(rollout, heldRevisions)}`
+  return refused('ACTION_REJECTED', `nothing that a retry lifts stands in the way; ${standingText(standing)}`, fix)
+}

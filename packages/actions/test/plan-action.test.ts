@@ -1,0 +1,533 @@
+import { type Rollout, type SeenAction, type ActionType, actionTypes } from '@tranche/api-schema'
+import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
+import { templateText } from '@tranche/planner'
+import { keyedActionId, planAction, recordedActionsOf, type Action, type ActionFacts, withSeen } from '@tranche/actions'
+import { describe, expect, it } from 'vitest'
+import { aDaemonSet, aRevision, aRollout, anAction, after, factsIn, type State, states } from './facts.ts'
+
+const ok = 'write'
+const no = 'ACTION_REJECTED'
+const moved = 'MOVED_ON'
+
+/** The plan for each action in each state; an action that names a step names step 2. */
+const outcomes: Readonly<Record<State, Readonly<Record<ActionType, string>>>> = {
+  healthy: { pause: ok, resume: no, approve: moved, promote: no, abort: no, retry: no, undo: ok, jump: moved, restart: ok },
+  unseen: { pause: ok, resume: no, approve: moved, promote: no, abort: no, retry: no, undo: ok, jump: moved, restart: ok },
+  updating: { pause: ok, resume: no, approve: moved, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
+  stepPaused: { pause: ok, resume: no, approve: ok, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
+  paused: { pause: ok, resume: ok, approve: ok, promote: ok, abort: ok, retry: no, undo: ok, jump: ok, restart: ok },
+  failed: { pause: ok, resume: ok, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
+  inconclusive: { pause: ok, resume: ok, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
+  held: { pause: ok, resume: no, approve: no, promote: no, abort: ok, retry: ok, undo: ok, jump: no, restart: ok },
+  goingBack: { pause: ok, resume: no, approve: moved, promote: ok, abort: no, retry: no, undo: ok, jump: ok, restart: ok },
+  finishing: { pause: ok, resume: no, approve: moved, promote: no, abort: ok, retry: no, undo: ok, jump: no, restart: ok },
+}
+
+describe.each(states.map((state) => ({ state })))('while it is $state', ({ state }) => {
+  it.each(actionTypes.map((type) => ({ type, want: outcomes[state][type] })))('$type comes to $want', ({ type, want }) => {
+    const plan = planAction(anAction(type), factsIn(state))
+    expect(plan.kind === 'refused' ? plan.code : plan.kind).toBe(want)
+  })
+})
+
+it.each([
+  ['approve', 'failed', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
+  ['promote', 'held', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
+  ['resume', 'held', 'run tranche retry agent -n demo to release the held revision'],
+  ['retry', 'unseen', 'nothing needs to be done'],
+] as const)('a refused %s while it is %s names the command that helps', (type, state, fix) => {
+  expect(planAction(anAction(type), factsIn(state))).toMatchObject({ code: no, fix })
+})
+
+it('a refused retry names the held revisions that it could be for', () => {
+  const retry = (...held: readonly string[]) => {
+    const { rollout, ...facts } = factsIn('healthy')
+    const heldRevisions = held.map((revision) => ({ digest: revision, revision, at: '', reason: 'Aborted' as const }))
+    return planAction(anAction('retry'), { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions } } })
+  }
+  expect(retry('v2')).toMatchObject({ fix: 'to release a held revision after all run tranche retry agent -n demo --revision v2' })
+  expect(retry('v2', 'v3')).toMatchObject({
+    fix: 'to release a held revision after all run tranche retry agent -n demo --revision with one of v2, v3',
+  })
+})
+
+describe('of a disabled Rollout', () => {
+  const { rollout, ...others } = factsIn('healthy')
+  const facts = { ...others, rollout: { ...rollout!, spec: { ...rollout!.spec, disabled: true } } }
+
+  it.each(['promote', 'abort'] as const)('%s is refused with what enables it, for there is no next release', (type) => {
+    expect(planAction(anAction(type), facts)).toMatchObject({
+      message: 'no release is under way: the Rollout is disabled',
+      fix: 'set spec.disabled to false to release in steps',
+    })
+  })
+
+  it('restart says that it replaces no pod in steps', () => {
+    const restart = (type: string) => {
+      const daemonSet = { ...facts.daemonSet!, spec: { ...facts.daemonSet!.spec, updateStrategy: { type } } }
+      return planAction(anAction('restart'), { ...facts, daemonSet } as typeof facts)
+    }
+    expect(restart('OnDelete')).toMatchObject({ message: expect.stringContaining('no pod is replaced') as string })
+    expect(restart('RollingUpdate')).toMatchObject({ message: expect.stringContaining('without steps') as string })
+  })
+})
+
+describe('the status that an action was judged by', () => {
+  const operationsOn = (status: object): readonly object[] => {
+    const facts = factsIn('paused')
+    const plan = planAction(anAction('pause'), { ...facts, rollout: { ...facts.rollout!, status: status as never } })
+    return plan.kind === 'write' ? plan.patch.filter(({ path }) => path.startsWith('/status')) : []
+  }
+  const { status } = factsIn('paused').rollout!
+
+  it('is compared as a whole', () => {
+    expect(operationsOn(status!)).toEqual([{ op: 'test', path: '/status', value: status }])
+  })
+
+  it('is compared but for integers that only the API server knows, which must be there', () => {
+    const { phase, canaryStatus } = status!
+    const forged = { phase, canaryStatus, releaseGeneration: 2 ** 53 + 2, 'a/b': { list: [1, 2 ** 60] } }
+    expect(operationsOn(forged)).toEqual([
+      { op: 'test', path: '/status/phase', value: phase },
+      { op: 'test', path: '/status/canaryStatus', value: canaryStatus },
+      { op: 'copy', from: '/status/releaseGeneration', path: '/status/releaseGeneration' },
+      { op: 'test', path: '/status/a~1b/list/0', value: 1 },
+      { op: 'copy', from: '/status/a~1b/list/1', path: '/status/a~1b/list/1' },
+    ])
+  })
+})
+
+it('an approval of a paused batch is refused with the command that resumes it', () => {
+  const { rollout, ...facts } = factsIn('paused')
+  const canaryStatus = { ...rollout!.status!.canaryStatus!, currentStepState: 'StepUpgrade' as const }
+  const updating = { ...rollout!, status: { ...rollout!.status!, canaryStatus } }
+  expect(planAction(anAction('approve'), { ...facts, rollout: updating })).toMatchObject({
+    code: 'MOVED_ON',
+    fix: 'it is paused: run tranche resume agent -n demo first',
+  })
+})
+
+it.each(['approve', 'jump'] as const)('tells who says no step with %s that there is none, where no release is under way', (type) => {
+  const body = type === 'jump' ? { step: 1 } : {}
+  expect(planAction(anAction(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is under way' })
+  expect(planAction(anAction(type, { body }), factsIn('stepPaused'))).toMatchObject({ code: 'ACTION_INVALID', path: 'expectedStep' })
+})
+
+describe('the same id again, where nobody has said the step', () => {
+  const approve = anAction('approve', { seen: ['expectedStep', 'revision'], body: { expectedStep: 2, revision: 'v2', reason: 'fine' } })
+  const facts = factsIn('stepPaused')
+  const first = planAction(approve, facts)
+  const then = first.kind === 'write' ? after(facts, first)! : facts
+
+  it.each([
+    ['at another step', { expectedStep: 3, revision: 'v3', reason: 'fine' }],
+    ['after the release has ended, at no step', { reason: 'fine' }],
+  ])('is the same action %s', (_when, body) => {
+    expect(planAction({ ...approve, body }, then)).toMatchObject({ kind: 'repeated', record: { expectedStep: 2 } })
+  })
+
+  it('is another action where a given member differs', () => {
+    expect(planAction({ ...approve, body: { ...approve.body, reason: 'bad' } }, then)).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    expect(planAction({ ...approve, seen: ['revision'], body: { ...approve.body, expectedStep: 3 } }, then)).toMatchObject({
+      code: 'IDEMPOTENCY_KEY_REUSED',
+    })
+  })
+})
+
+describe('an id that is on record (G10)', () => {
+  it.each<{ type: ActionType; body: Action['body']; other: Action['body'] }>([
+    { type: 'pause', body: { reason: 'fine' }, other: { reason: 'bad' } },
+    { type: 'approve', body: { expectedStep: 2 }, other: { expectedStep: 3 } },
+    { type: 'approve', body: { expectedStep: 2, revision: 'v2' }, other: { revision: 'v3' } },
+    { type: 'jump', body: { expectedStep: 2, step: 3 }, other: { step: 1 } },
+    { type: 'promote', body: { full: true }, other: { full: false } },
+    { type: 'undo', body: { toRevision: 'v1' }, other: { toRevision: 'v0' } },
+  ])('repeats $type $body, and is rejected with $other, and without', ({ type, body, other }) => {
+    const action = anAction(type, { body })
+    const facts = onRecord(action)
+    expect(planAction(action, facts)).toMatchObject({ kind: 'repeated', record: { type, ...body } })
+    expect(planAction({ ...action, body: { ...body, ...other } }, facts)).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    const without = { ...body, ...Object.fromEntries(Object.keys(other).map((member) => [member, undefined])) }
+    expect(planAction({ ...action, body: without }, facts)).toMatchObject({ kind: 'refused' })
+  })
+
+  function onRecord({ id, type, by, via, body }: Action): ActionFacts {
+    const facts = factsIn('stepPaused')
+    const { metadata } = facts.rollout!
+    const record = JSON.stringify([{ id, type, by, via, at: '2026-01-01T00:00:00.000Z', ...body }])
+    const annotations = { ...metadata.annotations, 'tranche.dev/recorded-actions': record }
+    return { ...facts, rollout: { ...facts.rollout!, metadata: { ...metadata, annotations } } }
+  }
+})
+
+describe('a change of a template', () => {
+  const boundTo = (name: string | undefined): ActionFacts => {
+    const facts = factsIn('healthy')
+    const { 'tranche.dev/rollout': _bound, ...annotations } = facts.daemonSet!.metadata.annotations!
+    const binding = name === undefined ? {} : { 'tranche.dev/rollout': name }
+    const metadata = { ...facts.daemonSet!.metadata, annotations: { ...annotations, ...binding } }
+    return { ...facts, daemonSet: { ...facts.daemonSet!, metadata } }
+  }
+
+  it.each(['undo', 'restart'] as const)('by %s is refused on a DaemonSet that is bound to another Rollout', (type) => {
+    expect(planAction(anAction(type), boundTo('other'))).toMatchObject({
+      code: 'NOT_BOUND',
+      message: 'spec.workloadRef.name is "agent", and that DaemonSet is bound to the Rollout other, not to agent',
+    })
+    expect(planAction(anAction(type, { via: 'cli' }), boundTo('other'))).toMatchObject({ code: 'NOT_BOUND' })
+  })
+
+  it('over REST is refused on a DaemonSet that is bound to no Rollout; on the command line the rights are those of the user', () => {
+    expect(planAction(anAction('undo'), boundTo(undefined))).toMatchObject({ code: 'NOT_BOUND' })
+    expect(planAction(anAction('undo', { via: 'cli' }), boundTo(undefined))).toMatchObject({ kind: 'write' })
+  })
+})
+
+describe('what is written', () => {
+  const written = (type: ActionType, state: State, fields = {}): Rollout => {
+    const facts = factsIn(state)
+    const plan = planAction(anAction(type, fields), facts)
+    if (plan.kind !== 'write') throw new Error(`${type} is ${plan.kind}`)
+    return after(facts, plan)!.rollout!
+  }
+  const actionIn = ({ metadata }: Rollout): unknown => JSON.parse(metadata.annotations?.['tranche.dev/action'] ?? 'null')
+
+  it.each<{ type: ActionType; state: State; body: object; action: object }>([
+    {
+      type: 'approve',
+      state: 'stepPaused',
+      body: { expectedStep: 2, reason: 'fine' },
+      action: { type: 'approve', expectedStep: 2, reason: 'fine' },
+    },
+    { type: 'jump', state: 'stepPaused', body: { expectedStep: 2, step: 3 }, action: { type: 'jump', expectedStep: 2, step: 3 } },
+    { type: 'promote', state: 'stepPaused', body: { full: true, revision: 'v2' }, action: { type: 'promote', full: true, revision: 'v2' } },
+    { type: 'promote', state: 'inconclusive', body: { full: true }, action: { type: 'promote', full: true } },
+    { type: 'abort', state: 'updating', body: {}, action: { type: 'abort' } },
+    { type: 'retry', state: 'healthy', body: { revision: 'v2' }, action: { type: 'retry', revision: 'v2' } },
+    { type: 'resume', state: 'failed', body: {}, action: { type: 'retry' } },
+  ])('$type while it is $state is the action $action', ({ type, state, body, action }) => {
+    const facts = factsIn(state)
+    const heldRevisions = [{ revision: 'v2', digest: 'd' }]
+    const rollout = type === 'retry' ? { ...facts.rollout!, status: { ...facts.rollout!.status!, heldRevisions } } : facts.rollout!
+    const plan = planAction(anAction(type, { body }), { ...facts, rollout })
+    if (plan.kind !== 'write') throw new Error(`${type} is ${plan.kind}`)
+    const stored = after({ ...facts, rollout }, plan)!.rollout!
+    expect(actionIn(stored)).toEqual({ id: 'rest-1', by: 'alice', ...action })
+    expect(recordedActionsOf(stored)).toEqual([{ id: 'rest-1', type, by: 'alice', via: 'rest', at: '2026-01-01T00:00:00.000Z', ...body }])
+  })
+
+  it.each<{ type: ActionType; state: State; paused: boolean }>([
+    { type: 'pause', state: 'stepPaused', paused: true },
+    { type: 'resume', state: 'paused', paused: false },
+  ])('$type sets spec.strategy.paused to $paused, and no action', ({ type, state, paused }) => {
+    const rollout = written(type, state)
+    expect(rollout.spec.strategy.paused).toBe(paused)
+    expect(actionIn(rollout)).toBeNull()
+  })
+
+  it('names who asked, by which way, and from where', () => {
+    const rollout = written('pause', 'updating', { by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' })
+    expect(recordedActionsOf(rollout)).toMatchObject([{ by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' }])
+  })
+})
+
+describe('what another version has put on the record', () => {
+  const record = (text: string, type: ActionType = 'pause'): unknown[] => {
+    const facts = factsIn('updating')
+    const rollout = aRollout('updating', { 'tranche.dev/recorded-actions': text })
+    const plan = planAction(anAction(type), { ...facts, rollout })
+    if (plan.kind !== 'write') throw new Error(`${type} is ${plan.kind}`)
+    const { annotations } = after({ ...facts, rollout }, plan)!.rollout!.metadata
+    return JSON.parse(annotations!['tranche.dev/recorded-actions']!) as unknown[]
+  }
+  const known = { id: 'rest-0', type: 'pause', by: 'bob', at: '2025-12-31T00:00:00.000Z', via: 'rest' }
+
+  it.each([
+    ['a member that we do not know', { ...known, team: 'edge' }],
+    ['an unknown type of action', { ...known, type: 'postpone' }],
+  ])('stays as it is: %s (G7)', (_what, other) => {
+    expect(record(JSON.stringify([other]))).toEqual([other, expect.objectContaining({ id: 'rest-1' })])
+  })
+
+  it('counts among the sixteen that there is room for', () => {
+    const others = Array.from({ length: 16 }, (_, at) => ({ ...known, id: `rest-old-${at}`, type: 'postpone' }))
+    expect(record(JSON.stringify(others))).toEqual([...others.slice(1), expect.objectContaining({ id: 'rest-1' })])
+  })
+
+  it('drops an item that is no action', () => {
+    expect(record('[1, null, {"type": "pause"}]')).toEqual([expect.objectContaining({ id: 'rest-1' })])
+    expect(record('{')).toEqual([expect.objectContaining({ id: 'rest-1' })])
+  })
+
+  it('goes where it nests deeper than it could be written again', () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    expect(record(`[{"id": "rest-0", "deep": ${deep}}]`)).toEqual([expect.objectContaining({ id: 'rest-1' })])
+  })
+
+  it('drops no action for an item larger than any action (G7)', () => {
+    for (const bytes of [9_000, 16_000, 200_000])
+      expect(record(JSON.stringify([known, { ...known, id: 'rest-00', team: 'x'.repeat(bytes) }]))).toEqual([
+        known,
+        expect.objectContaining({ id: 'rest-1' }),
+      ])
+  })
+
+  it.each([
+    ['refuses', 'all since the other could have been sent', '2025-12-31T00:00:00.000Z', { kind: 'refused', code: 'RATE_LIMITED' }],
+    ['takes', 'one from before the other could have been sent', '2025-12-30T00:00:00.000Z', { kind: 'write' }],
+  ])('%s an action that may be a repetition, where the record is full of others: %s (G10)', (_verb, _what, at, expected) => {
+    const others = Array.from({ length: 16 }, (_, number) => ({ ...known, id: `rest-old-${number}`, type: 'postpone', at }))
+    const rollout = aRollout('updating', { 'tranche.dev/recorded-actions': JSON.stringify(others) })
+    const action = { ...anAction('pause'), repeatableSinceMs: Date.parse('2025-12-30T12:00:00.000Z') }
+    expect(planAction(action, { ...factsIn('updating'), rollout })).toMatchObject(expected)
+  })
+
+  const seen = (text: string, more: readonly SeenAction[]): unknown[] => {
+    const annotations = { 'tranche.dev/seen-actions': text }
+    return JSON.parse(withSeen({ metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations } }, more)) as unknown[]
+  }
+  const more: SeenAction = { id: 'seen-2-pause', type: 'pause', at: known.at }
+
+  it('stands beside what was seen since (G7)', () => {
+    const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'edge' }
+    expect(seen(JSON.stringify([other]), [more])).toEqual([other, more])
+  })
+
+  it('makes room for what was seen since, where it takes too much', () => {
+    const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'x'.repeat(200_000) }
+    expect(seen(JSON.stringify([other]), [more])).toEqual([more])
+  })
+
+  it('has room for sixteen that were seen, each with the longest names and reason', () => {
+    const reason = '\u0001'.repeat(256)
+    const all = Array.from({ length: 16 }, (_, at): SeenAction => {
+      return { ...more, id: `seen-${'9'.repeat(20)}-template-${at}`, manager: 'm'.repeat(128), step: 100, reason }
+    })
+    expect(seen('[]', all)).toEqual(all)
+  })
+})
+
+describe('an action that was meant for another state', () => {
+  it.each([
+    {
+      title: 'another step',
+      action: anAction('approve', { body: { expectedStep: 1 } }),
+      says: 'step 1, and the release of revision v2 is at step 2 of 3',
+    },
+    { title: 'another step, for a pause', action: anAction('pause', { body: { expectedStep: 1 } }), says: 'meant for step 1' },
+    {
+      title: 'another revision',
+      action: anAction('abort', { body: { revision: 'v3' } }),
+      says: 'meant for revision v3, and the release of revision v2',
+    },
+  ])('has moved on: $title', ({ action, says }) => {
+    expect(planAction(action, factsIn('stepPaused'))).toMatchObject({
+      kind: 'refused',
+      code: moved,
+      message: expect.stringContaining(says),
+    })
+  })
+
+  it('is an approval of a step that kubectl has approved already', () => {
+    const facts = factsIn('stepPaused')
+    const { status } = facts.rollout!
+    const canaryStatus = { ...status!.canaryStatus!, currentStepState: 'StepReady' as const }
+    const plan = planAction(anAction('approve'), { ...facts, rollout: { ...facts.rollout!, status: { ...status!, canaryStatus } } })
+    expect(plan).toMatchObject({ code: moved, message: expect.stringContaining('(StepReady)') })
+  })
+
+  it('is not asked of a Rollout of another kind of workload', () => {
+    const facts = factsIn('stepPaused')
+    const workloadRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' }
+    const rollout = { ...facts.rollout!, spec: { ...facts.rollout!.spec, workloadRef } }
+    for (const type of actionTypes) expect(planAction(anAction(type), { ...facts, rollout })).toMatchObject({ code: no })
+  })
+
+  it('has nobody to be asked of', () => {
+    const facts = { ...factsIn('stepPaused'), rollout: undefined }
+    expect(planAction(anAction('abort'), facts)).toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
+    expect(planAction(anAction('restart'), facts)).toMatchObject({ kind: 'write', target: 'DaemonSet' })
+    expect(planAction(anAction('restart'), { ...facts, daemonSet: undefined })).toMatchObject({ code: 'WORKLOAD_NOT_FOUND' })
+  })
+})
+
+it.each<{ type: ActionType; body: object; path: string }>([
+  { type: 'approve', body: {}, path: 'expectedStep' },
+  { type: 'jump', body: { step: 2 }, path: 'expectedStep' },
+  { type: 'jump', body: { expectedStep: 2 }, path: 'step' },
+  { type: 'jump', body: { expectedStep: 2, step: 4 }, path: 'step' },
+  { type: 'pause', body: { step: 2 }, path: 'step' },
+  { type: 'abort', body: { full: true }, path: 'full' },
+  { type: 'restart', body: { toRevision: '1' }, path: 'toRevision' },
+])('names the member of $type that is wrong: $body', ({ type, body, path }) => {
+  expect(planAction(anAction(type, { body }), factsIn('stepPaused'))).toMatchObject({
+    code: 'ACTION_INVALID',
+    path,
+    fix: expect.stringContaining(path),
+  })
+})
+
+describe('while another action has no answer', () => {
+  const pending = (type: string, by?: string) =>
+    aRollout('stepPaused', { 'tranche.dev/action': JSON.stringify({ id: 'theirs', type, by, expectedStep: 2 }) })
+
+  it.each<{ type: ActionType; theirs: string; want: string }>([
+    { type: 'approve', theirs: 'approve', want: 'ACTION_PENDING' },
+    { type: 'promote', theirs: 'approve', want: 'ACTION_PENDING' },
+    { type: 'abort', theirs: 'approve', want: ok },
+    { type: 'abort', theirs: 'abort', want: 'ACTION_PENDING' },
+    { type: 'pause', theirs: 'approve', want: ok },
+    { type: 'undo', theirs: 'approve', want: ok },
+  ])('$type comes to $want beside $theirs', ({ type, theirs, want }) => {
+    const plan = planAction(anAction(type), { ...factsIn('stepPaused'), rollout: pending(theirs, 'bob') })
+    expect(plan.kind === 'refused' ? plan.code : plan.kind).toBe(want)
+    if (plan.kind === 'refused') expect(plan.message).toContain(`bob has asked for ${theirs} (id theirs)`)
+  })
+
+  it('is waited for no longer once it has one', () => {
+    const rollout = pending('approve')
+    const answered = { ...rollout, status: { ...rollout.status!, answeredActions: ['theirs'] } }
+    expect(planAction(anAction('approve'), { ...factsIn('stepPaused'), rollout: answered }).kind).toBe(ok)
+  })
+})
+
+describe('undo', () => {
+  const withHeld = (...numbers: readonly number[]): ActionFacts => {
+    const facts = factsIn('healthy')
+    const heldRevisions = numbers.map((number) => ({
+      revision: `h${number}`,
+      digest: templateDigest(aDaemonSet(`agent:${number}`)),
+      reason: 'Failed' as const,
+      at: '2026-01-01T00:00:00Z',
+    }))
+    return { ...facts, rollout: { ...facts.rollout!, status: { ...facts.rollout!.status!, heldRevisions } } }
+  }
+  const undo = (toRevision?: string, facts = factsIn('healthy')) => {
+    const plan = planAction(anAction('undo', { body: { ...(toRevision !== undefined && { toRevision }) } }), facts)
+    if (plan.kind !== 'write') return plan
+    return after(facts, plan)!.daemonSet!.spec.template.spec?.containers?.[0]?.image
+  }
+
+  it.each([
+    { to: undefined, want: 'agent:2' },
+    { to: '0', want: 'agent:2' },
+    { to: '1', want: 'agent:1' },
+    { to: 'h1', want: 'agent:1' },
+  ])('to $to puts $want back', ({ to, want }) => {
+    expect(undo(to)).toBe(want)
+  })
+
+  it('puts no other template back for the stable revision than the one that became stable (F15)', () => {
+    const recordedAs = (image: string): ActionFacts => {
+      const facts = factsIn('stepPaused')
+      const status = { ...facts.rollout!.status!, stableRevision: 'h2', stableDigest: templateDigest(aDaemonSet(image)) }
+      return { ...facts, rollout: { ...facts.rollout!, status } }
+    }
+    expect(undo('2', recordedAs('agent:2'))).toBe('agent:2')
+    for (const to of [undefined, '2', 'h2'])
+      expect(undo(to, recordedAs('agent:other'))).toMatchObject({
+        code: no,
+        message: 'revision 2 (h2) does not hold the template that became stable (status.stableDigest)',
+        fix: 'apply the template that you want, and look in the audit log who wrote ControllerRevision agent-h2',
+      })
+    expect(undo('1', recordedAs('agent:other'))).toBe('agent:1')
+  })
+
+  it('passes over what is held, unless that is named', () => {
+    expect(undo(undefined, withHeld(2))).toBe('agent:1')
+    expect(undo('0', withHeld(2))).toBe('agent:1')
+    expect(undo('2', withHeld(2))).toBe('agent:2')
+    expect(planAction(anAction('undo', { body: { toRevision: '2' } }), withHeld(2))).toMatchObject({
+      message: 'the template of revision 2 (h2, agent:2) is put back, which is held: nothing is deleted for it before a retry',
+    })
+    expect(undo(undefined, withHeld(1, 2))).toMatchObject({
+      code: no,
+      path: 'toRevision',
+      message: 'every revision but the present one is held, for it failed or was taken back: 2 (h2), 1 (h1)',
+    })
+  })
+
+  it.each([
+    { title: 'the revision of the present template is put back', revision: 'h3', want: 'agent:2' },
+    { title: 'another revision has moved on', revision: 'h2', want: moved },
+    { title: 'a revision that is gone has moved on', revision: 'h0', want: moved },
+  ])('meant for $title', ({ revision, want }) => {
+    for (const facts of [factsIn('healthy'), factsIn('stepPaused')]) {
+      const plan = planAction(anAction('undo', { body: { revision } }), facts)
+      const stored = plan.kind === 'write' ? after(facts, plan)!.daemonSet!.spec.template.spec?.containers?.[0]?.image : null
+      expect(plan.kind === 'refused' ? plan.code : stored).toBe(want)
+    }
+  })
+
+  it('says what the template is now, where it is not the one that it is meant for', () => {
+    const facts = factsIn('healthy')
+    expect(planAction(anAction('undo', { body: { revision: 'h2' } }), facts)).toMatchObject({
+      path: 'revision',
+      message: 'the template of DaemonSet agent has changed from revision h2, and is that of revision 3 (h3, agent:3) now',
+    })
+    expect(planAction(anAction('undo', { body: { revision: 'h3' } }), { ...facts, daemonSet: aDaemonSet('agent:4') })).toMatchObject({
+      code: moved,
+      message: 'the template of DaemonSet agent has changed from revision h3, to one that has no revision yet',
+    })
+  })
+
+  it('is not asked of another DaemonSet than the one that was looked at', () => {
+    const facts = factsIn('healthy')
+    const first = planAction(anAction('undo'), facts)
+    const daemonSet = { ...facts.daemonSet!, metadata: { ...facts.daemonSet!.metadata, uid: 'made-anew' } }
+    const look = first.kind === 'write' ? first.look : undefined
+    expect(planAction(anAction('undo', { look }), { ...facts, daemonSet })).toMatchObject({ code: moved })
+  })
+
+  it('puts back no directive of a patch', () => {
+    const facts = factsIn('healthy')
+    const plan = planAction(anAction('undo'), facts)
+    expect(plan.kind === 'write' && JSON.stringify(after(facts, plan)!.daemonSet)).not.toContain('$patch')
+  })
+
+  it.each([
+    { to: '3', code: no, says: 'revision 3 (h3) is the present one' },
+    { to: '8', code: 'REVISION_NOT_FOUND', says: 'no revision 8' },
+  ])('to $to is refused: $says', ({ to, code, says }) => {
+    expect(undo(to)).toMatchObject({ code, message: expect.stringContaining(says) })
+  })
+
+  it('is refused where there is nothing before, and while the present template is not in the history', () => {
+    expect(undo(undefined, { ...factsIn('healthy'), revisions: [aRevision(3)] })).toMatchObject({ code: no })
+    expect(undo(undefined, { ...factsIn('healthy'), daemonSet: aDaemonSet('agent:4') })).toMatchObject({
+      code: no,
+      fix: 'try again in a moment',
+    })
+  })
+})
+
+it('restarts once a second, not twice', () => {
+  const facts = factsIn('healthy')
+  const plan = planAction(anAction('restart'), facts)
+  if (plan.kind !== 'write') throw new Error('it is refused')
+  const restarted = after(facts, plan)!
+  expect(restarted.daemonSet!.spec.template.metadata).toEqual({
+    labels: { app: 'agent' },
+    annotations: { 'kubectl.kubernetes.io/restartedAt': '2026-01-01T00:00:00Z' },
+  })
+  const again = anAction('restart', { id: 'rest-2' })
+  expect(planAction(again, restarted)).toMatchObject({ code: no })
+  expect(planAction(again, { ...restarted, nowMs: facts.nowMs + 1_000 }).kind).toBe(ok)
+})
+
+it('makes one id of one key of one user, and no two of two', () => {
+  expect(keyedActionId('rest', 'alice', 'k')).toMatch(/^rest-[0-9a-f]{16}$/)
+  expect(keyedActionId('rest', 'alice', 'k')).toBe(keyedActionId('rest', 'alice', 'k'))
+  const others = [
+    keyedActionId('cli', 'alice', 'k'),
+    keyedActionId('rest', 'bob', 'k'),
+    keyedActionId('rest', 'alic', 'ek'),
+    keyedActionId('rest', 'alice', 'k '),
+  ]
+  expect(new Set([keyedActionId('rest', 'alice', 'k'), ...others]).size).toBe(5)
+})
+
+/** As the status remembers a template that is held. */
+function templateDigest({ spec }: DaemonSet): string {
+  return sha256Hex(templateText(spec.template))
+}

@@ -1,0 +1,33 @@
+import type { AcceptedActions, Failure } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import type { Course } from './course.ts'
+import { heldTemplate } from './held-revisions.ts'
+import { standingFailure } from './release-failure.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/** What the id of a retry begins with that nobody wrote as an action. */
+export const RESUMED = 'resume-'
+
+/**
+ * A verdict waits for `resume` or `retry` (product §5): a pause that somebody sets once the failure has been told, and takes
+ * away again, lifts it as a retry does. One from before lifts nothing when it ends, for nobody lifts what he has not seen;
+ * and no resume lifts what is held (G12).
+ */
+export function actionsAfterPause(view: RolloutView, daemonSet: DaemonSet, course: Course): AcceptedActions {
+  const { pause, ...actions } = course.acceptedActions
+  const failure = standingFailure(view, course)
+  if (failure === null || heldTemplate(course.heldRevisions, daemonSet) !== undefined) return actions
+  const found = failure.at ?? ''
+  const known = pause?.failure === found ? pause : undefined
+  const { spec, metadata } = view.rollout
+  if (spec.strategy.paused === true) return { ...actions, pause: known ?? { failure: found, lifts: wasTold(view, failure) } }
+  return known?.lifts === true ? { ...actions, retry: `${RESUMED}${metadata.generation ?? 0}` } : actions
+}
+
+function wasTold({ rollout: { status } }: RolloutView, { at }: Failure): boolean {
+  const isStalled = status?.conditions?.some(
+    ({ type, status: value, reason }) =>
+      type === 'Stalled' && value === 'True' && (reason === 'ReleaseFailed' || reason === 'AnalysisInconclusive'),
+  )
+  return isStalled === true && status?.failure?.stops === true && status.failure.at === at
+}

@@ -1,0 +1,77 @@
+import type { Rollout } from '@tranche/api-schema'
+import { isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, type ObjectKey, revisionsOf } from '@tranche/kube-types'
+import { targetOf, type ActionFacts, type ActionTarget } from '@tranche/actions'
+import { selectorText } from './selector-text.ts'
+import type { ActionOrder } from './action-order.ts'
+
+/** Limits of a read. */
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined
+  /** For each request, in milliseconds. @default 15000 */
+  readonly deadlineMs?: number | undefined
+}
+
+/** Reads the objects by which an action is judged, from the API server and not from a watch. */
+export async function readActionFacts(
+  client: KubeClient,
+  order: Pick<ActionOrder, 'on' | 'key' | 'type' | 'idempotencyKey'>,
+  options: ReadOptions,
+): Promise<Omit<ActionFacts, 'nowMs'>> {
+  if (order.on === 'DaemonSet') return factsOfDaemonSet(client, order, options)
+  const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, order.key, options)
+  // The same Idempotency-Key may stand on the record of the other object.
+  const asksDaemonSet = targetOf(order.type) === 'DaemonSet' || order.idempotencyKey !== undefined
+  if (rollout === undefined || !asksDaemonSet) return { rollout, daemonSet: undefined, revisions: [] }
+  const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), options)
+  return { rollout, daemonSet, revisions: order.type === 'undo' ? await readRevisions(client, daemonSet, options) : [] }
+}
+
+/** Namespace and name of the workload of a Rollout. */
+export function workloadKey({ metadata, spec }: Rollout): ObjectKey {
+  return { namespace: metadata.namespace ?? '', name: spec.workloadRef.name }
+}
+
+async function factsOfDaemonSet(
+  client: KubeClient,
+  { key, type }: Pick<ActionOrder, 'key' | 'type'>,
+  options: ReadOptions,
+): Promise<Omit<ActionFacts, 'nowMs'>> {
+  const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, key, options)
+  const name = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout]
+  const rollout = name === undefined ? undefined : await getOrNone<Rollout>(client, resourcePaths.rollouts, { ...key, name }, options)
+  return { rollout, daemonSet, revisions: type === 'undo' ? await readRevisions(client, daemonSet, options) : [] }
+}
+
+/** The ControllerRevisions that a DaemonSet owns; none of no DaemonSet. */
+export async function readRevisions(
+  client: KubeClient,
+  daemonSet: DaemonSet | undefined,
+  options: ReadOptions,
+): Promise<readonly ControllerRevision[]> {
+  if (daemonSet === undefined) return []
+  const { namespace = '' } = daemonSet.metadata
+  const scope = { namespace, labelSelector: selectorText(daemonSet.spec.selector) }
+  const { items } = await client.list<ControllerRevision>(resourcePaths.controllerRevisions, { ...scope, ...options })
+  return revisionsOf(daemonSet, items)
+}
+
+/** @returns undefined where there is no such object */
+export async function getOrNone<T>(
+  client: KubeClient,
+  resource: ResourcePath,
+  key: ObjectKey,
+  options: ReadOptions,
+): Promise<T | undefined> {
+  try {
+    return await client.get<T>(resource, key, options)
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/** @returns the resource on which an action is written */
+export function resourceOf(target: ActionTarget): ResourcePath {
+  return target === 'Rollout' ? resourcePaths.rollouts : resourcePaths.daemonSets
+}

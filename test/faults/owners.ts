@@ -1,0 +1,320 @@
+import type { RolloutActionType, ReleasePolicySpec, Rollout } from '@tranche/api-schema'
+import { type Clock, sleep } from '@tranche/clock'
+import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client'
+import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
+import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
+import type { Asked, Callers } from './callers.ts'
+import type { ApprovedBy, Shape, Steps, OwnerDeed } from './schedule.ts'
+import { durationText } from './words.ts'
+import type { World } from './world.ts'
+
+/** The people and tools who own DaemonSet and Rollout. */
+export interface Owners {
+  /** Creates whatever of both is not there. */
+  install(): Promise<void>
+  perform(perform: OwnerDeed): Promise<void>
+  /** Makes a state that needs no decision of a person: both are there, enabled, not paused, and the template is good. */
+  settle(): Promise<void>
+  /** Approves a step that waits for a person. */
+  approve(by: ApprovedBy): Promise<void>
+  /** Writes something on the DaemonSet that means nothing, so that its controllers look at it. */
+  touch(): Promise<void>
+  /** Tag that the template should have. */
+  tag(): string
+  /** Id of the action written last; undefined before the first. */
+  lastAction(): string | undefined
+}
+
+/** Everything that Git says. */
+interface Manifest {
+  tag: string
+  maxUnavailable: number | string
+  minReadySeconds: number
+  steps: Steps
+  /** What the policy says, also where the Rollout does not name it. */
+  policy: ReleasePolicySpec
+  namesPolicy: boolean
+  /** We may have put an older template back than Git says. */
+  tookBack: boolean
+}
+
+/**
+ * @param world in which nothing of theirs stands yet
+ * @param callers by which they reach the REST API
+ */
+export function createOwners(world: World, callers: Callers): Owners {
+  const { people, schedule, clock } = world
+  const { shape } = schedule
+  const git: Manifest = {
+    tag: 'v1',
+    maxUnavailable: shape.maxUnavailable,
+    minReadySeconds: shape.minReadySeconds,
+    steps: shape.steps,
+    policy: shape.policy ?? {},
+    namesPolicy: shape.policy !== null,
+    tookBack: mayTakeBack(shape.policy),
+  }
+  let actions = 0
+  let touches = 0
+
+  const manifest = (): DaemonSet => daemonSetManifest(releaseOptions(git, shape), git.tag) as DaemonSet
+  const patchRollout = async (body: object): Promise<void> =>
+    ignoreMissing(people.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }))
+  const patchDaemonSet = async (body: object, type: 'merge' | 'strategic' = 'merge'): Promise<void> =>
+    ignoreMissing(whenAnswered(clock, () => people.patch(resourcePaths.daemonSets, stageKey, { type, body })))
+  const patchCanary = async (canaryStatus: object): Promise<void> =>
+    ignoreMissing(
+      people.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body: { status: { canaryStatus } } }, { subresource: 'status' }),
+    )
+
+  async function create(): Promise<void> {
+    await ignoreExisting(people.create(resourcePaths.daemonSets, manifest() as never))
+  }
+
+  async function createRollout(): Promise<void> {
+    const rollout = rolloutManifest({ steps: git.steps }) as Rollout
+    const annotations = {
+      [rolloutAnnotations.rollbackInBatch]: String(shape.rollbackInBatch),
+      ...(git.namesPolicy && { [rolloutAnnotations.releasePolicy]: POLICY }),
+    }
+    await ignoreExisting(people.create(resourcePaths.rollouts, { ...rollout, metadata: { ...rollout.metadata, annotations } } as never))
+  }
+
+  async function createPolicy(): Promise<void> {
+    const metadata = { namespace: stageKey.namespace, name: POLICY }
+    await ignoreExisting(
+      people.create(resourcePaths.releasePolicies, {
+        apiVersion: 'tranche.dev/v1alpha1',
+        kind: 'ReleasePolicy',
+        metadata,
+        spec: git.policy,
+      } as never),
+    )
+  }
+
+  async function setPolicy(spec: object): Promise<void> {
+    const body = [{ op: 'replace', path: '/spec', value: spec }] as const
+    await ignoreMissing(
+      people.patch(resourcePaths.releasePolicies, { namespace: stageKey.namespace, name: POLICY }, { type: 'json', body }),
+    )
+  }
+
+  async function nameIt(): Promise<void> {
+    await patchRollout({ metadata: { annotations: { [rolloutAnnotations.releasePolicy]: git.namesPolicy ? POLICY : null } } })
+  }
+
+  async function install(): Promise<void> {
+    await createPolicy()
+    await create()
+    await createRollout()
+  }
+
+  async function apply(): Promise<void> {
+    const { spec } = manifest()
+    await patchDaemonSet({ spec: { updateStrategy: spec.updateStrategy, minReadySeconds: spec.minReadySeconds, template: spec.template } })
+  }
+
+  async function setImage(): Promise<void> {
+    const body = { spec: { template: { spec: { containers: [{ name: 'agent', image: imageOf(git.tag) }] } } } }
+    await patchDaemonSet(body, 'strategic')
+  }
+
+  async function act(type: RolloutActionType, members: object): Promise<void> {
+    const rollout = await rolloutOf(world)
+    const expectedStep = rollout?.status?.canaryStatus?.currentStepIndex
+    const action = { id: `action-${++actions}`, type, ...(expectedStep !== undefined && expectedStep >= 1 && { expectedStep }), ...members }
+    await patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: JSON.stringify(action) } } })
+  }
+
+  /** The release has left the step while somebody wrote. */
+  async function actLate(): Promise<void> {
+    const index = (await rolloutOf(world))?.status?.canaryStatus?.currentStepIndex ?? 0
+    await act('approve', { expectedStep: Math.max(1, index - 1) })
+  }
+
+  async function approve(by: ApprovedBy): Promise<void> {
+    if (by === 'action') await act('approve', {})
+    else if (by === 'lateAction') await actLate()
+    else if (by === 'rest') await callers.ask({ kind: 'ask', type: 'approve', lookedMs: 0, waitMs: 0 })
+    else await patchCanary({ currentStepState: 'StepReady' })
+  }
+
+  async function perform(deed: OwnerDeed): Promise<void> {
+    world.note(deedText(deed))
+    switch (deed.kind) {
+      case 'template':
+        git.tag = deed.tag
+        return deed.whole ? apply() : setImage()
+      case 'reapply':
+        return apply()
+      case 'pause':
+      case 'resume':
+        return patchRollout({ spec: { strategy: { paused: deed.kind === 'pause' } } })
+      case 'approve':
+        return approve(deed.by)
+      case 'jump':
+        return deed.by === 'action' ? act('jump', { step: deed.step }) : patchCanary({ nextStepIndex: deed.step })
+      case 'act':
+        git.tookBack ||= deed.type === 'abort'
+        return act(deed.type, {})
+      case 'onDelete':
+        git.tookBack ||= deed.policy === 'Rollback'
+        return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: deed.policy } } })
+      case 'policy':
+        git.policy = deed.spec
+        git.tookBack ||= mayTakeBack(deed.spec)
+        return setPolicy(deed.spec)
+      case 'spoilPolicy':
+        world.later(deed.forMs, () => setPolicy(git.policy))
+        return setPolicy({ ...git.policy, soak: { step: 'a while' } })
+      case 'deletePolicy':
+        world.later(deed.forMs, createPolicy)
+        return ignoreMissing(people.delete(resourcePaths.releasePolicies, { namespace: stageKey.namespace, name: POLICY }))
+      case 'namePolicy':
+        git.namesPolicy = deed.isNamed
+        return nameIt()
+      case 'steps':
+        git.steps = deed.steps
+        return patchRollout({ spec: { strategy: { canary: { steps: deed.steps } } } })
+      case 'budget':
+        git.maxUnavailable = deed.maxUnavailable
+        return patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: deed.maxUnavailable } } } })
+      case 'minReady':
+        git.minReadySeconds = deed.seconds
+        return patchDaemonSet({ spec: { minReadySeconds: deed.seconds } })
+      case 'disable':
+        world.later(deed.forMs, () => patchRollout({ spec: { disabled: false } }))
+        return patchRollout({ spec: { disabled: true } })
+      case 'deleteRollout':
+        world.later(deed.forMs, createRollout)
+        return ignoreMissing(people.delete(resourcePaths.rollouts, stageKey))
+      case 'deleteDaemonSet':
+        world.later(deed.forMs, create)
+        return ignoreMissing(people.delete(resourcePaths.daemonSets, stageKey))
+      default:
+        return deed satisfies never
+    }
+  }
+
+  return {
+    install,
+    perform,
+    async settle() {
+      // Whoever excludes nodes has a release that leaves them behind.
+      const { exclude: _, ...nodes } = git.policy.nodes ?? {}
+      git.policy = { ...git.policy, nodes }
+      await install()
+      await setPolicy(git.policy)
+      await nameIt()
+      git.tookBack ||= callers.asked().some(takesBack)
+      if (git.tookBack || /bad/.test(git.tag)) await perform({ kind: 'template', tag: 'v10', whole: false })
+      await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
+    },
+    approve,
+    async touch() {
+      world.note('somebody touches the DaemonSet, for its controller stands still')
+      await patchDaemonSet({ metadata: { annotations: { 'example.com/touched': String(++touches) } } })
+    },
+    tag: () => git.tag,
+    lastAction: () => (actions === 0 ? undefined : `action-${actions}`),
+  }
+}
+
+const POLICY = 'careful'
+
+/** By it another template may be there than Git says. */
+function takesBack({ type }: Asked): boolean {
+  return type === 'abort' || type === 'undo'
+}
+
+/** By it we may put an older template back than Git says. */
+function mayTakeBack(policy: ReleasePolicySpec | null): boolean {
+  return policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert'
+}
+
+function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, { declares, startMs, stopMs, toleratesAll }: Shape): ReleaseOptions {
+  const annotations = { 'sim.tranche.dev/start-ms': String(startMs), 'sim.tranche.dev/stop-ms': String(stopMs) }
+  return { maxUnavailable, minReadySeconds, strategyType: declares, annotations, ...(toleratesAll ? {} : { tolerations: [] }) }
+}
+
+function deedText(deed: OwnerDeed): string {
+  switch (deed.kind) {
+    case 'template':
+      return `the template becomes ${deed.tag}${deed.whole ? ', with the whole manifest' : ''}`
+    case 'reapply':
+      return 'Git applies the manifest again'
+    case 'approve':
+      return `somebody approves by ${deed.by}`
+    case 'jump':
+      return `somebody jumps to step ${deed.step} by ${deed.by}`
+    case 'act':
+      return `somebody writes the action ${deed.type}`
+    case 'onDelete':
+      return `the annotation on-delete becomes ${deed.policy ?? 'nothing'}`
+    case 'steps':
+      return `the steps become ${JSON.stringify(deed.steps)}`
+    case 'policy':
+      return `the policy becomes ${JSON.stringify(deed.spec)}`
+    case 'spoilPolicy':
+      return `the policy breaks its rules for ${durationText(deed.forMs)}`
+    case 'deletePolicy':
+      return `the policy is deleted, and created again in ${durationText(deed.forMs)}`
+    case 'namePolicy':
+      return `the Rollout names ${deed.isNamed ? 'the policy' : 'no policy'}`
+    case 'budget':
+      return `maxUnavailable becomes ${deed.maxUnavailable}`
+    case 'minReady':
+      return `minReadySeconds becomes ${deed.seconds}`
+    case 'disable':
+      return `the Rollout is disabled for ${durationText(deed.forMs)}`
+    case 'deleteRollout':
+      return `the Rollout is deleted, and created again in ${durationText(deed.forMs)}`
+    case 'deleteDaemonSet':
+      return `the DaemonSet is deleted, and created again in ${durationText(deed.forMs)}`
+    case 'pause':
+      return 'somebody pauses'
+    case 'resume':
+      return 'somebody resumes'
+    default:
+      return deed satisfies never
+  }
+}
+
+/** @returns the Rollout as it is now; undefined when there is none */
+export async function rolloutOf({ people }: World): Promise<Rollout | undefined> {
+  return people.get<Rollout>(resourcePaths.rollouts, stageKey).catch(undefinedIfMissing)
+}
+
+/** @returns the DaemonSet as it is now; undefined when there is none */
+export async function daemonSetOf({ people }: World): Promise<DaemonSet | undefined> {
+  return people.get<DaemonSet>(resourcePaths.daemonSets, stageKey).catch(undefinedIfMissing)
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (isNotFound(error)) return undefined
+  throw error
+}
+
+async function ignoreMissing(promise: Promise<unknown>): Promise<void> {
+  await promise.catch(undefinedIfMissing)
+}
+
+/** Where the API server cannot ask our webhook it says so, and Git tries again. */
+async function whenAnswered<T>(clock: Clock, act: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await act()
+    } catch (error) {
+      if (!/failed calling webhook/.test(String(error))) throw error
+      await sleep(clock, AGAIN_MS)
+    }
+  }
+}
+
+const AGAIN_MS = 1_000
+
+async function ignoreExisting(promise: Promise<unknown>): Promise<void> {
+  await promise.catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error
+  })
+}
