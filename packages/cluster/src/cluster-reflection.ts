@@ -35,7 +35,7 @@ export interface ReflectionOptions {
   readonly namespaces?: readonly string[]
   /** Since when a Ready pod counts: our own first sight of it (F6), or the API server's stamp, in epoch milliseconds. @default sight */
   readonly readySince?: 'sight' | 'stamp'
-  /** BatchReleases are listed again whenever their watch has ended: other definitions may show other members. @default false */
+  /** BatchReleases are listed again when their watch has ended before its time: other definitions may show other members. @default false */
   readonly listsReleasesAgain?: boolean
 }
 

@@ -25,8 +25,8 @@ export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOpt
   /** Without any byte for so long, in milliseconds, a watch counts as dead. @default as {@link KubeClient.watch} */
   readonly idleTimeoutMs?: number
   /**
-   * Lists whenever a watch has ended, instead of going on from the last version: the API server ends the watches of a kind whose definition
-   * changes, and may show the same version of an object with other members then. @default false
+   * Lists when a watch has ended before its time, instead of continuing from the last version: the API server ends the watches of a kind
+   * whose definition changes, and may show the same version of an object with other members then. @default false
    */
   readonly listsAfterWatch?: boolean
 }
@@ -279,11 +279,12 @@ async function relist<T, O extends KubeObject>(state: State<T, O>, signal: Abort
 }
 
 async function follow<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal, onProgress: () => void): Promise<void> {
-  const { client, resource, scope, idleTimeoutMs, listsAfterWatch = false } = state.options
+  const { client, clock, resource, scope, idleTimeoutMs, listsAfterWatch = false } = state.options
   const { position, apply } = state.reflection
   const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS * (1 + state.random()))
   const idle = idleTimeoutMs === undefined ? {} : { idleTimeoutMs }
   const watch = { ...scope, ...idle, resourceVersion: position.value, timeoutSeconds, signal }
+  const dueMs = clock.monotonicMs() + timeoutSeconds * 1_000
   state.connectionChanges++
   try {
     for await (const event of client.watch<O>(resource, watch)) {
@@ -292,7 +293,7 @@ async function follow<T, O extends KubeObject>(state: State<T, O>, signal: Abort
     }
   } finally {
     state.connectionChanges++
-    if (listsAfterWatch) state.mustList = true
+    if (listsAfterWatch && clock.monotonicMs() < dueMs) state.mustList = true
   }
 }
 
