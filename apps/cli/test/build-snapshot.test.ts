@@ -1,4 +1,4 @@
-import type { Rollout } from '@tranche/api-schema'
+import type { Rollout, RolloutStatus } from '@tranche/api-schema'
 import { buildSnapshot, type ReleaseObjects } from '@tranche/cli'
 import { type FleetPod, type NodeView, toFleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
@@ -74,27 +74,29 @@ describe('buildSnapshot', () => {
     const batchRelease = { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false } }, status: { waiting } }
     expect(buildSnapshot({ ...calm, batchRelease }, now).waiting).toEqual({
       message: 'waiting for node-1',
-      subject: '["Availability","waiting for node-1","node-1"]',
+      subject: '["Availability","node-1"]',
       sinceMs: Date.parse(waiting.since),
     })
   })
 
   it('says what the Rollout waits for otherwise', () => {
-    expect(buildSnapshot(calm, now).waiting).toEqual({ message: 'upgrading', subject: 'upgrading', sinceMs: null })
+    const subject = '["Progressing",[],null,1,"StepUpgrade",null]'
+    expect(buildSnapshot(calm, now).waiting).toEqual({ message: 'upgrading', subject, sinceMs: null })
   })
 
-  const asOf = (message: string): string | undefined => {
+  const asOf = (change: Partial<RolloutStatus>): string | undefined => {
     const { status, ...rest } = rollout('Progressing')
-    return buildSnapshot({ ...calm, rollout: { ...rest, status: { ...status!, message } } }, now).waiting?.subject
+    return buildSnapshot({ ...calm, rollout: { ...rest, status: { ...status!, ...change } } }, now).waiting?.subject
   }
+  const waitsFor = (reason: string): Partial<RolloutStatus> => ({ waitingFor: { reason, message: 'x', nodes: [] } })
+  const stalled: Partial<RolloutStatus> = { conditions: [{ type: 'Stalled', status: 'True', reason: 'PodsStuck', message: 'x' }] }
 
-  it.each([
-    { first: 'ready since 2023-11-14T22:13:00Z', second: 'ready since 2023-11-14T22:13:20.5Z', same: true },
-    { first: '3 more nodes are to be updated', second: '2 more nodes are to be updated', same: true },
-    { first: 'pauses for 60 s', second: 'pauses for 59 s', same: true },
-    { first: 'waiting for node-1', second: 'waiting for node-2', same: false },
-    { first: 'waits for approval', second: 'is not healthy', same: false },
-  ])('takes "$first" and "$second" as the same wait: $same', ({ first, second, same }) => {
+  it.each<[string, Partial<RolloutStatus>, Partial<RolloutStatus>, boolean]>([
+    ['two messages', { message: 'pauses for 60 s' }, { message: 'waiting for node-2' }, true],
+    ['two reasons to wait', waitsFor('Soak'), waitsFor('Upgrading'), false],
+    ['two steps', { currentStepIndex: 1 }, { currentStepIndex: 2 }, false],
+    ['a wait and a stall', waitsFor('Soak'), { ...waitsFor('Soak'), ...stalled }, false],
+  ])('takes %s as one wait, or not', (_title, first, second, same) => {
     expect(asOf(first) === asOf(second)).toBe(same)
   })
 

@@ -96,8 +96,8 @@ describe('waitingLine', () => {
   it('says every thirty seconds that it still waits, and for how long', () => {
     expect(watch(Array.from({ length: 70 }, (_, second) => [second, unready] as const))).toEqual([
       'demo/agent 2s: waiting for updated nodes to become available: node-1',
-      'demo/agent 32s: still waiting (32s) for updated nodes to become available: node-1',
-      'demo/agent 1m02s: still waiting (1m02s) for updated nodes to become available: node-1',
+      'demo/agent 32s: unchanged for 32s: waiting for updated nodes to become available: node-1',
+      'demo/agent 1m02s: unchanged for 1m02s: waiting for updated nodes to become available: node-1',
     ])
   })
 
@@ -107,7 +107,7 @@ describe('waitingLine', () => {
     { where: 'before a release', with: { phase: 'Initial', step: null } },
   ])('says at once what a person has to decide $where', ({ with: fields }) => {
     const waiting = { message: 'step 1 waits for approval', subject: 's', sinceMs: null }
-    expect(watch([[0, waiting]], fields)).toEqual(['demo/agent 0s: waiting for: step 1 waits for approval'])
+    expect(watch([[0, waiting]], fields)).toEqual(['demo/agent 0s: step 1 waits for approval'])
   })
 
   function watch(course: readonly (readonly [second: number, waiting: Waiting | null])[], fields: Partial<ReleaseSnapshot> = {}): string[] {

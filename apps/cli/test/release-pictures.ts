@@ -183,6 +183,12 @@ export const goingBack: ReleasePicture = {
     reason: 'Cancelling',
     message:
       'going back from revision 6b7f9c4d85 to 58c4d7b9f6: waiting for new pods on node-a-5, node-b-5, node-b-6 (since 2026-03-04T11:59:40Z)',
+    waitingFor: {
+      reason: 'Upgrading',
+      message: 'waiting for new pods on node-a-5, node-b-5, node-b-6',
+      since: '2026-03-04T11:59:40Z',
+      nodes: ['node-a-5', 'node-b-5', 'node-b-6'],
+    },
     rollbackFrom: '6b7f9c4d85',
     canaryRevision: '58c4d7b9f6',
     images: ['registry.example/node-agent:v1'],

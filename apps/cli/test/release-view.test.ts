@@ -106,7 +106,8 @@ describe('tranche list', () => {
 
   it('does not say the step twice where there is little room', () => {
     const message = 'step 1 of 3 (10%): waiting for new pods on node-1'
-    const [, line] = listView([{ ...inStepTwo.report, message }], { namespaces: false, wide: false }, createDrawing(plain))
+    const waitingFor = { reason: 'Upgrading', message: 'waiting for new pods on node-1', nodes: ['node-1'] }
+    const [, line] = listView([{ ...inStepTwo.report, message, waitingFor }], { namespaces: false, wide: false }, createDrawing(plain))
     expect(line).toMatch(/ {2}waiting for/)
   })
 

@@ -13,7 +13,7 @@ import {
   time,
   workloadRefSchema,
 } from './fields.ts'
-import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
+import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema, waitingSchema } from './status-fields.ts'
 import { policyFields } from './release-policy.ts'
 import {
   analysisPhases,
@@ -139,15 +139,6 @@ const batchCanaryStatusSchema = z.object({
 })
 /** Where the current batch stands. */
 export type BatchCanaryStatus = Frozen<z.infer<typeof batchCanaryStatusSchema>>
-
-const waitingSchema = z.object({
-  reason: z.string().meta({ description: 'What it waits for, in one word.' }),
-  message: z.string().meta({ description: 'What it waits for, for a person.' }),
-  since: time().meta({ description: 'Since when.' }),
-  nodes: atomicList(z.string()).meta({ description: 'On which nodes, at most as many as a status lists.' }),
-})
-/** What the batch waits for, since when, and on which nodes (bounded). */
-export type Waiting = Frozen<z.infer<typeof waitingSchema>>
 
 const contestedSchema = z.object({
   release: z.string().meta({ description: 'spec.tranche.release in which it happened.' }),

@@ -15,7 +15,6 @@ export {
   type StableTemplate,
   type StoppedTime,
   type TrancheSpec,
-  type Waiting,
   type WatchedNode,
   type FrozenWatch,
   frozenWatchSchema,
@@ -51,7 +50,7 @@ export {
   type SecretKey,
 } from './release-policy.ts'
 export { type EventDescription, eventCatalog } from './event-catalog.ts'
-export type { FailedNode, Failure, Leaked, RolloutCondition } from './status-fields.ts'
+export type { FailedNode, Failure, Leaked, RolloutCondition, Waiting, WaitingFor } from './status-fields.ts'
 export {
   ACCEPTED_NODES_MAX,
   type RolloutActionType,

@@ -13,7 +13,7 @@ import {
   time,
   workloadRefSchema,
 } from './fields.ts'
-import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema } from './status-fields.ts'
+import { conditionSchema, failureSchema, leakedSchema, skippedNodesSchema, waitingForSchema } from './status-fields.ts'
 import { requestHeaderModifierSchema, routeMatchSchema, trafficRoutingSchema } from './traffic-fields.ts'
 import { nodeSelectorSchema } from './release-policy.ts'
 import { finalisingSteps, heldReasons, notifyEvents, releaseResults, rolloutPhases, stepStates } from './values.ts'
@@ -220,6 +220,9 @@ const rolloutStatusSchema = z.object({
   canaryDigest: z.string().optional().meta({
     description:
       'SHA-256 of the pod template of the revision under way, as the DaemonSet had it: stableDigest once that revision is stable.',
+  }),
+  waitingFor: waitingForSchema.optional().meta({
+    description: 'What the step under way waits for, or the end of the release; absent while it pauses, and where it is stalled.',
   }),
   pausedSince: time().optional().meta({ description: 'When spec.strategy.paused stopped the release; absent while it does not.' }),
   settlingUntil: time()

@@ -56,5 +56,21 @@ export const leakedSchema = z.object({
 /** @see leakedSchema */
 export type Leaked = Frozen<z.infer<typeof leakedSchema>>
 
+const waitFields = {
+  reason: z.string().meta({ description: 'What it waits for, in one word.' }),
+  message: z.string().meta({ description: 'What it waits for, for a person.' }),
+  nodes: atomicList(z.string()).meta({ description: 'On which nodes, at most as many as a status lists.' }),
+}
+
+/** What a batch waits for, since when, and on which nodes (bounded). */
+export const waitingSchema = z.object({ ...waitFields, since: time().meta({ description: 'Since when.' }) })
+/** @see waitingSchema */
+export type Waiting = Frozen<z.infer<typeof waitingSchema>>
+
+/** What a release waits for within its step, and on which nodes (bounded). */
+export const waitingForSchema = z.object({ ...waitFields, since: time().optional().meta({ description: 'Since when.' }) })
+/** @see waitingForSchema */
+export type WaitingFor = Frozen<z.infer<typeof waitingForSchema>>
+
 /** Names of nodes that are passed over: NotReady or excluded. */
 export const skippedNodesSchema = atomicList(z.string()).meta({ description: 'Nodes passed over: NotReady or excluded.' })

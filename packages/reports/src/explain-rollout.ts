@@ -6,7 +6,7 @@ import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import { pauseText } from './pause-text.ts'
-import { presentMessage, type PresentWait, presentWait, waitText } from './present-message.ts'
+import { presentMessage, presentWait, waitText } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
@@ -46,12 +46,12 @@ function verdictOf(outline: Outline): Decided {
     return { rule: 'Pending', answer: `the controller has yet to act on generation ${generation} of the Rollout; ${message}` }
   }
   const waiting = presentWait(outline)
-  return { rule: runningRule(outline, waiting?.reason), answer: withWait(message, waiting) }
-}
-
-/** The BatchRelease says it first, and the Rollout soon after. */
-function withWait(message: string, waiting: PresentWait | undefined): string {
-  return waiting === undefined || message.includes(waiting.message) ? message : `${message}: ${waitText(waiting)}`
+  // The BatchRelease says it first, and the Rollout soon after.
+  const isSaid = facts.rollout.status?.waitingFor?.reason === outline.release?.status?.waiting?.reason
+  return {
+    rule: runningRule(outline, waiting?.reason),
+    answer: isSaid || waiting === undefined ? message : `${message}: ${waitText(waiting)}`,
+  }
 }
 
 function runningRule({ facts }: Outline, reason: string | undefined): string {

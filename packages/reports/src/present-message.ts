@@ -1,15 +1,12 @@
-import type { BatchRelease, Waiting } from '@tranche/api-schema'
-import { badBeforeText, type BatchProgress, firstNodes, unwellText } from '@tranche/planner'
+import type { BatchRelease, Rollout, WaitingFor } from '@tranche/api-schema'
+import { badBeforeText, type BatchProgress, firstNodes, releaseTitle, unwellText } from '@tranche/planner'
 import { type Outline, progressOf } from './outline.ts'
-
-/** What a release waits for; without `since` where the status has yet to say it. */
-export type PresentWait = Omit<Waiting, 'since'> & { readonly since?: string }
 
 /**
  * What the release waits for, by its nodes as they stand now: the status names those of the moment at which it was written. What no count
  * of nodes tells stands as the status says it. Undefined where it waits for nothing.
  */
-export function presentWait(outline: Outline): PresentWait | undefined {
+export function presentWait(outline: Outline): WaitingFor | undefined {
   const { facts, release } = outline
   const said = release?.status?.waiting
   const hasAccepted = (release?.status?.failure?.accepted ?? []).length > 0
@@ -23,30 +20,39 @@ export function presentWait(outline: Outline): PresentWait | undefined {
 
 /** The message of the status, with what it waits for as that is now; undefined before the first. */
 export function presentMessage(outline: Outline): string | undefined {
-  const message = outline.facts.rollout.status?.message
-  if (message === undefined || outline.release === undefined) return message && withoutLiftedFailure(outline, message)
-  const tail = waitInMessage.exec(message)
-  if (tail === null) return message
+  const { rollout } = outline.facts
+  const { message, waitingFor } = rollout.status ?? {}
+  if (waitingFor === undefined || outline.release === undefined || !countedReasons.includes(waitingFor.reason)) return message
   const wait = presentWait(outline)
-  if (wait === undefined) return progressOf(outline).state === 'Ready' ? `${message.slice(0, tail.index)}${UNSEEN}` : message
-  return `${message.slice(0, tail.index)}${waitText(wait)}`
+  if (wait === undefined) return progressOf(outline).state === 'Ready' ? titled(rollout, UNSEEN) : message
+  return titled(rollout, waitText(wait))
+}
+
+function titled(rollout: Rollout, text: string): string {
+  const title = releaseTitle(rollout)
+  return title === '' ? text : `${title}: ${text}`
+}
+
+/** What the step under way waits for as that is now; undefined where it is about anything else. */
+export function presentWaitingFor(outline: Outline): WaitingFor | undefined {
+  const { waitingFor } = outline.facts.rollout.status ?? {}
+  if (waitingFor === undefined || outline.release === undefined || !countedReasons.includes(waitingFor.reason)) return waitingFor
+  const wait = presentWait(outline)
+  if (wait !== undefined) return wait
+  return progressOf(outline).state === 'Ready' ? { reason: 'Upgrading', message: UNSEEN, nodes: [] } : waitingFor
 }
 
 /** @returns what is waited for, and since when where that is known */
-export function waitText({ message, since }: PresentWait): string {
+export function waitText({ message, since }: Pick<WaitingFor, 'message' | 'since'>): string {
   return since === undefined ? message : `${message} (since ${since})`
 }
 
 /** Reasons that nodes alone decide. */
 const countedReasons: readonly string[] = ['NotAvailable', 'Upgrading', 'BudgetUsedUp']
 
-/** What a batch waits for stands at the end of a message. */
-const waitInMessage =
-  /(?:waiting for updated nodes to become available: |waiting for new pods on |\d+ more nodes? (?:is|are) to be updated).*$/s
-
 const UNSEEN = 'every node of the batch is available, which the controller has yet to see'
 
-function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<PresentWait, 'since'> {
+function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<WaitingFor, 'since'> {
   const { unwell, between, effectiveSize, updated, state } = progress
   if (state === 'Ready') return { reason: 'Upgrading', message: UNSEEN, nodes: [] }
   if (unwell.length > 0) {
@@ -57,16 +63,4 @@ function countedWait(progress: BatchProgress, release: BatchRelease | undefined)
   const lack = effectiveSize - updated
   const message = lack === 1 ? '1 more node is to be updated' : `${lack} more nodes are to be updated`
   return { reason: 'Upgrading', message, nodes: [] }
-}
-
-/** A failure that a retry has accepted is not why somebody took the version back afterwards. */
-function withoutLiftedFailure({ facts: { rollout } }: Outline, message: string): string {
-  const { failure, heldRevisions = [] } = rollout.status ?? {}
-  if (failure?.reason !== 'Accepted') return message
-  const aborted = heldRevisions.find(
-    ({ revision, reason }) => reason === 'Aborted' && message.includes(`revision ${revision} was taken back`),
-  )
-  return aborted === undefined
-    ? message
-    : message.replace(`was taken back, for it failed: ${failure.message}`, 'was taken back by an abort')
 }

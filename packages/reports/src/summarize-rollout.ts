@@ -5,7 +5,7 @@ import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import { imagesOf, isUnderWay, type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
-import { presentMessage } from './present-message.ts'
+import { presentMessage, presentWaitingFor } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { ofVersionBefore } from './standstill.ts'
 
@@ -21,6 +21,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
   const { metadata, spec, status } = rollout
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
+  const waitingFor = presentWaitingFor(outline)
   const limit = limitOf(outline)
   const other = otherWorkload(rollout)
   const from = isUnderWay(rollout) ? status?.rollbackFrom : undefined
@@ -36,6 +37,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
       ofVersionBefore(outline, outcome)?.message ??
       presentMessage(outline) ??
       'no controller has seen it yet: is the controller running?',
+    ...(waitingFor !== undefined && other === null && { waitingFor }),
     ...(need !== undefined && { need }),
     paused: spec.strategy.paused === true,
     disabled: spec.disabled === true,

@@ -33,13 +33,15 @@ export function aReading(fields: FactsFields = {}): ReleaseFacts {
   const workloadRef = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' }
   const since = '2023-11-14T22:00:00Z'
   const condition = { lastUpdateTime: since, lastTransitionTime: since, message: '' }
+  const waiting = fields.status?.waiting
   const rollout: Rollout = {
     metadata: { namespace: 'demo', name: 'agent', uid: 'rollout', resourceVersion: '77', generation: 1 },
     spec: { workloadRef, strategy: { canary: { steps } }, ...fields.rollout },
     status: {
       observedGeneration: 1,
       phase: 'Progressing',
-      message: 'step 1 of 2 (40%): 2 more nodes are to be updated',
+      message: `step 1 of 2 (40%): ${waiting === undefined ? '2 more nodes are to be updated' : `${waiting.message} (since ${waiting.since})`}`,
+      ...(waiting !== undefined && { waitingFor: waiting }),
       currentStepIndex: 1,
       currentStepState: 'StepUpgrade',
       conditions: [

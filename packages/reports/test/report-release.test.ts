@@ -136,21 +136,6 @@ describe('the message of a report', () => {
     expect(reportRollout(facts).message).toBe(message)
     expect(explainRollout(facts).answer).toBe(message)
   })
-
-  it('does not say that a version failed which somebody aborted after its failures were accepted', () => {
-    const said = 'the failures on 3 nodes were accepted by a retry'
-    const facts = aReading({
-      rolloutStatus: {
-        phase: 'Healthy',
-        message: `revision old is current; 5 of 5 nodes are available; revision new was taken back, for it failed: ${said}`,
-        failure: { reason: 'Accepted', message: said, release: 'r', nodes: [], stops: false },
-        heldRevisions: [{ revision: 'new', digest: 'd', reason: 'Aborted', at: '2023-11-14T22:12:00Z' }],
-      },
-    })
-    expect(reportRollout({ ...facts, release: undefined }).message).toBe(
-      'revision old is current; 5 of 5 nodes are available; revision new was taken back by an abort',
-    )
-  })
 })
 
 describe('a last step as large as the fleet', () => {

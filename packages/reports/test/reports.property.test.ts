@@ -3,6 +3,7 @@ import { FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from
 import { prospectOf, toAnnouncement } from '@tranche/planner'
 import {
   explainNode,
+  explainRollout,
   outcomeOf,
   type ReleaseFacts,
   reportBatches,
@@ -96,6 +97,54 @@ describe('what is foretold of a node', () => {
     })
   })
 })
+
+describe('reports of any status', () => {
+  it('say the same whatever the messages say, but for texts', () => {
+    const words = fc.constantFrom(
+      'step 1 of 2 (40%): 2 more nodes are to be updated',
+      'waiting for new pods on node-1',
+      'settling: ',
+      'revision a was taken back',
+    )
+    fc.assert(
+      fc.property(generatedClusters(), fc.array(words, { minLength: 4, maxLength: 4 }), reasons(), (cluster, texts, reason) => {
+        const facts = worded(toFacts(cluster), texts, reason)
+        expect(decisionsIn(facts)).toEqual(decisionsIn(worded(facts, ['x', 'x', 'x', 'x'], reason)))
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+function reasons(): fc.Arbitrary<string> {
+  return fc.constantFrom('NotAvailable', 'Upgrading', 'BudgetUsedUp', 'SpreadUsedUp', 'Soak')
+}
+
+/** The same with these messages: of the Rollout, of what it waits for, of its Stalled condition, and of what the BatchRelease waits for. */
+function worded(
+  facts: ReleaseFacts,
+  [message = '', waits = '', stalled = '', batch = '']: readonly string[],
+  reason: string,
+): ReleaseFacts {
+  const { rollout, release } = facts
+  const conditions = [
+    { type: 'Progressing', status: 'True', reason: 'InRolling', message },
+    { type: 'Stalled', status: 'True', reason: 'PodsStuck', message: stalled },
+  ] as const
+  const since = '2023-11-14T22:00:00Z'
+  const waiting = { reason, message: batch, since, nodes: [] }
+  return {
+    ...facts,
+    rollout: { ...rollout, status: { ...rollout.status!, message, conditions, waitingFor: { reason, message: waits, nodes: [] } } },
+    release: release && { ...release, status: { ...release.status, waiting } },
+  }
+}
+
+/** What is reported, without texts for people. */
+function decisionsIn(facts: ReleaseFacts): unknown {
+  const reported = { summary: summarizeRollout(facts), report: reportRollout(facts), rule: explainRollout(facts).rule }
+  return JSON.parse(JSON.stringify(reported, (key, value: unknown) => (key === 'message' ? undefined : value)))
+}
 
 function prospectIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, name: string): ReturnType<typeof prospectOf> {
   if (daemonSet === undefined || release === undefined || fleet === undefined) return null

@@ -1,4 +1,4 @@
-import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, keyOf, keyText, REVISION_HASH_LABEL, scaleIntOrPercent } from '@tranche/kube-types'
 import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepMark, StepPosition, Waiting } from './release-snapshot.ts'
@@ -146,18 +146,19 @@ function waitingOf({ rollout, batchRelease }: ReleaseObjects): Waiting | null {
   if (status.phase === 'Progressing' && status.currentStepState !== 'StepPaused' && waiting !== undefined)
     return {
       message: waiting.message,
-      subject: JSON.stringify([waiting.reason, withoutTimes(waiting.message), ...waiting.nodes]),
+      subject: JSON.stringify([waiting.reason, ...waiting.nodes]),
       sinceMs: timeOf(waiting.since),
     }
   const settled =
     status.phase === 'Healthy' && !status.conditions?.some((condition) => condition.type === 'Stalled' && condition.status === 'True')
   if (settled || !status.message) return null
-  return { message: status.message, subject: withoutTimes(status.message), sinceMs: timeOf(status.canaryStatus?.lastUpdateTime) }
+  return { message: status.message, subject: standing(status), sinceMs: timeOf(status.canaryStatus?.lastUpdateTime) }
 }
 
-/** Durations, times of day and counts move while it waits; the names of nodes stay. */
-function withoutTimes(message: string): string {
-  return message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '').replace(/(?<![\w-])\d+(?:ms|[smhd])?(?![\w-])/g, '')
+/** Another one is another wait: the words of a message move with its counts and times. */
+function standing({ phase, conditions = [], waitingFor, currentStepIndex, currentStepState, canaryStatus }: RolloutStatus): string {
+  const reasons = conditions.filter(({ status }) => status === 'True').map(({ type, reason }) => [type, reason])
+  return JSON.stringify([phase, reasons, waitingFor?.reason, currentStepIndex, currentStepState, canaryStatus?.canaryRevision])
 }
 
 function timeOf(text: string | undefined): number | null {

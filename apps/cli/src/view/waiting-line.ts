@@ -1,6 +1,6 @@
 import { durationText } from './duration-text.ts'
 import { plainLine } from './plain-lines.ts'
-import type { ReleaseSnapshot, Waiting } from './release-snapshot.ts'
+import type { ReleaseSnapshot } from './release-snapshot.ts'
 
 /** A wait, as it was last looked at. */
 export interface WaitSeen {
@@ -32,18 +32,13 @@ export function waitingLine(
   const now = seen?.subject === waiting.subject ? seen : { subject: waiting.subject, sinceMs: nowMs, toldAtMs: null }
   if (now.toldAtMs === null) {
     if (nowMs - now.sinceMs < TOLD_AFTER_MS && !waitsForDecision(snapshot)) return { seen: now, line: null }
-    return { seen: { ...now, toldAtMs: nowMs }, line: plainLine(snapshot, `waiting ${objectOf(waiting)}`) }
+    return { seen: { ...now, toldAtMs: nowMs }, line: plainLine(snapshot, waiting.message) }
   }
   if (nowMs - now.toldAtMs < TOLD_AGAIN_AFTER_MS) return { seen: now, line: null }
   const age = durationText(nowMs - (waiting.sinceMs ?? now.sinceMs))
-  return { seen: { ...now, toldAtMs: nowMs }, line: plainLine(snapshot, `still waiting (${age}) ${objectOf(waiting)}`) }
+  return { seen: { ...now, toldAtMs: nowMs }, line: plainLine(snapshot, `unchanged for ${age}: ${waiting.message}`) }
 }
 
 function waitsForDecision({ step, phase, paused }: ReleaseSnapshot): boolean {
   return paused || step?.state === 'StepPaused' || phase !== 'Progressing'
-}
-
-/** @returns the words that follow "waiting", none of them twice */
-function objectOf({ message }: Waiting): string {
-  return message.startsWith('waiting for ') ? message.slice('waiting '.length) : `for: ${message}`
 }

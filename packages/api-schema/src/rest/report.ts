@@ -42,6 +42,13 @@ const needSchema = z.object({
 /** What a person has to decide. */
 export type Need = Frozen<z.infer<typeof needSchema>>
 
+const waitSchema = z.object({
+  reason: z.string().meta({ description: 'What it waits for, in one word: NotAvailable, Upgrading, BudgetUsedUp, Soak …' }),
+  message: z.string().meta({ description: 'What it waits for, for a person.' }),
+  since: moment().optional().meta({ description: 'Since when.' }),
+  nodes: z.array(z.string()).meta({ description: 'On which nodes, at most as many as a status lists.' }),
+})
+
 const nodeCountsSchema = z.object({
   desired: count('Nodes that the DaemonSet is wanted on.'),
   updated: count('Of those, nodes whose pod is on the canary revision.'),
@@ -62,6 +69,9 @@ export const rolloutSummarySchema = z
     reason: z.string().meta({ description: 'Reason of `Stalled` where that holds, else of `Progressing`; may be empty.' }),
     outcome: z.enum(outcomes),
     message: z.string().meta({ description: 'What it waits for, since when, on which nodes.' }),
+    waitingFor: waitSchema.optional().meta({
+      description: 'What the step under way waits for, without the step; absent where `message` is about anything else.',
+    }),
     need: needSchema.optional().meta({ description: 'What a person has to decide; absent where nobody is waited for.' }),
     paused: z.boolean().meta({ description: '`spec.strategy.paused`.' }),
     disabled: z.boolean().meta({ description: '`spec.disabled`.' }),

@@ -5,6 +5,7 @@ import type { Course } from './course.ts'
 import { isSameJson } from '@tranche/kube-types'
 import { batchesOf, isFinalising, isWithinSteps, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
 import { isForeign, releaseReport } from './release-report.ts'
+import { stepTitle } from './release-title.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { type Soak, soakOf } from './soak.ts'
 
@@ -85,13 +86,13 @@ function releasedReach({ release, fleet }: RolloutView): BatchReach {
 }
 
 function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {
-  const { readyBatch, message, stalled } = releaseReport(view)
+  const { readyBatch, message, stalled, waiting } = releaseReport(view)
   const { canary } = course
-  const title = stepTitle(view, course, step)
+  const title = stepTitle(view.rollout, course, step)
   const ready = readyBatch === canary.currentStepIndex - 1
   switch (canary.currentStepState) {
     case 'StepUpgrade':
-      if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, stalled }
+      if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, waitingFor: waiting, stalled }
       return soakedStep(view, course, step, title)
     case 'StepMetricsAnalysis':
       return soakedStep(view, course, step, title)
@@ -120,9 +121,11 @@ function hasFirstNode({ rollout }: RolloutView, { canary }: Course): boolean {
 function soakedStep(view: RolloutView, course: Course, step: RolloutStep, title: string): Course {
   const soak = isFullyPromoted(course) || view.fleet.desired === 0 ? done : soakOf(view, course.canary.currentStepIndex)
   if (soak.kind === 'waiting') {
-    const message = `${title} ${soak.message}`
-    if (course.canary.currentStepState !== 'StepMetricsAnalysis') return enter(view, course, 'StepMetricsAnalysis', message)
-    return { ...course, message, stalled: releaseReport(view).stalled, recheckAfterMs: soak.recheckAfterMs }
+    const message = `${title} ${soak.waitingFor.message}`
+    const { waitingFor } = soak
+    if (course.canary.currentStepState !== 'StepMetricsAnalysis')
+      return { ...enter(view, course, 'StepMetricsAnalysis', message), waitingFor }
+    return { ...course, message, waitingFor, stalled: releaseReport(view).stalled, recheckAfterMs: soak.recheckAfterMs }
   }
   if (coversAll(view, course.canary)) return finalise(view, course)
   if (isPromoted(course)) return enter(view, course, 'StepReady', `${title} is ready; its pause is skipped`)
@@ -222,11 +225,6 @@ function coversAll(view: RolloutView, canary: CanaryStatus): boolean {
 
 function isOfAll(step: RolloutStep | undefined): boolean {
   return step?.nodes === undefined && (step?.replicas ?? '100%') === '100%'
-}
-
-function stepTitle({ rollout }: RolloutView, { canary, rollbackFrom }: Course, step: RolloutStep): string {
-  const back = rollbackFrom === undefined ? '' : `going back from revision ${rollbackFrom}, `
-  return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? (step.nodes === undefined ? '100%' : 'all of its nodes')})`
 }
 
 function stamp(view: RolloutView): string {

@@ -8,6 +8,7 @@ import type {
   RolloutPhase,
   RolloutStatus,
   StalledReason,
+  WaitingFor,
 } from '@tranche/api-schema'
 
 /** What keeps a Rollout from being acted on at all, until somebody changes something. */
@@ -59,6 +60,8 @@ export interface Course {
   /** Since when (RFC 3339) `spec.strategy.paused` has stopped the release; counts only while the reason is `Paused`. */
   readonly pausedSince: string | undefined
   readonly message: string
+  /** What the step under way waits for, or the end of the release; absent where the message is about anything else. */
+  readonly waitingFor?: WaitingFor | undefined
   readonly stalled: { readonly reason: StalledReason; readonly message: string } | null
   readonly warning: string | null
   readonly recheckAfterMs: number | null

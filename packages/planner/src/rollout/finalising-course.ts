@@ -3,13 +3,14 @@ import type { DaemonSet } from '@tranche/kube-types'
 import type { Course } from './course.ts'
 import { currentText } from './current-text.ts'
 import { releaseReport } from './release-report.ts'
+import { returnTitle } from './release-title.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { takenBackText } from './taken-back-text.ts'
 
 /** The steps are done: the release is over once the DaemonSet was given back, or keeps it for the nodes that are left. */
 export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course): Course {
-  const { completed, nodesLeft, message, stalled } = releaseReport(view)
-  if (!completed && nodesLeft === null) return { ...before, message: endingText(before, message), stalled }
+  const { completed, nodesLeft, message, stalled, waiting } = releaseReport(view)
+  if (!completed && nodesLeft === null) return { ...before, message: endingText(before, message), waitingFor: waiting, stalled }
   const canary: CanaryStatus = {
     ...before.canary,
     finalisingStep: 'END',
@@ -33,5 +34,5 @@ export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before
 /** A rollback says so all the time: counts alone would read as progress of the version that is taken back. */
 function endingText({ reason, rollbackFrom, canary }: Course, message: string | undefined): string {
   if (reason !== 'Cancelling' || rollbackFrom === undefined) return message ?? 'finishing the release'
-  return `going back from revision ${rollbackFrom} to ${canary.canaryRevision}${message === undefined ? '' : `: ${message}`}`
+  return `${returnTitle(canary, rollbackFrom)}${message === undefined ? '' : `: ${message}`}`
 }

@@ -1,7 +1,7 @@
 import type { Course } from './course.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReasons } from '@tranche/api-schema'
+import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
 import { isReleaseOf } from '@tranche/kube-types'
 
 /** What the BatchRelease of a Rollout says, for the release that the Rollout means. */
@@ -28,6 +28,8 @@ export interface ReleaseReport {
   readonly settlingUntil: string | null
   /** What it waits for. */
   readonly message: string | undefined
+  /** The same, as data; undefined where it waits for nothing. */
+  readonly waiting: Waiting | undefined
   /** A reason that needs somebody. */
   readonly stalled: Course['stalled']
 }
@@ -63,6 +65,7 @@ export function releaseReport(view: RolloutView): ReleaseReport {
     nodesLeft,
     settlingUntil: sameRelease ? (status.settlingUntil ?? null) : null,
     message: sameRelease ? messageOf(status) : undefined,
+    waiting: sameRelease ? status.waiting : undefined,
     stalled: stalledBy(status?.waiting),
   }
 }

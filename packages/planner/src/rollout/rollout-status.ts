@@ -93,6 +93,7 @@ function toStatus(view: RolloutView, course: Course): RolloutStatus {
     observedGeneration: observedGeneration(view, course),
     phase: course.phase,
     message: course.message,
+    ...(course.waitingFor !== undefined && { waitingFor: course.waitingFor }),
     currentStepIndex: course.canary.currentStepIndex,
     currentStepState: course.canary.currentStepState,
     conditions: toConditions(view, { ...words, stalled: course.stalled }),
@@ -128,6 +129,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
     stableMismatch: _mismatch,
     canaryDigest: _canaryDigest,
     canaryNumber: _number,
+    waitingFor: _waitingFor,
     pausedSince: _paused,
     settlingUntil: _settling,
     ...kept

@@ -1,4 +1,4 @@
-import type { BatchRelease } from '@tranche/api-schema'
+import type { BatchRelease, WaitingFor } from '@tranche/api-schema'
 import { stepAnalyses } from '@tranche/analysis'
 import { policyTerms } from './release-policy.ts'
 import { isForeign, releaseReport } from './release-report.ts'
@@ -9,7 +9,7 @@ export type Soak =
   /** It has stayed ready for as long as the policy says, and its analyses have succeeded. */
   | { readonly kind: 'done' }
   /** `recheckAfterMs`: when the clock alone changes it; null where it does not. */
-  | { readonly kind: 'waiting'; readonly message: string; readonly recheckAfterMs: number | null }
+  | { readonly kind: 'waiting'; readonly waitingFor: WaitingFor; readonly recheckAfterMs: number | null }
 
 /**
  * Whether a batch that is ready, or was, may leave its step: it must stay ready for as long as `soak.step` of the policy
@@ -23,21 +23,30 @@ export function soakOf(view: RolloutView, step: number): Soak {
   const soakSeconds = policyTerms(view).stepSoakSeconds ?? 0
   if (release === undefined || readyBatch !== step - 1 || readySince === null) {
     const again = soakSeconds > 0 ? '; its soak begins again when it is' : ''
-    return waiting(`is not ready any more: ${message ?? 'not known'}${again}`)
+    return waiting('BatchNotReady', `is not ready any more: ${message ?? 'not known'}${again}`)
   }
   const endMs = Date.parse(readySince) + soakSeconds * 1000
   if (soakSeconds > 0 && endMs > view.nowMs) {
     const end = new Date(endMs).toISOString()
-    return waiting(`is ready since ${readySince} and must stay so until ${end}`, endMs - view.nowMs)
+    return waiting('Soak', `is ready since ${readySince} and must stay so until ${end}`, {
+      since: readySince,
+      recheckAfterMs: endMs - view.nowMs,
+    })
   }
   const analyses = stepAnalyses(release, step)
-  return analyses.kind === 'done' ? analyses : waiting(`is ready since ${readySince}; ${analyses.message}`)
+  return analyses.kind === 'done'
+    ? analyses
+    : waiting('Analysis', `is ready since ${readySince}; ${analyses.message}`, { since: readySince })
 }
 
 function releaseOf(view: RolloutView): BatchRelease | undefined {
   return isForeign(view) ? undefined : view.release
 }
 
-function waiting(message: string, recheckAfterMs: number | null = null): Soak {
-  return { kind: 'waiting', message, recheckAfterMs }
+function waiting(
+  reason: string,
+  message: string,
+  { since, recheckAfterMs = null }: { readonly since?: string; readonly recheckAfterMs?: number | null } = {},
+): Soak {
+  return { kind: 'waiting', waitingFor: { reason, message, nodes: [], ...(since !== undefined && { since }) }, recheckAfterMs }
 }

@@ -22,7 +22,7 @@ export function untilCountsMs(view: RolloutView): number | null {
 }
 
 function withoutCounts(status: RolloutStatus): unknown {
-  const { message: _message, conditions, canaryStatus, skippedNodes: _skipped, failure, ...rest } = status
+  const { message: _message, waitingFor: _waiting, conditions, canaryStatus, skippedNodes: _skipped, failure, ...rest } = status
   const { message: _seen, nodes: _nodes, failedNodes: _failed, ...verdict } = failure ?? {}
   const { canaryReplicas: _canary, canaryReadyReplicas: _ready, message: _words, ...canary } = canaryStatus ?? {}
   return {

@@ -4,6 +4,8 @@ import type { Course } from './course.ts'
 export function takenBackText({ rollbackFrom, failure, heldRevisions }: Course): string {
   if (rollbackFrom === undefined) return ''
   const held = heldRevisions.find(({ revision }) => revision === rollbackFrom)
-  const why = failure !== undefined ? `, for it failed: ${failure.message}` : held?.reason === 'Aborted' ? ' by an abort' : ''
+  // A failure that a retry has accepted is not why somebody took the version back afterwards.
+  const isAborted = held?.reason === 'Aborted' && (failure === undefined || failure.reason === 'Accepted')
+  const why = isAborted ? ' by an abort' : failure !== undefined ? `, for it failed: ${failure.message}` : ''
   return `; revision ${rollbackFrom} was taken back${why}`
 }

@@ -350,6 +350,15 @@ describe('the rollback by a verdict', () => {
     expect(toy.rollout?.status?.message).not.toContain('was taken back')
   })
 
+  it('says that an abort rolled it back, where a retry had accepted its failure before', () => {
+    const toy = paused()
+    toy.latch({ reason: 'Accepted', stops: false })
+    settle(toy)
+    toy.act({ id: 'a', type: 'abort' })
+    settle(toy)
+    expect(toy.rollout?.status?.message).toMatch(/; revision hash-v2 was taken back by an abort$/)
+  })
+
   it('waits while somebody has paused, says so, and is carried out when they resume (G9, G11)', () => {
     const toy = pausedBySpec()
     toy.latch({ action: 'Rollback' })

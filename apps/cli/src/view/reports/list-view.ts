@@ -1,6 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf } from './report-words.ts'
+import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf, waitText } from './report-words.ts'
 import { type Column, GAP, tableLines } from './table.ts'
 
 /** What a list shows beside what every list shows. */
@@ -87,12 +87,9 @@ function downText({ nodes, maxUnavailable }: RolloutSummary): string {
 }
 
 /** A release that is done waits for nothing. Where there is little room, one word says more than the begin of a sentence. */
-function waitsFor({ outcome, need, message }: RolloutSummary, inShort: boolean): string {
+function waitsFor(rollout: RolloutSummary, inShort: boolean): string {
+  const { outcome, need, message } = rollout
   if (outcome === 'Done') return ''
-  return inShort ? (need?.reason ?? withoutStep(message)) : (need?.message ?? message)
-}
-
-/** The step has a column of its own. */
-function withoutStep(message: string): string {
-  return message.replace(/^step \d+ of \d+ \([^)]*\):? /, '')
+  // The step has a column of its own.
+  return inShort ? (need?.reason ?? waitText(rollout)) : (need?.message ?? message)
 }

@@ -64,12 +64,15 @@ export function goesBackAtOnce({ rollbackFrom, steps = [] }: RolloutSummary & Pa
   return rollbackFrom !== undefined && steps.every(({ state }) => state === 'done')
 }
 
+/** @returns what a Rollout waits for, without the step or the direction that stand beside it; its message where it is about anything else */
+export function waitText({ waitingFor, message }: RolloutSummary): string {
+  if (waitingFor === undefined) return message
+  return waitingFor.since === undefined ? waitingFor.message : `${waitingFor.message} (since ${waitingFor.since})`
+}
+
 /** @returns the message of a Rollout, without what {@link backText} says before it */
 export function messageBesideBack(rollout: RolloutSummary): string {
-  const back = backText(rollout)
-  const { message } = rollout
-  if (back === '' || !message.startsWith(`going back ${back}`)) return message
-  return message.slice(`going back ${back}`.length).replace(/^: /, '')
+  return backText(rollout) === '' ? rollout.message : waitText(rollout)
 }
 
 /** @returns `2/3`, or nothing before the first release and once it is over */
