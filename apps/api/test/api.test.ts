@@ -253,7 +253,11 @@ describe('a desk over REST', () => {
       ask: (desk) => desk.act(key, { type: 'approve', body: { expectedStep: 3 }, waitMs: 0 }),
       code: 'MOVED_ON',
     },
-    { of: 'a step that nobody names', ask: (desk) => desk.act(key, { type: 'approve', body: {}, waitMs: 0 }), code: 'ACTION_INVALID' },
+    {
+      of: 'an approval that names no step',
+      ask: (desk) => desk.act(key, { type: 'approve', body: {}, waitMs: 0 }),
+      code: 'ACTION_INVALID',
+    },
   ])('refuses with the code of one over the cluster: $of', async ({ ask, code }) => {
     await expect(ask(restDesk())).rejects.toMatchObject({ code })
     await expect(ask(kubeDesk())).rejects.toMatchObject({ code })

@@ -230,7 +230,8 @@ const rolloutStatusSchema = z.object({
     .meta({ description: 'When the release becomes Healthy if nothing crashes before; absent while nodes are left to update.' }),
   releaseGeneration: int64().optional().meta({ description: 'Generation of the DaemonSet with which the release began.' }),
   canaryNumber: int64().optional().meta({
-    description: 'revision of the ControllerRevision that is released: a higher one says that its template went and came again.',
+    description:
+      'revision of the ControllerRevision that is released: a higher one means that its template was replaced and applied again.',
   }),
   policy: policyInUseSchema.optional().meta({ description: 'The policy that conditions the release.' }),
   notifications: atomicList(notificationSchema).optional().meta({ description: 'What receivers are still to be told, oldest first.' }),

@@ -36,7 +36,7 @@ export interface ReflectionOptions {
   /** Since when a Ready pod counts: our own first sight of it (F6), or the API server's stamp, in epoch milliseconds. @default sight */
   readonly readySince?: 'sight' | 'stamp'
   /** BatchReleases are listed again when their watch has ended before its time: other definitions may show other members. @default false */
-  readonly listsReleasesAgain?: boolean
+  readonly listsAfterWatch?: boolean
 }
 
 /** As much of each object as we read, and the fleet that follows from it. Nothing is watched before a reflector is started. */
@@ -89,7 +89,7 @@ export function createReflection(options: ReflectionOptions): ClusterReflection 
   const batchReleases = reflect<BatchRelease, BatchRelease>(options, {
     resource: resourcePaths.batchReleases,
     ...defined,
-    listsAfterWatch: options.listsReleasesAgain === true,
+    listsAfterWatch: options.listsAfterWatch === true,
   })
   const rollouts = reflect<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, ...defined })
   const policies = reflect<ReleasePolicy, ReleasePolicy>(options, {

@@ -22,10 +22,8 @@ export function presentWait(outline: Outline): WaitingFor | undefined {
 export function presentMessage(outline: Outline): string | undefined {
   const { rollout } = outline.facts
   const { message, waitingFor } = rollout.status ?? {}
-  if (waitingFor === undefined || outline.release === undefined || !countedReasons.includes(waitingFor.reason)) return message
-  const wait = presentWait(outline)
-  if (wait === undefined) return progressOf(outline).state === 'Ready' ? titled(rollout, UNSEEN) : message
-  return titled(rollout, waitText(wait))
+  const present = presentWaitingFor(outline)
+  return present === undefined || present === waitingFor ? message : titled(rollout, waitText(present))
 }
 
 function titled(rollout: Rollout, text: string): string {
@@ -39,7 +37,7 @@ export function presentWaitingFor(outline: Outline): WaitingFor | undefined {
   if (waitingFor === undefined || outline.release === undefined || !countedReasons.includes(waitingFor.reason)) return waitingFor
   const wait = presentWait(outline)
   if (wait !== undefined) return wait
-  return progressOf(outline).state === 'Ready' ? { reason: 'Upgrading', message: UNSEEN, nodes: [] } : waitingFor
+  return progressOf(outline).state === 'Ready' ? unseenReady : waitingFor
 }
 
 /** @returns what is waited for, and since when where that is known */
@@ -50,11 +48,15 @@ export function waitText({ message, since }: Pick<WaitingFor, 'message' | 'since
 /** Reasons that nodes alone decide. */
 const countedReasons: readonly string[] = ['NotAvailable', 'Upgrading', 'BudgetUsedUp']
 
-const UNSEEN = 'every node of the batch is available, which the controller has yet to see'
+const unseenReady: WaitingFor = {
+  reason: 'Upgrading',
+  message: 'every node of the batch is available, which the controller has yet to see',
+  nodes: [],
+}
 
 function countedWait(progress: BatchProgress, release: BatchRelease | undefined): Omit<WaitingFor, 'since'> {
   const { unwell, between, effectiveSize, updated, state } = progress
-  if (state === 'Ready') return { reason: 'Upgrading', message: UNSEEN, nodes: [] }
+  if (state === 'Ready') return unseenReady
   if (unwell.length > 0) {
     const message = `waiting for updated nodes to become available: ${unwellText(progress)}${badBeforeText(progress, release?.status?.flight)}`
     return { reason: 'NotAvailable', message, nodes: unwell.map(({ node }) => node) }

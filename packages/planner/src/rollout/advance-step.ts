@@ -110,8 +110,8 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
 }
 
 /**
- * Nodes that are all NotReady are passed over, and a step pauses with none of them updated. Once one is, the pause begins again when it is
- * available: a pause that nobody looked at the new version in opens nothing (G3).
+ * A step whose nodes are all NotReady passes them over and pauses with none updated. Once one is updated, the pause begins again when it is
+ * available: a pause in which no node runs the new version opens nothing (G3).
  */
 function hasFirstNode({ rollout }: RolloutView, { canary }: Course): boolean {
   return rollout.status?.canaryStatus?.canaryReplicas === 0 && canary.canaryReplicas > 0

@@ -10,9 +10,10 @@ export function numberOf(revisions: readonly ControllerRevision[], hash: string)
 }
 
 /**
- * Whether the template that is released went and came again while no controller looked, so that its release begins again (G3, G10): the
- * DaemonSet controller gives a ControllerRevision that becomes the present one again a higher number. Only where the spec of the DaemonSet
- * has changed since our last status: a watch of ControllerRevisions that lags behind shows a number late.
+ * Whether the released template was replaced and applied again while no controller watched, so that its release begins again (G3, G10):
+ * the DaemonSet controller then gives its ControllerRevision a higher number. Counts only where the spec of the DaemonSet has changed since
+ * our last status, because a lagging watch of ControllerRevisions shows a number late. Where that watch lags behind the one of DaemonSets,
+ * the change is missed, and the release continues.
  */
 export function isAppliedAgain({ rollout, daemonSet, revisions }: RolloutView, { canary, canaryNumber }: Course): boolean {
   const number = numberOf(revisions, canary.canaryRevision)
