@@ -78,7 +78,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const client = createKubeClient({ exchange, ...watchExchange, clock, userAgent, log, seed: options.seed ?? 0 })
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
   const watched = watchCluster({
-    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false, listsAfterWatch: true, ...scope },
+    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false, ...scope },
     ...watchLag(metrics, clock, 'executor'),
     ...(options.reflection !== undefined && { reflection: options.reflection }),
   })

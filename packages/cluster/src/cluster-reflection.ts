@@ -35,8 +35,6 @@ export interface ReflectionOptions {
   readonly namespaces?: readonly string[]
   /** Since when a Ready pod counts: our own first sight of it (F6), or the API server's stamp, in epoch milliseconds. @default sight */
   readonly readySince?: 'sight' | 'stamp'
-  /** BatchReleases are listed again when their watch has ended before its time: other definitions may show other members. @default false */
-  readonly listsAfterWatch?: boolean
 }
 
 /** As much of each object as we read, and the fleet that follows from it. Nothing is watched before a reflector is started. */
@@ -86,11 +84,7 @@ export function createReflection(options: ReflectionOptions): ClusterReflection 
     },
   })
   const daemonSets = reflect<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
-  const batchReleases = reflect<BatchRelease, BatchRelease>(options, {
-    resource: resourcePaths.batchReleases,
-    ...defined,
-    listsAfterWatch: options.listsAfterWatch === true,
-  })
+  const batchReleases = reflect<BatchRelease, BatchRelease>(options, { resource: resourcePaths.batchReleases, ...defined })
   const rollouts = reflect<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, ...defined })
   const policies = reflect<ReleasePolicy, ReleasePolicy>(options, {
     resource: resourcePaths.releasePolicies,
@@ -114,7 +108,7 @@ export function createReflection(options: ReflectionOptions): ClusterReflection 
 /** One watch, or one for each namespace. */
 function reflect<T, O extends KubeObject>(
   options: ReflectionOptions,
-  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers' | 'listsAfterWatch'>,
+  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers'>,
 ): Reflector<T> {
   const { namespaces, log } = options
   if (namespaces === undefined) return createReflector<T, O>({ ...common(options), ...kept })

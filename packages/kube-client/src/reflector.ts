@@ -24,11 +24,6 @@ export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOpt
   readonly seed?: number
   /** Without any byte for so long, in milliseconds, a watch counts as dead. @default as {@link KubeClient.watch} */
   readonly idleTimeoutMs?: number
-  /**
-   * Lists when a watch has ended before its time, instead of continuing from the last version: the API server ends the watches of a kind
-   * whose definition changes, and may show the same version of an object with other members then. @default false
-   */
-  readonly listsAfterWatch?: boolean
 }
 
 /** Lists of a reflector, counted from 1. */
@@ -279,12 +274,11 @@ async function relist<T, O extends KubeObject>(state: State<T, O>, signal: Abort
 }
 
 async function follow<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal, onProgress: () => void): Promise<void> {
-  const { client, clock, resource, scope, idleTimeoutMs, listsAfterWatch = false } = state.options
+  const { client, resource, scope, idleTimeoutMs } = state.options
   const { position, apply } = state.reflection
   const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS * (1 + state.random()))
   const idle = idleTimeoutMs === undefined ? {} : { idleTimeoutMs }
   const watch = { ...scope, ...idle, resourceVersion: position.value, timeoutSeconds, signal }
-  const dueMs = clock.monotonicMs() + timeoutSeconds * 1_000
   state.connectionChanges++
   try {
     for await (const event of client.watch<O>(resource, watch)) {
@@ -293,7 +287,6 @@ async function follow<T, O extends KubeObject>(state: State<T, O>, signal: Abort
     }
   } finally {
     state.connectionChanges++
-    if (listsAfterWatch && clock.monotonicMs() < dueMs) state.mustList = true
   }
 }
 

@@ -204,22 +204,6 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it.each([
-    ['goes on from its last version when the server ends a watch', {}, 1],
-    ['lists when the server has ended a watch before its time, where it was asked to', { listsAfterWatch: true }, 2],
-    ['goes on from its last version when the time of a watch is over', { listsAfterWatch: true, livesMs: 600_000 }, 1],
-  ])('%s', async (_title, { livesMs = 0, ...options }: { livesMs?: number; listsAfterWatch?: boolean }, lists) => {
-    const { server, reflector, clock } = await running({ a: 1 }, { idleTimeoutMs: 700_000, ...options })
-    await clock.advanceAsync(livesMs)
-    server.endWatches()
-    await clock.advanceAsync(1_000)
-    expect(reflector.listsOf('default')).toEqual({ begun: lists, done: lists })
-    server.put('a', 2)
-    await clock.advanceAsync(0)
-    expect(reflector.store.get(key('a'))).toBe(2)
-    reflector.stop()
-  })
-
   it('lists again for a refresh, and watches on from there', async () => {
     const { server, reflector, clock } = await running({ a: 1 })
     const before = reflector.connectionChanges
