@@ -52,6 +52,14 @@ describe('a schedule', () => {
     ])
   })
 
+  it('hangs no call that returns a value, for its caller does not await it', () => {
+    const incidents = Array.from({ length: 2_000 }, (_, seed) => generateSchedule(seed, 1).incidents).flat()
+    const points = incidents.flatMap((incident) => (incident.kind === 'trap' && incident.blow === 'hang' ? incident.point : []))
+    expect(points).toContain('queue.announce.before')
+    expect(points).not.toContain('queue.process.before')
+    expect(points).not.toContain('executor.read.before')
+  })
+
   it('knows every kind of incident, over many seeds', () => {
     const kinds = new Set(Array.from({ length: 300 }, (_, seed) => generateSchedule(seed).incidents.map(({ kind }) => kind)).flat())
     expect([...kinds].toSorted()).toMatchInlineSnapshot(`

@@ -279,10 +279,12 @@ function generateDeed(random: Random, { process, api, cluster, owner }: Mix): De
 }
 
 const points = {
-  controller: [...listCrashPoints(controllerCrashPorts).keys()],
-  executor: [...listCrashPoints(executorCrashPorts).keys()],
-  api: [...listCrashPoints(apiCrashPorts).keys()],
+  controller: [...listCrashPoints(controllerCrashPorts)],
+  executor: [...listCrashPoints(executorCrashPorts)],
+  api: [...listCrashPoints(apiCrashPorts)],
 }
+/** By how the call ends: one that returns no promise cannot hang alone. */
+const blows = { promise: ['kill', 'freeze', 'hang'], value: ['kill', 'freeze'] } as const
 
 const writes = ['DELETE /pods/', 'PATCH /batchreleases/', 'PATCH /pods/', 'PATCH /daemonsets/', 'PUT /rollouts/']
 
@@ -296,15 +298,10 @@ function generateProcessDeed(random: Random, ofSlots = slots, ofWrites = writes)
     case 1:
       return { kind: 'freeze', slot, forMs, replaced: random.next() < 0.5 }
     case 2:
-    case 3:
-      return {
-        kind: 'trap',
-        role,
-        point: pick(random, points[role]),
-        skip: random.integer(4),
-        blow: pick(random, ['kill', 'freeze', 'hang']),
-        forMs,
-      }
+    case 3: {
+      const [point, ends] = pick(random, points[role])
+      return { kind: 'trap', role, point, skip: random.integer(4), blow: pick(random, blows[ends]), forMs }
+    }
     case 4:
       return { kind: 'freezeBefore', slot, write: pick(random, ofWrites), forMs }
     case 5:

@@ -22,7 +22,8 @@ export interface CrashPoints {
 export const noCrashPoints: CrashPoints = { wrap: (_name, port) => port }
 
 /**
- * @param onPoint called at every point. What it returns is waited for where the method returns a promise, else not
+ * @param onPoint called at every point. A promise that it returns before a call delays the call, which then returns a promise
+ *   as well: return one only where the method does
  */
 export function createCrashPoints(onPoint: (point: string) => Promise<void> | void): CrashPoints {
   return {
