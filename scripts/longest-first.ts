@@ -5,7 +5,6 @@ const longest: readonly string[] = [
   'test/chart/life.slow.test.ts',
   'test/faults/faults.slow.test.ts',
   'test/scenarios/crash-points.slow.test.ts',
-  'test/faults/first-seeds.test.ts',
 ]
 
 /** Begins with the files that take longest, so that no core waits for one of them at the end. */
