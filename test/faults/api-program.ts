@@ -57,14 +57,12 @@ export function startApiProgram({ identity, process, version, clock, seed, point
   const underWay = new Set<Promise<unknown>>()
 
   async function answer(url: string, init: FetchInit, sender: AbortSignal): Promise<FetchResponse> {
+    const gone = seenWhenThawed(process, sender)
     const api = await made
-    // What a frozen process is sent lies in its socket, and that its sender has gone it sees when it thaws.
     await process.whenThawed()
-    const gone = new AbortController()
-    sender.addEventListener('abort', () => void process.whenThawed().then(() => gone.abort(sender.reason)), { once: true })
     const { pathname, search } = new URL(url)
     const request = { method: init.method, path: `${pathname}${search}`, headers: init.headers, body: init.body }
-    const answered = await api.send(request, gone.signal)
+    const answered = await api.send(request, gone)
     await process.whenThawed()
     return toResponse(answered, version === 'next' ? identity : null)
   }
@@ -90,6 +88,13 @@ export function startApiProgram({ identity, process, version, clock, seed, point
       void made.then(({ stop: end }) => end())
     },
   }
+}
+
+/** @returns aborts when the process sees that the sender has gone: a frozen process sees it when it thaws, right after what it was sent */
+export function seenWhenThawed(process: Process, sender: AbortSignal): AbortSignal {
+  const gone = new AbortController()
+  sender.addEventListener('abort', () => void process.whenThawed().then(() => gone.abort(sender.reason)), { once: true })
+  return gone.signal
 }
 
 /** Its libraries are loaded only in worlds that have it. */

@@ -2,11 +2,27 @@ import { actionTypes } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
 import { createProcess } from '../scenarios/process.ts'
+import { seenWhenThawed } from './api-program.ts'
 import { generateSchedule } from './generate.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Incident, Schedule } from './schedule.ts'
 import { shrink } from './shrink.ts'
 import { durationText } from './words.ts'
+
+describe('a process of the API', () => {
+  it('sees when it thaws that the sender of a request went while it was frozen', async () => {
+    const process = createProcess(new VirtualClock(), () => new Promise(() => {}))
+    const sender = new AbortController()
+    process.freeze()
+    const gone = seenWhenThawed(process, sender.signal)
+    sender.abort()
+    await Promise.resolve()
+    expect(gone.aborted).toBe(false)
+    process.thaw()
+    await process.whenThawed()
+    expect(gone.aborted).toBe(true)
+  })
+})
 
 describe('a schedule', () => {
   it('is the same for the same seed, and another for another', () => {
