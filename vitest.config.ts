@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './scripts/longest-first.ts'
 
 /** Every folder that holds tests. */
-const folders = ['packages/*/test', 'apps/*/test', 'test']
+const folders = ['packages/*/*/test', 'apps/*/test', 'test']
 const slow = folders.map((folder) => `${folder}/**/*.slow.test.ts`)
 
 /**

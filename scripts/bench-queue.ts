@@ -1,9 +1,9 @@
 /** Measures of the job queue: how soon a job is worked on, and what an idle one costs. */
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../packages/clock/src/index.ts'
-import { createInProcessQueue, type JobQueue } from '../packages/queue/src/index.ts'
-import { createBullmqQueue, type RedisSettings } from '../packages/queue-bullmq/src/index.ts'
+import { systemClock } from '../packages/words/clock/src/index.ts'
+import { createInProcessQueue, type JobQueue } from '../packages/ports/queue/src/index.ts'
+import { createBullmqQueue, type RedisSettings } from '../packages/adapters/queue-bullmq/src/index.ts'
 import { findRedis, startRedis } from './redis-server.ts'
 import { within } from './bench/until.ts'
 

@@ -32,7 +32,7 @@ const bundle = await rolldown({
   // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it. Of
   // Kubernetes' client we want what reads kubeconfigs, and none of its hundreds of models.
   treeshake: {
-    moduleSideEffects: (id) => !/\/packages\/[^/]+\/src\/|\/@kubernetes\/client-node\//.test(id),
+    moduleSideEffects: (id) => !/\/packages\/[^/]+\/[^/]+\/src\/|\/@kubernetes\/client-node\//.test(id),
     manualPureFunctions: ['z'],
   },
 })
@@ -64,11 +64,11 @@ console.log(`${folder}: ${output.length} files, ${(bytes / 1e6).toFixed(1)} MB`)
  */
 function loadedLate(): Plugin {
   const late: Readonly<Record<string, readonly [from: string, to: string]>> = {
-    'packages/validation/src/policy/condition.ts': [
+    'packages/core/validation/src/policy/condition.ts': [
       "import { type CelEnvironment, type CelType, type Compiled, createCelEnvironment } from '@tranche/cel'",
       "const createCelEnvironment = (types) => require('@tranche/cel').createCelEnvironment(types)",
     ],
-    'packages/validation/src/policy/query.ts': [
+    'packages/core/validation/src/policy/query.ts': [
       "import { parser } from '@prometheus-io/lezer-promql'",
       "const parser = { parse: (query) => require('@prometheus-io/lezer-promql').parser.parse(query) }",
     ],

@@ -1,6 +1,6 @@
 /** The table of docs/operations/events.md: every event with its reason, and when it is written. */
 import { readFileSync } from 'node:fs'
-import { eventCatalog } from '../packages/api-schema/src/index.ts'
+import { eventCatalog } from '../packages/words/api-schema/src/index.ts'
 import { table } from './reference/markdown.ts'
 
 const page = 'docs/operations/events.md'

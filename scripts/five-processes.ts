@@ -17,8 +17,8 @@
 import { execFileSync, type ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { type KubeClient, resourcePaths } from '../packages/kube-client/src/index.ts'
-import type { Lease } from '../packages/kube-types/src/index.ts'
+import { type KubeClient, resourcePaths } from '../packages/adapters/kube-client/src/index.ts'
+import type { Lease } from '../packages/words/kube-types/src/index.ts'
 import { findRedis, type RedisServer, startRedis } from './redis-server.ts'
 import { approve, countReady, installExamples, newImage, readRollout, runStage, setTemplate, type Stage } from './staged-release.ts'
 

@@ -7,8 +7,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
 import { describeApi } from '../apps/api/src/index.ts'
-import { admissionPolicies, admissionWebhooks } from '../packages/admission/src/index.ts'
-import { customResourceDefinitions } from '../packages/api-schema/src/index.ts'
+import { admissionPolicies, admissionWebhooks } from '../packages/core/admission/src/index.ts'
+import { customResourceDefinitions } from '../packages/words/api-schema/src/index.ts'
 import { argoConfigMap } from './argo-cd.ts'
 import { chartRules, processRules, scopedRoles } from './chart-rules.ts'
 import { writtenEvents } from './events-page.ts'
@@ -21,7 +21,7 @@ import { writtenRules } from './validation-rules.ts'
 const check = process.argv.includes('--check')
 const problems: string[] = []
 
-align('packages/api-schema/crds', crdFiles())
+align('packages/words/api-schema/crds', crdFiles())
 align('charts/tranche/files/crds', crdFiles())
 write(
   'charts/tranche/files/rules.yaml',
@@ -29,11 +29,11 @@ write(
 )
 write(
   'charts/tranche/files/admission-policies.yaml',
-  `# Made by \`pnpm generate\` from packages/admission/src/policies; changes belong there.\n${yaml({ policies: admissionPolicies })}`,
+  `# Made by \`pnpm generate\` from packages/core/admission/src/policies; changes belong there.\n${yaml({ policies: admissionPolicies })}`,
 )
 write(
   'charts/tranche/files/admission-webhooks.yaml',
-  `# Made by \`pnpm generate\` from packages/admission/src/webhooks; changes belong there.\n${yaml(webhooksByKind())}`,
+  `# Made by \`pnpm generate\` from packages/core/admission/src/webhooks; changes belong there.\n${yaml(webhooksByKind())}`,
 )
 write(
   'charts/tranche/files/defaults.yaml',
@@ -59,7 +59,7 @@ for (const problem of problems) console.error(`${problem}; run pnpm generate`)
 process.exitCode = problems.length > 0 ? 1 : 0
 
 function crdFiles(): ReadonlyMap<string, string> {
-  const head = '# Made by `pnpm generate` from packages/api-schema/src; changes belong there.\n'
+  const head = '# Made by `pnpm generate` from packages/words/api-schema/src; changes belong there.\n'
   return new Map(customResourceDefinitions.map((crd) => [`${crd.metadata.name}.yaml`, head + yaml(crd)]))
 }
 

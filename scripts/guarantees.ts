@@ -30,12 +30,12 @@ export interface Evidence {
 
 const page = 'docs/guarantees.md'
 /** Packages that hold other people to the guarantees, or are a second opinion, keep none themselves. */
-const noKeepers = /^packages\/(recording|sim\b|sim-|testing|kube-conformance|queue-conformance)/
+const noKeepers = /^packages\/(simulator|harness\/testing|ports\/[a-z]+-conformance)\//
 
 /** @returns everything in the sources that cites an id, known or not */
 export function readCitations(): { readonly code: readonly Citation[]; readonly tests: readonly Citation[] } {
   const files = ['packages', 'apps', 'test'].flatMap(typeScriptFiles)
-  const sources = files.filter((file) => /^(packages|apps)\/[^/]+\/src\//.test(file))
+  const sources = files.filter((file) => /^(packages\/[^/]+|apps)\/[^/]+\/src\//.test(file))
   const tests = files.filter((file) => file.endsWith('.test.ts'))
   return { code: sources.flatMap(citationsInComments), tests: tests.flatMap(citationsInNames) }
 }

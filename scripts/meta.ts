@@ -3,11 +3,12 @@
  * `node scripts/meta.ts` writes, `node scripts/meta.ts --check` exits 1 where a file differs.
  * Dependencies, commands and scripts stay in the package.json itself; everything else comes from here.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { descriptions } from './packages.ts'
 
 const check = process.argv.includes('--check')
-const folders = ['packages', 'apps'].flatMap((top) => readdirSync(top).map((name) => `${top}/${name}`))
+const folders = [...globSync('packages/*/*/'), ...globSync('apps/*/')].map((folder) => folder.replace(/\/$/, ''))
 const problems: string[] = []
 
 for (const folder of Object.keys(descriptions)) if (!folders.includes(folder)) create(folder)
@@ -29,7 +30,7 @@ function align(folder: string): void {
   const { dependencies, devDependencies, bin, scripts } = JSON.parse(before) as Record<string, Record<string, string> | undefined>
   const after = `${JSON.stringify(
     {
-      name: `@tranche/${folder.split('/')[1]}`,
+      name: `@tranche/${basename(folder)}`,
       version: '0.1.0',
       private: true,
       description,

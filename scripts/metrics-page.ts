@@ -1,6 +1,6 @@
 /** The table of docs/operations/metrics.md: every metric of controller and executor, with the values of its labels. */
 import { readFileSync } from 'node:fs'
-import { metricCatalog, type MetricDefinition } from '../packages/metrics/src/index.ts'
+import { metricCatalog, type MetricDefinition } from '../packages/adapters/metrics/src/index.ts'
 
 const page = 'docs/operations/metrics.md'
 

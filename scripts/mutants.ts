@@ -2,7 +2,7 @@
  * Breaks the fence on purpose, one fault at a time, and asserts that the named tests notice: `pnpm test:mutants`.
  *
  *   pnpm test:mutants F2 G5              only the faults of these rules
- *   pnpm test:mutants packages/fleet     only the faults in these folders or files
+ *   pnpm test:mutants packages/core/fleet     only the faults in these folders or files
  *   pnpm test:mutants -o json            ends with the line {"mutants": n, "caught": m}
  *   pnpm test:mutants --bench            breaks whole guarantees, and asserts that the fault bench alone notices
  *   pnpm test:mutants --bench G3 G5.2    only the faults of these guarantees, or these
@@ -16,7 +16,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
+  globSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -179,7 +179,7 @@ function copySources(folder: string): void {
     cpSync(file, join(folder, file))
   }
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-  const workspaces = ['packages', 'apps', 'test'].flatMap((top) => readdirSync(top).map((name) => `${top}/${name}/node_modules`))
+  const workspaces = globSync(['packages/*/*/node_modules', 'apps/*/node_modules', 'test/*/node_modules'])
   for (const modules of workspaces) {
     const isModule = (source: string): boolean => !/\/node_modules\/\./.test(source)
     if (existsSync(modules)) cpSync(modules, join(folder, modules), { recursive: true, verbatimSymlinks: true, filter: isModule })

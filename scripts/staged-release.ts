@@ -5,18 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parse } from 'yaml'
-import type { Rollout } from '../packages/api-schema/src/index.ts'
-import { systemClock } from '../packages/clock/src/index.ts'
+import type { Rollout } from '../packages/words/api-schema/src/index.ts'
+import { systemClock } from '../packages/words/clock/src/index.ts'
 import {
   createKubeClient,
   createUndiciExchange,
   type KubeClient,
   loadKubeConfig,
   resourcePaths,
-} from '../packages/kube-client/src/index.ts'
-import type { Pod } from '../packages/kube-types/src/index.ts'
-import { silentLogger } from '../packages/log/src/index.ts'
-import { countDeletions, findBreaches, readRecording, type RecordedWrite } from '../packages/recording/src/index.ts'
+} from '../packages/adapters/kube-client/src/index.ts'
+import type { Pod } from '../packages/words/kube-types/src/index.ts'
+import { silentLogger } from '../packages/words/log/src/index.ts'
+import { countDeletions, findBreaches, readRecording, type RecordedWrite } from '../packages/simulator/recording/src/index.ts'
 
 /** What a demonstration is told. */
 export interface StageOptions {

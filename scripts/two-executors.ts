@@ -16,8 +16,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Rollout } from '../packages/api-schema/src/index.ts'
-import type { KubeClient } from '../packages/kube-client/src/index.ts'
+import type { Rollout } from '../packages/words/api-schema/src/index.ts'
+import type { KubeClient } from '../packages/adapters/kube-client/src/index.ts'
 import {
   approve,
   countReady,

@@ -1,6 +1,6 @@
-/** The tables of docs/validation.md: every rule of packages/validation, with its code, its path, and what to do. */
+/** The tables of docs/validation.md: every rule of packages/core/validation, with its code, its path, and what to do. */
 import { readFileSync } from 'node:fs'
-import { adviceRules, problemRules } from '../packages/validation/src/index.ts'
+import { adviceRules, problemRules } from '../packages/core/validation/src/index.ts'
 
 const page = 'docs/validation.md'
 

@@ -3,10 +3,10 @@
  *
  *   node scripts/bench/forecast-run.ts 5000
  */
-import type { ClusterSnapshot, Rollout } from '../../packages/api-schema/src/index.ts'
-import { shareReflection } from '../../packages/cluster/src/index.ts'
-import { forecast } from '../../packages/forecast/src/index.ts'
-import type { DaemonSet, Node, Pod } from '../../packages/kube-types/src/index.ts'
+import type { ClusterSnapshot, Rollout } from '../../packages/words/api-schema/src/index.ts'
+import { shareReflection } from '../../packages/clients/cluster/src/index.ts'
+import { forecast } from '../../packages/harness/forecast/src/index.ts'
+import type { DaemonSet, Node, Pod } from '../../packages/words/kube-types/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
 

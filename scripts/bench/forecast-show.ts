@@ -4,9 +4,9 @@
  *
  *   node scripts/bench/forecast-show.ts 300
  */
-import { shareReflection } from '../../packages/cluster/src/index.ts'
-import { forecast } from '../../packages/forecast/src/index.ts'
-import { readSnapshot } from '../../packages/steering/src/index.ts'
+import { shareReflection } from '../../packages/clients/cluster/src/index.ts'
+import { forecast } from '../../packages/harness/forecast/src/index.ts'
+import { readSnapshot } from '../../packages/clients/steering/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
 import { drive, setStage } from '../../test/scenarios/stage.ts'

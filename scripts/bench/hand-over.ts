@@ -1,7 +1,7 @@
 /** How long nobody leads after a controller that led has ended. */
-import type { Rollout } from '../../packages/api-schema/src/index.ts'
-import { isNotFound, type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
-import type { Lease } from '../../packages/kube-types/src/index.ts'
+import type { Rollout } from '../../packages/words/api-schema/src/index.ts'
+import { isNotFound, type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
+import type { Lease } from '../../packages/words/kube-types/src/index.ts'
 import type { MeasuredProcess } from './measured-process.ts'
 import { until } from './until.ts'
 

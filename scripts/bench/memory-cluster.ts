@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../packages/clock/src/index.ts'
+import { systemClock } from '../../packages/words/clock/src/index.ts'
 import {
   createKubeClient,
   createUndiciExchange,
@@ -11,9 +11,9 @@ import {
   loadKubeConfig,
   type ResourcePath,
   resourcePaths,
-} from '../../packages/kube-client/src/index.ts'
-import { silentLogger } from '../../packages/log/src/index.ts'
-import type { Exchange } from '../../packages/wire/src/index.ts'
+} from '../../packages/adapters/kube-client/src/index.ts'
+import { silentLogger } from '../../packages/words/log/src/index.ts'
+import type { Exchange } from '../../packages/words/wire/src/index.ts'
 import { endProcess } from './end-process.ts'
 import { until } from './until.ts'
 

@@ -10,8 +10,8 @@
  * {@link PacedRelease}, and ends with 1 where a guarantee is not kept. What the figures are held to stands in scripts/bench.ts.
  */
 import { parseArgs } from 'node:util'
-import { type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
-import { type RecordedWrite, releasePace } from '../../packages/recording/src/index.ts'
+import { type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
+import { type RecordedWrite, releasePace } from '../../packages/simulator/recording/src/index.ts'
 import { countReady, installExamples, newImage, readRollout, runStage, type Stage, stageKey } from '../staged-release.ts'
 
 /** What one run has shown. */

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import autocannon from 'autocannon'
-import { systemClock } from '../../packages/clock/src/index.ts'
+import { systemClock } from '../../packages/words/clock/src/index.ts'
 import {
   createKubeClient,
   createUndiciExchange,
@@ -19,9 +19,9 @@ import {
   loadKubeConfig,
   type ResourcePath,
   resourcePaths,
-} from '../../packages/kube-client/src/index.ts'
-import { silentLogger } from '../../packages/log/src/index.ts'
-import { bodyText, type Exchange } from '../../packages/wire/src/index.ts'
+} from '../../packages/adapters/kube-client/src/index.ts'
+import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { bodyText, type Exchange } from '../../packages/words/wire/src/index.ts'
 import { defaultLimits } from '../../apps/api/src/index.ts'
 import { type PacedLoad, pacedLoad } from './paced-load.ts'
 import { end, untilReady } from './started-process.ts'

@@ -1,5 +1,5 @@
 /** What a bench waits for comes in time, or the bench ends and says what is missing: it never waits for ever. */
-import { type Clock, sleep, systemClock } from '../../packages/clock/src/index.ts'
+import { type Clock, sleep, systemClock } from '../../packages/words/clock/src/index.ts'
 
 /** How long is waited. */
 export interface Patience {

@@ -4,12 +4,12 @@
  *
  *   node scripts/bench/virtual-release.ts 5000
  */
-import { customResourceDefinitions } from '../../packages/api-schema/src/index.ts'
-import { VirtualClock } from '../../packages/clock/src/index.ts'
-import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
-import { silentLogger } from '../../packages/log/src/index.ts'
-import { createInProcessQueue } from '../../packages/queue/src/index.ts'
-import { createSimulator } from '../../packages/sim/src/index.ts'
+import { customResourceDefinitions } from '../../packages/words/api-schema/src/index.ts'
+import { VirtualClock } from '../../packages/words/clock/src/index.ts'
+import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
+import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { createInProcessQueue } from '../../packages/ports/queue/src/index.ts'
+import { createSimulator } from '../../packages/simulator/sim/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
 

@@ -1,15 +1,15 @@
 import type { Mutant } from './mutant.ts'
 
-const recordMeasurement = 'packages/analysis/src/record-measurement.ts'
-const judgeAnswer = 'packages/analysis/src/judge-answer.ts'
-const runIdentity = 'packages/analysis/src/run-identity.ts'
-const analysisVerdict = 'packages/analysis/src/analysis-verdict.ts'
-const planAnalyses = 'packages/analysis/src/plan-analyses.ts'
+const recordMeasurement = 'packages/core/analysis/src/record-measurement.ts'
+const judgeAnswer = 'packages/core/analysis/src/judge-answer.ts'
+const runIdentity = 'packages/core/analysis/src/run-identity.ts'
+const analysisVerdict = 'packages/core/analysis/src/analysis-verdict.ts'
+const planAnalyses = 'packages/core/analysis/src/plan-analyses.ts'
 
-const recordTests = 'packages/analysis/test/record-measurement.test.ts'
-const judgeTests = 'packages/analysis/test/judge-answer.test.ts'
-const planTests = 'packages/analysis/test/plan-analyses.test.ts'
-const verdictTests = 'packages/analysis/test/analysis-verdict.test.ts'
+const recordTests = 'packages/core/analysis/test/record-measurement.test.ts'
+const judgeTests = 'packages/core/analysis/test/judge-answer.test.ts'
+const planTests = 'packages/core/analysis/test/plan-analyses.test.ts'
+const verdictTests = 'packages/core/analysis/test/analysis-verdict.test.ts'
 
 /** Faults in what analyses make of their measurements (product §5). */
 export const mutantsOfAnalysis: readonly Mutant[] = [

@@ -1,25 +1,25 @@
 import type { Mutant } from './mutant.ts'
 
-const flightRecord = 'packages/flight/src/flight-record.ts'
-const permitState = 'packages/flight/src/permit-state.ts'
-const confirm = 'packages/flight/src/confirm.ts'
-const fleetPod = 'packages/fleet/src/fleet-pod.ts'
-const touch = 'packages/flight/src/touch.ts'
-const allowance = 'packages/flight/src/allowance.ts'
-const carried = 'packages/flight/src/carried.ts'
-const countQuestion = 'packages/planner/src/count-question.ts'
-const oldNodes = 'packages/planner/src/old-nodes.ts'
+const flightRecord = 'packages/core/flight/src/flight-record.ts'
+const permitState = 'packages/core/flight/src/permit-state.ts'
+const confirm = 'packages/core/flight/src/confirm.ts'
+const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
+const touch = 'packages/core/flight/src/touch.ts'
+const allowance = 'packages/core/flight/src/allowance.ts'
+const carried = 'packages/core/flight/src/carried.ts'
+const countQuestion = 'packages/core/planner/src/count-question.ts'
+const oldNodes = 'packages/core/planner/src/old-nodes.ts'
 
-const flightRecordTests = 'packages/flight/test/flight-record.test.ts'
-const confirmTests = 'packages/flight/test/confirm.test.ts'
-const permitStateTests = 'packages/flight/test/permit-state.test.ts'
-const allowanceTests = 'packages/flight/test/allowance.test.ts'
-const fenceProperties = 'packages/planner/test/fence.property.test.ts'
-const carriedTests = 'packages/flight/test/carried.test.ts'
-const countsProperties = 'packages/planner/test/counts.property.test.ts'
-const planPassProperties = 'packages/planner/test/pass/plan-pass.property.test.ts'
-const flightRecordProperties = 'packages/flight/test/flight-record.property.test.ts'
-const allowanceProperties = 'packages/flight/test/allowance.property.test.ts'
+const flightRecordTests = 'packages/core/flight/test/flight-record.test.ts'
+const confirmTests = 'packages/core/flight/test/confirm.test.ts'
+const permitStateTests = 'packages/core/flight/test/permit-state.test.ts'
+const allowanceTests = 'packages/core/flight/test/allowance.test.ts'
+const fenceProperties = 'packages/core/planner/test/fence.property.test.ts'
+const carriedTests = 'packages/core/flight/test/carried.test.ts'
+const countsProperties = 'packages/core/planner/test/counts.property.test.ts'
+const planPassProperties = 'packages/core/planner/test/pass/plan-pass.property.test.ts'
+const flightRecordProperties = 'packages/core/flight/test/flight-record.property.test.ts'
+const allowanceProperties = 'packages/core/flight/test/allowance.property.test.ts'
 
 /** Faults in what is known of nodes and pods, and in the record of the fence. */
 export const mutantsOfFlight: readonly Mutant[] = [
@@ -117,7 +117,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: permitState,
     find: "if (pod.terminating) return 'flying'",
     replace: "if (pod.terminating) return 'settled'",
-    tests: ['packages/planner/test/pass/plan-pass.test.ts'],
+    tests: ['packages/core/planner/test/pass/plan-pass.test.ts'],
   },
   {
     rule: 'G2',
@@ -165,7 +165,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: confirm,
     find: 'read === null || !isDesiredNode(placement, { metadata: read, spec: read })',
     replace: "read === null || placement.nodeName !== ''",
-    tests: [confirmTests, 'packages/partition-executor/test/executor-pass.test.ts'],
+    tests: [confirmTests, 'packages/shells/partition-executor/test/executor-pass.test.ts'],
   },
   {
     rule: 'G6',
@@ -181,7 +181,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: fleetPod,
     find: 'previous.readyStamp === stamp && ',
     replace: '',
-    tests: ['packages/fleet/test/fleet-pod.test.ts'],
+    tests: ['packages/core/fleet/test/fleet-pod.test.ts'],
   },
   {
     rule: 'G1',
@@ -197,7 +197,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: touch,
     find: 'const complete = clear === touched.length && touched.length === record.permits.length',
     replace: 'const complete = clear <= touched.length',
-    tests: ['packages/flight/test/touch.test.ts'],
+    tests: ['packages/core/flight/test/touch.test.ts'],
   },
   {
     rule: 'F7',
@@ -293,7 +293,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: carried,
     find: 'permits: [...missing, ...record.permits]',
     replace: 'permits: record.permits',
-    tests: [carriedTests, 'packages/planner/test/release/letting-go.test.ts'],
+    tests: [carriedTests, 'packages/core/planner/test/release/letting-go.test.ts'],
   },
   {
     rule: 'G3',
@@ -309,15 +309,15 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: countQuestion,
     find: '(changesAtMs === null || asked.monotonicMs < changesAtMs)',
     replace: 'true',
-    tests: ['packages/planner/test/release/batch-progress.test.ts'],
+    tests: ['packages/core/planner/test/release/batch-progress.test.ts'],
   },
   {
     rule: 'G1',
     fault: 'a percentage is rounded down',
-    file: 'packages/kube-types/src/int-or-percent.ts',
+    file: 'packages/words/kube-types/src/int-or-percent.ts',
     find: 'Math.ceil((percent * total) / 100)',
     replace: 'Math.floor((percent * total) / 100)',
-    tests: ['packages/planner/test/release/wanted-allowance.test.ts'],
+    tests: ['packages/core/planner/test/release/wanted-allowance.test.ts'],
   },
   {
     rule: 'G4',

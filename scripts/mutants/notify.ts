@@ -1,18 +1,18 @@
 import type { Mutant } from './mutant.ts'
 
-const outbox = 'packages/planner/src/notify/outbox.ts'
-const planNotify = 'packages/planner/src/notify/plan-notify.ts'
-const reminders = 'packages/planner/src/notify/reminders.ts'
-const notifyPass = 'packages/controllers/src/notify-pass.ts'
-const notifier = 'packages/notifier/src/notifier.ts'
-const outgoing = 'packages/outgoing/src/outgoing.ts'
+const outbox = 'packages/core/planner/src/notify/outbox.ts'
+const planNotify = 'packages/core/planner/src/notify/plan-notify.ts'
+const reminders = 'packages/core/planner/src/notify/reminders.ts'
+const notifyPass = 'packages/shells/controllers/src/notify-pass.ts'
+const notifier = 'packages/adapters/notifier/src/notifier.ts'
+const outgoing = 'packages/adapters/outgoing/src/outgoing.ts'
 
-const outboxTests = 'packages/planner/test/notify/outbox.test.ts'
-const outboxProperties = 'packages/planner/test/notify/outbox.property.test.ts'
-const planNotifyTests = 'packages/planner/test/notify/plan-notify.test.ts'
-const passProperties = 'packages/controllers/test/notify-pass.property.test.ts'
-const notifierTests = 'packages/notifier/test/notifier.test.ts'
-const outgoingTests = 'packages/outgoing/test/outgoing.test.ts'
+const outboxTests = 'packages/core/planner/test/notify/outbox.test.ts'
+const outboxProperties = 'packages/core/planner/test/notify/outbox.property.test.ts'
+const planNotifyTests = 'packages/core/planner/test/notify/plan-notify.test.ts'
+const passProperties = 'packages/shells/controllers/test/notify-pass.property.test.ts'
+const notifierTests = 'packages/adapters/notifier/test/notifier.test.ts'
+const outgoingTests = 'packages/adapters/outgoing/test/outgoing.test.ts'
 
 /** Faults in what receivers are told, and in what leaves the cluster. */
 export const mutantsOfNotify: readonly Mutant[] = [
@@ -123,7 +123,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   {
     rule: 'notify',
     fault: 'what is signed is not what the page says',
-    file: 'packages/notifier/src/signature.ts',
+    file: 'packages/adapters/notifier/src/signature.ts',
     find: '.update(`',
     replace: '.update(body).update(`',
     tests: [notifierTests],

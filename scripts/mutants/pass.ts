@@ -1,22 +1,22 @@
 import type { Mutant } from './mutant.ts'
 
-const planPass = 'packages/planner/src/pass/plan-pass.ts'
-const places = 'packages/planner/src/pass/places.ts'
-const nodeTally = 'packages/planner/src/pass/node-tally.ts'
-const scene = 'packages/planner/src/pass/scene.ts'
-const executablePermits = 'packages/planner/src/pass/executable-permits.ts'
-const permitChange = 'packages/planner/src/pass/permit-change.ts'
-const chooseCandidates = 'packages/planner/src/pass/choose-candidates.ts'
-const spreadHolds = 'packages/planner/src/pass/spread-holds.ts'
-const batchScope = 'packages/planner/src/nodes/batch-scope.ts'
-const oldNodes = 'packages/planner/src/old-nodes.ts'
-const candidateOrder = 'packages/planner/src/pass/candidate-order.ts'
+const planPass = 'packages/core/planner/src/pass/plan-pass.ts'
+const places = 'packages/core/planner/src/pass/places.ts'
+const nodeTally = 'packages/core/planner/src/pass/node-tally.ts'
+const scene = 'packages/core/planner/src/pass/scene.ts'
+const executablePermits = 'packages/core/planner/src/pass/executable-permits.ts'
+const permitChange = 'packages/core/planner/src/pass/permit-change.ts'
+const chooseCandidates = 'packages/core/planner/src/pass/choose-candidates.ts'
+const spreadHolds = 'packages/core/planner/src/pass/spread-holds.ts'
+const batchScope = 'packages/core/planner/src/nodes/batch-scope.ts'
+const oldNodes = 'packages/core/planner/src/old-nodes.ts'
+const candidateOrder = 'packages/core/planner/src/pass/candidate-order.ts'
 
-const planPassTests = 'packages/planner/test/pass/plan-pass.test.ts'
-const planPassProperties = 'packages/planner/test/pass/plan-pass.property.test.ts'
-const fenceProperties = 'packages/planner/test/fence.property.test.ts'
-const nodeRulesTests = 'packages/planner/test/pass/node-rules.test.ts'
-const candidateOrderTests = 'packages/planner/test/pass/candidate-order.test.ts'
+const planPassTests = 'packages/core/planner/test/pass/plan-pass.test.ts'
+const planPassProperties = 'packages/core/planner/test/pass/plan-pass.property.test.ts'
+const fenceProperties = 'packages/core/planner/test/fence.property.test.ts'
+const nodeRulesTests = 'packages/core/planner/test/pass/node-rules.test.ts'
+const candidateOrderTests = 'packages/core/planner/test/pass/candidate-order.test.ts'
 
 /** Faults in the decisions of an executor's pass. */
 export const mutantsOfPass: readonly Mutant[] = [
@@ -319,7 +319,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'nodes that have a permit are forgotten',
-    file: 'packages/planner/src/pass/scene.ts',
+    file: 'packages/core/planner/src/pass/scene.ts',
     find: 'lack: size - taken }',
     replace: 'lack: size - tally.onRevision }',
     tests: [planPassProperties],
@@ -375,7 +375,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F3',
     fault: 'a mis-scheduled pod is taken',
-    file: 'packages/planner/src/pass/node-tally.ts',
+    file: 'packages/core/planner/src/pass/node-tally.ts',
     find: 'if (!node.desired) continue',
     replace: '',
     tests: [planPassProperties],

@@ -1,25 +1,25 @@
 import type { Mutant } from './mutant.ts'
 
-const releasePass = 'packages/controllers/src/release-pass.ts'
+const releasePass = 'packages/shells/controllers/src/release-pass.ts'
 const rolloutPort = 'apps/controller/src/rollout-port.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
-const executorPass = 'packages/partition-executor/src/executor-pass.ts'
-const touchPod = 'packages/cluster/src/touch-pod.ts'
-const writeRecord = 'packages/cluster/src/write-record.ts'
-const admitDaemonSet = 'packages/admission/src/admit-daemon-set.ts'
+const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
+const touchPod = 'packages/clients/cluster/src/touch-pod.ts'
+const writeRecord = 'packages/clients/cluster/src/write-record.ts'
+const admitDaemonSet = 'packages/core/admission/src/admit-daemon-set.ts'
 
-const releasePassTests = 'packages/controllers/test/release-pass.test.ts'
+const releasePassTests = 'packages/shells/controllers/test/release-pass.test.ts'
 const twoExecutorsTests = 'test/scenarios/two-executors.test.ts'
-const executorPassTests = 'packages/partition-executor/test/executor-pass.test.ts'
-const clusterTests = 'packages/cluster/test/cluster.test.ts'
-const admitDaemonSetTests = 'packages/admission/test/admit-daemon-set.test.ts'
+const executorPassTests = 'packages/shells/partition-executor/test/executor-pass.test.ts'
+const clusterTests = 'packages/clients/cluster/test/cluster.test.ts'
+const admitDaemonSetTests = 'packages/core/admission/test/admit-daemon-set.test.ts'
 
 /** Faults in what reads and writes: reconcilers, executor, their ports, what they share, and admission. */
 export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F9',
     fault: 'a record opens only while no pod changes between the two looks',
-    file: 'packages/flight/src/same-decision.ts',
+    file: 'packages/core/flight/src/same-decision.ts',
     find: 'JSON.stringify([record.state, record.epoch, record.holds, allowanceOf(record)])',
     replace: 'JSON.stringify(record)',
     tests: [releasePassTests, 'test/scenarios/changing-pods.test.ts'],
@@ -91,7 +91,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F11',
     fault: 'a lost record is restored without what is in flight',
-    file: 'packages/controllers/src/restore-record.ts',
+    file: 'packages/shells/controllers/src/restore-record.ts',
     find: '{ ...createRecord(allowance, watermark), permits }',
     replace: 'createRecord(allowance, watermark)',
     tests: [releasePassTests],
@@ -99,7 +99,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F11',
     fault: 'control changes hands though an old pod has not answered',
-    file: 'packages/controllers/src/restore-record.ts',
+    file: 'packages/shells/controllers/src/restore-record.ts',
     find: "answers.some(({ kind }) => kind === 'unclear') ? null : answers",
     replace: 'answers',
     tests: [releasePassTests],
@@ -107,7 +107,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F13',
     fault: 'a pod is labelled again and again',
-    file: 'packages/controllers/src/label-memory.ts',
+    file: 'packages/shells/controllers/src/label-memory.ts',
     find: 'put: (pod) => remember(pod, undefined),',
     replace: 'put: () => {},',
     tests: [releasePassTests],
@@ -115,18 +115,18 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'a stop waits until pods have been gathered',
-    file: 'packages/cluster/src/is-same-but-for-counts.ts',
+    file: 'packages/clients/cluster/src/is-same-but-for-counts.ts',
     find: 'JSON.stringify([previous.metadata.annotations, previous.metadata.labels])',
     replace: 'JSON.stringify([current.metadata.annotations, current.metadata.labels])',
-    tests: ['packages/cluster/test/is-same-but-for-counts.test.ts'],
+    tests: ['packages/clients/cluster/test/is-same-but-for-counts.test.ts'],
   },
   {
     rule: 'G9',
     fault: 'a DaemonSet is let go on what the watches show',
-    file: 'packages/controllers/src/rollout-pass.ts',
+    file: 'packages/shells/controllers/src/rollout-pass.ts',
     find: "if (plan.kind === 'patchDaemonSet') return plan.why === 'unbind'",
     replace: "if (plan.kind === 'patchDaemonSet') return false",
-    tests: ['packages/controllers/test/rollout-pass.test.ts'],
+    tests: ['packages/shells/controllers/test/rollout-pass.test.ts'],
   },
   {
     rule: 'G10',
@@ -155,10 +155,10 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a delete that was refused is never sent again, though its pod is as it was',
-    file: 'packages/partition-executor/src/sent-deletes.ts',
+    file: 'packages/shells/partition-executor/src/sent-deletes.ts',
     find: 'if (isLongAgo || !standsAsPermitted(permit, fleet))',
     replace: 'if (!standsAsPermitted(permit, fleet))',
-    tests: ['packages/partition-executor/test/executor-pass.test.ts'],
+    tests: ['packages/shells/partition-executor/test/executor-pass.test.ts'],
   },
   {
     rule: 'F5',
@@ -251,7 +251,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'G7',
     fault: 'an old answer hides what the watch shows',
-    file: 'packages/cluster/src/newest.ts',
+    file: 'packages/clients/cluster/src/newest.ts',
     find: '> 0)',
     replace: '> -2)',
     tests: [clusterTests],
@@ -307,34 +307,34 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F12',
     fault: 'a finalizer counts as what keeps a pod within its grace',
-    file: 'packages/fleet/src/fleet-pod.ts',
+    file: 'packages/core/fleet/src/fleet-pod.ts',
     find: 'deletionGracePeriodSeconds === 0 && ',
     replace: '',
-    tests: ['packages/fleet/test/fleet-pod.test.ts'],
+    tests: ['packages/core/fleet/test/fleet-pod.test.ts'],
   },
   {
     rule: 'F2',
     fault: 'an older event sets the position of a watch back',
-    file: 'packages/kube-client/src/reflection.ts',
+    file: 'packages/adapters/kube-client/src/reflection.ts',
     find: 'newerResourceVersion(position.value, event.object.metadata.resourceVersion)',
     replace: 'event.object.metadata.resourceVersion',
-    tests: ['packages/kube-client/test/reflector.test.ts'],
+    tests: ['packages/adapters/kube-client/test/reflector.test.ts'],
   },
   {
     rule: 'G8',
     fault: 'the deadline of one term of leadership ends the next',
-    file: 'packages/reconcile/src/leader-elector.ts',
+    file: 'packages/shells/reconcile/src/leader-elector.ts',
     find: 'term.timer.cancel()\n  term.ended.abort',
     replace: 'term.ended.abort',
-    tests: ['packages/reconcile/test/leader-elector.test.ts'],
+    tests: ['packages/shells/reconcile/test/leader-elector.test.ts'],
   },
   ...(['expectedStep', 'revision', 'step', 'full', 'toRevision'] as const).map((member) => ({
     rule: 'G10',
     fault: `an id that is used again with another ${member} counts as repeated`,
-    file: 'packages/actions/src/recorded-actions.ts',
+    file: 'packages/core/actions/src/recorded-actions.ts',
     find: `'${member}'`,
     replace: "'reason'",
-    tests: ['packages/actions/test/plan-action.test.ts'],
+    tests: ['packages/core/actions/test/plan-action.test.ts'],
   })),
   {
     rule: 'G8',
@@ -358,10 +358,10 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   ].map(({ fault, find, replace = '' }) => ({
     rule: 'F15',
     fault: `${fault} counts as the owner of a BatchRelease`,
-    file: 'packages/kube-types/src/ownership.ts',
+    file: 'packages/words/kube-types/src/ownership.ts',
     find,
     replace,
-    tests: ['packages/kube-types/test/ownership.test.ts', 'packages/planner/test/release/wanted-allowance.test.ts'],
+    tests: ['packages/words/kube-types/test/ownership.test.ts', 'packages/core/planner/test/release/wanted-allowance.test.ts'],
   })),
   {
     rule: 'G9',
@@ -398,33 +398,33 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   ].map(({ fault, find, replace }) => ({
     rule: 'G1',
     fault,
-    file: 'packages/fleet/src/fleet-index.ts',
+    file: 'packages/core/fleet/src/fleet-index.ts',
     find,
     replace,
-    tests: ['packages/fleet/test/fleet-index.test.ts', 'packages/fleet/test/fleet-index.property.test.ts'],
+    tests: ['packages/core/fleet/test/fleet-index.test.ts', 'packages/core/fleet/test/fleet-index.property.test.ts'],
   })),
   {
     rule: 'G5',
     fault: 'pods of a node come in the order of their names, not their age',
-    file: 'packages/fleet/src/fleet-index.ts',
+    file: 'packages/core/fleet/src/fleet-index.ts',
     find: 'if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1',
     replace: '',
-    tests: ['packages/fleet/test/fleet-index.test.ts'],
+    tests: ['packages/core/fleet/test/fleet-index.test.ts'],
   },
   {
     rule: 'F11',
     fault: 'a node counts as up by a pod that our view does not show as available',
-    file: 'packages/flight/src/lost-permits.ts',
+    file: 'packages/core/flight/src/lost-permits.ts',
     find: 'pod.uid === uid && isAvailable(',
     replace: 'isAvailable(',
-    tests: ['packages/flight/test/lost-permits.test.ts'],
+    tests: ['packages/core/flight/test/lost-permits.test.ts'],
   },
   {
     rule: 'G8',
     fault: 'a request to the Lease goes on after it was given up',
-    file: 'packages/reconcile/src/leader-elector.ts',
+    file: 'packages/shells/reconcile/src/leader-elector.ts',
     find: '      controller.abort(reason)\n',
     replace: '',
-    tests: ['packages/reconcile/test/leader-elector.test.ts'],
+    tests: ['packages/shells/reconcile/test/leader-elector.test.ts'],
   },
 ]

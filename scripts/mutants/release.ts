@@ -1,24 +1,24 @@
 import type { Mutant } from './mutant.ts'
 
-const planBatchRelease = 'packages/planner/src/release/plan-batch-release.ts'
-const planLabels = 'packages/planner/src/release/plan-labels.ts'
-const strategyContest = 'packages/planner/src/release/strategy-contest.ts'
-const lettingGo = 'packages/planner/src/release/letting-go.ts'
-const batchProgress = 'packages/planner/src/release/batch-progress.ts'
-const releaseStatus = 'packages/planner/src/release/release-status.ts'
-const wantedAllowance = 'packages/planner/src/release/wanted-allowance.ts'
-const stuckPods = 'packages/planner/src/release/stuck-pods.ts'
-const daemonSetPatch = 'packages/planner/src/release/daemon-set-patch.ts'
+const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
+const planLabels = 'packages/core/planner/src/release/plan-labels.ts'
+const strategyContest = 'packages/core/planner/src/release/strategy-contest.ts'
+const lettingGo = 'packages/core/planner/src/release/letting-go.ts'
+const batchProgress = 'packages/core/planner/src/release/batch-progress.ts'
+const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
+const wantedAllowance = 'packages/core/planner/src/release/wanted-allowance.ts'
+const stuckPods = 'packages/core/planner/src/release/stuck-pods.ts'
+const daemonSetPatch = 'packages/core/planner/src/release/daemon-set-patch.ts'
 
-const planBatchReleaseTests = 'packages/planner/test/release/plan-batch-release.test.ts'
-const leakedTests = 'packages/planner/test/release/leaked.test.ts'
-const strategyContestTests = 'packages/planner/test/release/strategy-contest.test.ts'
-const lettingGoTests = 'packages/planner/test/release/letting-go.test.ts'
-const batchProgressTests = 'packages/planner/test/release/batch-progress.test.ts'
-const planBatchReleaseProperties = 'packages/planner/test/release/plan-batch-release.property.test.ts'
-const wantedAllowanceTests = 'packages/planner/test/release/wanted-allowance.test.ts'
-const handsOffProperties = 'packages/planner/test/release/hands-off.property.test.ts'
-const daemonSetPatchTests = 'packages/planner/test/release/daemon-set-patch.test.ts'
+const planBatchReleaseTests = 'packages/core/planner/test/release/plan-batch-release.test.ts'
+const leakedTests = 'packages/core/planner/test/release/leaked.test.ts'
+const strategyContestTests = 'packages/core/planner/test/release/strategy-contest.test.ts'
+const lettingGoTests = 'packages/core/planner/test/release/letting-go.test.ts'
+const batchProgressTests = 'packages/core/planner/test/release/batch-progress.test.ts'
+const planBatchReleaseProperties = 'packages/core/planner/test/release/plan-batch-release.property.test.ts'
+const wantedAllowanceTests = 'packages/core/planner/test/release/wanted-allowance.test.ts'
+const handsOffProperties = 'packages/core/planner/test/release/hands-off.property.test.ts'
+const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch.test.ts'
 
 /** Faults in the decisions for a BatchRelease. */
 export const mutantsOfRelease: readonly Mutant[] = [
@@ -156,7 +156,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: planLabels,
     find: '!permitted.has(uid) &&',
     replace: '',
-    tests: ['packages/planner/test/release/release-status.test.ts'],
+    tests: ['packages/core/planner/test/release/release-status.test.ts'],
   },
   {
     rule: 'F13',
@@ -284,7 +284,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: stuckPods,
     find: '.filter(({ desired }) => desired)',
     replace: '',
-    tests: ['packages/planner/test/release/stuck-pods.test.ts'],
+    tests: ['packages/core/planner/test/release/stuck-pods.test.ts'],
   },
   {
     rule: 'G11',

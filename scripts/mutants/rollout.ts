@@ -1,34 +1,34 @@
 import type { Mutant } from './mutant.ts'
 
-const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
-const readStatusActions = 'packages/planner/src/rollout/read-status-actions.ts'
-const answerAction = 'packages/planner/src/rollout/answer-action.ts'
-const heldRevisions = 'packages/planner/src/rollout/held-revisions.ts'
-const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
-const releaseFailure = 'packages/planner/src/rollout/release-failure.ts'
-const reapply = 'packages/planner/src/rollout/reapply.ts'
-const releasePolicy = 'packages/planner/src/rollout/release-policy.ts'
-const onDelete = 'packages/planner/src/rollout/on-delete.ts'
+const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
+const readStatusActions = 'packages/core/planner/src/rollout/read-status-actions.ts'
+const answerAction = 'packages/core/planner/src/rollout/answer-action.ts'
+const heldRevisions = 'packages/core/planner/src/rollout/held-revisions.ts'
+const releaseSpec = 'packages/core/planner/src/rollout/release-spec.ts'
+const releaseFailure = 'packages/core/planner/src/rollout/release-failure.ts'
+const reapply = 'packages/core/planner/src/rollout/reapply.ts'
+const releasePolicy = 'packages/core/planner/src/rollout/release-policy.ts'
+const onDelete = 'packages/core/planner/src/rollout/on-delete.ts'
 
-const planRolloutTests = 'packages/planner/test/rollout/plan-rollout.test.ts'
-const actionProperties = 'packages/planner/test/rollout/status-actions.property.test.ts'
-const answerActionTests = 'packages/planner/test/rollout/answer-action.test.ts'
-const heldRevisionsTests = 'packages/planner/test/rollout/held-revisions.test.ts'
-const heldRevisionsProperties = 'packages/planner/test/rollout/held-revisions.property.test.ts'
-const leftBehindTests = 'packages/planner/test/rollout/left-behind.test.ts'
+const planRolloutTests = 'packages/core/planner/test/rollout/plan-rollout.test.ts'
+const actionProperties = 'packages/core/planner/test/rollout/status-actions.property.test.ts'
+const answerActionTests = 'packages/core/planner/test/rollout/answer-action.test.ts'
+const heldRevisionsTests = 'packages/core/planner/test/rollout/held-revisions.test.ts'
+const heldRevisionsProperties = 'packages/core/planner/test/rollout/held-revisions.property.test.ts'
+const leftBehindTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
 const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.test.ts'
-const failedCourseTests = 'packages/planner/test/rollout/failed-course.test.ts'
-const reapplyTests = 'packages/planner/test/rollout/reapply.test.ts'
-const releasePolicyTests = 'packages/planner/test/rollout/release-policy.test.ts'
+const failedCourseTests = 'packages/core/planner/test/rollout/failed-course.test.ts'
+const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
+const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
 const policiesTests = 'test/scenarios/policies.test.ts'
-const onDeleteTests = 'packages/planner/test/rollout/on-delete.test.ts'
+const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 
 /** Faults in the decisions for a Rollout: actions, held revisions, and the steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a version that failed is forgotten when another template comes over it',
-    file: 'packages/planner/src/rollout/held-when-overtaken.ts',
+    file: 'packages/core/planner/src/rollout/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null || failure.reason !== undefined) return heldRevisions',
     tests: [failedCourseTests],
@@ -36,7 +36,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a version is held whose failure somebody has accepted, or of which nothing could be told',
-    file: 'packages/planner/src/rollout/held-when-overtaken.ts',
+    file: 'packages/core/planner/src/rollout/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null) return heldRevisions',
     tests: [failedCourseTests],
@@ -44,7 +44,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'verdict',
     fault: 'the end of a pause from before lifts a failure that nobody has seen',
-    file: 'packages/planner/src/rollout/actions-after-pause.ts',
+    file: 'packages/core/planner/src/rollout/actions-after-pause.ts',
     find: 'lifts: wasTold(view, failure)',
     replace: 'lifts: true',
     tests: [failedCourseTests],
@@ -68,7 +68,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G8',
     fault: 'a BatchRelease that was made late stays in its first batch for ever',
-    file: 'packages/planner/src/rollout/release-spec.ts',
+    file: 'packages/core/planner/src/rollout/release-spec.ts',
     find: "return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }",
     replace: 'return { ...spec, tranche }',
     tests: [leftBehindTests],
@@ -76,7 +76,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'a leader with an old Rollout undoes what was written for a newer one',
-    file: 'packages/planner/src/rollout/plan-rollout.ts',
+    file: 'packages/core/planner/src/rollout/plan-rollout.ts',
     find: 'return (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)',
     replace: 'return false',
     tests: [planRolloutTests],
@@ -157,7 +157,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'nodes that other hands update while a release is frozen approve its steps',
-    file: 'packages/planner/src/rollout/start-course.ts',
+    file: 'packages/core/planner/src/rollout/start-course.ts',
     find: 'Math.max(1, Math.min(fitting + 1, opened.step))',
     replace:
       'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',
@@ -166,10 +166,10 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a held template is forgotten with a status that other definitions have pruned',
-    file: 'packages/planner/src/rollout/kept-holds.ts',
+    file: 'packages/core/planner/src/rollout/kept-holds.ts',
     find: '!hasLostAnswers(rollout)',
     replace: 'true',
-    tests: ['packages/planner/test/rollout/kept-holds.test.ts'],
+    tests: ['packages/core/planner/test/rollout/kept-holds.test.ts'],
   },
   {
     rule: 'G12',
@@ -214,7 +214,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a template is put back over one that was applied in between',
-    file: 'packages/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/plan-revert.ts',
     find: "    { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },\n",
     replace: '',
     tests: [heldRevisionsTests],
@@ -222,7 +222,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'CRDOutdated',
     fault: 'a release starts though its record would be dropped',
-    file: 'packages/planner/src/rollout/obstacle-of.ts',
+    file: 'packages/core/planner/src/rollout/obstacle-of.ts',
     find: '  outdatedDefinitions,\n',
     replace: '',
     tests: [outdatedDefinitionsTests],
@@ -254,7 +254,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'Complete releases a held revision when the Rollout goes',
-    file: 'packages/planner/src/rollout/going-course.ts',
+    file: 'packages/core/planner/src/rollout/going-course.ts',
     find: 'if (held !== undefined) return isBeingTakenBack(held) ? heldCourse(view, daemonSet, before, held) : null',
     replace: '',
     tests: [onDeleteTests],
@@ -262,7 +262,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G9',
     fault: 'a spec that cannot be acted on is observed before its release has stopped',
-    file: 'packages/planner/src/rollout/rollout-status.ts',
+    file: 'packages/core/planner/src/rollout/rollout-status.ts',
     find: 'if (course.obstacle !== null) return paused || !present ? generation : before',
     replace: 'if (course.obstacle !== null) return generation',
     tests: [planRolloutTests],
@@ -270,15 +270,15 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a release that was finished passes for the rollback that begins where it ended',
-    file: 'packages/planner/src/release/is-finalized.ts',
+    file: 'packages/core/planner/src/release/is-finalized.ts',
     find: '  if (!isStatusOfRelease(release)) return false\n',
     replace: '',
-    tests: ['packages/planner/test/rollout/rollback.test.ts'],
+    tests: ['packages/core/planner/test/rollout/rollback.test.ts'],
   },
   {
     rule: 'G11',
     fault: 'a late leader puts a template back on a DaemonSet that was let go',
-    file: 'packages/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/plan-revert.ts',
     find: "    { op: 'test', path: annotationPath(daemonSetAnnotations.rollout), value: rollout.metadata.name },\n",
     replace: '',
     tests: [heldRevisionsTests],
@@ -286,7 +286,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a rollback counts as over when its Rollout is enabled again',
-    file: 'packages/planner/src/rollout/course-of.ts',
+    file: 'packages/core/planner/src/rollout/course-of.ts',
     find: 'return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)',
     replace: 'return canary.canaryRevision === "" && isReturn(canary) && heldRevisions.length > 0',
     tests: [onDeleteTests],
@@ -310,7 +310,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'failure',
     fault: 'a release is said to be stalled while pods can still be deleted for it',
-    file: 'packages/planner/src/rollout/failed-course.ts',
+    file: 'packages/core/planner/src/rollout/failed-course.ts',
     find: 'if (releaseReport(view).stopped) return',
     replace: 'if (releaseReport(view).present) return',
     tests: [failedCourseTests],
@@ -334,7 +334,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'held first',
     fault: 'the status says that a revision is held before its release is stopped',
-    file: 'packages/planner/src/rollout/hold-first.ts',
+    file: 'packages/core/planner/src/rollout/hold-first.ts',
     find: "return record === undefined || (record.state === 'stopped' && record.holds.length > 0)\n}",
     replace: 'return true\n}',
     tests: [failedCourseTests],
@@ -366,7 +366,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'the stable template is put back before its time',
-    file: 'packages/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/plan-revert.ts',
     find: ' || untilRevertMs(held, view.nowMs) > 0)) return false',
     replace: ')) return false',
     tests: [reapplyTests],
@@ -374,7 +374,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G11',
     fault: 'a policy has the stable template put back while somebody has paused',
-    file: 'packages/planner/src/rollout/failed-course.ts',
+    file: 'packages/core/planner/src/rollout/failed-course.ts',
     find: ' && !waitsForResume(view.rollout)) {',
     replace: ') {',
     tests: [failedCourseTests],
@@ -382,7 +382,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G11',
     fault: 'what was decided before a pause has the template put back in it',
-    file: 'packages/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/plan-revert.ts',
     find: ' && waitsForResume(view.rollout))',
     replace: ' && waitsForResume(view.rollout) && view.nowMs < 0)',
     tests: [failedCourseTests],
@@ -414,7 +414,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'a template is put back whatever digest it has',
-    file: 'packages/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/plan-revert.ts',
     find: 'status?.stableDigest !== undefined && status.stableDigest',
     replace: "status?.stableDigest === '' && status.stableDigest",
     tests: [heldRevisionsTests],
@@ -422,7 +422,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'a stable revision of another hash brings its own digest',
-    file: 'packages/planner/src/rollout/stable-digest.ts',
+    file: 'packages/core/planner/src/rollout/stable-digest.ts',
     find: "if (known !== undefined && before?.phase !== 'Disabled') return known",
     replace: '',
     tests: [heldRevisionsTests],
@@ -430,7 +430,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'what the BatchRelease has kept is not looked at while the history holds the hash',
-    file: 'packages/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/plan-revert.ts',
     find: 'templatesOf(view, hash).find(',
     replace: 'templatesOf(view, hash).slice(0, 1).find(',
     tests: [heldRevisionsTests],
@@ -438,9 +438,9 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'an undo puts back any template of the stable revision',
-    file: 'packages/actions/src/plan-template.ts',
+    file: 'packages/core/actions/src/plan-template.ts',
     find: 'if (isForged(revision, template, facts.rollout))',
     replace: 'if (template === null)',
-    tests: ['packages/actions/test/plan-action.test.ts'],
+    tests: ['packages/core/actions/test/plan-action.test.ts'],
   },
 ]

@@ -1,10 +1,10 @@
 import type { Mutant } from './mutant.ts'
 
-const validateSizes = 'packages/validation/src/validate-sizes.ts'
-const validateBatchRelease = 'packages/validation/src/validate-batch-release.ts'
+const validateSizes = 'packages/core/validation/src/validate-sizes.ts'
+const validateBatchRelease = 'packages/core/validation/src/validate-batch-release.ts'
 
-const validateRolloutTests = 'packages/validation/test/validate-rollout.test.ts'
-const validateBatchReleaseTests = 'packages/validation/test/validate-batch-release.test.ts'
+const validateRolloutTests = 'packages/core/validation/test/validate-rollout.test.ts'
+const validateBatchReleaseTests = 'packages/core/validation/test/validate-batch-release.test.ts'
 
 /** Faults in what guards releases from bad input, by the code of the rule, or by the reason of the stall. */
 export const mutantsOfValidation: readonly Mutant[] = [
@@ -14,7 +14,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
     file: validateSizes,
     find: 'return desired !== null && resolveSize(size, desired) < resolveSize(earlier, desired)',
     replace: 'return false',
-    tests: [validateRolloutTests, 'packages/validation/test/step-sizes.test.ts'],
+    tests: [validateRolloutTests, 'packages/core/validation/test/step-sizes.test.ts'],
   },
   {
     rule: 'StepSize',
@@ -27,7 +27,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   {
     rule: 'FailureThreshold',
     fault: 'a threshold that cannot be read counts as none',
-    file: 'packages/validation/src/validate-rollout.ts',
+    file: 'packages/core/validation/src/validate-rollout.ts',
     find: 'return threshold === undefined || scaleIntOrPercent(threshold, 100) !== null',
     replace: "return threshold === undefined || threshold !== ''",
     tests: [validateRolloutTests],
@@ -35,15 +35,15 @@ export const mutantsOfValidation: readonly Mutant[] = [
   {
     rule: 'WorkloadTaken',
     fault: 'a disabled Rollout keeps a DaemonSet from another one',
-    file: 'packages/validation/src/workload.ts',
+    file: 'packages/core/validation/src/workload.ts',
     find: 'other.spec.disabled !== true &&',
     replace: '',
-    tests: ['packages/validation/test/workload.test.ts'],
+    tests: ['packages/core/validation/test/workload.test.ts'],
   },
   {
     rule: 'WorkloadFrozen',
     fault: 'the workload may change while a release is being stopped',
-    file: 'packages/validation/src/validate-change.ts',
+    file: 'packages/core/validation/src/validate-change.ts',
     find: "['Progressing', 'Terminating', 'Disabling']",
     replace: "['Progressing', 'Terminating']",
     tests: [validateRolloutTests],
@@ -67,17 +67,17 @@ export const mutantsOfValidation: readonly Mutant[] = [
   {
     rule: 'RolloutField',
     fault: 'a field of the wrong type hides what is wrong with the others',
-    file: 'packages/validation/src/check-object.ts',
+    file: 'packages/core/validation/src/check-object.ts',
     find: 'return { problems: [...told, ...validate(mended as T).filter(isNew)]',
     replace: 'return { problems: issues.length > 0 ? told : [...told, ...validate(mended as T).filter(isNew)]',
-    tests: ['packages/validation/test/check-object.test.ts'],
+    tests: ['packages/core/validation/test/check-object.test.ts'],
   },
   {
     rule: 'StatusOthers',
     fault: 'people may write what the controller knows',
-    file: 'packages/validation/src/validate-status-change.ts',
+    file: 'packages/core/validation/src/validate-status-change.ts',
     find: ', ...otherProblems(before, after)]',
     replace: ']',
-    tests: ['packages/validation/test/validate-status-change.test.ts'],
+    tests: ['packages/core/validation/test/validate-status-change.test.ts'],
   },
 ]

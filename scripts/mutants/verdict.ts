@@ -1,20 +1,20 @@
 import type { Mutant } from './mutant.ts'
 
-const suspects = 'packages/verdict/src/suspects.ts'
-const failedNode = 'packages/verdict/src/failed-node.ts'
-const downTime = 'packages/verdict/src/down-time.ts'
-const watchNodes = 'packages/verdict/src/watch-nodes.ts'
-const failureStatus = 'packages/verdict/src/failure-status.ts'
-const badBefore = 'packages/verdict/src/bad-before.ts'
-const judgement = 'packages/planner/src/release/judgement.ts'
-const planBatchRelease = 'packages/planner/src/release/plan-batch-release.ts'
+const suspects = 'packages/core/verdict/src/suspects.ts'
+const failedNode = 'packages/core/verdict/src/failed-node.ts'
+const downTime = 'packages/core/verdict/src/down-time.ts'
+const watchNodes = 'packages/core/verdict/src/watch-nodes.ts'
+const failureStatus = 'packages/core/verdict/src/failure-status.ts'
+const badBefore = 'packages/core/verdict/src/bad-before.ts'
+const judgement = 'packages/core/planner/src/release/judgement.ts'
+const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 
-const judgeTests = 'packages/verdict/test/judge-revision.test.ts'
-const releaseTests = 'packages/verdict/test/judge-release.test.ts'
-const watchTests = 'packages/verdict/test/watch-nodes.test.ts'
-const properties = 'packages/verdict/test/verdict.property.test.ts'
-const passTests = 'packages/planner/test/pass/plan-pass.test.ts'
-const lettingGoTests = 'packages/planner/test/release/letting-go.test.ts'
+const judgeTests = 'packages/core/verdict/test/judge-revision.test.ts'
+const releaseTests = 'packages/core/verdict/test/judge-release.test.ts'
+const watchTests = 'packages/core/verdict/test/watch-nodes.test.ts'
+const properties = 'packages/core/verdict/test/verdict.property.test.ts'
+const passTests = 'packages/core/planner/test/pass/plan-pass.test.ts'
+const lettingGoTests = 'packages/core/planner/test/release/letting-go.test.ts'
 
 /** Faults in the verdict on the new version (product §5), and in heeding it. */
 export const mutantsOfVerdict: readonly Mutant[] = [
@@ -133,7 +133,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   {
     rule: 'verdict',
     fault: 'an executor goes on while the new version is bad',
-    file: 'packages/planner/src/pass/plan-pass.ts',
+    file: 'packages/core/planner/src/pass/plan-pass.ts',
     find: "if (view.isBad) return waitFor('verdict', scene.tally.nextAvailableMs)",
     replace: '',
     tests: [passTests],

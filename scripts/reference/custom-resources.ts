@@ -1,4 +1,4 @@
-import { type CustomResourceDefinition, customResourceDefinitions } from '../../packages/api-schema/src/index.ts'
+import { type CustomResourceDefinition, customResourceDefinitions } from '../../packages/words/api-schema/src/index.ts'
 import { type FieldSchema, fieldRows, ruleRows } from './fields.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 

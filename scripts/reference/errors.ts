@@ -1,4 +1,4 @@
-import { errorCatalog } from '../../packages/errors/src/index.ts'
+import { errorCatalog } from '../../packages/words/errors/src/index.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 
 /** @returns the page of error codes: remedy, HTTP status, one sentence, and where the rest is told */

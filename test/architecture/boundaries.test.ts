@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { descriptions } from '../../scripts/packages.ts'
-import { layers, ownedLibraries, purePackages } from './layers.ts'
+import { layers, ownedLibraries, purePackages, testsOnly } from './layers.ts'
 import { filesOf, folderOf, importsOf, ownImportsOf, type SourceFile } from './source-tree.ts'
 
 const everyone = layers.flatMap((layer) => layer.packages)
@@ -55,15 +55,21 @@ describe('purity', () => {
 
 describe('the map', () => {
   it('lists every package and app, in the order of scripts/packages.ts', () => {
-    const folders = ['packages', 'apps']
-      .flatMap((top) => readdirSync(top).map((name) => `${top}/${name}`))
-      .filter((folder) => existsSync(`${folder}/package.json`))
+    const folders = globSync(['packages/*/*/package.json', 'apps/*/package.json']).map((path) => dirname(path))
     expect(everyone.map(folderOf)).toEqual(Object.keys(descriptions))
     expect(folders.toSorted()).toEqual(Object.keys(descriptions).toSorted())
   })
 
   it.each(Object.entries(descriptions))('%s is described in one sentence', (_folder, sentence) => {
     expect(sentence).toMatch(/^[A-Z][^.]*\.$/)
+  })
+
+  it.each(layers.filter(({ name }) => name !== 'apps'))('packages/$name has a README that names the layers it may import', (layer) => {
+    const text = readFileSync(`packages/${layer.name}/README.md`, 'utf8')
+    const named = [...text.matchAll(/^Imports (.*)\.$/gm)].flatMap(([, list = '']) =>
+      [...list.matchAll(/`([a-z]+)`/g)].map(([, name]) => name),
+    )
+    expect(named).toEqual(layer.mayImport)
   })
 
   it('says of no package that it is a bag', () => {
@@ -78,17 +84,20 @@ const forTests = ['test/toys/', 'scripts/']
 function leavesPackage({ path }: SourceFile, module: string): boolean {
   if (!module.startsWith('.')) return false
   const target = join(dirname(path), module)
-  return (
-    !target.startsWith(`${path.split('/', 2).join('/')}/`) &&
-    !(path.includes('/test/') && forTests.some((place) => target.startsWith(place)))
-  )
+  return !target.startsWith(`${packageFolderOf(path)}/`) && !(path.includes('/test/') && forTests.some((place) => target.startsWith(place)))
+}
+
+function packageFolderOf(path: string): string {
+  return path.split('/', path.startsWith('packages/') ? 3 : 2).join('/')
 }
 
 function allowedFor(name: string): readonly string[] {
   const layer = layers.find(({ packages }) => packages.includes(name))
   if (layer === undefined) throw new Error(`${name} stands in no layer`)
-  const above = layers.filter((other) => layer.mayImport.includes(other.name)).flatMap((other) => other.packages)
-  return [...above, ...layer.packages.slice(0, layer.packages.indexOf(name))]
+  const mayImport = testsOnly[name] ?? layer.mayImport
+  const above = layers.filter((other) => mayImport.includes(other.name)).flatMap((other) => other.packages)
+  const beside = name in testsOnly ? [] : layer.packages.slice(0, layer.packages.indexOf(name))
+  return [...above, ...beside].filter((other) => !(other in testsOnly))
 }
 
 function isOf(library: string, module: string): boolean {

@@ -1,51 +1,41 @@
-/** A row of the map: packages in reading order, and the layers they may look at. */
+import { basename } from 'node:path'
+import { descriptions } from '../../scripts/packages.ts'
+
+/** Packages of one folder below `packages/` (or of `apps/`), and the layers they may import. */
 export interface Layer {
+  /** Name of the folder. */
   readonly name: string
-  /** Folders below `packages/` (below `apps/` for the last layer). A package may import those that stand before it in its own row. */
+  /** Names of its packages in the reading order of scripts/packages.ts. A package may import those before it. */
   readonly packages: readonly string[]
-  /** Other layers, whole, that these packages may import. */
+  /** Other layers whose packages these may import. */
   readonly mayImport: readonly string[]
 }
 
 /**
- * Who may import whom, most stable first: arrows point up this list only, and not to every row.
- * The simulator (and the reader of its recordings) sees words alone, so that what it knows of DaemonSets is a second opinion on the core.
- * Shells define the ports they need and never see an adapter.
+ * Which layer may import which, most stable first. An arrow points up this list only, and not to every layer.
+ * The simulator and the reader of its recordings import words alone: what they know of DaemonSets is a second opinion on the core.
+ * Shells define the ports they need and import no adapter.
  */
 export const layers: readonly Layer[] = [
-  { name: 'words', packages: ['errors', 'clock', 'log', 'tracing', 'wire', 'cel', 'manifests', 'kube-types', 'api-schema'], mayImport: [] },
-  {
-    name: 'core',
-    packages: ['fleet', 'flight', 'validation', 'analysis', 'verdict', 'planner', 'actions', 'reports', 'admission'],
-    mayImport: ['words'],
-  },
-  { name: 'ports', packages: ['queue', 'queue-conformance', 'kube-conformance'], mayImport: ['words', 'core'] },
-  {
-    name: 'adapters',
-    packages: [
-      'kube-client',
-      'queue-bullmq',
-      'outgoing',
-      'notifier',
-      'certificates',
-      'connections',
-      'metrics',
-      'tracing-otlp',
-      'api-client',
-    ],
-    mayImport: ['words', 'ports'],
-  },
-  { name: 'cluster', packages: ['cluster', 'steering'], mayImport: ['words', 'core', 'adapters'] },
-  { name: 'simulator', packages: ['recording', 'sim-api', 'sim-controllers', 'sim-nodes', 'sim', 'sim-faults'], mayImport: ['words'] },
-  { name: 'shells', packages: ['crash-points', 'reconcile', 'controllers', 'partition-executor'], mayImport: ['words', 'core', 'ports'] },
-  { name: 'forecast', packages: ['forecast'], mayImport: ['words', 'core', 'ports', 'adapters', 'simulator', 'shells'] },
-  { name: 'testing', packages: ['testing'], mayImport: ['words', 'core', 'simulator'] },
-  {
-    name: 'apps',
-    packages: ['controller', 'executor', 'api', 'cli'],
-    mayImport: ['words', 'core', 'ports', 'adapters', 'cluster', 'simulator', 'shells', 'forecast'],
-  },
+  layer('words', []),
+  layer('core', ['words']),
+  layer('ports', ['words', 'core']),
+  layer('adapters', ['words', 'ports']),
+  layer('clients', ['words', 'core', 'adapters']),
+  layer('simulator', ['words']),
+  layer('shells', ['words', 'core', 'ports']),
+  layer('harness', ['words', 'core', 'ports', 'adapters', 'simulator', 'shells']),
+  layer('apps', ['words', 'core', 'ports', 'adapters', 'clients', 'simulator', 'shells', 'harness']),
 ]
+
+/** Packages whose own folder says too much: what they may import, and that nothing but tests imports them. */
+export const testsOnly: Readonly<Record<string, readonly string[]>> = { testing: ['words', 'core', 'simulator'] }
+
+function layer(name: string, mayImport: readonly string[]): Layer {
+  const folder = name === 'apps' ? 'apps/' : `packages/${name}/`
+  const packages = Object.keys(descriptions).filter((path) => path.startsWith(folder))
+  return { name, packages: packages.map((path) => basename(path)), mayImport }
+}
 
 /** No clock, no randomness, no environment, no network, no Node built-ins: words (but the clock) and core. */
 export const purePackages: readonly string[] = layers

@@ -1,4 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { descriptions } from '../../scripts/packages.ts'
 
 /** One source file of a package. */
 export interface SourceFile {
@@ -11,7 +13,9 @@ export interface SourceFile {
 
 /** @returns the folder of a package or an app, from the root of the repository */
 export function folderOf(name: string): string {
-  return existsSync(`packages/${name}`) ? `packages/${name}` : `apps/${name}`
+  const folder = Object.keys(descriptions).find((one) => basename(one) === name)
+  if (folder === undefined) throw new Error(`${name} is not in scripts/packages.ts`)
+  return folder
 }
 
 /** @returns all TypeScript files of one part (`src`, `test` …) of a package, by path; none where the part does not exist */

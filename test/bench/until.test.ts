@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { VirtualClock } from '../../packages/clock/src/index.ts'
+import { VirtualClock } from '../../packages/words/clock/src/index.ts'
 import { until, within } from '../../scripts/bench/until.ts'
 
 const never = new Promise<never>(() => {})

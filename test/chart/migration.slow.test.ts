@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
-import type { Rollout } from '../../packages/api-schema/src/index.ts'
-import { systemClock } from '../../packages/clock/src/index.ts'
-import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/kube-client/src/index.ts'
-import type { DaemonSet, Pod } from '../../packages/kube-types/src/index.ts'
-import { silentLogger } from '../../packages/log/src/index.ts'
-import { createInProcessQueue } from '../../packages/queue/src/index.ts'
+import type { Rollout } from '../../packages/words/api-schema/src/index.ts'
+import { systemClock } from '../../packages/words/clock/src/index.ts'
+import { createKubeClient, type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
+import type { DaemonSet, Pod } from '../../packages/words/kube-types/src/index.ts'
+import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { createInProcessQueue } from '../../packages/ports/queue/src/index.ts'
 import { programs } from './chart.ts'
 import { type Cluster, startCluster } from '../clients/cluster.ts'
 import { leaveAsPeer, type PeerCluster, startPeer } from '../scenarios/peer-leavings.ts'
@@ -152,7 +152,7 @@ async function installItsChart(): Promise<void> {
   const chart = join(folder, 'work/its-chart')
   mkdirSync(join(chart, 'templates'), { recursive: true })
   for (const name of itsDefinitions) {
-    copyFileSync(`packages/api-schema/crds/${name}.yaml`, join(chart, `${name}.yaml`))
+    copyFileSync(`packages/words/api-schema/crds/${name}.yaml`, join(chart, `${name}.yaml`))
     writeFileSync(join(chart, `templates/${name}.yaml`), `{{ .Files.Get "${name}.yaml" }}`)
   }
   writeFileSync(join(chart, 'Chart.yaml'), 'apiVersion: v2\nname: kruise-rollout\nversion: 0.6.2\n')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parser } from '@prometheus-io/lezer-promql'
 import { describe, expect, it } from 'vitest'
-import { metricCatalog, type MetricDefinition } from '../../packages/metrics/src/index.ts'
+import { metricCatalog, type MetricDefinition } from '../../packages/adapters/metrics/src/index.ts'
 import { programs, render, type Rendered } from './chart.ts'
 import { choices } from './values.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { descriptions } from '../../scripts/packages.ts'
-import { outcomes, actionTypes } from '../../packages/api-schema/src/index.ts'
+import { outcomes, actionTypes } from '../../packages/words/api-schema/src/index.ts'
 
 const page = readFileSync('docs/glossary.md', 'utf8')
 const words = [...page.matchAll(/^\| \*\*([^*]+)\*\*/gm)].flatMap(([, cell = '']) => cell.split(/, | \/ /))
@@ -20,7 +20,7 @@ describe('docs/glossary.md', () => {
   })
 
   it('has every word of the domain by which a package is called, itself or its root', () => {
-    const names = Object.keys(descriptions).map((path) => path.split('/')[1] ?? '')
+    const names = Object.keys(descriptions).map((path) => path.split('/').at(-1) ?? '')
     const own = names.filter((name) => !words.includes(name.replace('-', ' ').replace(/s$/, ''))).flatMap((name) => name.split('-'))
     const missing = own.filter((part) => !general.has(part) && !formsOf(part).some((form) => words.includes(form)))
     expect([...new Set(missing)]).toEqual([])

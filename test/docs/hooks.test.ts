@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readHook } from '../../apps/api/src/hooks/hook.ts'
 import { isSignedWith, parseSignature } from '../../apps/api/src/hooks/signature.ts'
-import { hookBodySchema } from '../../packages/api-schema/src/index.ts'
+import { hookBodySchema } from '../../packages/words/api-schema/src/index.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

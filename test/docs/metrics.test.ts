@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createApiMetrics } from '../../apps/api/src/http/metrics.ts'
-import { systemClock } from '../../packages/clock/src/index.ts'
-import { silentLogger } from '../../packages/log/src/index.ts'
-import { createMetrics, metricCatalog, type MetricDefinition } from '../../packages/metrics/src/index.ts'
+import { systemClock } from '../../packages/words/clock/src/index.ts'
+import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { createMetrics, metricCatalog, type MetricDefinition } from '../../packages/adapters/metrics/src/index.ts'
 
 const page = readFileSync('docs/operations/metrics.md', 'utf8')
 const rest = readFileSync('docs/rest.md', 'utf8')

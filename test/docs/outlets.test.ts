@@ -1,23 +1,23 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { eventReasons, stalledReasons } from '../../packages/api-schema/src/index.ts'
+import { eventReasons, stalledReasons } from '../../packages/words/api-schema/src/index.ts'
 
-const sources = execFileSync('git', ['ls-files', 'packages/*/src/*.ts', 'apps/*/src/*.ts'], { encoding: 'utf8' })
+const sources = execFileSync('git', ['ls-files', 'packages/*/*/src/*.ts', 'apps/*/src/*.ts'], { encoding: 'utf8' })
   .split('\n')
-  .filter((path) => path !== '' && !/^packages\/(sim|recording|forecast|testing|(kube|queue)-conformance)/.test(path))
+  .filter((path) => path !== '' && !/^packages\/(simulator|harness|ports\/[a-z]+-conformance)\//.test(path))
   .map((path) => ({ path, text: readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }))
 
 describe('events', () => {
   /** Where events are made, beside those that tell a stall by its reason. */
   const makers = [
-    'packages/controllers/src/analysis-pass.ts',
-    'packages/controllers/src/release-pass.ts',
-    'packages/controllers/src/rollout-pass.ts',
-    'packages/planner/src/rollout/plan-binding.ts',
-    'packages/planner/src/rollout/revert-event.ts',
-    'packages/planner/src/rollout/rollout-events.ts',
-    'packages/steering/src/record-event.ts',
+    'packages/shells/controllers/src/analysis-pass.ts',
+    'packages/shells/controllers/src/release-pass.ts',
+    'packages/shells/controllers/src/rollout-pass.ts',
+    'packages/core/planner/src/rollout/plan-binding.ts',
+    'packages/core/planner/src/rollout/revert-event.ts',
+    'packages/core/planner/src/rollout/rollout-events.ts',
+    'packages/clients/steering/src/record-event.ts',
   ]
 
   it('are documented with the reasons that there are, and no other, in their order', () => {
@@ -38,7 +38,7 @@ describe('events', () => {
 
   it('are made nowhere else', () => {
     const found = sources.filter(({ text }) => /\bevents\.record\(|type: '(Normal|Warning)'/.test(text)).map(({ path }) => path)
-    expect(found.filter((path) => !makers.includes(path))).toEqual(['packages/planner/src/rollout/rollout-plan.ts'])
+    expect(found.filter((path) => !makers.includes(path))).toEqual(['packages/core/planner/src/rollout/rollout-plan.ts'])
   })
 })
 

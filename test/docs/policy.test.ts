@@ -1,8 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { customResourceDefinitions, notifyArguments, notifyEvents, type StructuralSchema } from '../../packages/api-schema/src/index.ts'
-import { analysisArguments, checkDocuments } from '../../packages/validation/src/index.ts'
+import {
+  customResourceDefinitions,
+  notifyArguments,
+  notifyEvents,
+  type StructuralSchema,
+} from '../../packages/words/api-schema/src/index.ts'
+import { analysisArguments, checkDocuments } from '../../packages/core/validation/src/index.ts'
 
 const page = readFileSync('docs/policy.md', 'utf8')
 const rows = [...page.matchAll(/^\| `([^`]+)` \| ([^|]*) \| ([^|]*) \| .*\|$/gm)].map(([, field = '', is = '', standard = '']) => ({

@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type CustomResourceDefinition, customResourceDefinitions, type StructuralSchema } from '../../packages/api-schema/src/index.ts'
-import { errorCatalog } from '../../packages/errors/src/index.ts'
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  type StructuralSchema,
+} from '../../packages/words/api-schema/src/index.ts'
+import { errorCatalog } from '../../packages/words/errors/src/index.ts'
 import { writtenEvents } from '../../scripts/events-page.ts'
 import { writtenMetrics } from '../../scripts/metrics-page.ts'
 import { fieldRows } from '../../scripts/reference/fields.ts'

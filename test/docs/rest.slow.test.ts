@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type HistoryReport, historyReportSchema, meSchema } from '../../packages/api-schema/src/index.ts'
+import { type HistoryReport, historyReportSchema, meSchema } from '../../packages/words/api-schema/src/index.ts'
 
 const page = readFileSync('docs/rest.md', 'utf8')
 const [start = '', script = ''] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)

@@ -8,7 +8,9 @@ const sections = ['Question', 'Forces', 'Decision', 'Rejected', 'Consequences', 
 
 describe('docs/architecture.md', () => {
   it('has one entry for every package and app, in reading order', () => {
-    const entries = [...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\*\*`([a-z-]+\/[a-z-]+)`\*\*/gm)].map((match) => match[1])
+    const entries = [...readFileSync('docs/architecture.md', 'utf8').matchAll(/^\*\*`((?:packages\/)?[a-z-]+\/[a-z-]+)`\*\*/gm)].map(
+      (match) => match[1],
+    )
     expect(entries).toEqual(Object.keys(descriptions))
   })
 })

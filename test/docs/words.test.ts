@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import * as schema from '../../packages/api-schema/src/index.ts'
-import * as keys from '../../packages/kube-types/src/index.ts'
+import * as schema from '../../packages/words/api-schema/src/index.ts'
+import * as keys from '../../packages/words/kube-types/src/index.ts'
 
 const phases = readFileSync('docs/release-phases.md', 'utf8')
 const reports = readFileSync('docs/reports.md', 'utf8')

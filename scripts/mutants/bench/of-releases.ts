@@ -1,23 +1,23 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
-const order = 'packages/planner/src/pass/candidate-order.ts'
-const chooseCandidates = 'packages/planner/src/pass/choose-candidates.ts'
-const planPass = 'packages/planner/src/pass/plan-pass.ts'
-const permitChange = 'packages/planner/src/pass/permit-change.ts'
-const planRelease = 'packages/planner/src/release/plan-batch-release.ts'
-const batchProgress = 'packages/planner/src/release/batch-progress.ts'
-const wantedAllowance = 'packages/planner/src/release/wanted-allowance.ts'
-const releaseStatus = 'packages/planner/src/release/release-status.ts'
-const advanceStep = 'packages/planner/src/rollout/advance-step.ts'
-const answerAction = 'packages/planner/src/rollout/answer-action.ts'
-const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
-const progressing = 'packages/planner/src/rollout/progressing-course.ts'
-const going = 'packages/planner/src/rollout/going-course.ts'
-const planRollout = 'packages/planner/src/rollout/plan-rollout.ts'
-const flightRecord = 'packages/flight/src/flight-record.ts'
-const refuseAction = 'packages/actions/src/refuse-action.ts'
-const releasePass = 'packages/controllers/src/release-pass.ts'
-const executorPass = 'packages/partition-executor/src/executor-pass.ts'
+const order = 'packages/core/planner/src/pass/candidate-order.ts'
+const chooseCandidates = 'packages/core/planner/src/pass/choose-candidates.ts'
+const planPass = 'packages/core/planner/src/pass/plan-pass.ts'
+const permitChange = 'packages/core/planner/src/pass/permit-change.ts'
+const planRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
+const batchProgress = 'packages/core/planner/src/release/batch-progress.ts'
+const wantedAllowance = 'packages/core/planner/src/release/wanted-allowance.ts'
+const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
+const advanceStep = 'packages/core/planner/src/rollout/advance-step.ts'
+const answerAction = 'packages/core/planner/src/rollout/answer-action.ts'
+const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
+const progressing = 'packages/core/planner/src/rollout/progressing-course.ts'
+const going = 'packages/core/planner/src/rollout/going-course.ts'
+const planRollout = 'packages/core/planner/src/rollout/plan-rollout.ts'
+const flightRecord = 'packages/core/flight/src/flight-record.ts'
+const refuseAction = 'packages/core/actions/src/refuse-action.ts'
+const releasePass = 'packages/shells/controllers/src/release-pass.ts'
+const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
 const compare = 'function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {'
 
 /** Faults of how a release goes on, stops, and ends: G5 to G7, and G9. */
@@ -115,7 +115,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     fault: 'objects of another namespace count as the DaemonSet’s own',
     edits: [
       {
-        file: 'packages/kube-types/src/ownership.ts',
+        file: 'packages/words/kube-types/src/ownership.ts',
         find: "ownerKeyOf({ metadata: { namespace = '', uid } }: Pick<OwnerOfObjects, 'metadata'>): string {",
         replace: "ownerKeyOf({ metadata: { uid } }: Pick<OwnerOfObjects, 'metadata'>): string {\n  const namespace = ''",
       },

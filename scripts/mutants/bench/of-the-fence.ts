@@ -1,20 +1,20 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
-const places = 'packages/planner/src/pass/places.ts'
-const scene = 'packages/planner/src/pass/scene.ts'
-const planPass = 'packages/planner/src/pass/plan-pass.ts'
-const tally = 'packages/planner/src/pass/node-tally.ts'
-const wantedAllowance = 'packages/planner/src/release/wanted-allowance.ts'
-const batchProgress = 'packages/planner/src/release/batch-progress.ts'
-const advanceStep = 'packages/planner/src/rollout/advance-step.ts'
-const startCourse = 'packages/planner/src/rollout/start-course.ts'
-const answerAction = 'packages/planner/src/rollout/answer-action.ts'
-const fleetPod = 'packages/fleet/src/fleet-pod.ts'
-const permitState = 'packages/flight/src/permit-state.ts'
-const flightRecord = 'packages/flight/src/flight-record.ts'
-const touch = 'packages/flight/src/touch.ts'
+const places = 'packages/core/planner/src/pass/places.ts'
+const scene = 'packages/core/planner/src/pass/scene.ts'
+const planPass = 'packages/core/planner/src/pass/plan-pass.ts'
+const tally = 'packages/core/planner/src/pass/node-tally.ts'
+const wantedAllowance = 'packages/core/planner/src/release/wanted-allowance.ts'
+const batchProgress = 'packages/core/planner/src/release/batch-progress.ts'
+const advanceStep = 'packages/core/planner/src/rollout/advance-step.ts'
+const startCourse = 'packages/core/planner/src/rollout/start-course.ts'
+const answerAction = 'packages/core/planner/src/rollout/answer-action.ts'
+const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
+const permitState = 'packages/core/flight/src/permit-state.ts'
+const flightRecord = 'packages/core/flight/src/flight-record.ts'
+const touch = 'packages/core/flight/src/touch.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
-const writeRecord = 'packages/cluster/src/write-record.ts'
+const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 
 /** Faults of what bounds and aims deletions: G1 to G4, and G8. */
 export const mutantsOfTheFence: readonly BluntMutant[] = [
@@ -127,7 +127,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     edits: [
       { file: advanceStep, find: 'const ready = readyBatch === canary.currentStepIndex - 1', replace: 'const ready = readyBatch !== -7' },
       {
-        file: 'packages/planner/src/rollout/soak.ts',
+        file: 'packages/core/planner/src/rollout/soak.ts',
         find: 'const release = releaseOf(view)',
         replace: "if (step > 0) return { kind: 'done' }\n  const release = releaseOf(view)",
       },

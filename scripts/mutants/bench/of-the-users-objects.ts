@@ -2,18 +2,18 @@ import type { BluntMutant } from './blunt-mutant.ts'
 
 const releasePort = 'apps/controller/src/release-port.ts'
 const rolloutPort = 'apps/controller/src/rollout-port.ts'
-const readStatusActions = 'packages/planner/src/rollout/read-status-actions.ts'
-const refuseAction = 'packages/planner/src/rollout/refuse-action.ts'
-const rolloutStatus = 'packages/planner/src/rollout/rollout-status.ts'
-const releaseFailure = 'packages/planner/src/rollout/release-failure.ts'
-const heldRevisions = 'packages/planner/src/rollout/held-revisions.ts'
-const startCourse = 'packages/planner/src/rollout/start-course.ts'
-const progressing = 'packages/planner/src/rollout/progressing-course.ts'
-const releaseSpec = 'packages/planner/src/rollout/release-spec.ts'
-const daemonSetPatch = 'packages/planner/src/release/daemon-set-patch.ts'
-const contest = 'packages/planner/src/release/strategy-contest.ts'
-const lettingGo = 'packages/planner/src/release/letting-go.ts'
-const daemonSetPolicy = 'packages/admission/src/policies/daemon-set-policy.ts'
+const readStatusActions = 'packages/core/planner/src/rollout/read-status-actions.ts'
+const refuseAction = 'packages/core/planner/src/rollout/refuse-action.ts'
+const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
+const releaseFailure = 'packages/core/planner/src/rollout/release-failure.ts'
+const heldRevisions = 'packages/core/planner/src/rollout/held-revisions.ts'
+const startCourse = 'packages/core/planner/src/rollout/start-course.ts'
+const progressing = 'packages/core/planner/src/rollout/progressing-course.ts'
+const releaseSpec = 'packages/core/planner/src/rollout/release-spec.ts'
+const daemonSetPatch = 'packages/core/planner/src/release/daemon-set-patch.ts'
+const contest = 'packages/core/planner/src/release/strategy-contest.ts'
+const lettingGo = 'packages/core/planner/src/release/letting-go.ts'
+const daemonSetPolicy = 'packages/core/admission/src/policies/daemon-set-policy.ts'
 const putBack = "((variables.begins || variables.held) && variables.type != 'OnDelete' ?"
 const updateStatus = 'const written = await updateStatus({ client, schemas }, { rollout, status, signal })'
 
@@ -127,7 +127,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     fault: 'admission lets every DaemonSet pass as it is sent',
     edits: [
       {
-        file: 'packages/admission/src/admit-daemon-set.ts',
+        file: 'packages/core/admission/src/admit-daemon-set.ts',
         find: "return patch.length === 0 ? allow(warnings) : { kind: 'patch', patch, warnings }",
         replace: 'return patch.length >= 0 ? allow(warnings) : allow()',
       },

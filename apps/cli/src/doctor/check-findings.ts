@@ -60,7 +60,7 @@ function resourceFindings({ served, schemaGap }: ClusterSigns): readonly DoctorF
         check: 'resources',
         state: 'problem',
         message: `the API server does not serve ${missing.join(', ')}`,
-        fix: 'Apply the CustomResourceDefinitions of this version: kubectl apply --server-side -f packages/api-schema/crds/.',
+        fix: 'Apply the CustomResourceDefinitions of this version: kubectl apply --server-side -f packages/words/api-schema/crds/.',
       },
     ]
   if (schemaGap !== null)
@@ -69,7 +69,7 @@ function resourceFindings({ served, schemaGap }: ClusterSigns): readonly DoctorF
         check: 'resources',
         state: 'problem',
         message: schemaGap,
-        fix: 'Apply the CustomResourceDefinitions of this version: kubectl apply --server-side -f packages/api-schema/crds/.',
+        fix: 'Apply the CustomResourceDefinitions of this version: kubectl apply --server-side -f packages/words/api-schema/crds/.',
       },
     ]
   return [{ check: 'resources', state: 'ok', message: `${Object.keys(served).join(', ')} are served with every field` }]

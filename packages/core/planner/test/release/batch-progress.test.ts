@@ -1,0 +1,197 @@
+import type { NodeSelector } from '@tranche/api-schema'
+import { toFleetView } from '@tranche/fleet'
+import { batchProgress, type BatchQuestion, batchSize } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aFleetPod, nodes } from '../../../../../test/toys/build-view.ts'
+
+const named = (...values: readonly string[]): NodeSelector => ({ matchExpressions: [{ key: 'name', operator: 'In', values }] })
+
+/** First node a, then half of a, b and c, then every node. */
+const canaryStep: Partial<BatchQuestion> = {
+  nodes: { steps: [named('a'), named('b', 'c'), {}] },
+  plan: {
+    batches: [{ canaryReplicas: '100%' }, { canaryReplicas: '50%' }, { canaryReplicas: '100%' }],
+    enableExtraWorkloadForCanary: false,
+  },
+}
+
+const calm: BatchQuestion = {
+  fleet: nodes('a:old b:old c:old d:old'),
+  revision: 'new',
+  plan: { batches: [{ canaryReplicas: '50%' }, { canaryReplicas: '100%' }], enableExtraWorkloadForCanary: false },
+  batch: 0,
+  minReadyMs: 0,
+  monotonicMs: 100_000,
+}
+
+describe('batchProgress', () => {
+  it('counts the same nodes anew once time alone has made a pod available (G6)', () => {
+    const fleet = nodes('a:new b:new c:old d:old')
+    const at = (monotonicMs: number): number => batchProgress({ ...calm, fleet, minReadyMs: 150_000, monotonicMs }).updatedAvailable
+    expect([at(100_000), at(149_999), at(150_000)]).toEqual([0, 0, 2])
+  })
+
+  const cases: Record<string, { question: Partial<BatchQuestion>; want: object }> = {
+    'takes the nodes of the step, and is ready when they are updated': {
+      question: { ...canaryStep, fleet: nodes('a:new b:old c:old d:old') },
+      want: { size: 1, partition: 3, effectiveSize: 1, state: 'Ready', old: ['b', 'c', 'd'], skipped: [] },
+    },
+    'waits for the nodes of the step, however many others came up by other hands': {
+      question: { ...canaryStep, fleet: nodes('a:old b:new c:new d:old') },
+      want: { size: 3, partition: 1, effectiveSize: 3, state: 'Upgrading' },
+    },
+    'counts a percentage of the nodes that the steps so far take': {
+      question: { ...canaryStep, batch: 1, fleet: nodes('a:new b:old c:old d:old') },
+      want: { size: 2, partition: 2, state: 'Upgrading' },
+    },
+    'takes every node in the end': {
+      question: { ...canaryStep, batch: null, fleet: nodes('a:new b:new c:old d:old') },
+      want: { size: 4, partition: 0, effectiveSize: 4, state: 'Upgrading' },
+    },
+    'skips no NotReady node of a later step': {
+      question: { ...canaryStep, fleet: nodes('a:new b:old? c:old d:old') },
+      want: { effectiveSize: 1, skipped: [], state: 'Ready' },
+    },
+    'is ready without nodes that are excluded': {
+      question: { batch: 1, nodes: { exclude: [named('c', 'd')] }, fleet: nodes('a:new b:new c:old d:old') },
+      want: { size: 4, effectiveSize: 2, excluded: ['c', 'd'], skipped: [], state: 'Ready' },
+    },
+    'waits for NotReady nodes where the policy says so': {
+      question: { batch: 1, nodes: { notReady: { action: 'Wait' } }, fleet: nodes('a:new b:new c:new d:old?') },
+      want: { size: 4, effectiveSize: 4, skipped: [], waitedFor: ['d'], state: 'Upgrading' },
+    },
+    'leaves as many dead nodes out of the unavailable ones as are exempt': {
+      question: { nodes: { notReady: { exempt: 1 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
+      want: { unavailable: ['b', 'c'] },
+    },
+    'is upgrading while nodes lack': { question: {}, want: { size: 2, partition: 2, effectiveSize: 2, updated: 0, state: 'Upgrading' } },
+    'is ready when as many nodes as the size are updated and available': {
+      question: { fleet: nodes('a:new b:new c:old d:old') },
+      want: { updated: 2, updatedReady: 2, updatedAvailable: 2, state: 'Ready', old: ['c', 'd'] },
+    },
+    'is verifying while an updated node is not available': {
+      question: { fleet: nodes('a:new b:new! c:old d:old') },
+      want: { updated: 2, updatedReady: 1, updatedAvailable: 1, state: 'Verifying', unavailable: ['b'] },
+    },
+    'needs pods that are available, not only Ready': {
+      question: { fleet: nodes('a:new b:new c:old d:old'), minReadyMs: 100_001 },
+      want: { updatedReady: 2, updatedAvailable: 0, state: 'Verifying' },
+    },
+    'counts a pod as available at the very end of minReadySeconds': {
+      question: { fleet: nodes('a:new b:new c:old d:old'), minReadyMs: 100_000 },
+      want: { updatedAvailable: 2, state: 'Ready' },
+    },
+    'counts a node between two pods as on its way': {
+      question: { fleet: nodes('a:new b:old~ c:- d:old') },
+      want: { updated: 1, between: ['b', 'c'], old: ['d'], state: 'Verifying' },
+    },
+    'takes no node for updated on which another pod stands too': {
+      question: { fleet: withTwoPods() },
+      want: { updated: 0, old: ['a'] },
+    },
+    'skips NotReady nodes that run an old pod': {
+      question: { batch: 1, fleet: nodes('a:new b:new c:new d:old?') },
+      want: { size: 4, effectiveSize: 3, skipped: ['d'], old: ['d'], state: 'Ready' },
+    },
+    'skips no NotReady node whose kubelet answers and that runs a superseded revision': {
+      question: { batch: 1, stable: 'old', fleet: nodes('a:new b:new c:old¿ d:bad¿ e:bad?') },
+      want: { size: 5, effectiveSize: 3, skipped: ['c', 'e'], old: ['c', 'd', 'e'], state: 'Upgrading' },
+    },
+    'waits for no NotReady node that can be taken': {
+      question: { batch: 1, stable: 'old', nodes: { notReady: { action: 'Wait' } }, fleet: nodes('a:new b:old¿ c:bad¿') },
+      want: { skipped: [], waitedFor: ['b'] },
+    },
+    'takes the size where fewer nodes are skipped than it leaves out': {
+      question: { fleet: nodes('a:new b:new c:old? d:old') },
+      want: { size: 2, effectiveSize: 2, skipped: ['c'], state: 'Ready' },
+    },
+    'is ready without a node that died between two pods, and names it': {
+      question: { fleet: nodes('a:new b:old~? c:old d:old') },
+      want: { size: 2, effectiveSize: 2, between: ['b'], away: ['b'], state: 'Ready' },
+    },
+    'waits for a node between two pods whose kubelet answers': {
+      question: { fleet: nodes('a:new b:old~ c:old d:old') },
+      want: { away: [], state: 'Verifying' },
+    },
+    'does not call a batch ready on dead nodes alone': {
+      question: {
+        fleet: nodes('a:old~? b:old c:old d:old'),
+        plan: { batches: [{ canaryReplicas: 1 }], enableExtraWorkloadForCanary: false },
+      },
+      want: { size: 1, away: ['a'], state: 'Verifying' },
+    },
+    'takes the size of an earlier step where percentages and whole numbers have crossed': {
+      question: { batch: 1, plan: { batches: [{ canaryReplicas: 3 }, { canaryReplicas: '50%' }], enableExtraWorkloadForCanary: false } },
+      want: { size: 3 },
+    },
+    'skips no NotReady node that is updated': {
+      question: { batch: 1, fleet: nodes('a:new b:new c:new d:new?') },
+      want: { effectiveSize: 4, skipped: [], state: 'Ready' },
+    },
+    'tolerates as many nodes as failureThreshold says': {
+      question: { plan: tolerating(1), batch: 1, fleet: nodes('a:new b:new c:new d:new!') },
+      want: { state: 'Ready' },
+    },
+    'tolerates no node that nobody has updated': {
+      question: { plan: tolerating(1), batch: 1, fleet: nodes('a:new b:new c:new d:old') },
+      want: { state: 'Upgrading' },
+    },
+    'rounds a percent failureThreshold up, of the effective size': {
+      question: { plan: tolerating('26%'), batch: 1, fleet: nodes('a:new b:new c:new! d:new!') },
+      want: { state: 'Ready' },
+    },
+    'never tolerates the last node of a batch': {
+      question: { plan: tolerating('100%'), batch: 1, fleet: nodes('a:new! b:new! c:new! d:new!') },
+      want: { state: 'Verifying' },
+    },
+    'is ready with one node available of a whole batch that is tolerated': {
+      question: { plan: tolerating(9), batch: 1, fleet: nodes('a:new b:new! c:new! d:new!') },
+      want: { state: 'Ready' },
+    },
+    'counts all nodes where there is no batch': {
+      question: { batch: null },
+      want: { size: 4, partition: 0 },
+    },
+    'is no node where the batch is outside the plan': {
+      question: { batch: 7 },
+      want: { size: 0, partition: 4, state: 'Ready' },
+    },
+    'is ready with zero desired nodes': {
+      question: { fleet: nodes('') },
+      want: { desired: 0, size: 0, partition: 0, effectiveSize: 0, state: 'Ready' },
+    },
+    'counts nothing of nodes that are not desired': {
+      question: {
+        fleet: toFleetView([...nodes('a:old').nodes, ...nodes('b:old').nodes.map((node) => ({ ...node, desired: false }))]),
+      },
+      want: { desired: 1, size: 1, old: ['a'] },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { question, want }) => {
+    expect(batchProgress({ ...calm, ...question })).toMatchObject(want)
+  })
+})
+
+describe('batchSize', () => {
+  const plan = (size: number | string): BatchQuestion['plan'] => ({ ...calm.plan, batches: [{ canaryReplicas: size }] })
+  it.each([
+    ['rounds a percentage up', '1%', 4, 1],
+    ['rounds a percentage up just above a whole number', '26%', 4, 2],
+    ['takes a whole number as it is', 3, 4, 3],
+    ['clamps a whole number to the desired nodes', 9, 4, 4],
+    ['is all of them with 100%', '100%', 7, 7],
+    ['is none for what is no size', 'many', 4, 0],
+  ])('%s', (_name, size, desired, want) => {
+    expect(batchSize(plan(size), 0, desired)).toBe(want)
+  })
+})
+
+function tolerating(failureThreshold: number | string): BatchQuestion['plan'] {
+  return { ...calm.plan, failureThreshold }
+}
+
+function withTwoPods(): BatchQuestion['fleet'] {
+  const [node] = nodes('a:old').nodes
+  return toFleetView([{ ...node!, pods: [aFleetPod('a', 'new'), aFleetPod('a', 'old', { uid: 'second' })] }])
+}

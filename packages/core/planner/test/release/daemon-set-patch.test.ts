@@ -1,0 +1,75 @@
+import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { daemonSetPatch, takeOverStrategy } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aView } from '../../../../../test/toys/build-view.ts'
+
+const daemonSet = aView().daemonSet!
+const bare = { ...daemonSet, metadata: { name: 'agent', uid: 'daemonset', resourceVersion: '40' } }
+const asRead = [
+  { op: 'test', path: '/metadata/uid', value: 'daemonset' },
+  { op: 'test', path: '/metadata/resourceVersion', value: '40' },
+]
+
+describe('daemonSetPatch', () => {
+  it('tests the uid and the resourceVersion before it changes anything', () => {
+    expect(daemonSetPatch(daemonSet, { annotations: { a: '1' } })).toEqual([
+      ...asRead,
+      { op: 'add', path: '/metadata/annotations/a', value: '1' },
+    ])
+  })
+
+  it('is nothing when everything is as wanted', () => {
+    expect(
+      daemonSetPatch(daemonSet, {
+        annotations: { [daemonSetAnnotations.partition]: '3', missing: null },
+        strategy: 'OnDelete',
+        workloadTypeLabel: 'remove',
+      }),
+    ).toBeNull()
+  })
+
+  it('escapes slashes and tildes of a key', () => {
+    const patch = daemonSetPatch(daemonSet, { annotations: { 'a/b~c': '1' } })
+    expect(patch).toContainEqual({ op: 'add', path: '/metadata/annotations/a~1b~0c', value: '1' })
+  })
+
+  it('makes the maps of annotations and labels where there are none', () => {
+    const patch = daemonSetPatch(bare, { annotations: { a: '1' }, workloadTypeLabel: 'set' })
+    expect(patch?.slice(2)).toEqual([
+      { op: 'add', path: '/metadata/annotations', value: {} },
+      { op: 'add', path: '/metadata/annotations/a', value: '1' },
+      { op: 'add', path: '/metadata/labels', value: {} },
+      { op: 'add', path: `/metadata/labels/${WORKLOAD_TYPE_LABEL.replace('/', '~1')}`, value: 'daemonset' },
+    ])
+  })
+
+  it('removes only what is there', () => {
+    const patch = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.partition]: null, missing: null } })
+    expect(patch?.slice(2)).toEqual([{ op: 'remove', path: '/metadata/annotations/rollouts.kruise.io~1daemonset-partition' }])
+  })
+
+  it('tests the strategy type that it replaces', () => {
+    expect(daemonSetPatch(daemonSet, { strategy: 'RollingUpdate' })?.slice(2)).toEqual([
+      { op: 'test', path: '/spec/updateStrategy/type', value: 'OnDelete' },
+      { op: 'replace', path: '/spec/updateStrategy/type', value: 'RollingUpdate' },
+    ])
+  })
+})
+
+describe('takeOverStrategy', () => {
+  const { originalUpdateStrategy } = daemonSetAnnotations
+  it('remembers the type and makes it OnDelete', () => {
+    const rolling = { ...bare, spec: { ...bare.spec, updateStrategy: { type: 'RollingUpdate' } } }
+    expect(takeOverStrategy(rolling)).toEqual({ annotations: { [originalUpdateStrategy]: 'RollingUpdate' }, strategy: 'OnDelete' })
+  })
+
+  it('remembers an OnDelete that the user declares, and changes nothing', () => {
+    expect(takeOverStrategy(bare)).toEqual({ annotations: { [originalUpdateStrategy]: 'OnDelete' } })
+  })
+
+  it('never overwrites what is remembered (G11)', () => {
+    const contested = { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy: { type: 'RollingUpdate' } } }
+    expect(takeOverStrategy(contested)).toEqual({ annotations: {}, strategy: 'OnDelete' })
+    expect(takeOverStrategy(daemonSet)).toEqual({ annotations: {} })
+  })
+})

@@ -1,0 +1,116 @@
+import { type DiscoveryView, discoverRevisions } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aRevision, aView, nodes, templateOf } from '../../../../../test/toys/build-view.ts'
+
+describe('discoverRevisions', () => {
+  const cases: Record<string, { view: Partial<DiscoveryView>; want: object }> = {
+    'takes the revision that holds the template for the canary, and the one most nodes run for the stable one': {
+      view: {},
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'waits while the DaemonSet controller has not observed the generation': {
+      view: { daemonSet: aView({ generation: 3, observed: 2 }).daemonSet! },
+      want: { kind: 'pending', why: 'generation' },
+    },
+    'waits while no revision holds the template': {
+      view: { revisions: [aRevision('old', 1)] },
+      want: { kind: 'pending', why: 'revision' },
+    },
+    'waits while there is no revision at all': {
+      view: { revisions: [] },
+      want: { kind: 'pending', why: 'revision' },
+    },
+    'finds the template of a revision whose creationTimestamp is stored as null': {
+      view: {
+        revisions: [aRevision('old', 1), aRevision('new', 2, { metadata: { creationTimestamp: null }, ...templateOf('new') })],
+        daemonSet: withMetadata(),
+      },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'finds the template whatever the order of its members': {
+      view: { revisions: [aRevision('new', 2, { spec: { containers: [{ image: 'new', name: 'agent' }] } })] },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+    'takes a rolled back revision, which was numbered anew, for the canary': {
+      view: { revisions: [aRevision('new', 3), aRevision('bad', 2)], fleet: nodes('a:bad b:bad c:new') },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes the newest of two revisions that hold the template': {
+      view: { revisions: [aRevision('twin', 1, templateOf('new')), aRevision('new', 2)] },
+      want: { kind: 'found', canary: 'new' },
+    },
+    'keeps the revision of the last release while a single node runs it': {
+      view: { revisions: three(), fleet: nodes('a:old b:bad c:bad'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'forgets the revision of the last release when no node runs it any more': {
+      view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes no canary for stable that as many nodes run, where none runs the revision of the last release (G3)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes no canary for stable that most nodes run, where none runs the revision of the last release (G3)': {
+      view: { revisions: three(), fleet: nodes('a:bad b:new c:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes no canary for stable beside nodes whose ControllerRevision went with the DaemonSet of before (G3)': {
+      view: { revisions: [aRevision('new', 1)], fleet: nodes('a:gone b:new c:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'gone' },
+    },
+    'takes the canary for stable that every node runs': {
+      view: { revisions: three(), fleet: nodes('a:new b:new'), lastStable: 'old' },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+    'takes the canary of a rollout that was not ours for stable where most nodes run it': {
+      view: { revisions: three(), fleet: nodes('a:bad b:new c:new') },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+    'forgets the revision of the last release when its history is pruned': {
+      view: { fleet: nodes('a:old'), lastStable: 'pruned' },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'takes no canary for stable that no more nodes run than another revision, without any release before (G3)': {
+      view: { fleet: nodes('a:old b:old c:new d:new') },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'takes the newer of two revisions that as many nodes run': {
+      view: { revisions: three(), fleet: nodes('a:old b:bad') },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'counts no terminating pod': {
+      view: { revisions: three(), fleet: nodes('a:bad~ b:bad~ c:old') },
+      want: { kind: 'found', canary: 'new', stable: 'old' },
+    },
+    'takes the second newest when no node runs anything': {
+      view: { revisions: three(), fleet: nodes('') },
+      want: { kind: 'found', canary: 'new', stable: 'bad' },
+    },
+    'takes the only revision for both': {
+      view: { revisions: [aRevision('new', 1)], fleet: nodes('') },
+      want: { kind: 'found', canary: 'new', stable: 'new' },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { view, want }) => {
+    const { daemonSet, revisions, fleet } = aView()
+    expect(discoverRevisions({ daemonSet: daemonSet!, revisions, fleet, lastStable: undefined, ...view })).toMatchObject(want)
+  })
+
+  it('takes the name of a revision that has no hash label', () => {
+    const bare = aRevision('new', 2)
+    const revision = { ...bare, metadata: { ...bare.metadata, labels: {} } }
+    const { daemonSet, fleet } = aView()
+    const found = discoverRevisions({ daemonSet: daemonSet!, revisions: [revision], fleet, lastStable: undefined })
+    expect(found).toMatchObject({ canary: 'agent-new' })
+  })
+})
+
+function three(): DiscoveryView['revisions'] {
+  return [aRevision('old', 1), aRevision('bad', 2), aRevision('new', 3)]
+}
+
+function withMetadata(): DiscoveryView['daemonSet'] {
+  return aView({ daemonSet: { template: { metadata: {}, ...templateOf('new') } } }).daemonSet!
+}

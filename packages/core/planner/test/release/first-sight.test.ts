@@ -1,0 +1,27 @@
+import { toFleetView } from '@tranche/fleet'
+import { describe, expect, it } from 'vitest'
+import { aFleetPod, aRevision, aView, NOW_MS, onceSaid } from '../../../../../test/toys/build-view.ts'
+
+const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOString()
+
+/** uids that the status calls older than the release, where node a has a crashing pod of a revision made at this moment. */
+function olderPods(madeMs: number): readonly string[] | undefined {
+  const view = aView({ nodes: 'b:old c:old d:old e:old' })
+  const pod = aFleetPod('a', 'new', { ready: false, trouble: { reason: 'CrashLoopBackOff' }, createdAt: at(-7_200_000) })
+  const revisions = Object.entries({ old: -60_000, new: madeMs }).map(([hash, ms], at_) => {
+    const revision = aRevision(hash, at_ + 1)
+    return { ...revision, metadata: { ...revision.metadata, creationTimestamp: at(ms) } }
+  })
+  const node = { name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }
+  return onceSaid({ ...view, revisions, fleet: toFleetView([node, ...view.fleet.nodes]) }).release.status?.stoppedTime?.olderPods
+}
+
+describe('the first sight of a release', () => {
+  it('calls no pod older whose revision was made for it, whatever the clock of the API server says', () => {
+    expect(olderPods(-59_000)).toBeUndefined()
+  })
+
+  it('calls pods older that were bad, of a revision that had been there before', () => {
+    expect(olderPods(-61_000)).toEqual([expect.stringContaining('a')])
+  })
+})

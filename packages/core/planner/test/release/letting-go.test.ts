@@ -1,0 +1,189 @@
+import { carriedText, carryOver, type Carried } from '@tranche/flight'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { planBatchRelease, watchRelease } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aView, calmRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/toys/build-view.ts'
+
+const { controlInfo, frozen, inProgressing, originalUpdateStrategy, unsettled } = daemonSetAnnotations
+const unannounced = { [controlInfo]: null, [inProgressing]: null }
+const inFlight = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }], permits: [permitFor('a'), permitFor('b')] } as const
+const deletedAgo = (ms: number): NonNullable<ViewFields['metadata']> => ({ deletionTimestamp: new Date(NOW_MS - ms).toISOString() })
+const carried = carriedText(carryOver({ ...calmRecord, ...inFlight }) ?? none()) ?? ''
+
+describe('a release that is deleted with nodes in flight (F11)', () => {
+  it('waits 30 seconds for them to have an available pod, by the clock', () => {
+    const view = onceSaid(aView({ metadata: deletedAgo(10_000), record: inFlight, nodes: 'a:new! b:- c:old d:old e:old' }))
+    expect(planBatchRelease(view)).toEqual({ kind: 'wait', for: 'the BatchRelease is being deleted', recheckAfterMs: 20_000 })
+    expect(view.release.status?.waiting).toMatchObject({ reason: 'Deleting', nodes: ['a', 'b'] })
+    expect(view.release.status?.waiting?.message).toContain(`waiting until ${new Date(NOW_MS + 20_000).toISOString()}`)
+  })
+
+  it('then gives up control and leaves them to the next release, in one patch', () => {
+    const plan = planBatchRelease(aView({ metadata: deletedAgo(30_000), record: inFlight, nodes: 'a:new! b:- c:old d:old e:old' }))
+    expect(valuesOf(plan)).toMatchObject({ [unsettled]: carried, [controlInfo]: undefined, [frozen]: expect.any(String) })
+  })
+
+  it('leaves them also where no node runs an old pod and the strategy is given back', () => {
+    const fields: ViewFields = {
+      metadata: deletedAgo(30_000),
+      record: inFlight,
+      nodes: 'a:new! b:- c:new d:new e:new',
+      view: { strategyScope: 'release' },
+    }
+    const values = valuesOf(planBatchRelease(aView(fields)))
+    expect(values).toMatchObject({ [unsettled]: carried, [originalUpdateStrategy]: undefined })
+    expect(values).not.toHaveProperty([frozen])
+  })
+
+  it('gives no strategy back that nobody has remembered (G11)', () => {
+    const plan = planBatchRelease(
+      aView({
+        metadata: deletedAgo(30_000),
+        record: { ...inFlight, permits: [] },
+        nodes: 'a:new b:new c:new d:new e:new',
+        view: { strategyScope: 'release' },
+        annotations: { [originalUpdateStrategy]: null },
+      }),
+    )
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'release' })
+    expect(plan.kind === 'patchDaemonSet' && plan.patch.filter(({ path }) => path.startsWith('/spec'))).toEqual([])
+  })
+
+  it('leaves nothing where everything has settled', () => {
+    const plan = planBatchRelease(aView({ metadata: deletedAgo(0), record: { ...inFlight, permits: [] } }))
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'release' })
+    expect(valuesOf(plan)).not.toHaveProperty([unsettled])
+  })
+
+  it('goes on waiting where they are too many to be carried over', () => {
+    const permits = Array.from({ length: 1000 }, (_, at) => permitFor(String(at).padStart(253, 'n')))
+    const view = onceSaid(aView({ metadata: deletedAgo(60_000), record: { ...inFlight, permits } }))
+    expect(planBatchRelease(view)).toMatchObject({ kind: 'wait' })
+  })
+})
+
+describe('a release that begins where another has let go (F11)', () => {
+  const begins: ViewFields = { record: { state: 'stopped' }, annotations: { ...unannounced, [unsettled]: carried } }
+
+  it.each([
+    ['of a Rollout', {}],
+    [
+      'written by hand',
+      { metadata: { ownerReferences: [] }, annotations: { ...begins.annotations, [daemonSetAnnotations.rollout]: null } },
+    ],
+  ] as const)('inherits what is in flight before it announces anything: %s', (_whose, fields) => {
+    const plan = planBatchRelease(aView({ ...begins, ...fields }))
+    expect(plan).toMatchObject({ kind: 'writeRecord', why: 'inherit', record: { state: 'stopped', permits: inFlight.permits } })
+  })
+
+  it('takes the annotation away with its announcement, once the record has it', () => {
+    const plan = planBatchRelease(aView({ ...begins, record: { state: 'stopped', permits: inFlight.permits } }))
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+    expect(valuesOf(plan)).toMatchObject({ [unsettled]: undefined, [controlInfo]: expect.any(String) })
+  })
+
+  it('does not open while the annotation is there', () => {
+    const plan = planBatchRelease(aView({ record: { state: 'stopped' }, annotations: { [unsettled]: carried } }))
+    expect(plan).toMatchObject({ kind: 'writeRecord', why: 'inherit' })
+  })
+
+  it.each([
+    [
+      'of another DaemonSet, as a copied manifest brings it',
+      { daemonSetUid: 'another', record: { state: 'stopped', workloadUid: 'another' } },
+    ],
+    ['that cannot be read', { annotations: { ...unannounced, [unsettled]: 'odd' } }],
+  ] as const)('takes an annotation away %s', (_which, fields) => {
+    const plan = planBatchRelease(aView({ ...begins, ...fields }))
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+    expect(valuesOf(plan)).toHaveProperty([unsettled], undefined)
+  })
+})
+
+describe('a release that is frozen', () => {
+  const stoppedTime = { release: 'r1', startedAt: '2023-11-14T21:00:00.000Z', seconds: 60, since: '2023-11-14T22:00:00.000Z' }
+  const watchedNodes = [{ node: 'a', since: '2023-11-14T21:30:00.000Z', uid: 'pod-a', restarts: 1, seen: 1 }]
+  const watch = { workload: 'daemonset', revision: 'new', stopped: stoppedTime, nodes: watchedNodes }
+  const text = JSON.stringify({ revision: 'new', stable: 'old', nodesLeft: 3, at: '2023-11-14T22:00:00.000Z', watch })
+  const ended: ViewFields = { metadata: deletedAgo(0), record: { ...inFlight, permits: [] }, nodes: 'a:new b:new c:old d:old e:old' }
+  const next = { release: 'r2' }
+  const comes: ViewFields = { record: { state: 'stopped' }, annotations: { ...unannounced, [frozen]: text }, tranche: next }
+
+  it('leaves what it knew of its nodes to the next one', () => {
+    const plan = planBatchRelease(aView({ ...ended, status: { stoppedTime, watchedNodes } }))
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', watch })
+  })
+
+  it.each([
+    [
+      'the batch that was open',
+      { batches: [{ canaryReplicas: 1 }, { canaryReplicas: 3 }, { canaryReplicas: '100%' }], batchPartition: 1 },
+      2,
+    ],
+    ['the last of them where the plan names none', { batches: [{ canaryReplicas: 1 }, { canaryReplicas: '100%' }] }, 2],
+  ])('says how far it had opened its batches, and to how many nodes: %s (G3)', (_title, releasePlan, step) => {
+    const view = aView({ ...ended, record: { ...ended.record, size: 3 } })
+    const release = {
+      ...view.release,
+      spec: { ...view.release.spec, releasePlan: { ...releasePlan, enableExtraWorkloadForCanary: false } },
+    }
+    const plan = planBatchRelease({ ...view, release })
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ step, size: 3 })
+  })
+
+  it('remembers it while it is deleted', () => {
+    const { watched, ...view } = aView({ ...ended, status: { stoppedTime, watchedNodes } })
+    expect(watchRelease(view, watched)).toEqual(watchedNodes)
+  })
+
+  it('leaves only since when it was judged where that is too much', () => {
+    const many = Array.from({ length: 100 }, (_, at) => ({
+      node: String(at).padStart(253, 'n'),
+      since: stoppedTime.since,
+      uid: 'u'.repeat(36),
+      seen: 1,
+    }))
+    const plan = planBatchRelease(aView({ ...ended, status: { stoppedTime, watchedNodes: many } }))
+    expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ watch: { stopped: stoppedTime, nodes: [] } })
+  })
+
+  it('is gone on from: the status has it before anything is announced, and the time between was a stop', () => {
+    const view = aView(comes)
+    const plan = planBatchRelease(view)
+    expect(plan).toEqual({ kind: 'writeStatus', status: { stoppedTime: { ...stoppedTime, release: 'r2' }, watchedNodes } })
+    const { watched: _watched, ...unwatched } = view
+    expect(watchRelease(unwatched, [])).toEqual(watchedNodes)
+
+    const announced = planBatchRelease(onceSaid(view))
+    expect(announced).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+    expect(valuesOf(announced)).toHaveProperty([frozen], undefined)
+  })
+
+  it.each([
+    ['of another revision', { ...watch, revision: 'other' }],
+    ['of another DaemonSet, as a copied manifest brings it', { ...watch, workload: 'another' }],
+    ['whose times cannot be read', { ...watch, stopped: { ...stoppedTime, startedAt: 'lately' } }],
+    ['that says nothing of nodes', 'odd'],
+  ])('says nothing to a release %s', (_what, other) => {
+    const annotations = { ...unannounced, [frozen]: JSON.stringify({ revision: 'new', watch: other }) }
+    const plan = planBatchRelease(aView({ ...comes, annotations }))
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+  })
+})
+
+/** The annotations that a patch sets, or removes (undefined). */
+function valuesOf(plan: ReturnType<typeof planBatchRelease>): Record<string, unknown> {
+  if (plan.kind !== 'patchDaemonSet') throw new Error(`it plans ${plan.kind}`)
+  const prefix = '/metadata/annotations/'
+  const changes = plan.patch.filter(({ op, path }) => op !== 'test' && path.startsWith(prefix))
+  return Object.fromEntries(
+    changes.map((operation) => [
+      operation.path.slice(prefix.length).replaceAll('~1', '/'),
+      'value' in operation ? operation.value : undefined,
+    ]),
+  )
+}
+
+function none(): Carried {
+  return { workloadUid: '', watermark: '', permits: [] }
+}

@@ -1,0 +1,303 @@
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { controlInfo, planBatchRelease } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aView, calmRecord, NOW_MS, onceSaid, permitFor, planOnceSaid, type ViewFields } from '../../../../../test/toys/build-view.ts'
+
+const {
+  canaryRevision,
+  controlInfo: control,
+  frozen,
+  inProgressing,
+  originalUpdateStrategy,
+  partition,
+  paused,
+  rollout,
+} = daemonSetAnnotations
+const deleting = { deletionTimestamp: '2023-11-14T00:00:00Z' }
+const unannounced = { [canaryRevision]: null, [partition]: null, [control]: null, [inProgressing]: null }
+const finishing: ViewFields = {
+  nodes: 'a:new b:new c:new d:new e:new',
+  spec: { batchPartition: undefined },
+  record: { partition: 0 },
+  annotations: { [partition]: '0' },
+  status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-10_000) } },
+}
+
+/** The record of a release that is over. */
+const unbound = { ...finishing.annotations, [rollout]: null }
+const over = { partition: 0, state: 'stopped', holds: [{ reason: 'Finalized', id: 'release' }] } as const
+
+describe('planBatchRelease', () => {
+  const cases: Record<string, { view: ViewFields; want: object }> = {
+    'puts its finalizer on before anything else': {
+      view: { metadata: { finalizers: [] }, record: null, annotations: unannounced },
+      want: { kind: 'setFinalizer', present: true },
+    },
+    'makes the first record before it announces anything': {
+      view: { record: null, annotations: unannounced },
+      want: { kind: 'createRecord', allowance: { revision: 'new', partition: 3, limit: 2, generation: 2, workloadUid: 'daemonset' } },
+    },
+    'takes the strategy over before it announces the batch': {
+      view: { record: { state: 'stopped' }, annotations: unannounced, daemonSet: { updateStrategy: { type: 'RollingUpdate' } } },
+      want: { kind: 'patchDaemonSet', why: 'takeOver' },
+    },
+    'announces the batch before it opens the record': {
+      view: { record: { state: 'stopped' }, annotations: unannounced },
+      want: { kind: 'patchDaemonSet', why: 'announce' },
+    },
+    'opens the announced record after reading everything live (F9)': {
+      view: { record: { state: 'stopped' } },
+      want: { kind: 'writeRecord', why: 'open', confirm: true, record: { state: 'open', epoch: 4, seq: 8, holds: [] } },
+    },
+    'lets no executor act that has not seen every pod it has seen itself (F2)': {
+      view: { record: { state: 'stopped', watermark: '1' } },
+      want: { kind: 'writeRecord', why: 'open', record: { watermark: '10' } },
+    },
+    'opens the record before it takes the pause from the DaemonSet': {
+      view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '3' }] }, annotations: { [paused]: 'true' } },
+      want: { kind: 'writeRecord', why: 'open' },
+    },
+    'takes the pause from the DaemonSet once the record is open': {
+      view: { annotations: { [paused]: 'true' } },
+      want: { kind: 'patchDaemonSet', why: 'resume' },
+    },
+    'says paused on the DaemonSet before it voids the record (F8)': {
+      view: { tranche: { paused: true } },
+      want: { kind: 'patchDaemonSet', why: 'pause' },
+    },
+    'voids the record, with the reason, once paused is said (F8)': {
+      view: { tranche: { paused: true }, annotations: { [paused]: 'true' } },
+      want: {
+        kind: 'writeRecord',
+        why: 'stop',
+        confirm: false,
+        record: { state: 'voiding', epoch: 4, holds: [{ reason: 'Paused', id: '4' }] },
+      },
+    },
+    'touches every pod in a voiding record, whatever is wanted by now (F8)': {
+      view: { record: { state: 'voiding', permits: [permitFor('a'), permitFor('b')] } },
+      want: { kind: 'touchPermits', permits: [permitFor('a'), permitFor('b')], lowerTo: null },
+    },
+    'names the pod whose touch was not answered clearly before it touches again (F8)': {
+      view: { record: { state: 'voiding', permits: [permitFor('a')] }, tranche: { paused: true }, view: { unclear: 'pod-a on a: 500' } },
+      want: { kind: 'writeStatus', status: { observedGeneration: 4, waiting: { reason: 'TouchUnclear', nodes: ['a'] } } },
+    },
+    'voids an open record whose DaemonSet is gone without announcing it to anybody': {
+      view: { daemonSet: null },
+      want: { kind: 'writeRecord', why: 'stop', record: { holds: [{ reason: 'WorkloadNotFound', id: 'agent' }] } },
+    },
+    'follows the reasons of a stop that changes': {
+      view: {
+        record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '1' }] },
+        tranche: { paused: true },
+        annotations: { [paused]: 'true' },
+      },
+      want: { kind: 'writeRecord', why: 'holds', record: { state: 'stopped', epoch: 3, holds: [{ reason: 'Paused', id: '4' }] } },
+    },
+    'narrows without a hold when the batch keeps more nodes old': {
+      view: { record: { partition: 0 } },
+      want: { kind: 'writeRecord', why: 'narrow', record: { state: 'voiding', holds: [], partition: 0 } },
+    },
+    'announces a larger batch before it widens the record': {
+      view: { spec: { batchPartition: 1 } },
+      want: { kind: 'patchDaemonSet', why: 'announce' },
+    },
+    'widens the record once the larger batch is announced, after reading everything live (F9)': {
+      view: { spec: { batchPartition: 1 }, annotations: { [partition]: '0' } },
+      want: { kind: 'writeRecord', why: 'widen', confirm: true, record: { partition: 0, epoch: 3, seq: 8 } },
+    },
+    'follows a generation that leaves the revision as it is (F10)': {
+      view: { generation: 3 },
+      want: { kind: 'writeRecord', why: 'widen', record: { generation: 3, epoch: 3 } },
+    },
+    'takes every permit out that was not executed, and lowers nothing but the limit (F10)': {
+      view: {
+        record: { limit: 5, permits: [permitFor('a'), permitFor('b'), permitFor('c')] },
+        spec: { batchPartition: 1 },
+        annotations: { [partition]: '0' },
+      },
+      want: {
+        kind: 'touchPermits',
+        permits: [permitFor('a'), permitFor('b'), permitFor('c')],
+        lowerTo: { limit: 2, partition: 3, generation: 2 },
+      },
+    },
+    'touches every old pod before it opens a record of a DaemonSet that was made anew (F11)': {
+      view: { record: { state: 'stopped', workloadUid: 'before' } },
+      want: { kind: 'touchOldPods', next: { kind: 'writeRecord', why: 'open' } },
+    },
+    'touches every old pod before it takes over from a BatchRelease that has vanished (F11)': {
+      view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
+      want: { kind: 'touchOldPods', next: { kind: 'patchDaemonSet', why: 'announce' } },
+    },
+    'announces nothing while another BatchRelease is in charge': {
+      view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('b', 'b') }, view: { otherControl: 'exists' } },
+      want: { kind: 'writeRecord', why: 'holds', record: { holds: [{ reason: 'ForeignControl', id: 'b' }] } },
+    },
+    'leaves the record while the DaemonSet controller has not observed the generation': {
+      view: { generation: 3, observed: 2 },
+      want: { kind: 'wait', for: 'waiting for the DaemonSet controller to observe the latest generation' },
+    },
+    'says that it finishes before it gives anything back': {
+      view: { ...finishing, status: { ...finishing.status, phase: 'Progressing' } },
+      want: { kind: 'writeStatus', status: { phase: 'Finalizing' } },
+    },
+    'gives nothing back before the last batch has settled': {
+      view: {
+        ...finishing,
+        status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-9_000) } },
+      },
+      want: { kind: 'wait', recheckAfterMs: 1_000 },
+    },
+    'gives nothing back while a permit is unsettled': {
+      view: { ...finishing, record: { partition: 0, permits: [permitFor('a')] } },
+      want: { kind: 'wait' },
+    },
+    'stops the record at the very end of the settling time, before control changes hands (F11)': {
+      view: finishing,
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding', holds: [{ reason: 'Finalized', id: 'release' }] } },
+    },
+    'gives the keys of the release back once the record is stopped': {
+      view: { ...finishing, record: over },
+      want: { kind: 'patchDaemonSet', why: 'restore' },
+    },
+    'opens again when a node breaks before the keys are given back': {
+      view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old', record: over },
+      want: { kind: 'writeRecord', why: 'open' },
+    },
+    'puts back the keys that somebody took away before the record was stopped': {
+      view: { ...finishing, annotations: unannounced },
+      want: { kind: 'patchDaemonSet', why: 'announce' },
+    },
+    'announces a stop that finds nothing open': {
+      view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] }, tranche: { paused: true } },
+      want: { kind: 'patchDaemonSet', why: 'pause' },
+    },
+    'stops without announcing it where the API server refuses that': {
+      view: { tranche: { paused: true }, view: { pauseRefused: true } },
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
+    },
+    'keeps OnDelete and says in one patch that no release runs when NotReady nodes are left': {
+      view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?' },
+      want: { kind: 'patchDaemonSet', why: 'announce' },
+    },
+    'is quiet about nodes that are left once that is said': {
+      view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?', annotations: { [partition]: '0', [inProgressing]: null } },
+      want: { kind: 'wait' },
+    },
+    'freezes the DaemonSet when it is deleted with nothing in flight': {
+      view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } },
+      want: { kind: 'patchDaemonSet', why: 'release' },
+    },
+    'takes its finalizer off once it has let go': {
+      view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] }, annotations: unannounced },
+      want: { kind: 'setFinalizer', present: false },
+    },
+    'voids its record before its finalizer goes, even where somebody took control away (F11)': {
+      view: { metadata: deleting, annotations: unannounced },
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
+    },
+    'touches the pods of its record before its finalizer goes (F11)': {
+      view: { metadata: deleting, annotations: unannounced, record: { state: 'voiding', permits: [permitFor('a')] } },
+      want: { kind: 'touchPermits' },
+    },
+    'takes its finalizer off when the DaemonSet is gone and the record is stopped': {
+      view: { metadata: deleting, daemonSet: null, record: { state: 'stopped', permits: [permitFor('a')] } },
+      want: { kind: 'setFinalizer', present: false },
+    },
+    'opens nothing again after it has given the DaemonSet back': {
+      view: { ...finishing, record: over, annotations: unannounced },
+      want: { kind: 'writeStatus', status: { phase: 'Completed' } },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { view, want }) => {
+    const plan = planBatchRelease(aView(view))
+    expect(
+      plan.kind === 'writeStatus' && (want as { kind: string }).kind !== 'writeStatus' ? planOnceSaid(aView(view)) : plan,
+    ).toMatchObject(want)
+  })
+
+  it('restores the strategy and takes every key but the binding away in one patch', () => {
+    const plan = planBatchRelease(aView({ ...finishing, record: over, view: { strategyScope: 'release' } }))
+    const operations = plan.kind === 'patchDaemonSet' ? plan.patch : []
+    expect(operations.slice(0, 2)).toEqual([
+      { op: 'test', path: '/metadata/uid', value: 'daemonset' },
+      { op: 'test', path: '/metadata/resourceVersion', value: '40' },
+    ])
+    expect(operations.filter(({ op }) => op === 'remove')).toHaveLength(6)
+    expect(operations).toContainEqual({ op: 'replace', path: '/spec/updateStrategy/type', value: 'RollingUpdate' })
+    expect(JSON.stringify(operations)).not.toContain(rollout.replace('/', '~1'))
+    expect(JSON.stringify(operations)).toContain(originalUpdateStrategy.replaceAll('/', '~1'))
+  })
+
+  it.each([
+    ['keeps OnDelete where it belongs to the binding of a Rollout', {}, []],
+    ['gives the strategy back where no Rollout is bound', { annotations: unbound, metadata: { ownerReferences: [] } }, ['RollingUpdate']],
+  ] as const)('%s', (_name, fields, want) => {
+    const plan = planBatchRelease(aView({ ...finishing, record: over, ...fields }))
+    const values = (plan.kind === 'patchDaemonSet' ? plan.patch : []).flatMap((one) =>
+      one.path === '/spec/updateStrategy/type' && one.op === 'replace' ? [one.value] : [],
+    )
+    expect(plan.kind).toBe('patchDaemonSet')
+    expect(values).toEqual(want)
+  })
+
+  it('leaves the strategy as it is where what was remembered is none', () => {
+    const fields = { ...finishing, record: over, annotations: { [partition]: '0', [originalUpdateStrategy]: 'Sideways' } }
+    const plan = planBatchRelease(aView({ ...fields, view: { strategyScope: 'release' } }))
+    const paths = (plan.kind === 'patchDaemonSet' ? plan.patch : []).map(({ op, path }) => `${op} ${path}`)
+    expect(paths.filter((path) => path.startsWith('remove'))).toHaveLength(6)
+    expect(paths.filter((path) => path.includes('updateStrategy/'))).toEqual([])
+  })
+
+  it('says what was left where when it is deleted in mid-release', () => {
+    const stopped = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } as const
+    const plan = planBatchRelease(aView({ metadata: deleting, record: stopped, nodes: 'a:new b:old c:old' }))
+    const said = (plan.kind === 'patchDaemonSet' ? plan.patch : []).find(({ path }) => path.endsWith(frozen.replace('/', '~1')))
+    const value = said !== undefined && 'value' in said ? said.value : ''
+    expect(JSON.parse(String(value))).toMatchObject({ revision: 'new', stable: 'old', nodesLeft: 2, at: stamp(0) })
+  })
+
+  it('gives no strategy back when the template is newer than what it has announced', () => {
+    const view = { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } } as const
+    const announced = { ...view, nodes: 'a:old b:old', annotations: { [canaryRevision]: 'old' } }
+    const plan = planBatchRelease(aView(announced))
+    expect(plan.kind === 'patchDaemonSet' && plan.patch.some(({ path }) => path.includes('tranche.dev~1frozen'))).toBe(true)
+    const pending = planOnceSaid(aView({ ...announced, generation: 3, observed: 2 }))
+    expect(pending.kind).toBe('wait')
+  })
+
+  it('pauses a DaemonSet whose status changes all the time: it tests who is in charge, not the resourceVersion', () => {
+    const plan = planBatchRelease(aView({ tranche: { paused: true } }))
+    const paths = (plan.kind === 'patchDaemonSet' ? plan.patch : []).map(({ op, path }) => `${op} ${path}`)
+    expect(paths).toEqual([
+      'test /metadata/uid',
+      'test /metadata/annotations/batchrelease.rollouts.kruise.io~1control-info',
+      'add /metadata/annotations/tranche.dev~1paused',
+    ])
+  })
+
+  it('keeps what it was asked to do when it writes the record: nothing else of it changes', () => {
+    const plan = planBatchRelease(aView({ record: { state: 'stopped', permits: [permitFor('a')] } }))
+    expect(plan.kind === 'writeRecord' && plan.record).toEqual({
+      ...calmRecord,
+      epoch: 4,
+      seq: 8,
+      state: 'open',
+      permits: [permitFor('a')],
+    })
+  })
+
+  it('never waits longer for its counts than for the clock', () => {
+    const canaryStatus = { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-9_500) } as const
+    const view = onceSaid(aView({ ...finishing, status: { ...finishing.status, canaryStatus } }))
+    const release = { ...view.release, status: { ...view.release.status, message: 'settling: a moment ago' } }
+    const plan = planBatchRelease({ ...view, release, statusWrittenMs: 99_000 })
+    expect(plan).toEqual({ kind: 'wait', for: 'counts', recheckAfterMs: 500 })
+  })
+})
+
+function stamp(fromNowMs: number): string {
+  return new Date(NOW_MS + fromNowMs).toISOString()
+}

@@ -1,0 +1,285 @@
+import { toFleetView } from '@tranche/fleet'
+import { daemonSetAnnotations, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { planBatchRelease, releaseStatusPatch } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/toys/build-view.ts'
+
+const { controlInfo, inProgressing, partition, paused } = daemonSetAnnotations
+const begun = { observedGeneration: 3 }
+const stopped: ViewFields = { tranche: { paused: true }, status: begun, annotations: { [paused]: 'true' } }
+
+describe('the status of a BatchRelease', () => {
+  const cases: Record<string, { view: ViewFields; want: object }> = {
+    'acknowledges a spec once the record is open for it': {
+      view: { status: begun },
+      want: {
+        observedGeneration: 4,
+        phase: 'Progressing',
+        updateRevision: 'new',
+        stableRevision: 'old',
+        observedRolloutID: 'new',
+        observedWorkloadReplicas: 5,
+      },
+    },
+    'acknowledges a stop when the record is stopped and says why (G9)': {
+      view: { ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } },
+      want: { observedGeneration: 4, message: 'paused by spec.strategy.paused', waiting: { reason: 'Paused' } },
+    },
+    'acknowledges a stop when there never was a record': {
+      view: { ...stopped, record: null, annotations: { [controlInfo]: null } },
+      want: { observedGeneration: 4 },
+    },
+    'acknowledges no stop while a touch is not answered clearly (G9)': {
+      view: { ...stopped, record: { state: 'voiding', permits: [permitFor('a')] }, view: { unclear: 'refused' } },
+      want: { observedGeneration: 3, waiting: { reason: 'TouchUnclear', message: expect.stringContaining('refused') } },
+    },
+    'acknowledges nothing while the DaemonSet is pending': {
+      view: { status: begun, revisions: [] },
+      want: { observedGeneration: 3, waiting: { reason: 'Pending' } },
+    },
+    'takes no ready batch over from the release before, though it stops at once': {
+      view: {
+        ...stopped,
+        record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] },
+        status: { ...begun, observedRelease: 'r0', canaryStatus: { batchState: 'Ready', currentBatch: 0 } },
+      },
+      want: { observedRelease: 'r1', canaryStatus: { batchState: 'Upgrading', currentBatch: 0 } },
+    },
+    'counts what is updated, ready and available': {
+      view: { nodes: 'a:new b:new! c:old d:old e:old' },
+      want: {
+        canaryStatus: { batchState: 'Verifying', currentBatch: 0, updatedReplicas: 2, updatedReadyReplicas: 1 },
+        updatedAvailableReplicas: 1,
+      },
+    },
+    'names the nodes that are not available, why, and since when': {
+      view: { nodes: 'a:new b:new! c:old d:old e:old' },
+      want: { waiting: { reason: 'NotAvailable', message: expect.stringContaining('not ready on b'), nodes: ['b'], since: stamp(0) } },
+    },
+    'says that accepted nodes use the budget up, and what helps': {
+      view: {
+        nodes: 'a:new! b:new! c:old d:old e:old',
+        spec: { batchPartition: 1 },
+        record: { partition: 0 },
+        annotations: { [partition]: '0' },
+        status: { ...begun, failure: accepted('a', 'b') },
+      },
+      want: {
+        waiting: {
+          message:
+            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to 3 at least, mend the nodes, abort, or apply another template',
+        },
+      },
+    },
+    'says that a batch waits for an updated node beside those that were accepted': {
+      view: { nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b') } },
+      want: { waiting: { message: expect.stringContaining('no batch is ready before an updated node is available') } },
+    },
+    'keeps the moment while the reason stays': {
+      view: {
+        nodes: 'a:new b:new! c:old d:old e:old',
+        status: { ...begun, waiting: { reason: 'NotAvailable', message: '', nodes: [], since: stamp(-5_000) } },
+      },
+      want: { waiting: { since: stamp(-5_000) } },
+    },
+    'names the nodes between two pods': {
+      view: { nodes: 'a:old~ b:- c:old d:old e:old' },
+      want: { waiting: { reason: 'Upgrading', message: 'waiting for new pods on a, b', nodes: ['a', 'b'] } },
+    },
+    'says that executors begin nothing without the job queue': {
+      view: { view: { queueOutage: 'Redis does not answer' } },
+      want: {
+        waiting: {
+          reason: 'QueueUnavailable',
+          message:
+            '2 more nodes are to be updated; executors begin nothing while the job queue is away, and go on by themselves when it is back: ' +
+            'Redis does not answer',
+          nodes: [],
+        },
+      },
+    },
+    'says nothing of the job queue where no executor has anything to begin': {
+      view: { nodes: 'a:new b:new! c:old d:old e:old', view: { queueOutage: 'Redis does not answer' } },
+      want: { waiting: { reason: 'NotAvailable' } },
+    },
+    'names the nodes that use the budget up': {
+      view: { nodes: 'a:old! b:old! c:old d:old e:old' },
+      want: {
+        waiting: { reason: 'BudgetUsedUp', message: expect.stringContaining('maxUnavailable (2) is used up by a, b'), nodes: ['a', 'b'] },
+      },
+    },
+    'waits for nothing in a batch that is ready': {
+      view: {
+        nodes: 'a:new b:new c:old d:old e:old',
+        status: { ...begun, waiting: { reason: 'Upgrading', message: '', nodes: [], since: stamp(0) } },
+      },
+      want: { canaryStatus: { batchState: 'Ready', batchReadyTime: stamp(0) }, waiting: null },
+    },
+    'counts no more nodes of a batch than it has': {
+      view: { nodes: 'a:new b:new c:new d:old e:old', status: begun },
+      want: { message: 'batch 1 is ready: 3 nodes are updated and available, more than the 2 of the batch' },
+    },
+    'says until when the final settling time runs': {
+      view: {
+        ...leaving(-9_000),
+        nodes: 'a:new b:new c:new d:new e:new',
+        annotations: { [partition]: '0' },
+        status: { ...leaving(-9_000).status, ...begun },
+      },
+      want: { message: `settling: goes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
+    },
+    'begins the final settling time again where its beginning is no time that can be read': {
+      view: {
+        ...leaving(-9_000),
+        nodes: 'a:new b:new c:new d:new e:new',
+        annotations: { [partition]: '0' },
+        status: {
+          ...begun,
+          canaryStatus: { ...leaving(-9_000).status?.canaryStatus, batchReadyTime: '2026-01-01T00:00:00x0+99:99' } as never,
+        },
+      },
+      want: { settlingUntil: stamp(10_000) },
+    },
+    'speaks of no settling while a node is not available': {
+      view: {
+        ...leaving(-9_000),
+        nodes: 'a:new b:new c:new d:new e:new!',
+        annotations: { [partition]: '0' },
+        status: { ...leaving(-9_000).status, ...begun },
+      },
+      want: { message: expect.stringMatching(/^batch 2: 4 of 5 nodes/) },
+    },
+    'leaves nodes behind only when the others have settled': {
+      view: { ...leaving(-9_000), status: { ...leaving(-9_000).status, ...begun } },
+      want: { waiting: null, skippedNodes: ['e'] },
+    },
+    'names the nodes that are left': {
+      view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun } },
+      want: {
+        phase: 'Finalizing',
+        waiting: { reason: 'NodesLeft', message: expect.stringContaining('for they are NotReady, on e'), nodes: ['e'] },
+      },
+    },
+    'leaves tolerated nodes behind too, and names them': {
+      view: {
+        ...leaving(-10_000),
+        nodes: 'a:new b:new c:new d:new e:new!',
+        spec: { batchPartition: undefined, failureThreshold: 1 },
+        record: { partition: 0, permits: [permitFor('e')] },
+        status: { ...leaving(-10_000).status, ...begun },
+      },
+      want: { waiting: { reason: 'NodesLeft', message: expect.stringContaining('no pod is available on e'), nodes: ['e'] } },
+    },
+    'does not call a release over whose last nodes are still being updated': {
+      view: {
+        ...leaving(-10_000),
+        nodes: 'a:new b:new c:new d:new! e:old?',
+        annotations: { [partition]: '0' },
+        status: { phase: 'Finalizing', ...begun },
+      },
+      want: { waiting: { reason: 'NotAvailable', nodes: ['d'] } },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { view, want }) => {
+    expect(planBatchRelease(aView(view))).toMatchObject({ kind: 'writeStatus', status: want })
+  })
+
+  it('writes mere counts every five seconds and everything else at once', () => {
+    const said = onceSaid(aView({ nodes: 'a:old~ b:old~ c:old d:old e:old' }))
+    const counts = { ...said, fleet: aView({ nodes: 'a:- b:old~ c:old d:old e:old' }).fleet, statusWrittenMs: 98_000 }
+    const fewer = { ...counts, fleet: aView({ nodes: 'a:new b:- c:old d:old e:old' }).fleet }
+    expect(planBatchRelease(fewer)).toMatchObject({ kind: 'wait', recheckAfterMs: 3_000 })
+    expect(planBatchRelease({ ...fewer, statusWrittenMs: 95_000 })).toMatchObject({ kind: 'writeStatus' })
+    const ready = { ...counts, fleet: aView({ nodes: 'a:new b:new c:old d:old e:old' }).fleet }
+    expect(planBatchRelease(ready)).toMatchObject({ kind: 'writeStatus', status: { canaryStatus: { batchState: 'Ready' } } })
+  })
+
+  it('says at once why somebody must act, also when only the words change', () => {
+    const held = (maxUnavailable: number | string): ViewFields => ({
+      daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } },
+      record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '2' }] },
+      annotations: { [daemonSetAnnotations.paused]: 'true' },
+    })
+    const said = onceSaid(aView(held('banana')))
+    const changed = { ...aView(held(0)), release: said.release, statusWrittenMs: 99_000 }
+    expect(planBatchRelease(changed)).toMatchObject({
+      kind: 'writeStatus',
+      status: { waiting: { reason: 'BudgetZero', message: expect.stringContaining('maxUnavailable is 0') } },
+    })
+  })
+
+  it('says at once that the final settling begins', () => {
+    const view = { ...aView({ ...leaving(-9_000), nodes: 'a:new b:new c:new d:new e:new', annotations: { [partition]: '0' } }) }
+    const said = onceSaid(view)
+    const release = { ...said.release, status: { ...said.release.status, settlingUntil: undefined } }
+    expect(planBatchRelease({ ...view, release, statusWrittenMs: 99_000 })).toMatchObject({ kind: 'writeStatus' })
+  })
+
+  it('replaces no status that came meanwhile: the first one tests the resourceVersion', () => {
+    const { release } = aView()
+    const { status: _none, ...bare } = release
+    expect(releaseStatusPatch(bare, { phase: 'Preparing' })).toContainEqual({ op: 'test', path: '/metadata/resourceVersion', value: '50' })
+    expect(releaseStatusPatch(release, { phase: 'Preparing' })).toEqual([
+      { op: 'test', path: '/metadata/uid', value: 'release' },
+      { op: 'test', path: '/metadata/generation', value: 4 },
+      { op: 'add', path: '/status/phase', value: 'Preparing' },
+    ])
+  })
+})
+
+describe('the labels of a release (F13)', () => {
+  const unlabelled = aView({ nodes: 'a:new b:new c:old d:new~ e:new' })
+  const view = {
+    ...unlabelled,
+    fleet: toFleetView(
+      unlabelled.fleet.nodes.map((node) => ({ ...node, pods: node.pods.map((pod) => ({ ...pod, rolloutId: 'before' })) })),
+    ),
+  }
+
+  it('go on standing pods of the revision, with the batch counted from 1', () => {
+    const labels = { [ROLLOUT_ID_LABEL]: 'new', [ROLLOUT_BATCH_ID_LABEL]: '1' }
+    const pods = ['a', 'b', 'e'].map((node) => ({
+      namespace: 'demo',
+      name: `pod-${node}`,
+      uid: `pod-${node}`,
+      node,
+      labels,
+      resourceVersion: null,
+    }))
+    expect(planBatchRelease(view)).toEqual({ kind: 'labelPods', pods, confirm: false })
+  })
+
+  it('go on no pod that has a permit, nor on one whose label is on its way', () => {
+    const flight = { ...view.release.status!.flight!, permits: [permitFor('a')] }
+    const release = { ...view.release, status: { ...view.release.status, flight } }
+    const plan = planBatchRelease({ ...view, release, labelled: new Set(['pod-b']) })
+    expect(plan.kind === 'labelPods' && plan.pods.map(({ name }) => name)).toEqual(['pod-e'])
+  })
+
+  it('go on pods while the release is stopped, but not while its record is being voided', () => {
+    const paused = aView({ ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } })
+    expect(planBatchRelease({ ...paused, fleet: view.fleet }).kind).toBe('labelPods')
+    const voiding = aView({ record: { state: 'voiding' } })
+    expect(planBatchRelease({ ...voiding, fleet: view.fleet }).kind).toBe('touchPermits')
+  })
+})
+
+function leaving(readyMs: number): ViewFields {
+  return {
+    nodes: 'a:new b:new c:new d:new e:old?',
+    spec: { batchPartition: undefined },
+    record: { partition: 0 },
+    annotations: { [partition]: '0', [inProgressing]: null },
+    status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(readyMs) } },
+  }
+}
+
+function stamp(fromNowMs: number): string {
+  return new Date(NOW_MS + fromNowMs).toISOString()
+}
+
+/** What the status says once a retry has accepted the nodes. */
+function accepted(...nodes: readonly string[]): NonNullable<NonNullable<ViewFields['status']>['failure']> {
+  return { reason: 'Accepted', message: '', nodes: [], count: 0, stops: false, release: 'r1', accepted: nodes }
+}

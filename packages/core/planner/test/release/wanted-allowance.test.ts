@@ -1,0 +1,148 @@
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { controlInfo, controlledBy, resolveLimit, wantedAllowance } from '@tranche/planner'
+import { describe, expect, it } from 'vitest'
+import { aView, type ViewFields } from '../../../../../test/toys/build-view.ts'
+
+const { controlInfo: control, rollout } = daemonSetAnnotations
+const deleting = { deletionTimestamp: '2023-11-14T00:00:00Z' }
+const budgetZero = { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 0 } } }
+const byHand = { ownerReferences: [] }
+const ownerRollout = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
+const failure = { reason: 'ReleaseFailed', message: 'it crashes', at: '2023-11-14T00:00:00Z', nodes: ['a'], stops: true, release: 'new' }
+const failedByHand: ViewFields = {
+  metadata: byHand,
+  tranche: { release: undefined, canaryRevision: undefined },
+  annotations: { [rollout]: null },
+  status: { failure },
+}
+const stop = (reason: string): object => ({ kind: 'stop', holds: [{ reason }] })
+
+describe('wantedAllowance', () => {
+  const cases: Record<string, { view: ViewFields; want: object }> = {
+    'allows the batch within the budget': {
+      view: {},
+      want: {
+        kind: 'allow',
+        stable: 'old',
+        allowance: { workloadUid: 'daemonset', generation: 2, revision: 'new', partition: 3, limit: 2 },
+      },
+    },
+    'stops when the DaemonSet does not exist, before all else': {
+      view: { daemonSet: null, metadata: deleting, tranche: { paused: true } },
+      want: stop('WorkloadNotFound'),
+    },
+    'stops when it is being deleted, before it asks who is in charge': {
+      view: { metadata: deleting, view: { otherControl: 'exists' }, tranche: { paused: true } },
+      want: stop('Deleting'),
+    },
+    'stops when another BatchRelease is in charge, paused or not': {
+      view: { annotations: { [control]: controlInfo('b', 'b') }, view: { otherControl: 'exists' }, tranche: { paused: true } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'b' }], message: expect.stringContaining('names BatchRelease b') },
+    },
+    'stops when paused, before it looks at the budget': {
+      view: { tranche: { paused: true }, daemonSet: budgetZero },
+      want: { kind: 'stop', holds: [{ reason: 'Paused', id: '4' }] },
+    },
+    'stops when the Rollout holds it, and says why in its words': {
+      view: { tranche: { hold: { reason: 'RevisionHeld', id: 'new', message: 'taken back' }, paused: true }, daemonSet: budgetZero },
+      want: { kind: 'stop', holds: [{ reason: 'RevisionHeld', id: 'new' }], message: 'taken back' },
+    },
+    'stops when the budget is zero, before it looks for revisions': {
+      view: { daemonSet: budgetZero, revisions: [] },
+      want: stop('BudgetZero'),
+    },
+    'stops on surge': {
+      view: { daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } } },
+      want: stop('BudgetZero'),
+    },
+    'stops a release by hand that has failed, while its template is there': {
+      view: { ...failedByHand, record: { revision: 'new' } },
+      want: { kind: 'stop', holds: [{ reason: 'ReleaseFailed', id: 'new' }] },
+    },
+    'allows a release by hand another template than the one that failed': {
+      view: { ...failedByHand, record: { revision: 'failed' }, status: { failure: { ...failure, release: 'failed' } } },
+      want: { kind: 'allow', allowance: { revision: 'new' } },
+    },
+    'stops a release of a Rollout that has failed, whatever template its record was for': {
+      view: { record: { revision: 'failed' }, status: { failure: { ...failure, release: 'r1' } } },
+      want: { kind: 'stop', holds: [{ reason: 'ReleaseFailed', id: 'r1' }] },
+    },
+    'stops when the template is no longer that of the release': {
+      view: { tranche: { canaryRevision: 'older' } },
+      want: { kind: 'stop', holds: [{ reason: 'RevisionChanged', id: 'new' }] },
+    },
+    'stops where a kind Rollout of another group owns it, on a DaemonSet that is bound to a Rollout of that name (F15)': {
+      view: { metadata: { ownerReferences: [{ ...ownerRollout, apiVersion: 'argoproj.io/v1alpha1' }] } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }] },
+    },
+    'stops where it names the Rollout as its owner, and is not the one of its name (F15)': {
+      view: { metadata: { name: 'other', ownerReferences: [ownerRollout] } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }] },
+    },
+    'stops where the Rollout is not its controller (F15)': {
+      view: { metadata: { ownerReferences: [{ ...ownerRollout, controller: false }] } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }] },
+    },
+    'decides nothing while revisions are pending': { view: { revisions: [] }, want: { kind: 'pending' } },
+    'decides nothing before the Rollout has bound the DaemonSet': { view: { annotations: { [rollout]: null } }, want: { kind: 'pending' } },
+    'takes over from a BatchRelease that has vanished': {
+      view: { annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
+      want: { kind: 'allow' },
+    },
+    'executes a BatchRelease written by hand, with the revisions it discovers': {
+      view: {
+        metadata: byHand,
+        annotations: { [rollout]: null, [control]: null },
+        tranche: { canaryRevision: undefined, stableRevision: undefined },
+      },
+      want: { kind: 'allow', allowance: { revision: 'new' }, stable: 'old' },
+    },
+    'holds a BatchRelease written by hand on a DaemonSet that has a Rollout': {
+      view: { metadata: byHand },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }], message: expect.stringContaining('Rollout agent') },
+    },
+    'holds a BatchRelease written by hand where a stale control-info is left': {
+      view: { metadata: byHand, annotations: { [rollout]: null, [control]: controlInfo('b', 'gone') }, view: { otherControl: 'vanished' } },
+      want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'gone' }], message: expect.stringContaining('remove the annotation') },
+    },
+    'allows everything where the plan says no batch': {
+      view: { spec: { batchPartition: undefined } },
+      want: { allowance: { partition: 0 } },
+    },
+    'holds a plan that breaks a rule, and names the field': {
+      view: { spec: { batchPartition: 9 } },
+      want: { kind: 'stop', holds: [{ reason: 'InvalidSpec' }], message: expect.stringContaining('spec.releasePlan.batchPartition is 9') },
+    },
+    'counts a percent size of the nodes desired now': {
+      view: { nodes: 'a:old b:old c:old d:old e:old f:old' },
+      want: { allowance: { partition: 3 } },
+    },
+    'is complete with zero desired nodes, whatever the budget': {
+      view: { nodes: '', daemonSet: budgetZero },
+      want: { kind: 'allow', progress: { state: 'Ready' } },
+    },
+  }
+
+  it.each(Object.entries(cases))('%s', (_name, { view, want }) => {
+    expect(wantedAllowance(aView(view))).toMatchObject(want)
+  })
+
+  it.each([
+    ['is 1 where nothing is said', undefined, 10, 1],
+    ['rounds a percentage of the desired nodes up', '15%', 10, 2],
+    ['is 1000 at most', 5000, 9000, 1000],
+    ['is 1 where nobody is desired', '10%', 0, 1],
+  ])('resolves a maxUnavailable that %s', (_name, maxUnavailable, desired, want) => {
+    const rollingUpdate = maxUnavailable === undefined ? {} : { maxUnavailable }
+    expect(resolveLimit(aView({ daemonSet: { updateStrategy: { rollingUpdate } } }).daemonSet!, desired)).toBe(want)
+  })
+
+  it.each([
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['a number for a uid', '{"name":"a","uid":1}'],
+    ['null', 'null'],
+  ])('takes a control-info that is %s for none', (_name, text) => {
+    expect(controlledBy(aView({ annotations: { [control]: text } }).daemonSet!)).toBeUndefined()
+  })
+})

@@ -1,0 +1,85 @@
+import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
+import { type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { policyTerms } from '../../src/rollout/release-policy.ts'
+import { settle } from '../../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+
+let running: RolloutView
+beforeAll(() => {
+  const toy = new ToyCluster({ nodes: 4, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  settle(toy)
+  toy.setImage('v2')
+  settle(toy)
+  running = toy.rolloutView()!
+})
+
+const analysis = [{ name: 'errors', http: { url: 'http://metrics.example/errors' }, successCondition: 'result.ok' }]
+
+describe('what a BatchRelease says of the policy', () => {
+  it.each<[string, PolicyReading | ReleasePolicy['spec'], object]>([
+    ['the defaults without one', { kind: 'none' }, { finalSettleSeconds: 10 }],
+    ['its override', { maxUnavailable: '20%' }, { maxUnavailable: '20%', finalSettleSeconds: 10 }],
+    ['its soaks, in whole seconds', { soak: { step: '1m30s', final: '1500ms' } }, { stepSoakSeconds: 90, finalSettleSeconds: 2 }],
+    ['that there is no soak', { soak: { step: '0s', final: '0s' } }, { stepSoakSeconds: 0, finalSettleSeconds: 0 }],
+    ['its rules of failure', { failure: { action: 'Rollback' } }, { failure: { action: 'Rollback' }, finalSettleSeconds: 10 }],
+    [
+      'its node rules',
+      { nodes: { exclude: [{ matchLabels: { pool: 'gpu' } }] } },
+      { nodes: { exclude: [{ matchLabels: { pool: 'gpu' } }] } },
+    ],
+    ['its analyses', { analysis }, { analysis }],
+  ])('is %s', (_what, policy, terms) => {
+    expect(tranche(withPolicy(policy))).toMatchObject(terms)
+  })
+
+  it.each<[string, Rollout['spec']['strategy']['canary'], ReleasePolicy['spec'], object]>([
+    ['failureThreshold, where the policy does not say how many nodes may fail', { failureThreshold: '10%' }, {}, { maxFailedNodes: '10%' }],
+    ['the number of the policy, where it says one', { failureThreshold: 3 }, { failure: { maxFailedNodes: 0 } }, { maxFailedNodes: 0 }],
+  ])('tolerates %s', (_what, canary, spec, failure) => {
+    expect(tranche(inCanary(withPolicy(spec), canary))?.failure).toEqual(failure)
+  })
+
+  it('has a selector for every batch where a step has one', () => {
+    const pool = { matchLabels: { pool: 'a' } }
+    const steps = [{ nodes: pool, pause: {} }, { replicas: '100%' }]
+    expect(tranche(inCanary(withPolicy({ nodes: { order: [{ by: 'Name' }] } }), { steps }))?.nodes).toEqual({
+      order: [{ by: 'Name' }],
+      steps: [pool, {}],
+    })
+  })
+
+  it('stays as it was while the policy cannot be used: nothing laxer takes its place', () => {
+    const { release } = running
+    const held = { ...release!, spec: { ...release!.spec, tranche: { ...release!.spec.tranche, maxUnavailable: 1, stepSoakSeconds: 60 } } }
+    for (const policy of [
+      { kind: 'missing', name: 'careful' },
+      { kind: 'unseen', name: 'careful' },
+      { maxUnavailable: 3, soak: { step: 'soon' } },
+    ] as const)
+      expect(policyTerms({ ...withPolicy(policy), release: held })).toMatchObject({ maxUnavailable: 1, stepSoakSeconds: 60 })
+  })
+
+  it('has neither soaks nor analyses where the release is promoted in full, and its budget all the same', () => {
+    const view = withPolicy({ maxUnavailable: 1, soak: { step: '1h', final: '1h' }, analysis })
+    const status = { ...view.rollout.status!, acceptedActions: { promote: { id: '1', full: true } } }
+    const said = tranche({ ...view, rollout: { ...view.rollout, status } })
+    expect([said?.maxUnavailable, said?.stepSoakSeconds, said?.finalSettleSeconds, said?.analysis]).toEqual([1, undefined, 0, undefined])
+  })
+})
+
+function withPolicy(policy: PolicyReading | ReleasePolicy['spec']): RolloutView {
+  if ('kind' in policy) return { ...running, policy }
+  const metadata = { namespace: 'demo', name: 'careful', uid: 'p1', resourceVersion: '1', generation: 1 }
+  return { ...running, policy: { kind: 'found', policy: { metadata, spec: policy } } }
+}
+
+function inCanary(view: RolloutView, canary: Rollout['spec']['strategy']['canary']): RolloutView {
+  const { rollout } = view
+  const strategy = { canary: { ...rollout.spec.strategy.canary, ...canary } }
+  return { ...view, rollout: { ...rollout, spec: { ...rollout.spec, strategy } } }
+}
+
+function tranche(view: RolloutView): NonNullable<ReturnType<typeof releaseSpecFor>>['tranche'] {
+  return releaseSpecFor(view)?.tranche
+}

@@ -1,0 +1,103 @@
+import type { CanaryStatus, Rollout } from '@tranche/api-schema'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { settle } from '../../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+
+const STEPS = 3
+const acts = fc.array(fc.constantFrom('rollout', 'release', 'executor', 'native', 'time'), { maxLength: 60 })
+const words = fc.oneof(
+  fc.constantFrom<Partial<CanaryStatus>>(
+    { currentStepState: 'StepReady' },
+    { currentStepState: 'Completed' },
+    { currentStepState: 'StepUpgrade' },
+  ),
+  fc.integer({ min: 1, max: STEPS }).map((nextStepIndex): Partial<CanaryStatus> => ({ nextStepIndex })),
+)
+/** The pass over the Rollout between whose read and write the action falls. */
+const moment = fc.nat(12)
+
+describe('an action that a user writes between the read and the write of a pass', () => {
+  it('is carried out, or put back with a warning, and never lost (G10)', () => {
+    const ends = { carriedOut: 0, putBack: 0 }
+    fc.assert(
+      fc.property(acts, words, moment, fc.boolean(), (all, word, at, paused) => {
+        const toy = releasing(paused)
+        for (const act of all) actFor(toy, act)
+        for (let pass = 0; pass < at; pass++) passAll(toy)
+        const before = toy.warnings.length
+        let written: Rollout | undefined
+        toy.passRollout(() => {
+          toy.setCanaryStatus(word)
+          written = toy.rollout
+        })
+        const status = written?.status
+        if (status?.canaryStatus === undefined || isOwnWord(written!, word)) return
+        settle(toy)
+        if (isHeeded(toy.rollout!, written!)) ends.carriedOut++
+        else ends.putBack++
+        if (!isHeeded(toy.rollout!, written!))
+          expect(toy.warnings.length, JSON.stringify([status, toy.rollout?.status])).toBeGreaterThan(before)
+      }),
+      { numRuns: 150 },
+    )
+    expect(Math.min(ends.carriedOut, ends.putBack)).toBeGreaterThan(5)
+  })
+
+  it('approves the step that stood there when it was written, and no other (G10)', () => {
+    fc.assert(
+      fc.property(acts, moment, (all, at) => {
+        const toy = releasing(true)
+        for (const act of all) actFor(toy, act)
+        for (let pass = 0; pass < at; pass++) passAll(toy)
+        let stepped = 0
+        toy.passRollout(() => {
+          stepped = toy.rollout?.status?.canaryStatus?.currentStepIndex ?? 0
+          toy.setCanaryStatus({ currentStepState: 'StepReady' })
+        })
+        settle(toy)
+        // Every step but the last pauses for ever: one approval leaves one of them.
+        expect(toy.rollout?.status?.canaryStatus?.currentStepIndex ?? 0).toBeLessThanOrEqual(Math.max(1, stepped) + 1)
+      }),
+      { numRuns: 100 },
+    )
+  })
+})
+
+function releasing(paused: boolean): ToyCluster {
+  const pause = paused ? {} : { duration: 5 }
+  const toy = new ToyCluster({ steps: [{ replicas: 1, pause }, { replicas: '60%', pause }, { replicas: '100%' }] })
+  settle(toy)
+  toy.setImage('v2')
+  return toy
+}
+
+function actFor(toy: ToyCluster, act: string): void {
+  if (act === 'rollout') toy.passRollout()
+  if (act === 'release') toy.passRelease()
+  if (act === 'executor') toy.passExecutor()
+  if (act === 'native') toy.actNatively()
+  toy.nowMs += act === 'time' ? 2_000 : 10
+}
+
+function passAll(toy: ToyCluster): void {
+  for (const act of ['rollout', 'release', 'executor', 'native']) actFor(toy, act)
+}
+
+/** What was written is what stood there: nobody could tell it from our own words, and nothing is asked for. */
+function isOwnWord({ status }: Rollout, word: Partial<CanaryStatus>): boolean {
+  if (word.currentStepState !== undefined) return word.currentStepState === status?.currentStepState
+  const { currentStepIndex = 0, nextStepIndex } = status?.canaryStatus ?? {}
+  return nextStepIndex === currentStepIndex + 1 || nextStepIndex === -1 || nextStepIndex === currentStepIndex
+}
+
+/** An approval leaves the step that was paused; a jump arrives, or has gone on from there. */
+function isHeeded(now: Rollout, written: Rollout): boolean {
+  const { status } = written
+  const asked = status!.canaryStatus!
+  const there = now.status?.canaryStatus?.currentStepIndex ?? 0
+  if (status!.phase !== 'Progressing') return false
+  if (asked.currentStepState === 'StepReady' && status!.currentStepState === 'StepPaused') return there > asked.currentStepIndex
+  if (asked.currentStepState !== status!.currentStepState) return false
+  return asked.nextStepIndex >= 1 && there >= asked.nextStepIndex
+}

@@ -1,0 +1,263 @@
+import type { RolloutStep } from '@tranche/api-schema'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { strategyOf } from '@tranche/planner'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { expectSameWithoutMessages } from './without-messages.ts'
+import { settle } from '../../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+
+const actors = ['passRollout', 'passRelease', 'passExecutor', 'actNatively'] as const
+type Actor = (typeof actors)[number]
+
+/** Whoever acts next: each acts for one write, so every crash between two writes is somewhere among the orders. */
+const acting = fc.record({
+  kind: fc.constant('act' as const),
+  actor: fc.constantFrom<Actor>(...actors),
+  times: fc.integer({ min: 1, max: 6 }),
+})
+const node = fc.integer({ min: 0, max: 4 }).map((at) => `node-${at}`)
+const plans: RolloutStep[][] = [
+  [{ replicas: '100%' }],
+  [{ replicas: 1, pause: {} }, { replicas: '60%', pause: { duration: 5 } }, { replicas: '100%' }],
+  [
+    { replicas: '20%', pause: {} },
+    { replicas: '60%', pause: {} },
+  ],
+  [
+    { replicas: '50%', pause: {} },
+    { replicas: '20%', pause: {} },
+  ],
+]
+const disturbing = fc.oneof(
+  fc.record({ kind: fc.constant('image' as const), image: fc.constantFrom('v1', 'v2', 'v3') }),
+  fc.record({ kind: fc.constant('pause' as const), paused: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('statusWrite' as const),
+    words: fc.constantFrom(
+      { currentStepState: 'StepReady' as const },
+      { nextStepIndex: 2 },
+      { nextStepIndex: 1 },
+      { currentStepState: 'Completed' as const },
+    ),
+  }),
+  fc.record({
+    kind: fc.constant('action' as const),
+    // Few ids, so that some come again, as with an older manifest.
+    action: fc.record({
+      id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+      type: fc.constantFrom('approve', 'promote', 'abort', 'abort', 'retry'),
+      expectedStep: fc.constantFrom(1, 2),
+    }),
+  }),
+  fc.record({ kind: fc.constant('onDelete' as const), policy: fc.constantFrom('Freeze', 'Complete', 'Rollback') }),
+  fc.record({ kind: fc.constant('node' as const), node, state: fc.constantFrom('ready', 'notReady', 'bad', 'gone') }),
+  fc.record({ kind: fc.constant('budget' as const), maxUnavailable: fc.constantFrom(0, 1, 3, '50%') }),
+  fc.record({ kind: fc.constant('steps' as const), steps: fc.constantFrom(...plans) }),
+  fc.record({ kind: fc.constant('disabled' as const), disabled: fc.boolean() }),
+  fc.record({ kind: fc.constant('strategy' as const) }),
+  fc.record({ kind: fc.constant('remade' as const) }),
+  fc.record({ kind: fc.constant('time' as const), ms: fc.constantFrom(1_000, 30_000) }),
+  fc.record({ kind: fc.constant('mishap' as const), mishap: fc.constantFrom('touchesUnclear' as const, 'diesAfterTouches' as const) }),
+)
+type Happening = typeof acting extends fc.Arbitrary<infer A> ? (typeof disturbing extends fc.Arbitrary<infer D> ? A | D : never) : never
+interface Story {
+  readonly scope: 'binding' | 'release'
+  readonly steps: RolloutStep[]
+  readonly happenings: readonly Happening[]
+}
+const story: fc.Arbitrary<Story> = fc.record({
+  scope: fc.constantFrom('binding' as const, 'release' as const),
+  steps: fc.constantFrom(...plans.slice(0, 3)),
+  happenings: fc.array(fc.oneof({ weight: 3, arbitrary: acting }, { weight: 1, arbitrary: disturbing }), { minLength: 10, maxLength: 80 }),
+})
+
+/** A node that was updated natively turns NotReady: that is a verdict, and no calm cluster lifts it. */
+const failedByItsNode: Story = {
+  scope: 'binding',
+  steps: [{ replicas: '100%' }],
+  happenings: [
+    { kind: 'image', image: 'v2' },
+    act('actNatively', 1),
+    act('passRollout', 2),
+    act('passRelease', 2),
+    act('passRollout', 1),
+    act('passRelease', 1),
+    { kind: 'strategy' },
+    act('passRollout', 2),
+    act('actNatively', 2),
+    { kind: 'node', node: 'node-0', state: 'notReady' },
+    act('passRelease', 6),
+    act('passRollout', 2),
+  ],
+}
+
+describe('planRollout and planBatchRelease, whatever happens and wherever they are cut off', () => {
+  it('end the release once the cluster is calm, write no more, and leave nothing behind (G6, G7, G10, G12)', () => {
+    fc.assert(
+      fc.property(story, ({ scope, steps, happenings }) => {
+        const toy = new ToyCluster({ scope, steps })
+        settle(toy)
+        for (const happening of happenings) happen(toy, happening)
+        becalm(toy)
+        settle(toy, () => checkPromises(toy))
+        for (let round = 0; round < 20 && toy.rollout?.status?.phase !== 'Healthy'; round++) {
+          if (toy.rollout?.status?.currentStepState === 'StepPaused') toy.setCanaryStatus({ currentStepState: 'StepReady' })
+          if (waitsForRetry(toy)) toy.act({ id: `calm-${round}`, type: 'retry' })
+          settle(toy, () => checkPromises(toy))
+        }
+        expect(toy.rollout?.status?.phase, JSON.stringify([toy.rollout?.status, toy.release, toy.daemonSet, toy.pods])).toBe('Healthy')
+        expect(toy.oldPods()).toEqual([])
+        expect(toy.release).toBeUndefined()
+        expect(strategyOf(toy.daemonSet)).toBe(scope === 'binding' ? 'OnDelete' : 'RollingUpdate')
+        expect(Object.keys(toy.daemonSet.metadata.annotations ?? {}).toSorted()).toEqual(
+          [...(scope === 'binding' ? [daemonSetAnnotations.originalUpdateStrategy] : []), daemonSetAnnotations.rollout].toSorted(),
+        )
+        expect(toy.rollout?.status?.observedGeneration).toBe(toy.rollout?.metadata.generation)
+      }),
+      { numRuns: 250, examples: [[failedByItsNode]] },
+    )
+  })
+
+  it('decide the same whatever the messages of the objects say', () => {
+    fc.assert(
+      fc.property(story, ({ scope, steps, happenings }) => {
+        const toy = new ToyCluster({ scope, steps })
+        settle(toy)
+        toy.setImage('v2')
+        for (const happening of happenings) {
+          happen(toy, happening)
+          expectSameWithoutMessages(toy)
+        }
+        settle(toy, () => expectSameWithoutMessages(toy))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('let go of the DaemonSet when the Rollout is deleted, and freeze what is half released, or end it first (G6, G12)', () => {
+    fc.assert(
+      fc.property(story, ({ scope, steps, happenings }) => {
+        const toy = new ToyCluster({ scope, steps })
+        for (const happening of happenings) happen(toy, happening)
+        for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: false })
+        setBudget(toy, 2)
+        heedContest(toy)
+        toy.deleteRollout()
+        settle(toy, () => checkPromises(toy))
+        expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
+        const keys = Object.keys(toy.daemonSet.metadata.annotations ?? {}).toSorted()
+        const frozen = [daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.frozen].toSorted()
+        expect([[], frozen]).toContainEqual(keys)
+        // Once it is frozen the user's manifest rules, and may go on natively.
+        const byUser = happenings.some(({ kind }) => kind === 'strategy')
+        if (keys.length > 0 && !byUser) expect(strategyOf(toy.daemonSet)).toBe('OnDelete')
+      }),
+      { numRuns: 250 },
+    )
+  })
+})
+
+function act(actor: Actor, times: number): Happening {
+  return { kind: 'act', actor, times }
+}
+
+function happen(toy: ToyCluster, happening: Happening): void {
+  switch (happening.kind) {
+    case 'act':
+      for (let time = 0; time < happening.times; time++) actFor(toy, happening.actor)
+      return
+    case 'image':
+      return toy.setImage(happening.image)
+    case 'pause':
+      return toy.pause(happening.paused)
+    case 'statusWrite':
+      return toy.setCanaryStatus(happening.words)
+    case 'action':
+      return toy.act(happening.action)
+    case 'onDelete':
+      return toy.onDelete(happening.policy)
+    case 'node':
+      return void (happening.state === 'gone'
+        ? toy.nodes.delete(happening.node)
+        : toy.nodes.set(happening.node, { ready: happening.state !== 'notReady', bad: happening.state === 'bad' }))
+    case 'budget':
+      return setBudget(toy, happening.maxUnavailable)
+    case 'steps':
+      return setSteps(toy, happening.steps)
+    case 'disabled':
+      return toy.editRollout((spec) => ({ ...spec, disabled: happening.disabled }))
+    case 'strategy':
+      return toy.editDaemonSet({
+        spec: { ...toy.daemonSet.spec, updateStrategy: { ...toy.daemonSet.spec.updateStrategy, type: 'RollingUpdate' } },
+      })
+    case 'remade':
+      return toy.remakeDaemonSet()
+    case 'time':
+      toy.nowMs += happening.ms
+      return
+    case 'mishap':
+      toy.mishap = happening.mishap
+  }
+}
+
+function actFor(toy: ToyCluster, actor: Actor): void {
+  const before = toy.daemonSet
+  toy[actor]()
+  toy.nowMs += 10
+  checkPromises(toy)
+  if (actor === 'actNatively') return
+  const [was, is] = [before, toy.daemonSet].map(
+    (daemonSet) => daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy],
+  )
+  if (was !== undefined && is !== undefined) expect(is).toBe(was)
+  if (strategyOf(before) === 'OnDelete' && strategyOf(toy.daemonSet) !== 'OnDelete') expect(toy.oldPods()).toEqual([])
+}
+
+/** The version is held, or has failed: a person decides. */
+function waitsForRetry({ rollout }: ToyCluster): boolean {
+  const stalled = rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')
+  return stalled?.reason === 'RevisionHeld' || stalled?.reason === 'ReleaseFailed'
+}
+
+/** What must be so at every moment. */
+function checkPromises(toy: ToyCluster): void {
+  const { rollout, release } = toy
+  const status = rollout?.status
+  const record = release?.status?.flight
+  const acknowledged = (status?.observedGeneration ?? 0) >= (rollout?.metadata.generation ?? 0)
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
+  if (rollout?.spec.strategy.paused === true && acknowledged && progressing?.reason === 'Paused') expect(record?.state).not.toBe('open')
+  if (record?.state === 'open' && record.limit < 1) throw new Error('a record is open without a budget')
+  if (status !== undefined) expect(status.message).not.toBe('')
+  // G12: nothing is deleted for a held revision once the BatchRelease knows; each template is put back once for each action.
+  const knows = release !== undefined && release.status?.observedGeneration === release.metadata.generation
+  if (knows && release.spec.tranche?.hold !== undefined) expect(record?.state).not.toBe('open')
+  expect(toy.reverts.length).toBe(new Set(toy.reverts).size)
+  expect(new Set(status?.answeredActions).size).toBe(status?.answeredActions?.length ?? 0)
+}
+
+/** Whoever has set the strategy back more than once sees the message, and declares `OnDelete`. */
+function heedContest(toy: ToyCluster): void {
+  if (!(daemonSetAnnotations.controlInfo in (toy.daemonSet.metadata.annotations ?? {})) || strategyOf(toy.daemonSet) === 'OnDelete') return
+  const updateStrategy = { ...toy.daemonSet.spec.updateStrategy, type: 'OnDelete' }
+  toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy } })
+}
+
+function becalm(toy: ToyCluster): void {
+  heedContest(toy)
+  for (const name of ['node-0', 'node-1', ...toy.nodes.keys()]) toy.nodes.set(name, { ready: true, bad: false })
+  toy.mishap = 'none'
+  setBudget(toy, 2)
+  toy.editRollout((spec) => ({ ...spec, disabled: false, strategy: { ...spec.strategy, paused: false } }))
+  setSteps(toy, [{ replicas: '40%', pause: {} }, { replicas: '100%' }])
+}
+
+function setBudget(toy: ToyCluster, maxUnavailable: number | string): void {
+  const updateStrategy = { ...toy.daemonSet.spec.updateStrategy, rollingUpdate: { maxUnavailable } }
+  toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy } })
+}
+
+function setSteps(toy: ToyCluster, steps: RolloutStep[]): void {
+  toy.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { ...spec.strategy.canary, steps } } }))
+}

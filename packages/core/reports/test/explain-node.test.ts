@@ -1,0 +1,175 @@
+import { explainNode } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { permitFor } from '../../../../test/toys/build-view.ts'
+import { aReading, type FactsFields } from './build-facts.ts'
+
+const spread = { nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] } }
+const held = { reason: 'RevisionHeld', message: 'revision new was taken back at 22:00' }
+
+describe('why a node is not updated', () => {
+  it.each<[string, FactsFields, object]>([
+    ['it is about to be', { nodes: 'a:old b:old c:old d:old e:old' }, { rule: 'Next', answer: 'a is about to be updated' }],
+    [
+      'its pod is permitted and may be deleted now',
+      { record: { permits: [permitFor('a')] } },
+      { rule: 'Next', answer: 'a is about to be updated: its pod may be deleted now' },
+    ],
+    [
+      'a later batch takes it',
+      { nodes: 'a:old b:new c:new d:old e:old' },
+      { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 takes it, as things stand' },
+    ],
+    [
+      'a later step selects it',
+      { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, { matchLabels: { name: 'a' } }] } } },
+      { rule: 'Step', answer: 'a is not updated yet: step 2 is the first that takes it, by its selector' },
+    ],
+    [
+      'no step selects it',
+      { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, { matchLabels: { name: 'c' } }] } } },
+      { rule: 'Step', answer: 'a is not updated yet: no step selects it, so it follows after the last one' },
+    ],
+    [
+      'others come before it, for which there are places',
+      {
+        nodes: 'a:old b:old c:old d:old e:old',
+        change: { a: { pod: { createdAt: '2023-11-14T22:14:00Z' } } },
+        record: { partition: 0, limit: 2 },
+      },
+      { rule: 'Order', answer: 'a is of this batch and waits: 4 other nodes come before it' },
+    ],
+    [
+      'as many nodes are down as may be',
+      { nodes: 'a:old b:new! c:new! d:old e:old', record: { partition: 0 } },
+      {
+        rule: 'Budget',
+        answer: 'a is of this batch and waits: 2 may be down at a time, and b, c are',
+        next: 'one of them has an available pod again',
+      },
+    ],
+    [
+      'as many nodes of its zone are down as may be',
+      {
+        nodes: 'a:old b:new! c:old d:old e:old',
+        tranche: spread,
+        record: { partition: 0 },
+        change: { a: { labels: { zone: 'eu-1a' } }, b: { labels: { zone: 'eu-1a' } } },
+      },
+      { rule: 'Spread', answer: 'a waits: with zone=eu-1a 1 may be down at a time, and b is' },
+    ],
+    [
+      'the policy excludes it',
+      { tranche: { nodes: { exclude: [{ matchLabels: { name: 'a' } }] } } },
+      { rule: 'Excluded', answer: 'a is not updated: nodes.exclude of the policy matches it, so it is left at the end' },
+    ],
+    [
+      'it is NotReady',
+      { nodes: 'a:old? b:old c:old d:old e:old' },
+      {
+        rule: 'NotReady',
+        answer: 'a is passed over: it is NotReady, and its kubelet does not answer',
+        next: 'it is updated once it is Ready',
+      },
+    ],
+    [
+      'the DaemonSet is not wanted there',
+      { change: { a: { desired: false } } },
+      {
+        rule: 'Placement',
+        answer: 'a is not updated: by its labels and taints it is no node for this DaemonSet, and its pod is about to go',
+      },
+    ],
+    [
+      'the Rollout is paused',
+      {
+        rollout: { strategy: { paused: true, canary: { steps: [{ replicas: '100%' }] } } },
+        rolloutStatus: { message: 'paused by spec.strategy.paused since 22:00' },
+      },
+      { rule: 'Paused', answer: 'a is not updated: paused by spec.strategy.paused since 22:00' },
+    ],
+    [
+      'the revision is held',
+      { rolloutStatus: { conditions: [{ type: 'Stalled', status: 'True', ...held }] } },
+      { rule: 'Held', answer: 'a is not updated: revision new was taken back at 22:00' },
+    ],
+    [
+      'the BatchRelease is stopped, and the Rollout has yet to say so',
+      {
+        record: { state: 'stopped', holds: [{ reason: 'ReleaseFailed', id: 'r1' }] },
+        status: { waiting: waiting('ReleaseFailed', '1 node failed') },
+      },
+      { rule: 'Failed', answer: 'a is not updated: 1 node failed' },
+    ],
+    [
+      'nothing is permitted yet',
+      { record: null },
+      { rule: 'Pending', answer: 'a is not updated: nothing is permitted yet, for the release begins, or its rules have just changed' },
+    ],
+    [
+      'the DaemonSet controller has yet to observe the template',
+      { generation: 3, observed: 2 },
+      { rule: 'Pending', answer: 'a is not updated: the DaemonSet controller has yet to observe the template' },
+    ],
+  ])('says that %s', (_name, fields, expected) => {
+    const tranche = { canaryRevision: 'new', stableRevision: 'old', release: 'r1', ...fields.tranche }
+    expect(explainNode(aReading({ ...fields, tranche }), 'a')).toMatchObject({ subject: 'a', ...expected })
+  })
+})
+
+describe('what became of the update of a node', () => {
+  it.each<[string, FactsFields, object]>([
+    [
+      'it is done',
+      { nodes: 'a:new', change: { a: { pod: { rolloutBatchId: '1', readyStamp: '2023-11-14T22:13:09Z' } } } },
+      { rule: 'Updated', answer: 'a runs revision new, of batch 1, and is available since 2023-11-14T22:13:09Z' },
+    ],
+    [
+      'it goes on: its old pod ends',
+      { nodes: 'a:old~' },
+      {
+        rule: 'Availability',
+        answer: 'a is being updated to revision new: the pod is terminating',
+        next: 'the old pod ends, and the new one becomes available',
+      },
+    ],
+    [
+      'it goes on: there is no pod',
+      { nodes: 'a:-' },
+      { rule: 'Availability', answer: 'a is being updated to revision new: there is no pod yet' },
+    ],
+    [
+      'it failed',
+      { nodes: 'a:new!', change: { a: { pod: { trouble: { reason: 'ImagePullBackOff', container: 'agent' } } } } },
+      { rule: 'Failed', answer: 'a runs revision new and does not come up: ImagePullBackOff: container agent' },
+    ],
+    [
+      'the DaemonSet has another template by now',
+      { nodes: 'a:new', generation: 3, observed: 2 },
+      { rule: 'Pending', next: 'it is taken up' },
+    ],
+    ['the node went away meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
+  ])('says that %s', (_name, fields, expected) => {
+    expect(explainNode(aReading(fields), 'a')).toMatchObject(expected)
+  })
+
+  it('knows nothing of a node that the DaemonSet has nothing to do with', () => {
+    expect(explainNode(aReading(), 'nobody')).toBeUndefined()
+  })
+
+  it('rests on facts, in order', () => {
+    const { facts } = explainNode(aReading({ nodes: 'a:old b:new c:new d:old e:old' }), 'a')!
+    expect(facts.map(({ name, value }) => `${name}: ${value}`)).toEqual([
+      'state: old',
+      'revision: old (stable)',
+      'released: new',
+      'pod: pod-a',
+      'node: Ready',
+      'step: 1 of 2 (StepUpgrade)',
+      'before it: 0 nodes',
+    ])
+  })
+})
+
+function waiting(reason: string, message: string): { reason: string; message: string; since: string; nodes: readonly string[] } {
+  return { reason, message, since: '2023-11-14T22:00:00Z', nodes: [] }
+}

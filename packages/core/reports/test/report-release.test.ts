@@ -1,0 +1,322 @@
+import type { RolloutStep } from '@tranche/api-schema'
+import { RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { explainRollout, reportBatches, reportHistory, reportRevisions, reportRollout } from '@tranche/reports'
+import { describe, expect, it } from 'vitest'
+import { settle } from '../../../../test/toys/settle.ts'
+import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
+import { aReading, type FactsFields, READ_MS, readToy } from './build-facts.ts'
+
+const steps: readonly RolloutStep[] = [
+  { replicas: '40%', pause: {} },
+  { replicas: '60%', pause: { duration: 60 } },
+]
+
+describe('what a Rollout waits for', () => {
+  it.each<[string, FactsFields, object]>([
+    [
+      'pods that are not available yet',
+      {
+        nodes: 'a:new b:new! c:old d:old e:old',
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: not ready on a'),
+      },
+      {
+        rule: 'Availability',
+        answer: expect.stringMatching(/: waiting for updated nodes to become available: not ready on b \(since/),
+        next: 'the pods on b become available',
+      },
+    ],
+    [
+      'places in maxUnavailable',
+      {
+        nodes: 'a:old b:old! c:old d:old e:old',
+        status: waiting('BudgetUsedUp', '1 more node is to be updated; maxUnavailable (1) is used up by b'),
+      },
+      { rule: 'Budget' },
+    ],
+    ['places in a zone', { status: waiting('SpreadUsedUp', 'zone=a may have 1 down') }, { rule: 'Spread' }],
+    [
+      'an answer for a pod that may be about to be deleted',
+      { status: waiting('TouchUnclear', 'the stop waits to hear whether a deletion is still on its way: the pod on b (500)') },
+      {
+        rule: 'Stopping',
+        next: 'the API server answers for the pods on b: see whether it does, and whether something refuses changes of pods',
+      },
+    ],
+    ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
+    ['a soak', { rolloutStatus: inState('StepMetricsAnalysis'), status: {} }, { rule: 'Soak' }],
+    [
+      'the clock, in a pause',
+      {
+        rollout: { strategy: { canary: { steps: [{ replicas: '40%', pause: { duration: 60 } }] } } },
+        rolloutStatus: inState('StepPaused'),
+      },
+      { rule: 'Step', next: 'its pause is over at 2023-11-14T22:01:00.000Z' },
+    ],
+    [
+      'a person, in a pause',
+      { rolloutStatus: inState('StepPaused') },
+      {
+        rule: 'Step',
+        next: 'approve: go on to the next step; promote: go on without the remaining pauses; abort: take the version back; jump: go to another step',
+      },
+    ],
+    [
+      'somebody who mends what stalls it',
+      { rolloutStatus: { conditions: [{ type: 'Stalled', status: 'True', reason: 'BudgetZero', message: 'maxUnavailable is 0' }] } },
+      { rule: 'BudgetZero', answer: 'maxUnavailable is 0' },
+    ],
+    [
+      'a controller that has yet to act on what was changed',
+      { rolloutStatus: { observedGeneration: 0 } },
+      {
+        rule: 'Pending',
+        answer: 'the controller has yet to act on generation 1 of the Rollout; step 1 of 2 (40%): 2 more nodes are to be updated',
+      },
+    ],
+  ])('is told: %s', (_name, fields, expected) => {
+    expect(explainRollout(aReading(fields))).toMatchObject({ subject: 'agent', ...expected })
+  })
+
+  it('comes with the facts that it rests on', () => {
+    const reading = aReading({ nodes: 'a:new b:new! c:old d:old? e:old', status: waiting('NotAvailable', 'waiting for c') })
+    expect(explainRollout(reading).facts).toEqual([
+      { name: 'phase', value: 'Progressing (InRolling)' },
+      { name: 'step', value: '1 of 2 (StepUpgrade since 2023-11-14T22:00:00Z)' },
+      { name: 'releases', value: 'new: new' },
+      { name: 'from', value: 'old' },
+      { name: 'nodes', value: '2 of 5 updated, 1 of them available' },
+      { name: 'down', value: '1 of at most 2: b' },
+      { name: 'waits for', value: 'waiting for updated nodes to become available: not ready on b (since 2023-11-14T22:13:00Z)' },
+      { name: 'skipped', value: '1: d' },
+    ])
+  })
+})
+
+describe('the message of a report', () => {
+  it.each<[string, FactsFields, string]>([
+    [
+      'names the nodes that are not available now, and not those of the status',
+      {
+        nodes: 'a:new b:new! c:old d:old e:old',
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
+      },
+      'step 1 of 2 (40%): waiting for updated nodes to become available: not ready on b (since 2023-11-14T22:13:00Z)',
+    ],
+    [
+      'counts what is still to be updated',
+      { nodes: 'a:new b:old c:old d:old e:old', status: waiting('Upgrading', '2 more nodes are to be updated') },
+      'step 1 of 2 (40%): 1 more node is to be updated (since 2023-11-14T22:13:00Z)',
+    ],
+    [
+      'says that the batch is over, where the controller has yet to see it',
+      {
+        nodes: 'a:new b:new c:old d:old e:old',
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
+      },
+      'step 1 of 2 (40%): every node of the batch is available, which the controller has yet to see',
+    ],
+    [
+      'says of a node that was down before its update that it is no failure, and what to do',
+      {
+        nodes: 'a:new! b:new c:old d:old e:old',
+        change: { a: { pod: { trouble: { reason: 'CrashLoopBackOff' } } } },
+        record: { permits: [{ node: 'a', podUid: 'before', podResourceVersion: '4', wasBad: true }] },
+        status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
+      },
+      'step 1 of 2 (40%): waiting for updated nodes to become available: CrashLoopBackOff on a; a had no available pod before the update either, ' +
+        'so this is no failure of the version, and no deadline ends the wait for it: fix the node, abort, or apply another template (since 2023-11-14T22:13:00Z)',
+    ],
+    [
+      'keeps what the nodes alone do not tell',
+      { nodes: 'a:new! b:old c:old d:old e:old', status: waiting('SpreadUsedUp', '1 more node is to be updated; zone=a may have 1 down') },
+      'step 1 of 2 (40%): 1 more node is to be updated; zone=a may have 1 down (since 2023-11-14T22:13:00Z)',
+    ],
+  ])('%s', (_name, fields, message) => {
+    const facts = aReading(fields)
+    expect(reportRollout(facts).message).toBe(message)
+    expect(explainRollout(facts).answer).toBe(message)
+  })
+})
+
+describe('a last step as large as the fleet', () => {
+  const pausesOf = (replicas: number | string): readonly (string | undefined)[] => {
+    const last: readonly RolloutStep[] = [
+      { replicas: 2, pause: {} },
+      { replicas, pause: {} },
+    ]
+    return reportRollout(aReading({ rollout: { strategy: { canary: { steps: [...last] } } } })).steps.map(({ pause }) => pause)
+  }
+
+  it.each([[5], [9], ['100%'], ['81%']])('shows no pause, which never comes (%s)', (replicas) => {
+    expect(pausesOf(replicas)).toEqual(['person', undefined])
+  })
+
+  it('shows its pause where it is smaller', () => {
+    expect(pausesOf(4)).toEqual(['person', 'person'])
+  })
+})
+
+describe('a pause', () => {
+  const since = 'paused by spec.strategy.paused since 2023-11-14T22:13:00Z'
+  const asked = 'asked for by alice at 2023-11-14T22:13:00Z: INC-4711'
+  const pausedBy = (stalled: boolean): ReturnType<typeof aReading> => {
+    const at = '2023-11-14T22:13:00Z'
+    const condition = { lastUpdateTime: at, lastTransitionTime: at, status: 'True' as const }
+    const facts = aReading({
+      rollout: { strategy: { paused: true, canary: { steps: [...steps] } } },
+      rolloutStatus: {
+        message: `${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on`,
+        lastAction: { id: '1', type: 'approve', by: 'bob', at: '2023-11-14T22:01:00Z', result: 'Accepted' },
+        conditions: [
+          { ...condition, type: 'Progressing', reason: 'Paused', message: '' },
+          ...(stalled
+            ? [{ ...condition, type: 'Stalled' as const, reason: 'ReleaseFailed' as const, message: 'revision new failed' }]
+            : []),
+        ],
+      },
+    })
+    const record = { id: '2', type: 'pause', by: 'alice', via: 'cli', at: '2023-11-14T22:13:00Z', reason: 'INC-4711' }
+    const annotations = { [RECORDED_ACTIONS_ANNOTATION]: JSON.stringify([record]) }
+    return { ...facts, rollout: { ...facts.rollout, metadata: { ...facts.rollout.metadata, annotations } } }
+  }
+
+  it('is told with who asked for it and why', () => {
+    const facts = pausedBy(false)
+    const message = `${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on (${asked})`
+    expect(reportRollout(facts).need).toMatchObject({ reason: 'Paused', message })
+    expect(explainRollout(facts).facts).toEqual(
+      expect.arrayContaining([
+        { name: 'paused', value: asked },
+        { name: 'last action', value: 'pause by alice at 2023-11-14T22:13:00Z: INC-4711' },
+      ]),
+    )
+  })
+
+  it.each([
+    ['approve', '2023-11-14T21:59:00Z', ' (in an earlier release)'],
+    ['approve', '2023-11-14T22:01:00Z', ''],
+    ['undo', '2023-11-14T21:59:30Z', ''],
+    ['undo', '2023-11-14T21:00:00Z', ' (in an earlier release)'],
+  ] as const)('marks the action %s of %s as one of an earlier release where it is one', (type, at, mark) => {
+    const lastAction = { id: '1', type: type as 'approve', by: 'bob', at, result: 'Accepted' as const }
+    const facts = aReading({ rolloutStatus: { lastAction }, metadata: { creationTimestamp: '2023-11-14T22:00:00Z' } })
+    const said = explainRollout(facts).facts.find(({ name }) => name === 'last action')?.value
+    expect(said).toBe(`${type} by bob at ${at}: Accepted${mark}`)
+  })
+
+  it('is told beside a failure, with what its end accepts', () => {
+    expect(reportRollout(pausedBy(true)).need).toMatchObject({
+      reason: 'ReleaseFailed',
+      message: `revision new failed; and it is ${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on (${asked})`,
+    })
+  })
+})
+
+describe('the batches of a release', () => {
+  it('are told by the labels of their pods: how many, since when, and when the last was Ready', () => {
+    const batch = (at: number, createdAt: string, readyStamp: string): object => ({
+      pod: { rolloutBatchId: String(at), createdAt, readyStamp },
+    })
+    const facts = aReading({
+      nodes: 'a:new b:new c:new! d:old e:old',
+      change: {
+        a: batch(1, '2023-11-14T22:01:00Z', '2023-11-14T22:01:07Z'),
+        b: batch(1, '2023-11-14T22:00:00Z', '2023-11-14T22:01:09Z'),
+        c: batch(2, '2023-11-14T22:02:00Z', '2023-11-14T22:02:00Z'),
+      },
+      rolloutStatus: inState('StepUpgrade', 2),
+    })
+    expect(reportBatches(facts)).toEqual([
+      { index: 1, nodes: 2, updated: 2, available: 2, state: 'done', startedAt: '2023-11-14T22:00:00Z', readyAt: '2023-11-14T22:01:09Z' },
+      { index: 2, nodes: 5, updated: 1, available: 0, state: 'current', startedAt: '2023-11-14T22:02:00Z' },
+    ])
+  })
+
+  it('all lie ahead before the first release', () => {
+    const toy = aToy()
+    expect(reportBatches(readToy(toy)).map(({ state }) => state)).toEqual(['ahead', 'ahead'])
+    expect(reportRollout(readToy(toy)).steps.map(({ state, pause }) => `${state} ${pause}`)).toEqual(['ahead person', 'ahead 60s'])
+  })
+
+  it('are all done after it, and the last one holds what followed it', () => {
+    const toy = aToy()
+    toy.setImage('v2')
+    settle(toy)
+    toy.act({ id: '1', type: 'promote' })
+    settle(toy)
+    expect(reportBatches(readToy(toy)).map(({ state, nodes }) => `${state} ${nodes}`)).toEqual(['done 2', 'done 5'])
+  })
+})
+
+describe('the revisions of a DaemonSet', () => {
+  it('are told newest first, with their roles, their nodes, and which is held', () => {
+    const toy = aToy()
+    toy.setImage('v2')
+    settle(toy)
+    const told = (): readonly string[] =>
+      reportRevisions(readToy(toy)).map(({ revision, role, nodes, held }) => `${revision} ${role} ${nodes} ${held}`)
+    expect(told()).toEqual(['hash-v2 canary 2 false', 'hash-v1 stable 3 false'])
+    toy.setImage('v3')
+    settle(toy)
+    expect(told()).toEqual(['hash-v3 canary 2 false', 'hash-v2 none 0 false', 'hash-v1 stable 3 false'])
+    toy.act({ id: '1', type: 'abort' })
+    settle(toy)
+    expect(told()).toEqual(['hash-v1 stable 5 false', 'hash-v3 none 0 true', 'hash-v2 none 0 false'])
+  })
+})
+
+describe('the history of a Rollout', () => {
+  it('has the latest releases with their images, and of the one that runs what it comes to', () => {
+    const toy = aToy()
+    toy.setImage('v2')
+    settle(toy)
+    const [running] = reportHistory(readToy(toy)).releases ?? []
+    expect(running).toMatchObject({ revision: 'hash-v2', number: 2, images: ['v2'], result: 'Waiting' })
+    toy.setImage('v3')
+    settle(toy)
+    expect(reportHistory(readToy(toy)).releases?.map(({ revision, result }) => [revision, result])).toEqual([
+      ['hash-v3', 'Waiting'],
+      ['hash-v2', 'Superseded'],
+    ])
+  })
+
+  it('has the actions on both objects, each once, newest first', () => {
+    const calm = aReading()
+    const record = (id: string, type: string, minute: number): object => ({
+      id,
+      type,
+      by: 'alice',
+      via: 'cli',
+      at: new Date(READ_MS + minute * 60_000).toISOString(),
+    })
+    const withRecord = <T extends { readonly metadata: object }>(object: T, ...records: readonly object[]): T => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { [RECORDED_ACTIONS_ANNOTATION]: JSON.stringify(records) } },
+    })
+    const rollout = withRecord(calm.rollout, record('1', 'pause', 1), record('3', 'resume', 3))
+    const daemonSet = withRecord(calm.daemonSet!, record('2', 'undo', 2), record('3', 'resume', 3))
+    expect(reportHistory({ ...calm, rollout, daemonSet }).actions.map(({ id, type }) => `${id} ${type}`)).toEqual([
+      '3 resume',
+      '2 undo',
+      '1 pause',
+    ])
+  })
+})
+
+function aToy(): ToyCluster {
+  const toy = new ToyCluster({ steps })
+  settle(toy)
+  return toy
+}
+
+function waiting(reason: string, message: string): NonNullable<FactsFields['status']> {
+  return { waiting: { reason, message, since: '2023-11-14T22:13:00Z', nodes: ['b'] } }
+}
+
+function inState(
+  currentStepState: 'StepUpgrade' | 'StepPaused' | 'StepMetricsAnalysis',
+  currentStepIndex = 1,
+): NonNullable<FactsFields['rolloutStatus']> {
+  const { status } = aReading().rollout
+  return { currentStepState, currentStepIndex, canaryStatus: { ...status!.canaryStatus!, currentStepState, currentStepIndex } }
+}
