@@ -293,7 +293,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: carried,
     find: 'permits: [...missing, ...record.permits]',
     replace: 'permits: record.permits',
-    tests: [carriedTests, 'packages/core/planner/test/release/letting-go.test.ts'],
+    tests: [carriedTests, 'packages/core/planner/test/release/detach.test.ts'],
   },
   {
     rule: 'G3',

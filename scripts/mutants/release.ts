@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 const planLabels = 'packages/core/planner/src/release/plan-labels.ts'
 const strategyContest = 'packages/core/planner/src/release/strategy-contest.ts'
-const lettingGo = 'packages/core/planner/src/release/letting-go.ts'
+const detach = 'packages/core/planner/src/release/detach.ts'
 const batchProgress = 'packages/core/planner/src/release/batch-progress.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const wantedAllowance = 'packages/core/planner/src/release/wanted-allowance.ts'
@@ -13,7 +13,7 @@ const daemonSetPatch = 'packages/core/planner/src/release/daemon-set-patch.ts'
 const planBatchReleaseTests = 'packages/core/planner/test/release/plan-batch-release.test.ts'
 const leakedTests = 'packages/core/planner/test/release/leaked.test.ts'
 const strategyContestTests = 'packages/core/planner/test/release/strategy-contest.test.ts'
-const lettingGoTests = 'packages/core/planner/test/release/letting-go.test.ts'
+const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 const batchProgressTests = 'packages/core/planner/test/release/batch-progress.test.ts'
 const planBatchReleaseProperties = 'packages/core/planner/test/release/plan-batch-release.property.test.ts'
 const wantedAllowanceTests = 'packages/core/planner/test/release/wanted-allowance.test.ts'
@@ -66,8 +66,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'F11',
     fault: 'the finalizer of a release goes while its record is open',
     file: planBatchRelease,
-    find: "const calm = record === undefined || record.state === 'stopped'",
-    replace: 'const calm = record === undefined || record !== undefined',
+    find: "const isStopped = record === undefined || record.state === 'stopped'",
+    replace: 'const isStopped = record === undefined || record !== undefined',
     tests: [planBatchReleaseTests],
   },
   {
@@ -76,7 +76,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: planBatchRelease,
     find: 'if (inherited !== null) return',
     replace: 'if (inherited?.epoch === 0) return',
-    tests: [lettingGoTests],
+    tests: [detachTests],
   },
   {
     rule: 'F11',
@@ -130,8 +130,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'F11',
     fault: 'the finalizer goes while the DaemonSet is still ours',
     file: planBatchRelease,
-    find: 'return calm && (daemonSet === undefined || !isInCharge(view, daemonSet)) ?',
-    replace: 'return calm ?',
+    find: 'return isStopped && (daemonSet === undefined || !isInCharge(view, daemonSet)) ?',
+    replace: 'return isStopped ?',
     tests: [planBatchReleaseProperties],
   },
   {
@@ -201,18 +201,18 @@ export const mutantsOfRelease: readonly Mutant[] = [
   {
     rule: 'F11',
     fault: 'a release that lets go tells nobody what is in flight',
-    file: lettingGo,
+    file: detach,
     find: '[daemonSetAnnotations.unsettled]: unsettled }',
     replace: '[daemonSetAnnotations.unsettled]: null }',
-    tests: [lettingGoTests],
+    tests: [detachTests],
   },
   {
     rule: 'F11',
     fault: 'what is in flight is not written down for whoever comes next',
-    file: lettingGo,
+    file: detach,
     find: 'const carried = record === undefined ? null : carryOver(record)',
     replace: 'const carried = record === undefined || record.epoch > 0 ? null : carryOver(record)',
-    tests: [lettingGoTests],
+    tests: [detachTests],
   },
   {
     rule: 'G3',
@@ -324,6 +324,6 @@ export const mutantsOfRelease: readonly Mutant[] = [
     file: daemonSetPatch,
     find: "return remembered === 'RollingUpdate' || remembered === 'OnDelete' ? remembered : undefined",
     replace: "return remembered === 'OnDelete' ? remembered : 'RollingUpdate'",
-    tests: [lettingGoTests],
+    tests: [detachTests],
   },
 ]

@@ -17,7 +17,7 @@ const heldRevisionsTests = 'packages/core/planner/test/rollout/held-revisions.te
 const heldRevisionsProperties = 'packages/core/planner/test/rollout/held-revisions.property.test.ts'
 const leftBehindTests = 'packages/core/planner/test/rollout/left-behind.test.ts'
 const outdatedDefinitionsTests = 'test/scenarios/outdated-definitions.test.ts'
-const failedCourseTests = 'packages/core/planner/test/rollout/failed-course.test.ts'
+const failedStateTests = 'packages/core/planner/test/rollout/failed-state.test.ts'
 const reapplyTests = 'packages/core/planner/test/rollout/reapply.test.ts'
 const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.test.ts'
 const policiesTests = 'test/scenarios/policies.test.ts'
@@ -31,7 +31,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null || failure.reason !== undefined) return heldRevisions',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'G12',
@@ -39,7 +39,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null) return heldRevisions',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'verdict',
@@ -47,14 +47,14 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/actions-after-pause.ts',
     find: 'lifts: wasTold(view, failure)',
     replace: 'lifts: true',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'G9',
     fault: 'a Rollout acknowledges a stop before its release has',
     file: rolloutStatus,
-    find: "if (course.phase === 'Progressing') return acknowledged ? generation : before",
-    replace: "if (course.phase === 'Progressing') return generation",
+    find: "if (state.phase === 'Progressing') return acknowledged ? generation : before",
+    replace: "if (state.phase === 'Progressing') return generation",
     tests: [planRolloutTests],
   },
   {
@@ -157,7 +157,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'nodes that other hands update while a release is frozen approve its steps',
-    file: 'packages/core/planner/src/rollout/start-course.ts',
+    file: 'packages/core/planner/src/rollout/start-state.ts',
     find: 'Math.max(1, Math.min(fitting + 1, opened.step))',
     replace:
       'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',
@@ -254,8 +254,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'Complete releases a held revision when the Rollout goes',
-    file: 'packages/core/planner/src/rollout/going-course.ts',
-    find: 'if (held !== undefined) return isBeingTakenBack(held) ? heldCourse(view, daemonSet, before, held) : null',
+    file: 'packages/core/planner/src/rollout/teardown-state.ts',
+    find: 'if (held !== undefined) return isBeingRolledBack(held) ? heldState(view, daemonSet, before, held) : null',
     replace: '',
     tests: [onDeleteTests],
   },
@@ -263,8 +263,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'G9',
     fault: 'a spec that cannot be acted on is observed before its release has stopped',
     file: 'packages/core/planner/src/rollout/rollout-status.ts',
-    find: 'if (course.obstacle !== null) return paused || !present ? generation : before',
-    replace: 'if (course.obstacle !== null) return generation',
+    find: 'if (state.obstacle !== null) return paused || !present ? generation : before',
+    replace: 'if (state.obstacle !== null) return generation',
     tests: [planRolloutTests],
   },
   {
@@ -286,7 +286,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a rollback counts as over when its Rollout is enabled again',
-    file: 'packages/core/planner/src/rollout/course-of.ts',
+    file: 'packages/core/planner/src/rollout/next-state.ts',
     find: 'return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)',
     replace: 'return canary.canaryRevision === "" && isReturn(canary) && heldRevisions.length > 0',
     tests: [onDeleteTests],
@@ -297,7 +297,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: releaseFailure,
     find: 'return failure.retry === acceptedActions.retry ? failure : null',
     replace: 'return failure.retry === acceptedActions.retry ? null : failure',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'failure',
@@ -305,15 +305,15 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: releaseFailure,
     find: 'return failure.retry === acceptedActions.retry ? failure : null',
     replace: 'return failure',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'failure',
     fault: 'a release is said to be stalled while pods can still be deleted for it',
-    file: 'packages/core/planner/src/rollout/failed-course.ts',
+    file: 'packages/core/planner/src/rollout/failed-state.ts',
     find: 'if (releaseReport(view).stopped) return',
     replace: 'if (releaseReport(view).present) return',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'failure',
@@ -321,7 +321,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: releaseFailure,
     find: "return action === 'Rollback' && reason !== 'AnalysisInconclusive'",
     replace: 'return false',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'failure',
@@ -329,7 +329,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: releaseFailure,
     find: "return action === 'Rollback' && reason !== 'AnalysisInconclusive'",
     replace: "return action === 'Rollback'",
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'held first',
@@ -337,7 +337,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/hold-first.ts',
     find: "return record === undefined || (record.state === 'stopped' && record.holds.length > 0)\n}",
     replace: 'return true\n}',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'G12',
@@ -374,10 +374,10 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G11',
     fault: 'a policy has the stable template put back while somebody has paused',
-    file: 'packages/core/planner/src/rollout/failed-course.ts',
+    file: 'packages/core/planner/src/rollout/failed-state.ts',
     find: ' && !waitsForResume(view.rollout)) {',
     replace: ') {',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'G11',
@@ -385,7 +385,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     file: 'packages/core/planner/src/rollout/plan-revert.ts',
     find: ' && waitsForResume(view.rollout))',
     replace: ' && waitsForResume(view.rollout) && view.nowMs < 0)',
-    tests: [failedCourseTests],
+    tests: [failedStateTests],
   },
   {
     rule: 'policy',

@@ -14,7 +14,7 @@ const releaseTests = 'packages/core/verdict/test/judge-release.test.ts'
 const watchTests = 'packages/core/verdict/test/watch-nodes.test.ts'
 const properties = 'packages/core/verdict/test/verdict.property.test.ts'
 const passTests = 'packages/core/planner/test/pass/plan-pass.test.ts'
-const lettingGoTests = 'packages/core/planner/test/release/letting-go.test.ts'
+const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 
 /** Faults in the verdict on the new version (product §5), and in heeding it. */
 export const mutantsOfVerdict: readonly Mutant[] = [
@@ -48,7 +48,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     file: judgement,
     find: 'return frozen === null ? firstSight(',
     replace: 'return frozen === null || frozen.revision !== undefined ? firstSight(',
-    tests: [lettingGoTests],
+    tests: [detachTests],
   },
   {
     rule: 'verdict',
@@ -56,7 +56,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     file: planBatchRelease,
     find: "if (watch !== null) return { kind: 'writeStatus', status: watch }",
     replace: '',
-    tests: [lettingGoTests],
+    tests: [detachTests],
   },
   {
     rule: 'verdict',
@@ -134,7 +134,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'an executor goes on while the new version is bad',
     file: 'packages/core/planner/src/pass/plan-pass.ts',
-    find: "if (view.isBad) return waitFor('verdict', scene.tally.nextAvailableMs)",
+    find: "if (view.isBad) return waitFor('verdict', fence.tally.nextAvailableMs)",
     replace: '',
     tests: [passTests],
   },

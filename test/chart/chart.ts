@@ -64,12 +64,12 @@ const texts = new Map<string, Promise<string>>()
  */
 export function renderText(values: Values, args: readonly string[] = []): Promise<string> {
   const key = JSON.stringify([values, args])
-  const text = texts.get(key) ?? renderAnew(values, args)
+  const text = texts.get(key) ?? renderUncached(values, args)
   texts.set(key, text)
   return text
 }
 
-async function renderAnew(values: Values, args: readonly string[]): Promise<string> {
+async function renderUncached(values: Values, args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await helm(['template', 'tranche', chart, '--namespace', 'tranche-system', ...args], { values })
   if (code !== 0) throw new Error(stderr)
   return stdout

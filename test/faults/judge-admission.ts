@@ -13,16 +13,16 @@ import type { Violation } from './judge.ts'
  */
 export function findPassed(writes: readonly RecordedWrite[], admitted: readonly Standing[]): readonly Violation[] {
   const known = new Map<string, RecordedDaemonSet>()
-  const letGo = new Set<string>()
+  const detached = new Set<string>()
   return writes.flatMap((write) => {
     const { kind, uid = '', t, actor = '' } = write
-    if (kind === 'Rollout') followRollout(letGo, write)
+    if (kind === 'Rollout') followRollout(detached, write)
     if (kind !== 'DaemonSet') return []
     const next = write.o as unknown as RecordedDaemonSet
     const before = known.get(uid)
     known.set(uid, next)
     if (before === undefined || write.type === 'DELETED' || !isBound(before) || isOurs(actor)) return []
-    if (letGo.has(`${write.namespace}/${before.annotations?.[ROLLOUT]}`)) return []
+    if (detached.has(`${write.namespace}/${before.annotations?.[ROLLOUT]}`)) return []
     const stood = admitted.some(({ fromMs, toMs }) => fromMs < t && (toMs === null || t < toMs))
     if (!stood) return []
     const changed = changesOfKeys(before, next).map((one) => ({ ...one, atMs: t, text: `${actor} has ${one.text} past admission` }))
@@ -83,15 +83,15 @@ const guarded: Readonly<Record<string, string>> = {
   'tranche.dev/frozen': 'G11',
 }
 
-/** @param letGo Rollouts that their owner has disabled, or deletes */
-function followRollout(letGo: Set<string>, { namespace, type, o }: RecordedWrite): void {
+/** @param detached Rollouts that their owner has disabled, or deletes */
+function followRollout(detached: Set<string>, { namespace, type, o }: RecordedWrite): void {
   const { metadata, spec } = o as {
     readonly metadata: { readonly name?: string; readonly deletionTimestamp?: string }
     readonly spec?: { readonly disabled?: boolean }
   }
   const key = `${namespace}/${metadata.name}`
-  if (type === 'DELETED' || spec?.disabled === true || metadata.deletionTimestamp !== undefined) letGo.add(key)
-  else letGo.delete(key)
+  if (type === 'DELETED' || spec?.disabled === true || metadata.deletionTimestamp !== undefined) detached.add(key)
+  else detached.delete(key)
 }
 
 function isBound({ annotations, labels }: RecordedDaemonSet): boolean {

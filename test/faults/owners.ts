@@ -35,7 +35,7 @@ interface Manifest {
   policy: ReleasePolicySpec
   namesPolicy: boolean
   /** We may have put an older template back than Git says. */
-  tookBack: boolean
+  rolledBack: boolean
 }
 
 /**
@@ -52,7 +52,7 @@ export function createOwners(world: World, callers: Callers): Owners {
     steps: shape.steps,
     policy: shape.policy ?? {},
     namesPolicy: shape.policy !== null,
-    tookBack: mayTakeBack(shape.policy),
+    rolledBack: mayRollBack(shape.policy),
   }
   let actions = 0
   let touches = 0
@@ -155,14 +155,14 @@ export function createOwners(world: World, callers: Callers): Owners {
       case 'jump':
         return deed.by === 'action' ? act('jump', { step: deed.step }) : patchCanary({ nextStepIndex: deed.step })
       case 'act':
-        git.tookBack ||= deed.type === 'abort'
+        git.rolledBack ||= deed.type === 'abort'
         return act(deed.type, {})
       case 'onDelete':
-        git.tookBack ||= deed.policy === 'Rollback'
+        git.rolledBack ||= deed.policy === 'Rollback'
         return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: deed.policy } } })
       case 'policy':
         git.policy = deed.spec
-        git.tookBack ||= mayTakeBack(deed.spec)
+        git.rolledBack ||= mayRollBack(deed.spec)
         return setPolicy(deed.spec)
       case 'spoilPolicy':
         world.later(deed.forMs, () => setPolicy(git.policy))
@@ -206,8 +206,8 @@ export function createOwners(world: World, callers: Callers): Owners {
       await install()
       await setPolicy(git.policy)
       await nameIt()
-      git.tookBack ||= callers.asked().some(takesBack)
-      if (git.tookBack || /bad/.test(git.tag)) await perform({ kind: 'template', tag: 'v10', whole: false })
+      git.rolledBack ||= callers.asked().some(rollsBack)
+      if (git.rolledBack || /bad/.test(git.tag)) await perform({ kind: 'template', tag: 'v10', whole: false })
       await patchRollout({ spec: { disabled: false, strategy: { paused: false } } })
     },
     approve,
@@ -223,12 +223,12 @@ export function createOwners(world: World, callers: Callers): Owners {
 const POLICY = 'careful'
 
 /** By it another template may be there than Git says. */
-function takesBack({ type }: Asked): boolean {
+function rollsBack({ type }: Asked): boolean {
   return type === 'abort' || type === 'undo'
 }
 
 /** By it we may put an older template back than Git says. */
-function mayTakeBack(policy: ReleasePolicySpec | null): boolean {
+function mayRollBack(policy: ReleasePolicySpec | null): boolean {
   return policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert'
 }
 

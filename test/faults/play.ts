@@ -53,7 +53,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   const begun = await untilEnded(world, owners, FIRST_MS)
   const fromMs = clock.nowMs()
   if (begun.length > 0) return notBegun(cast, begun, fromMs)
-  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void befall(cast, incident))
+  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void inject(cast, incident))
   await letPass(clock, schedule.stormMs)
   if (schedule.upgrades > 0)
     await drive(
@@ -103,7 +103,7 @@ interface Cast {
   readonly tenant: Tenant
 }
 
-async function befall({ world, owners, fates, upgrades, callers, tenant }: Cast, incident: Incident): Promise<void> {
+async function inject({ world, owners, fates, upgrades, callers, tenant }: Cast, incident: Incident): Promise<void> {
   try {
     switch (incident.kind) {
       case 'kill':
@@ -112,7 +112,7 @@ async function befall({ world, owners, fates, upgrades, callers, tenant }: Cast,
       case 'freezeBefore':
       case 'cutOff':
       case 'stepOwnClock':
-        return fates.befall(incident)
+        return fates.inject(incident)
       case 'weather':
       case 'lag':
       case 'badQueue':
@@ -278,7 +278,7 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       // A version that flaps for ever on more nodes than may be down leaves no Ready pod that could be taken (F4).
       looks++
       if (looks % PATIENCE === 0) await owners.perform({ kind: 'budget', maxUnavailable: world.schedule.shape.nodes })
-    } else if (status?.phase === 'Healthy' && (await wasTakenBack(world, owners.tag()))) {
+    } else if (status?.phase === 'Healthy' && (await wasRolledBack(world, owners.tag()))) {
       looks++
       if (looks % PATIENCE === 0) await release()
     }
@@ -292,7 +292,7 @@ function approvedBy({ schedule }: World, step: number, approvals: number): Appro
 }
 
 /** The template is another one than its owners want: we have put the stable one back. */
-async function wasTakenBack(world: World, tag: string): Promise<boolean> {
+async function wasRolledBack(world: World, tag: string): Promise<boolean> {
   const { spec } = (await daemonSetOf(world)) ?? {}
   const { containers = [] } = (spec?.template.spec ?? {}) as { readonly containers?: readonly { readonly image: string }[] }
   return containers.some(({ image }) => !image.endsWith(`:${tag}`))

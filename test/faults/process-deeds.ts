@@ -8,7 +8,7 @@ type Trap = Extract<ProcessDeed, { readonly kind: 'trap' }>
 
 /** Does things to our programs. */
 export interface Fates {
-  befall(deed: ProcessDeed): void
+  inject(deed: ProcessDeed): void
   /** A program ends for good: it does not thaw, and no other starts in its place. */
   end(program: Program): void
   /** No trap snaps any more. */
@@ -84,7 +84,7 @@ export function createFates(world: World): Fates {
     return undefined
   })
 
-  function befall(deed: ProcessDeed): void {
+  function inject(deed: ProcessDeed): void {
     if (deed.kind === 'trap') return void traps.push({ trap: deed, left: deed.skip })
     const program = world.programIn(deed.slot)
     if (program === undefined) return
@@ -121,7 +121,7 @@ export function createFates(world: World): Fates {
   }
 
   return {
-    befall,
+    inject,
     end,
     disarm: () => void traps.splice(0),
     frozen: () => [...frozen],

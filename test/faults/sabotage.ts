@@ -144,7 +144,7 @@ export const sabotages: readonly Sabotage[] = [
   {
     ...inRequests('a status forgets a version once it was taken back', ['G12'], (request) =>
       request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path)
-        ? { ...request, body: withoutTakenBack(request.body) }
+        ? { ...request, body: withoutRolledBack(request.body) }
         : request,
     ),
     among: withRollbacks,
@@ -371,7 +371,7 @@ function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest 
   }
 }
 
-function withoutTakenBack(body = '{}'): string {
+function withoutRolledBack(body = '{}'): string {
   const rollout = JSON.parse(body) as Rollout
   const heldRevisions = rollout.status?.heldRevisions?.filter(({ reverted }) => reverted === false)
   return JSON.stringify({ ...rollout, status: { ...rollout.status, ...(heldRevisions !== undefined && { heldRevisions }) } })

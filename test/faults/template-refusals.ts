@@ -15,7 +15,7 @@ export interface Moment {
   /** Digests of templates that the DaemonSet has had. */
   readonly had: ReadonlySet<string>
   /** Digests of templates that a controller has replaced, or that somebody has aborted. */
-  readonly takenBack: ReadonlySet<string>
+  readonly rolledBack: ReadonlySet<string>
 }
 
 /** A Rollout, as far as it tells what a DaemonSet is bound to. */
@@ -33,7 +33,7 @@ export function momentsOf(writes: readonly RecordedWrite[]): readonly Moment[] {
     revisions: new Map(),
     restartedMs: undefined,
     had: new Set(),
-    takenBack: new Set(),
+    rolledBack: new Set(),
   }
   for (const write of writes) {
     const next = after(last, write)
@@ -49,8 +49,8 @@ function after(moment: Moment, { kind, type, o, actor = '', t }: RecordedWrite):
       const rollout = o as unknown as SeenBinding
       const isAborted = actionIn(rollout) === 'abort' && actionIn(moment.rollout) !== 'abort'
       const { template } = moment.daemonSet ?? {}
-      const takenBack = isAborted ? withOne(moment.takenBack, template) : moment.takenBack
-      return { ...moment, rollout: isGone ? undefined : rollout, takenBack }
+      const rolledBack = isAborted ? withOne(moment.rolledBack, template) : moment.rolledBack
+      return { ...moment, rollout: isGone ? undefined : rollout, rolledBack }
     }
     case 'DaemonSet': {
       const daemonSet = o as unknown as RecordedDaemonSet
@@ -61,7 +61,7 @@ function after(moment: Moment, { kind, type, o, actor = '', t }: RecordedWrite):
         ...moment,
         daemonSet: isGone ? undefined : daemonSet,
         had: withOne(moment.had, daemonSet.template),
-        takenBack: isReplaced ? withOne(moment.takenBack, before) : moment.takenBack,
+        rolledBack: isReplaced ? withOne(moment.rolledBack, before) : moment.rolledBack,
         restartedMs: isRestarted ? t : moment.restartedMs,
       }
     }
@@ -130,7 +130,7 @@ function codesAt(moment: Moment, asked: Asked): readonly string[] {
 }
 
 function codesOfUndo(
-  { revisions, had, takenBack }: Moment,
+  { revisions, had, rolledBack }: Moment,
   { uid, template }: RecordedDaemonSet,
   { body: { revision, toRevision = '0' } }: Asked,
 ): readonly string[] {
@@ -140,7 +140,7 @@ function codesOfUndo(
   if (!own.some((one) => one.template === template)) return ['ACTION_REJECTED']
   if (toRevision === '0') {
     const others = own.filter((one) => one.template !== template)
-    return others.every((one) => one.template === undefined || takenBack.has(one.template)) ? ['ACTION_REJECTED'] : []
+    return others.every((one) => one.template === undefined || rolledBack.has(one.template)) ? ['ACTION_REJECTED'] : []
   }
   const target = own.find(({ hash }) => hash === toRevision) ?? own.find((one) => String(one.revision) === toRevision)
   if (target === undefined) return ['REVISION_NOT_FOUND']

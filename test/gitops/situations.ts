@@ -68,7 +68,7 @@ export function standingOf({ metadata, spec, status }: Rollout): string {
     spec.strategy.paused === true ? 'paused' : undefined,
     holds('Succeeded')?.status === 'False' ? 'not succeeded' : undefined,
     (status?.skippedNodes?.length ?? 0) > 0 ? 'nodes skipped' : undefined,
-    isTakenBack(status) ? 'taken back' : undefined,
+    isRolledBack(status) ? 'taken back' : undefined,
     deleted,
   ]
     .filter((word) => word !== undefined && word !== '')
@@ -76,7 +76,7 @@ export function standingOf({ metadata, spec, status }: Rollout): string {
 }
 
 /** By a failure or an abort in this release, and not by Git. */
-function isTakenBack(status: Rollout['status']): boolean {
+function isRolledBack(status: Rollout['status']): boolean {
   if (status?.phase !== 'Progressing' || status.rollbackFrom === undefined) return false
   const began = status.conditions?.find(({ type }) => type === 'Progressing')?.lastTransitionTime ?? ''
   return status.heldRevisions?.some(({ revision, at }) => revision === status.rollbackFrom && (at ?? '') > began) === true

@@ -15,7 +15,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
   it('hits as many nodes as the budget, is taken back by itself, and says who did it and why (G1, G9, G11, G12)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, policy: { failure: { action: 'Rollback' } } })
     await stage.setImage(BAD)
-    await untilTakenBack()
+    await untilRolledBack()
     const { status } = await stage.rollout()
     expect(status).toMatchObject({
       heldRevisions: [{ reason: 'Failed', reverted: true }],
@@ -85,7 +85,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
   it('is put back once each time, though the leader dies at every one (G7, G12)', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps, policy: revert })
     await stage.setImage(BAD)
-    await untilTakenBack()
+    await untilRolledBack()
     for (const [at, leader] of ['controller-1', 'controller-2', 'controller-3'].entries()) {
       await stage.setImage(BAD)
       await stage.until('the stable template is back', async () => (await image()).endsWith(':v1'))
@@ -100,7 +100,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
   it('is released after all by a retry, which is taken at its word: what it has accepted does not take it back again', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps, policy: { failure: { action: 'Rollback' } } })
     await stage.setImage('v2-bad-heals')
-    await untilTakenBack()
+    await untilRolledBack()
     await stage.setImage('v2-bad-heals')
     await stage.until('it is held', async () => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld')
     await stage.patchRollout({
@@ -140,7 +140,7 @@ describe('a version that crashes, under a policy that says Pause', () => {
   })
 })
 
-async function untilTakenBack(): Promise<void> {
+async function untilRolledBack(): Promise<void> {
   await stage.until('it is taken back', async () => (await stage.rollout()).status?.rollbackFrom !== undefined)
   await untilReleased(stage, 'v1')
 }

@@ -193,8 +193,8 @@ describe('a BatchRelease written by hand that breaks rules', () => {
     )
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(0)
-    const mended = { ...releasePlan, batches: [{ canaryReplicas: 4 }, { canaryReplicas: '100%' }], batchPartition: 0 }
-    await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { spec: { releasePlan: mended } } })
+    const fixedPlan = { ...releasePlan, batches: [{ canaryReplicas: 4 }, { canaryReplicas: '100%' }], batchPartition: 0 }
+    await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body: { spec: { releasePlan: fixedPlan } } })
     await stage.until('its batch is updated', async () => (await nodesOn(stage, 'v2')).length === 4)
     expectKept(stage)
   })

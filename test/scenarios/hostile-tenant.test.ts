@@ -100,7 +100,7 @@ describe('a user who may write ControllerRevisions of the DaemonSet’s own name
     const [stable] = await revisionsOfDemo()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
-    await forgeAnew(stable!)
+    await replaceWithForgery(stable!)
     await stage.until('it is noticed', async () => (await stage.rollout()).status?.stableMismatch === stable!.metadata.name)
     await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': '{"id":"abort-1","type":"abort"}' } } })
     await stage.until('it is answered', async () => (await stage.rollout()).status?.lastAction?.id === 'abort-1')
@@ -118,7 +118,7 @@ describe('a user who may write ControllerRevisions of the DaemonSet’s own name
 })
 
 /** The same name, hash and number, with another template. */
-async function forgeAnew({ metadata, revision, apiVersion, kind }: ControllerRevision): Promise<void> {
+async function replaceWithForgery({ metadata, revision, apiVersion, kind }: ControllerRevision): Promise<void> {
   const { name, labels, ownerReferences } = metadata
   await stage.client.delete(resourcePaths.controllerRevisions, { namespace: 'demo', name })
   await stage.client.create(resourcePaths.controllerRevisions, {

@@ -82,7 +82,7 @@ describe('a Rollout that was lost in mid-release, with its BatchRelease, and is 
   ])('goes on where it stood within the guarantees, %s', async (_how, withStatus) => {
     const { rollout } = await loseEverything()
     await restore(resourcePaths.rollouts, rollout, withStatus)
-    await startAnew()
+    await startReplacements()
     await untilPausedAt(stage, 1)
     expect(await nodesOn(stage, 'v2')).toHaveLength(2)
     await stage.approve()
@@ -95,7 +95,7 @@ describe('a Rollout that was lost in mid-release, with its BatchRelease, and is 
     const before = deletions(stage)
     await restore(resourcePaths.rollouts, rollout, false)
     await restore(resourcePaths.batchReleases, release, false)
-    await startAnew()
+    await startReplacements()
     await stage.until('it says so', async () => (await condition(stage, 'Stalled'))?.reason === 'ForeignControl')
     expect((await condition(stage, 'Stalled'))?.message).toContain('delete that BatchRelease first')
     expect(deletions(stage)).toBe(before)
@@ -134,7 +134,7 @@ async function upgradeUntilPaused(): Promise<void> {
 }
 
 async function downgrade(): Promise<void> {
-  await startAnew()
+  await startReplacements()
   for (const identity of ['controller-next', 'executor-next']) await end(stage.program(identity), false)
 }
 
@@ -159,7 +159,7 @@ async function loseEverything(): Promise<{ readonly rollout: Rollout; readonly r
   return saved
 }
 
-async function startAnew(): Promise<void> {
+async function startReplacements(): Promise<void> {
   await stage.startController('controller-2')
   await stage.startExecutor('executor-2')
 }

@@ -33,7 +33,7 @@ const elsewhere: readonly string[] = [
 describe('where', () => {
   it.each(cases)('%s, it lives on, says so in log and metrics, and heals once it may', { timeout: 30_000 }, async (name, program, rule) => {
     const lines: string[] = []
-    const { faults, refused, mend } = withoutRight(program, rule)
+    const { faults, refused, grant } = withoutRight(program, rule)
     stage = await setStage({
       nodes: 3,
       withRollout: false,
@@ -51,7 +51,7 @@ describe('where', () => {
       expect(lines.filter((line) => line.includes('may not'))).not.toEqual([])
       expect(await stage.scrape(`${program}-1`)).toMatch(/^tranche_kube_requests_total\{.*code="403".*\} [1-9]/m)
     }
-    mend()
+    grant()
     // Reflectors come back after 30 s at most; what was not seen to be bound may have gone by itself.
     await stage.pass(60_000)
     await stage.setImage('v3')
@@ -102,7 +102,7 @@ function withoutRight(program: Program, { apiGroups = [], resources = [], verbs 
       return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', `${actor} may not ${verb} ${plural}`) }
     },
   }
-  return { faults, refused: () => refusals, mend: () => void (isMissing = false) }
+  return { faults, refused: () => refusals, grant: () => void (isMissing = false) }
 }
 
 /** Keeps what is logged as a warning or an error, as `level message {fields}`. */

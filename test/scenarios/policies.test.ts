@@ -201,8 +201,13 @@ it('a policy says what of it cannot be used, its Rollouts do too, and the releas
   await untilPausedAt(stage, 1)
 
   const labels = { 'tranche.dev/policy-secret': 'true' }
-  const lent = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pager', namespace: 'demo', labels }, stringData: { hmac: 'x' } }
-  await stage.client.create(resourcePaths.secrets, lent as never)
+  const policySecret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'pager', namespace: 'demo', labels },
+    stringData: { hmac: 'x' },
+  }
+  await stage.client.create(resourcePaths.secrets, policySecret as never)
   await stage.until('the Secret is found', async () => (await usability())?.reason === 'HostNotAllowed', 40_000)
   expect((await usability())?.message).not.toContain('Secret')
   await applyPolicy(stage, {})

@@ -74,7 +74,7 @@ it('anything in the spec of a Rollout is refused by its field or held by its fie
     expect(deletions(stage)).toBe(deleted)
   }
   expect(Math.min(refused, held, accepted)).toBeGreaterThan(5)
-  await mendAndRelease()
+  await fixAndRelease()
   expect(errors()).toEqual([])
   expectKept(stage)
 })
@@ -101,7 +101,7 @@ it('anything in a status or in our keys breaks nothing, and the release goes on 
   await stage.patchDaemonSet({
     metadata: { annotations: Object.fromEntries(Object.values(daemonSetAnnotations).map((key) => [key, null])) },
   })
-  await mendAndRelease()
+  await fixAndRelease()
   expect(errors()).toEqual([])
 })
 
@@ -126,7 +126,7 @@ async function begin(): Promise<() => readonly string[]> {
   return () => lines
 }
 
-async function mendAndRelease(): Promise<void> {
+async function fixAndRelease(): Promise<void> {
   await stage.client.update(resourcePaths.rollouts, { ...(await stage.rollout()), ...inOrder([{ replicas: '100%' }]) } as never)
   await stage.setImage('v-last')
   await untilReleased(stage, 'v-last')

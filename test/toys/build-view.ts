@@ -14,7 +14,7 @@ import { applyPatch } from '@tranche/testing'
 export const NOW_MS = 1_700_000_000_000
 
 /** The record of the calm release: open for the first batch, two of five nodes. */
-export const calmRecord: FlightRecord = {
+export const baseRecord: FlightRecord = {
   workloadUid: 'daemonset',
   epoch: 3,
   seq: 7,
@@ -54,7 +54,7 @@ export interface ViewFields {
  */
 export function aView(fields: ViewFields = {}): ReleaseView {
   const fleet = nodes(fields.nodes ?? 'a:old b:old c:old d:old e:old')
-  const flight = fields.record === null ? undefined : { ...calmRecord, ...sizeFor(fleet, fields.record), ...fields.record }
+  const flight = fields.record === null ? undefined : { ...baseRecord, ...sizeFor(fleet, fields.record), ...fields.record }
   const release: BatchRelease = {
     metadata: {
       namespace: 'demo',
@@ -117,7 +117,7 @@ export function onceSaid(view: ReleaseView): ReleaseView {
 
 function daemonSetFor(fields: ViewFields): DaemonSet | undefined {
   if (fields.daemonSet === null) return undefined
-  const calm = {
+  const base = {
     [daemonSetAnnotations.canaryRevision]: 'new',
     [daemonSetAnnotations.stableRevision]: 'old',
     [daemonSetAnnotations.partition]: '3',
@@ -126,7 +126,7 @@ function daemonSetFor(fields: ViewFields): DaemonSet | undefined {
     [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate',
     [daemonSetAnnotations.rollout]: 'agent',
   }
-  const said = Object.entries({ ...calm, ...fields.annotations })
+  const said = Object.entries({ ...base, ...fields.annotations })
   const annotations = Object.fromEntries(said.filter((entry): entry is [string, string] => entry[1] !== null))
   const generation = fields.generation ?? 2
   return {

@@ -110,9 +110,9 @@ describe('waitingLine', () => {
     expect(watch([[0, waiting]], fields)).toEqual(['demo/agent 0s: step 1 waits for approval'])
   })
 
-  function watch(course: readonly (readonly [second: number, waiting: Waiting | null])[], fields: Partial<ReleaseSnapshot> = {}): string[] {
+  function watch(waits: readonly (readonly [second: number, waiting: Waiting | null])[], fields: Partial<ReleaseSnapshot> = {}): string[] {
     let seen: WaitSeen | null = null
-    return course.flatMap(([second, waiting]) => {
+    return waits.flatMap(([second, waiting]) => {
       const nowMs = START_MS + second * 1000
       const next = waitingLine(seen, { ...calm, endedAtMs: null, ...fields, nowMs, waiting })
       seen = next.seen

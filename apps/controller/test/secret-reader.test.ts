@@ -52,17 +52,17 @@ it.each([
   ['keys', 'other', 'the Secret keys has no key other', 'add it, or name another key'],
   ['keys', 'constructor', 'the Secret keys has no key constructor', 'add it, or name another key'],
   ['locked', 'token', 'the Secret locked may not be read', 'let the controller get secrets in namespace demo'],
-  ['private', 'token', notLent('private'), lend('private')],
-  ['withdrawn', 'token', notLent('withdrawn'), lend('withdrawn')],
-  ['private', 'of which nobody is told whether it is there', notLent('private'), lend('private')],
+  ['private', 'token', noPolicyLabel('private'), labelCommand('private')],
+  ['withdrawn', 'token', noPolicyLabel('withdrawn'), labelCommand('withdrawn')],
+  ['private', 'of which nobody is told whether it is there', noPolicyLabel('private'), labelCommand('private')],
 ])('says of %s and its key %s what is missing', async (name, key, message, fix) => {
   expect(await createSecretReader(client).read({ namespace: 'demo', name, key }, never)).toEqual({ kind: 'missing', message, fix })
 })
 
-function notLent(name: string): string {
+function noPolicyLabel(name: string): string {
   return `the Secret ${name} in namespace demo is not lent to policies`
 }
 
-function lend(name: string): string {
+function labelCommand(name: string): string {
   return `kubectl label secret ${name} -n demo tranche.dev/policy-secret=true`
 }

@@ -11,8 +11,8 @@ const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
 const advanceStep = 'packages/core/planner/src/rollout/advance-step.ts'
 const answerAction = 'packages/core/planner/src/rollout/answer-action.ts'
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
-const progressing = 'packages/core/planner/src/rollout/progressing-course.ts'
-const going = 'packages/core/planner/src/rollout/going-course.ts'
+const progressing = 'packages/core/planner/src/rollout/progressing-state.ts'
+const going = 'packages/core/planner/src/rollout/teardown-state.ts'
 const planRollout = 'packages/core/planner/src/rollout/plan-rollout.ts'
 const flightRecord = 'packages/core/flight/src/flight-record.ts'
 const refuseAction = 'packages/core/actions/src/refuse-action.ts'
@@ -56,7 +56,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   {
     guarantee: 'G5',
     fault: 'broken pods go before superseded ones while there is budget left',
-    edits: [{ file: chooseCandidates, find: 'if (hasBudgetLeft(scene)) return first(free)', replace: '' }],
+    edits: [{ file: chooseCandidates, find: 'if (hasBudgetLeft(fence)) return first(free)', replace: '' }],
     worlds: 'superseded',
   },
   {
@@ -99,7 +99,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   {
     guarantee: 'G6',
     fault: 'a permit whose pod has changed stays in the record for ever',
-    edits: [{ file: permitChange, find: "isOver(flown) || flown.state === 'dead')", replace: 'isOver(flown))' }],
+    edits: [{ file: permitChange, find: "isOver(tracked) || tracked.state === 'dead')", replace: 'isOver(tracked))' }],
     worlds: 'changing',
   },
   {
@@ -168,7 +168,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     edits: [
       {
         file: rolloutStatus,
-        find: "if (course.phase === 'Progressing') return acknowledged ? generation : before\n  if (course.phase === 'Healthy') return acknowledged || completed || !present ? generation : before",
+        find: "if (state.phase === 'Progressing') return acknowledged ? generation : before\n  if (state.phase === 'Healthy') return acknowledged || completed || !present ? generation : before",
         replace: 'if (before > 0) return completed && acknowledged && present ? before : before',
       },
     ],
@@ -225,7 +225,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     guarantee: 'G9',
     fault: 'executors go on under a record that is stopped',
     edits: [
-      { file: planPass, find: "if (record.state !== 'open') return settleOnly(scene)", replace: '' },
+      { file: planPass, find: "if (record.state !== 'open') return settleOnly(fence)", replace: '' },
       { file: planPass, find: "    record.state === 'open' &&\n", replace: '' },
       { file: planPass, find: '!said.paused &&', replace: '' },
     ],

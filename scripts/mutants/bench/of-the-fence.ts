@@ -1,13 +1,13 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
-const places = 'packages/core/planner/src/pass/places.ts'
-const scene = 'packages/core/planner/src/pass/scene.ts'
+const budget = 'packages/core/planner/src/pass/budget.ts'
+const fence = 'packages/core/planner/src/pass/fence-state.ts'
 const planPass = 'packages/core/planner/src/pass/plan-pass.ts'
 const tally = 'packages/core/planner/src/pass/node-tally.ts'
 const wantedAllowance = 'packages/core/planner/src/release/wanted-allowance.ts'
 const batchProgress = 'packages/core/planner/src/release/batch-progress.ts'
 const advanceStep = 'packages/core/planner/src/rollout/advance-step.ts'
-const startCourse = 'packages/core/planner/src/rollout/start-course.ts'
+const startState = 'packages/core/planner/src/rollout/start-state.ts'
 const answerAction = 'packages/core/planner/src/rollout/answer-action.ts'
 const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
 const permitState = 'packages/core/flight/src/permit-state.ts'
@@ -21,7 +21,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G1',
     fault: 'nodes that are down by other hands cost no budget',
-    edits: [{ file: places, find: 'return [...unavailable, ...gone]', replace: 'return [...unavailable.slice(0, 0), ...gone]' }],
+    edits: [{ file: budget, find: 'return [...unavailable, ...gone]', replace: 'return [...unavailable.slice(0, 0), ...gone]' }],
     worlds: 'down',
   },
   {
@@ -41,9 +41,9 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'permits are used without a look at the limit',
     edits: [
       {
-        file: places,
-        find: 'return hasPlace && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)',
-        replace: 'return hasPlace || pod !== undefined',
+        file: budget,
+        find: 'return isWithinLimit && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)',
+        replace: 'return isWithinLimit || pod !== undefined',
       },
     ],
     worlds: 'calm',
@@ -75,7 +75,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G2',
     fault: 'a broken fleet is restarted all at once',
-    edits: [{ file: places, find: 'const hasPlace = ', replace: 'const hasPlace = pod?.ready === false || ' }],
+    edits: [{ file: budget, find: 'const isWithinLimit = ', replace: 'const isWithinLimit = pod?.ready === false || ' }],
     worlds: 'broken',
   },
   {
@@ -101,7 +101,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G2',
     fault: 'each executor takes three times the limit for the limit',
-    edits: [{ file: places, find: 'return { limit, taken: new Set()', replace: 'return { limit: 3 * limit, taken: new Set()' }],
+    edits: [{ file: budget, find: 'return { limit, taken: new Set()', replace: 'return { limit: 3 * limit, taken: new Set()' }],
   },
   {
     guarantee: 'G3',
@@ -116,7 +116,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
       {
         file: advanceStep,
         find: 'if (seconds === undefined) return paused',
-        replace: 'if (seconds === undefined) return nextStep(view, course)',
+        replace: 'if (seconds === undefined) return nextStep(view, state)',
       },
     ],
     worlds: 'waiting',
@@ -139,10 +139,10 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'a template that was there before is released to all nodes at once',
     edits: [
       {
-        file: startCourse,
-        find: 'return rollbackFrom === undefined || walksBack ? course :',
+        file: startState,
+        find: 'return rollbackFrom === undefined || walksBack ? state :',
         replace:
-          'const isOld = view.revisions.some((one) => hashOf(one) === revision && Date.parse(String(one.metadata.creationTimestamp)) < view.nowMs - 60_000)\n  return !isOld && (rollbackFrom === undefined || walksBack) ? course :',
+          'const isOld = view.revisions.some((one) => hashOf(one) === revision && Date.parse(String(one.metadata.creationTimestamp)) < view.nowMs - 60_000)\n  return !isOld && (rollbackFrom === undefined || walksBack) ? state :',
       },
     ],
     worlds: 'returning',
@@ -195,8 +195,8 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     fault: 'pods are taken from nodes that the DaemonSet does not want',
     edits: [
       { file: tally, find: 'if (!node.desired) continue', replace: '' },
-      { file: scene, find: 'return node?.desired === true && isInReach', replace: 'return node !== undefined && isInReach' },
-      { file: scene, find: 'return node?.desired === true && hasOldPod', replace: 'return node !== undefined && hasOldPod' },
+      { file: fence, find: 'return node?.desired === true && isInReach', replace: 'return node !== undefined && isInReach' },
+      { file: fence, find: 'return node?.desired === true && hasOldPod', replace: 'return node !== undefined && hasOldPod' },
     ],
     worlds: 'tainted',
   },
@@ -206,9 +206,9 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     edits: [
       {
         file: planPass,
-        find: 'const change = permitChange(scene, again)',
+        find: 'const change = permitChange(fence, again)',
         replace:
-          "const unwritten = permitChange(scene, again)?.append.flatMap((permit) => {\n    const pod = scene.view.fleet.nodes.find(({ name }) => name === permit.node)?.pods.find(({ uid }) => uid === permit.podUid)\n    return pod === undefined ? [] : [{ permit, namespace: pod.namespace, podName: pod.name }]\n  })\n  if (unwritten !== undefined && unwritten.length > 0) return { kind: 'execute', pods: unwritten }\n  const change = permitChange(scene, again)",
+          "const unwritten = permitChange(fence, again)?.append.flatMap((permit) => {\n    const pod = fence.view.fleet.nodes.find(({ name }) => name === permit.node)?.pods.find(({ uid }) => uid === permit.podUid)\n    return pod === undefined ? [] : [{ permit, namespace: pod.namespace, podName: pod.name }]\n  })\n  if (unwritten !== undefined && unwritten.length > 0) return { kind: 'execute', pods: unwritten }\n  const change = permitChange(fence, again)",
       },
     ],
     worlds: 'calm',
@@ -239,7 +239,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G8',
     fault: 'a permit counts only in the executor that has used it',
-    edits: [{ file: places, find: 'if (!isUnsettled(flown)) return', replace: 'if (!flown.isSent) return' }],
+    edits: [{ file: budget, find: 'if (!isUnsettled(tracked)) return', replace: 'if (!tracked.isSent) return' }],
     worlds: 'calm',
     named: ['G1', 'G2', 'G3', 'G4'],
   },

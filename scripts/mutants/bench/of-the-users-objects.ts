@@ -7,12 +7,12 @@ const refuseAction = 'packages/core/planner/src/rollout/refuse-action.ts'
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
 const releaseFailure = 'packages/core/planner/src/rollout/release-failure.ts'
 const heldRevisions = 'packages/core/planner/src/rollout/held-revisions.ts'
-const startCourse = 'packages/core/planner/src/rollout/start-course.ts'
-const progressing = 'packages/core/planner/src/rollout/progressing-course.ts'
+const startState = 'packages/core/planner/src/rollout/start-state.ts'
+const progressing = 'packages/core/planner/src/rollout/progressing-state.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release-spec.ts'
 const daemonSetPatch = 'packages/core/planner/src/release/daemon-set-patch.ts'
 const contest = 'packages/core/planner/src/release/strategy-contest.ts'
-const lettingGo = 'packages/core/planner/src/release/letting-go.ts'
+const detach = 'packages/core/planner/src/release/detach.ts'
 const daemonSetPolicy = 'packages/core/admission/src/policies/daemon-set-policy.ts'
 const putBack = "((variables.begins || variables.held) && variables.type != 'OnDelete' ?"
 const updateStatus = 'const written = await updateStatus({ client, schemas }, { rollout, status, signal })'
@@ -115,7 +115,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     fault: 'the strategy is forgotten, and not given back',
     edits: [
       {
-        file: lettingGo,
+        file: detach,
         find: '...(original !== undefined && { strategy: original }),',
         replace: "...(original === undefined && { strategy: 'OnDelete' }),",
       },
@@ -194,20 +194,20 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     fault: 'a template that is applied again counts as a retry',
     edits: [
       {
-        file: startCourse,
+        file: startState,
         find: 'const held = heldTemplate(before.heldRevisions, daemonSet)',
         replace: 'const held = [] as unknown as undefined',
       },
       {
-        file: startCourse,
+        file: startState,
         find: 'heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),',
         replace:
           'heldRevisions: isOvertaken ? heldWhenOvertaken(view, before).filter((one) => one !== heldTemplate(before.heldRevisions, daemonSet)) : before.heldRevisions,',
       },
       {
-        file: startCourse,
-        find: 'if (held !== undefined) return heldCourse(',
-        replace: 'if (held !== undefined && view.nowMs < 0) return heldCourse(',
+        file: startState,
+        find: 'if (held !== undefined) return heldState(',
+        replace: 'if (held !== undefined && view.nowMs < 0) return heldState(',
       },
     ],
     worlds: 'reapplied',
@@ -227,14 +227,14 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
         replace: 'if (held === undefined || held.reverted !== false) return {}',
       },
       {
-        file: startCourse,
-        find: 'if (held !== undefined) return heldCourse(',
-        replace: 'if (held !== undefined && held.reverted === false) return heldCourse(',
+        file: startState,
+        find: 'if (held !== undefined) return heldState(',
+        replace: 'if (held !== undefined && held.reverted === false) return heldState(',
       },
       {
         file: progressing,
-        find: 'if (held !== undefined) return heldCourse(',
-        replace: 'if (held !== undefined && held.reverted === false) return heldCourse(',
+        find: 'if (held !== undefined) return heldState(',
+        replace: 'if (held !== undefined && held.reverted === false) return heldState(',
       },
     ],
     worlds: 'aborted',

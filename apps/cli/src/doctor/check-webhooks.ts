@@ -3,14 +3,14 @@ import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 import type { WebhookSign } from './webhook-signs.ts'
 
-const MEND =
+const FIX =
   'Look for "cannot keep the certificate of the webhook" in the log of the leading controller, or at cert-manager and its injector where that makes it.'
 
 /** What is to be said of our webhooks: nothing where there are none. Pure. */
 export function webhookFindings({ webhooks, nowMs }: Pick<ClusterSigns, 'webhooks' | 'nowMs'>): readonly DoctorFinding[] {
   if (webhooks === 'forbidden' || webhooks.length === 0) return []
   const problem = webhooks.map((sign) => problemOf(sign, nowMs)).find((text) => text !== null)
-  if (problem !== undefined) return [{ check: 'webhook', state: 'problem', message: problem, fix: MEND }]
+  if (problem !== undefined) return [{ check: 'webhook', state: 'problem', message: problem, fix: FIX }]
   if (webhooks.length === 1)
     return [
       {
@@ -28,7 +28,7 @@ export function webhookFindings({ webhooks, nowMs }: Pick<ClusterSigns, 'webhook
   const endMs = goodUntilMs(certificate)
   const message = `the API server trusts the certificate in the Secret ${secret}, which is good until ${new Date(endMs).toISOString()}`
   return endMs - nowMs < EXPIRES_SOON_MS
-    ? [{ check: 'webhook', state: 'note', message: `${message}: it should have been renewed`, fix: MEND }]
+    ? [{ check: 'webhook', state: 'note', message: `${message}: it should have been renewed`, fix: FIX }]
     : [{ check: 'webhook', state: 'ok', message }]
 }
 

@@ -7,7 +7,7 @@ export interface CredentialFiles {
   /** Reads the credentials as they are now, from what is known of the kubeconfig. */
   readonly read: () => Promise<Credentials>
   /** Reads kubeconfig and credentials from the start, and asks plugins and providers for new ones. */
-  readonly readAnew: () => Promise<Credentials>
+  readonly reload: () => Promise<Credentials>
 }
 
 /** Tokens and certificates are looked at again after this long, in milliseconds: they rotate while we run. */
@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 10_000
  * @returns the two ways to credentials. Those who ask at the same time share one answer, a failure is not remembered,
  * and the whole is read anew at most once in {@link LOOK_AGAIN_MS}, however often a server refuses us.
  */
-export function createCredentialSource({ clock, read, readAnew }: CredentialFiles): Required<Pick<ClusterAccess, 'credentials' | 'renew'>> {
+export function createCredentialSource({ clock, read, reload }: CredentialFiles): Required<Pick<ClusterAccess, 'credentials' | 'renew'>> {
   let last: { readonly atMs: number; readonly answer: Promise<Credentials> } | undefined
   let renewedAtMs = -Infinity
 
@@ -39,7 +39,7 @@ export function createCredentialSource({ clock, read, readAnew }: CredentialFile
     if (known !== undefined && !areEqual(known, refused)) return known
     if (clock.monotonicMs() - renewedAtMs < LOOK_AGAIN_MS) return null
     renewedAtMs = clock.monotonicMs()
-    const renewed = await ask(readAnew)
+    const renewed = await ask(reload)
     return areEqual(renewed, refused) ? null : renewed
   }
 

@@ -41,7 +41,7 @@ export async function loadKubeConfig({ clock, impersonate, ...choice }: KubeConf
   const { credentials, renew } = createCredentialSource({
     clock,
     read: () => readCredentials({ sessions, read, impersonate, renew: false }).catch((error: unknown) => fail(error)),
-    readAnew: () => readAnew().catch((error: unknown) => fail(error)),
+    reload: () => reload().catch((error: unknown) => fail(error)),
   })
   await credentials()
   isFirst = false
@@ -61,7 +61,7 @@ export async function loadKubeConfig({ clock, impersonate, ...choice }: KubeConf
     throw passing(error)
   }
 
-  async function readAnew(): Promise<Credentials> {
+  async function reload(): Promise<Credentials> {
     read = await readPrepared(choice)
     return readCredentials({ sessions, read, impersonate, renew: true })
   }

@@ -40,7 +40,7 @@ describe('the source of credentials', () => {
     expect(await source.renew(renewed)).toBeNull()
     clock.advance(1)
     expect(tokenOf((await source.renew(renewed))!)).toBe('t3')
-    expect(asked).toEqual(['read', 'readAnew', 'readAnew'])
+    expect(asked).toEqual(['read', 'reload', 'reload'])
   })
 
   it('asks for new ones where it could not read any', async () => {
@@ -59,7 +59,7 @@ describe('the source of credentials', () => {
   ])('counts credentials with another %s as new ones', async (_part, other) => {
     const clock = new FakeClock()
     const [old, fresh] = [credentialsOf('t'), { ...credentialsOf('t'), ...other }]
-    const source = createCredentialSource({ clock, read: async () => old, readAnew: async () => fresh })
+    const source = createCredentialSource({ clock, read: async () => old, reload: async () => fresh })
     expect(await source.renew(await source.credentials())).toBe(fresh)
   })
 
@@ -69,7 +69,7 @@ describe('the source of credentials', () => {
       { a: '1', b: '2' },
       { b: '2', a: '1' },
     ].map((headers) => ({ ...credentialsOf('t'), headers }))
-    const source = createCredentialSource({ clock, read: async () => old!, readAnew: async () => same! })
+    const source = createCredentialSource({ clock, read: async () => old!, reload: async () => same! })
     expect(await source.renew(await source.credentials())).toBeNull()
   })
 })
@@ -85,7 +85,7 @@ function setUp() {
     if (answers.fail) throw away
     return credentialsOf(`t${asked.length}`)
   }
-  const source = createCredentialSource({ clock, read: () => answer('read'), readAnew: () => answer('readAnew') })
+  const source = createCredentialSource({ clock, read: () => answer('read'), reload: () => answer('reload') })
   return { source, clock, asked, answers }
 }
 

@@ -83,7 +83,7 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
     removeOnFail: { count: 0 },
   })
   worker.on('lockRenewalFailed', (jobIds) => {
-    for (const jobId of jobIds) letGo(state, jobId)
+    for (const jobId of jobIds) loseLock(state, jobId)
   })
   const cooling = coolAfterErrors(worker, state)
 
@@ -194,7 +194,7 @@ async function noteEnd(state: WorkerState, key: string, { end, error }: Ended): 
     }
 }
 
-function letGo({ taken, log }: WorkerState, jobId: string): void {
+function loseLock({ taken, log }: WorkerState, jobId: string): void {
   const one = taken.get(jobId)
   if (one === undefined || one.lost.signal.aborted) return
   log.warn({ key: one.key }, 'lost its lock on a job: another worker may have it')

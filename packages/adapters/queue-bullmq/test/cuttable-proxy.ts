@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 export interface CuttableProxy {
   readonly port: number
   cut(): void
-  mend(): void
+  restore(): void
   close(): void
 }
 
@@ -34,7 +34,7 @@ export async function startProxy(port: number): Promise<CuttableProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     cut,
-    mend: () => (isCut = false),
+    restore: () => (isCut = false),
     close() {
       cut()
       server.close()

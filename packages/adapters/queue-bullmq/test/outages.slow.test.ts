@@ -71,7 +71,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     ends[0]?.({ kind: 'recheckAfter', ms: 60_000 })
     await expect(queue.announce('b')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
     const second = worked.next()
-    proxy.mend()
+    proxy.restore()
     await expect(second).resolves.toBe('a')
     ends[1]?.({ kind: 'awaitChange' })
     const third = worked.next()

@@ -37,7 +37,7 @@ export function changePermits(record: FlightRecord, change: PermitChange): Fligh
 }
 
 /** F8: allows less. A new epoch makes every append on its way fail; the permits stay until their pods were touched. */
-export function voidRecord(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
+export function revokeRecord(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
   return { ...record, epoch: record.epoch + 1, seq: record.seq + 1, state: 'voiding', holds }
 }
 

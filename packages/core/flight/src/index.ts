@@ -22,7 +22,7 @@ export {
   permitSlack,
   type RecordHome,
   recordPatch,
-  voidRecord,
+  revokeRecord,
   widenRecord,
   withHolds,
 } from './flight-record.ts'

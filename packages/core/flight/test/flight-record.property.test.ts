@@ -7,7 +7,7 @@ import {
   recordPatch,
   recordTouches,
   type TouchAnswer,
-  voidRecord,
+  revokeRecord,
   widenRecord,
   withHolds,
 } from '@tranche/flight'
@@ -44,7 +44,7 @@ const decision: fc.Arbitrary<Decision> = fc.oneof(
       (read) =>
         changePermits(read, change),
   ),
-  fc.constant<Decision>((read) => voidRecord(read, [{ reason: 'Paused', id: '1' }])),
+  fc.constant<Decision>((read) => revokeRecord(read, [{ reason: 'Paused', id: '1' }])),
   fc.constant<Decision>((read) => withHolds(read, [{ reason: 'Paused', id: '2' }])),
   fc.tuple(allowance, version).map(
     ([to, seen]): Decision =>
@@ -127,12 +127,10 @@ describe('the record, whoever writes it', () => {
   it('inherits in a rollover every permit that has not settled, and loses none by opening or widening (F11, G7)', () => {
     fc.assert(
       fc.property(record, allowance, allowance, (first, to, wider) => {
-        const voided = voidRecord(first, [{ reason: 'RevisionChanged', id: 'v3' }])
-        expect([voided, openRecord(voided, to, '1'), widenRecord(openRecord(voided, to, '1'), wider)].map((one) => one.permits)).toEqual([
-          first.permits,
-          first.permits,
-          first.permits,
-        ])
+        const revoked = revokeRecord(first, [{ reason: 'RevisionChanged', id: 'v3' }])
+        expect([revoked, openRecord(revoked, to, '1'), widenRecord(openRecord(revoked, to, '1'), wider)].map((one) => one.permits)).toEqual(
+          [first.permits, first.permits, first.permits],
+        )
       }),
     )
   })

@@ -8,7 +8,7 @@ import {
   permitId,
   permitSlack,
   recordPatch,
-  voidRecord,
+  revokeRecord,
   widenRecord,
   withHolds,
 } from '@tranche/flight'
@@ -59,23 +59,23 @@ describe('changePermits', () => {
   })
 })
 
-describe('voidRecord', () => {
+describe('revokeRecord', () => {
   it('starts a new epoch, so that every append on its way fails, and keeps the permits (F8)', () => {
     const open = aRecord({ permits: [a], epoch: 3, seq: 7 })
     const holds = [{ reason: 'Paused', id: '4' }]
-    expect(voidRecord(open, holds)).toEqual({ ...open, state: 'voiding', epoch: 4, seq: 8, holds })
+    expect(revokeRecord(open, holds)).toEqual({ ...open, state: 'voiding', epoch: 4, seq: 8, holds })
   })
 })
 
 describe('eraseTouched', () => {
-  const voiding = aRecord({ state: 'voiding', permits: [a, b], watermark: '50' })
+  const revoking = aRecord({ state: 'voiding', permits: [a, b], watermark: '50' })
 
   it('stops a voiding record once every pod has answered', () => {
-    expect(eraseTouched(voiding, [a], ['60'], true)).toEqual({ ...voiding, seq: 8, state: 'stopped', watermark: '60', permits: [b] })
+    expect(eraseTouched(revoking, [a], ['60'], true)).toEqual({ ...revoking, seq: 8, state: 'stopped', watermark: '60', permits: [b] })
   })
 
   it('leaves a voiding record voiding while an answer is missing', () => {
-    expect(eraseTouched(voiding, [a], ['60'], false)).toMatchObject({ state: 'voiding', permits: [b] })
+    expect(eraseTouched(revoking, [a], ['60'], false)).toMatchObject({ state: 'voiding', permits: [b] })
   })
 
   it('leaves an open record open: there it withdraws', () => {

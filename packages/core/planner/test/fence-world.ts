@@ -15,7 +15,7 @@ import {
   recordTouches,
   type TouchAnswer,
   type TouchedPermit,
-  voidRecord,
+  revokeRecord,
   widenRecord,
 } from '@tranche/flight'
 import {
@@ -137,7 +137,7 @@ type Job =
 /** What the controller is about, and how far it has got. */
 interface Change {
   readonly kind: 'stop' | 'rollOver' | 'limit' | 'lower' | 'grow' | 'handOver' | 'scope'
-  at: 'start' | 'touch' | 'letGo' | 'create' | 'inherit' | 'claim' | 'open'
+  at: 'start' | 'touch' | 'detach' | 'create' | 'inherit' | 'claim' | 'open'
   readonly limit: number
   /** What was touched for a lower limit, and the record that it was read from. */
   touched?: readonly TouchedPermit[]
@@ -288,24 +288,25 @@ class FenceWorld {
 
   // ── the cluster ──────────────────────────────────────────────────────────
 
-  #moveWorld(calm: boolean): void {
+  #moveWorld(quiesced: boolean): void {
     const node = this.#nodes[this.#random(this.#nodes.length)]!
     const pod = this.#pods.get(node)
-    const dice = calm ? 5 : this.#random(12)
+    const dice = quiesced ? 5 : this.#random(12)
     if (this.#desired.get(node) !== true) {
       if (pod?.terminating === true) this.#put(node, null)
-      else if (pod !== undefined && !calm && dice < 3) {
+      else if (pod !== undefined && !quiesced && dice < 3) {
         // By the DaemonSet controller: the node may be desired again before a new pod is there.
         this.#noteOthers(node, pod)
         this.#put(node, { ...pod, terminating: true, ready: false })
       }
     } else if (pod === undefined) this.#put(node, { uid: this.#uid++, revision: this.#template, ready: false, terminating: false })
     else if (pod.terminating) {
-      if (calm || dice > 1) this.#put(node, null)
-    } else if (!pod.ready && dice < 8 && ((calm && this.#isHealing(node, pod)) || pod.revision !== this.#bad)) this.#becomeReady(node, pod)
-    else if (pod.ready && (dice === 0 || (this.#isFlapping(pod) && !calm && dice < 8))) this.#put(node, { ...pod, ready: false })
+      if (quiesced || dice > 1) this.#put(node, null)
+    } else if (!pod.ready && dice < 8 && ((quiesced && this.#isHealing(node, pod)) || pod.revision !== this.#bad))
+      this.#becomeReady(node, pod)
+    else if (pod.ready && (dice === 0 || (this.#isFlapping(pod) && !quiesced && dice < 8))) this.#put(node, { ...pod, ready: false })
     else if (dice === 11 && this.#random(5) === 0) this.#deletedByOthers(node, pod)
-    if (!calm && this.#random(this.#roams ? 20 : 60) === 0) this.#flipDesired(node)
+    if (!quiesced && this.#random(this.#roams ? 20 : 60) === 0) this.#flipDesired(node)
   }
 
   #isFlapping({ revision }: WorldPod): boolean {
@@ -612,10 +613,10 @@ class FenceWorld {
 
   // ── the controller ───────────────────────────────────────────────────────
 
-  #moveController(calm: boolean): void {
+  #moveController(quiesced: boolean): void {
     this.#settlePartition()
     if (this.#change === null) {
-      if (calm || this.#random(12) > 0) return
+      if (quiesced || this.#random(12) > 0) return
       this.#change = {
         kind: pick(this.#random, ['stop', 'rollOver', 'limit', 'lower', 'grow', 'handOver', 'scope']),
         at: 'start',
@@ -631,8 +632,8 @@ class FenceWorld {
     } else if (change.kind === 'lower') this.#lowerLimit(change)
     else if (change.at === 'start') this.#beginChange(change)
     else if (change.at === 'touch') this.#touchAll(change)
-    else if (change.at !== 'open') this.#handOver(change, change.at, calm)
-    else if (calm || this.#random(5) === 0) this.#open(change)
+    else if (change.at !== 'open') this.#handOver(change, change.at, quiesced)
+    else if (quiesced || this.#random(5) === 0) this.#open(change)
     if (this.#down.size <= this.#record.limit && this.#record.permits.length === 0) this.#largestLimit = this.#record.limit
   }
 
@@ -646,7 +647,7 @@ class FenceWorld {
       // Executors may see the spec before anything is voided.
       if (this.#random(2) === 0) return
     }
-    this.#compareAndSwap(this.#home(), voidRecord(this.#record, holds))
+    this.#compareAndSwap(this.#home(), revokeRecord(this.#record, holds))
     change.at = 'touch'
   }
 
@@ -675,17 +676,17 @@ class FenceWorld {
     if (this.#record.state !== 'stopped') this.#fail('F8: every pod answered, and the record is not stopped')
     this.#stopped = true
     this.report.stops++
-    change.at = change.kind === 'handOver' ? 'letGo' : 'open'
+    change.at = change.kind === 'handOver' ? 'detach' : 'open'
   }
 
   /**
    * One release lets go and another takes over, each step a write after which the process may have died: then the step is
    * made again by another, which may go by what it saw before. Meanwhile nobody is in charge, and the template may change.
    */
-  #handOver(change: Change, at: 'letGo' | 'create' | 'inherit' | 'claim', calm: boolean): void {
-    if (!calm && this.#random(3) > 0) return
-    const again = !calm && this.#random(4) === 0
-    if (at === 'letGo') {
+  #handOver(change: Change, at: 'detach' | 'create' | 'inherit' | 'claim', quiesced: boolean): void {
+    if (!quiesced && this.#random(3) > 0) return
+    const again = !quiesced && this.#random(4) === 0
+    if (at === 'detach') {
       const carried = carryOver(this.#record)
       this.#unsettled = carried === null ? null : carriedText(carried)
       this.#releaseUid = null

@@ -1,6 +1,6 @@
 import type { Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
-import { firstNodes, hasOldPod, stepsOf, toAnnouncement, type Prospect, prospectOf } from '@tranche/planner'
+import { firstNodes, hasOldPod, stepsOf, toAnnouncement, type NodeOutlook, nodeOutlook } from '@tranche/planner'
 import { stateQuestion } from './node-state.ts'
 import { outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
@@ -86,24 +86,24 @@ function nextOfPod({ pods }: NodeView): string {
 
 function notUpdated(outline: Outline, node: NodeView): Answer {
   const { name } = node
-  if (stateQuestion(outline).scope.rules.factsOf(node.labels).isExcluded) return byProspect(outline, node, { kind: 'excluded' })
+  if (stateQuestion(outline).scope.rules.factsOf(node.labels).isExcluded) return byOutlook(outline, node, { kind: 'excluded' })
   const still = standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: `${name} is not updated: ${still.message}`, next: nextText(outline) }
-  const prospect = prospectIn(outline, name)
-  if (prospect !== null) return byProspect(outline, node, prospect)
+  const outlook = outlookIn(outline, name)
+  if (outlook !== null) return byOutlook(outline, node, outlook)
   const message = 'nothing is permitted yet, for the release begins, or its rules have just changed'
   return { rule: 'Pending', answer: `${name} is not updated: ${message}`, next: nextText(outline) }
 }
 
 /** Null while nobody has said what may be deleted. */
-function prospectIn({ facts, release, fleet }: Outline, name: string): Prospect | null {
+function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutlook | null {
   const { daemonSet, monotonicMs } = facts
   const record = release?.status?.flight
   if (daemonSet === undefined || release === undefined || record === undefined) return null
   const announcement = toAnnouncement(daemonSet)
   const { uid: releaseUid } = release.metadata
   const nodes = release.spec.tranche?.nodes
-  return prospectOf(
+  return nodeOutlook(
     {
       announcement,
       releaseUid,
@@ -120,8 +120,8 @@ function prospectIn({ facts, release, fleet }: Outline, name: string): Prospect 
   )
 }
 
-function byProspect(outline: Outline, { name, answers }: NodeView, prospect: Prospect): Answer {
-  switch (prospect.kind) {
+function byOutlook(outline: Outline, { name, answers }: NodeView, outlook: NodeOutlook): Answer {
+  switch (outlook.kind) {
     case 'excluded':
       return {
         rule: 'Excluded',
@@ -129,43 +129,43 @@ function byProspect(outline: Outline, { name, answers }: NodeView, prospect: Pro
         next: 'another label on the node, or another policy',
       }
     case 'laterStep':
-      return laterStep(outline, name, prospect.step)
+      return laterStep(outline, name, outlook.step)
     case 'notReady': {
       const how = answers ? 'is NotReady' : 'is NotReady, and its kubelet does not answer'
       return { rule: 'NotReady', answer: `${name} is passed over: it ${how}`, next: 'it is updated once it is Ready' }
     }
     case 'permitted': {
-      const answer = prospect.isNext
+      const answer = outlook.isNext
         ? `${name} is about to be updated: its pod may be deleted now`
         : `${name} is next: its pod is permitted, and waits for a place in maxUnavailable`
       return {
-        rule: prospect.isNext ? 'Next' : 'Budget',
+        rule: outlook.isNext ? 'Next' : 'Budget',
         answer,
-        next: prospect.isNext ? 'an executor deletes its pod' : 'a node that is down has an available pod again',
+        next: outlook.isNext ? 'an executor deletes its pod' : 'a node that is down has an available pod again',
       }
     }
     case 'laterBatch':
-      return laterBatch(outline, name, prospect)
+      return laterBatch(outline, name, outlook)
     case 'spread':
       return {
         rule: 'Spread',
-        answer: `${name} waits: with ${prospect.key}=${prospect.value === '' ? '(none)' : prospect.value} ${limitText(prospect)}`,
+        answer: `${name} waits: with ${outlook.key}=${outlook.value === '' ? '(none)' : outlook.value} ${limitText(outlook)}`,
         next: 'one of them has an available pod again',
-        facts: [downFact(prospect)],
+        facts: [downFact(outlook)],
       }
     case 'budget':
       return {
         rule: 'Budget',
-        answer: `${name} is of this batch and waits: ${limitText(prospect)}`,
+        answer: `${name} is of this batch and waits: ${limitText(outlook)}`,
         next: 'one of them has an available pod again',
-        facts: [aheadFact(prospect.ahead), downFact(prospect)],
+        facts: [aheadFact(outlook.ahead), downFact(outlook)],
       }
     case 'order':
       return {
         rule: 'Order',
-        answer: `${name} is of this batch and waits: ${prospect.ahead} other ${prospect.ahead === 1 ? 'node comes' : 'nodes come'} before it`,
+        answer: `${name} is of this batch and waits: ${outlook.ahead} other ${outlook.ahead === 1 ? 'node comes' : 'nodes come'} before it`,
         next: 'its turn comes',
-        facts: [aheadFact(prospect.ahead), downFact(prospect)],
+        facts: [aheadFact(outlook.ahead), downFact(outlook)],
       }
     case 'next':
       return { rule: 'Next', answer: `${name} is about to be updated`, next: 'an executor permits and deletes its pod' }
@@ -173,7 +173,7 @@ function byProspect(outline: Outline, { name, answers }: NodeView, prospect: Pro
     case 'taken':
       return { rule: 'Pending', answer: `${name} has changed while this was read`, next: 'look again' }
     default:
-      return prospect satisfies never
+      return outlook satisfies never
   }
 }
 
@@ -184,7 +184,7 @@ function laterStep(outline: Outline, name: string, step: number): Answer {
   return { rule: 'Step', answer, next: nextText(outline) }
 }
 
-function laterBatch(outline: Outline, name: string, { ahead, size }: Prospect & { readonly kind: 'laterBatch' }): Answer {
+function laterBatch(outline: Outline, name: string, { ahead, size }: NodeOutlook & { readonly kind: 'laterBatch' }): Answer {
   const sizes = stepSizes(outline)
   const at = sizes.findIndex((nodes) => nodes >= size)
   const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} takes it`

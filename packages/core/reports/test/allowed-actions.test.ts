@@ -40,12 +40,12 @@ const stands: readonly (readonly [string, (toy: ToyCluster) => void])[] = [
   [
     'held after a re-apply',
     (toy) => {
-      takenBack(toy)
+      rolledBack(toy)
       toy.setImage('v2')
       settle(toy)
     },
   ],
-  ['over, and taken back', takenBack],
+  ['over, and taken back', rolledBack],
   [
     'without its DaemonSet',
     (toy) => {
@@ -110,7 +110,7 @@ function atFirstStep(toy: ToyCluster): void {
   settle(toy)
 }
 
-function takenBack(toy: ToyCluster): void {
+function rolledBack(toy: ToyCluster): void {
   atFirstStep(toy)
   toy.act({ id: 'back', type: 'abort' })
   settle(toy)

@@ -281,7 +281,7 @@ describe('the history of a Rollout', () => {
   })
 
   it('has the actions on both objects, each once, newest first', () => {
-    const calm = aReading()
+    const base = aReading()
     const record = (id: string, type: string, minute: number): object => ({
       id,
       type,
@@ -293,9 +293,9 @@ describe('the history of a Rollout', () => {
       ...object,
       metadata: { ...object.metadata, annotations: { [RECORDED_ACTIONS_ANNOTATION]: JSON.stringify(records) } },
     })
-    const rollout = withRecord(calm.rollout, record('1', 'pause', 1), record('3', 'resume', 3))
-    const daemonSet = withRecord(calm.daemonSet!, record('2', 'undo', 2), record('3', 'resume', 3))
-    expect(reportHistory({ ...calm, rollout, daemonSet }).actions.map(({ id, type }) => `${id} ${type}`)).toEqual([
+    const rollout = withRecord(base.rollout, record('1', 'pause', 1), record('3', 'resume', 3))
+    const daemonSet = withRecord(base.daemonSet!, record('2', 'undo', 2), record('3', 'resume', 3))
+    expect(reportHistory({ ...base, rollout, daemonSet }).actions.map(({ id, type }) => `${id} ${type}`)).toEqual([
       '3 resume',
       '2 undo',
       '1 pause',

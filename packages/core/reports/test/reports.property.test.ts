@@ -1,6 +1,6 @@
 import type { NodeReport } from '@tranche/api-schema'
 import { FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
-import { prospectOf, toAnnouncement } from '@tranche/planner'
+import { nodeOutlook, toAnnouncement } from '@tranche/planner'
 import {
   explainNode,
   explainRollout,
@@ -90,7 +90,7 @@ describe('what is foretold of a node', () => {
   it('puts each node that waits for its turn behind another number of nodes', () => {
     holds((facts) => {
       const ahead = reportNodes(facts).flatMap(({ name }) => {
-        const said = prospectIn(facts, name)
+        const said = outlookIn(facts, name)
         return said !== null && 'ahead' in said ? [said.ahead] : []
       })
       expect(new Set(ahead).size).toBe(ahead.length)
@@ -146,10 +146,10 @@ function decisionsIn(facts: ReleaseFacts): unknown {
   return JSON.parse(JSON.stringify(reported, (key, value: unknown) => (key === 'message' ? undefined : value)))
 }
 
-function prospectIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, name: string): ReturnType<typeof prospectOf> {
+function outlookIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, name: string): ReturnType<typeof nodeOutlook> {
   if (daemonSet === undefined || release === undefined || fleet === undefined) return null
   const record = release.status?.flight
-  return prospectOf(
+  return nodeOutlook(
     {
       announcement: toAnnouncement(daemonSet),
       releaseUid: 'release',

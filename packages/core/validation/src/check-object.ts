@@ -115,12 +115,12 @@ function check<T>(value: unknown, { schema, kind, rule, standIns = {}, validate,
       fix: 'remove it, or mend its name',
     }),
   )
-  const mended = issues.length === 0 ? value : mend(value, schema, standIns)
-  if (mended === null) return { problems: [...wrong, ...unknown], advice: [], object: null }
+  const fixed = issues.length === 0 ? value : fixObject(value, schema, standIns)
+  if (fixed === null) return { problems: [...wrong, ...unknown], advice: [], object: null }
   const told = [...wrong, ...unknown]
   const isNew = ({ path }: Problem | Advice): boolean => !told.some((other) => isWithin(path, other.path))
   const object = issues.length === 0 ? (value as T) : null
-  return { problems: [...told, ...validate(mended as T).filter(isNew)], advice: advise(mended as T).filter(isNew), object }
+  return { problems: [...told, ...validate(fixed as T).filter(isNew)], advice: advise(fixed as T).filter(isNew), object }
 }
 
 /** Of a field that is told already, and what is in it, nothing more is said. */
@@ -177,24 +177,24 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** Objects within objects that are all missing are made one after the other. */
-const MEND_ROUNDS = 10
+const FIX_ROUNDS = 10
 
 /**
  * A copy that the schema accepts, so that rules can be checked for everything else: without what has another type, and with
  * something in the place of what is required. Null where there is none.
  */
-function mend(value: unknown, schema: Checks<unknown>['schema'], standIns: Readonly<Record<string, unknown>>): unknown {
+function fixObject(value: unknown, schema: Checks<unknown>['schema'], standIns: Readonly<Record<string, unknown>>): unknown {
   const copy = structuredClone(value)
-  for (let round = 0; round < MEND_ROUNDS; round++) {
+  for (let round = 0; round < FIX_ROUNDS; round++) {
     const issues = schema.safeParse(copy).error?.issues ?? []
     if (issues.length === 0) return copy
-    if (!issues.every((issue) => mendField(copy, issue, standIns[pathText(issue.path)]))) return null
+    if (!issues.every((issue) => fixField(copy, issue, standIns[pathText(issue.path)]))) return null
   }
   return null
 }
 
 /** @returns whether there is a field to mend; entries of lists are not taken out, so that the others keep their numbers */
-function mendField(copy: unknown, issue: Issue, known: unknown): boolean {
+function fixField(copy: unknown, issue: Issue, known: unknown): boolean {
   const { path } = issue
   const parent = at(copy, path.slice(0, -1))
   const last = path.at(-1)

@@ -83,7 +83,7 @@ describe('Secrets that a policy names', () => {
     metadata: named('careful'),
     spec: { notify: [{ name: 'pager', webhook: { url: 'https://pager.example.com', hmac: { name: 'pager', key: 'hmac' } } }] },
   }
-  const lent = { 'tranche.dev/policy-secret': 'true' }
+  const policyLabels = { 'tranche.dev/policy-secret': 'true' }
   const path = 'spec.notify[0].webhook.hmac'
   const value = { name: 'pager', key: 'hmac' }
 
@@ -92,7 +92,7 @@ describe('Secrets that a policy names', () => {
     ['are not missed where those that do are of another namespace', [secret({ namespace: 'other' })], []],
     [
       'are missed among others',
-      [secret({ name: 'slack', labels: lent })],
+      [secret({ name: 'slack', labels: policyLabels })],
       [{ path, value, message: 'there is no Secret pager in namespace demo', fix: 'create it, or name another one' }],
     ],
     [
@@ -109,11 +109,11 @@ describe('Secrets that a policy names', () => {
     ],
     [
       'must have the key',
-      [secret({ labels: lent }, { data: { token: 'eA==' } })],
+      [secret({ labels: policyLabels }, { data: { token: 'eA==' } })],
       [{ path, value, message: 'the Secret pager has no key hmac', fix: 'add it, or name another key' }],
     ],
-    ['are in order with it, in clear', [secret({ labels: lent }, { stringData: { hmac: 'x' } })], []],
-    ['are in order with it, in base64', [secret({ labels: lent }, { data: { hmac: 'eA==' } })], []],
+    ['are in order with it, in clear', [secret({ labels: policyLabels }, { stringData: { hmac: 'x' } })], []],
+    ['are in order with it, in base64', [secret({ labels: policyLabels }, { data: { hmac: 'eA==' } })], []],
     ['may be written in any form', [{ apiVersion: 'v1', kind: 'Secret', metadata: 3, data: 'x' }], []],
   ])('%s', (_name, secrets, found) => {
     const [first, ...others] = checkDocuments([policy, ...secrets])

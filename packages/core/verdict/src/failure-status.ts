@@ -55,9 +55,9 @@ function stillHeld(held: Failure, found: Failure | null, { verdict, terms, nowMs
   if (found !== null && rank(found) > rank(held)) return found
   const action = held.reason === 'AnalysisInconclusive' ? held.action : terms.action
   const { calmSince, ...rest } = held
-  const isCalm = held.reason === 'ReleaseFailed' && !verdict.isBad && terms.autoResumeMs !== null
+  const hasRecovered = held.reason === 'ReleaseFailed' && !verdict.isBad && terms.autoResumeMs !== null
   const grown = found !== null && found.reason === held.reason && (found.count ?? 0) > (held.count ?? 0) ? seenOf(found) : {}
-  return { ...rest, ...grown, action, ...(isCalm && { calmSince: calmSince ?? new Date(nowMs).toISOString() }) }
+  return { ...rest, ...grown, action, ...(hasRecovered && { calmSince: calmSince ?? new Date(nowMs).toISOString() }) }
 }
 
 /** What outweighs what: nodes that failed say more than an analysis, and a failure more than a doubt. */

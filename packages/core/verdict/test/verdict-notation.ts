@@ -132,7 +132,7 @@ function podOf(
 }
 
 function releaseOf(says: CaseSays): Pick<BatchRelease, 'spec' | 'status'> {
-  const calm = { canaryRevision: 'new', stableRevision: 'old', release: 'r1' }
+  const base = { canaryRevision: 'new', stableRevision: 'old', release: 'r1' }
   const record = {
     ...{ workloadUid: 'daemonset', epoch: 1, seq: 1, state: 'open' as const, holds: [], generation: 1, revision: 'new' },
     ...{ partition: 0, limit: 10, watermark: '1', permits: says.permits ?? [] },
@@ -140,7 +140,7 @@ function releaseOf(says: CaseSays): Pick<BatchRelease, 'spec' | 'status'> {
   return {
     spec: {
       releasePlan: { enableExtraWorkloadForCanary: false, ...says.plan },
-      tranche: { ...calm, ...(says.rules !== undefined && { failure: says.rules }), ...says.tranche },
+      tranche: { ...base, ...(says.rules !== undefined && { failure: says.rules }), ...says.tranche },
     },
     status: { flight: record, ...says.status },
   }

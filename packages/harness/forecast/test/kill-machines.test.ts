@@ -1,7 +1,7 @@
 import { VirtualClock } from '@tranche/clock'
 import type { AcceptedWrite } from '@tranche/sim-api'
 import { expect, it } from 'vitest'
-import { killMachines } from '../src/course.ts'
+import { killMachines } from '../src/drive-release.ts'
 import type { SimulatedCluster } from '../src/simulated-cluster.ts'
 
 it('says which machine could not be made to fail', async () => {

@@ -14,7 +14,7 @@ const key = { namespace: 'demo', name: 'agent' }
 const stopped = { state: 'stopped' } as const
 const permitOn = (node: string): Permit => ({ node, podUid: `pod-${node}`, podResourceVersion: '9' })
 const permits = ['a', 'b'].map(permitOn)
-const voiding: Partial<FlightRecord> = { state: 'voiding', holds: [{ reason: 'Paused', id: '1' }], permits }
+const revoking: Partial<FlightRecord> = { state: 'voiding', holds: [{ reason: 'Paused', id: '1' }], permits }
 const unclear = { kind: 'unclear', why: '500' } as const
 
 it('touches the DaemonSet of a BatchRelease by hand every 30 s while no ControllerRevision holds its template (G6)', async () => {
@@ -137,14 +137,14 @@ describe('a pass over a BatchRelease', () => {
   })
 
   it('is stopped when every pod in the record has answered, in one write (F8)', async () => {
-    const port = recordingPort(voiding)
+    const port = recordingPort(revoking)
     await pass(port)
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
     expect(port.records[0]?.permits).toEqual([])
   })
 
   it('asks pods that stand before those that are going: each answer of a standing one takes a permit out (F8)', async () => {
-    const port = recordingPort({ ...voiding, permits: ['gone', 'going', 'a', 'b'].map(permitOn) })
+    const port = recordingPort({ ...revoking, permits: ['gone', 'going', 'a', 'b'].map(permitOn) })
     port.pods = [aFleetPod('going', { terminating: true }), aFleetPod('a'), aFleetPod('b')]
     port.touches = { 'pod-going': { kind: 'executed' } }
     await pass(port)
@@ -174,14 +174,14 @@ describe('a pass over a BatchRelease', () => {
   })
 
   it('is not stopped while a touch is not answered clearly, and keeps that permit (F8)', async () => {
-    const port = recordingPort(voiding)
+    const port = recordingPort(revoking)
     port.touches = { 'pod-b': unclear }
     expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
     expect(port.records).toMatchObject([{ state: 'voiding', permits: [permits[1]] }])
   })
 
   it('writes no record when no touch was answered clearly, then says so, then touches again', async () => {
-    const port = recordingPort(voiding)
+    const port = recordingPort(revoking)
     port.touches = { 'pod-a': unclear, 'pod-b': unclear }
     const run = passOf(port)
     await run()
@@ -190,7 +190,7 @@ describe('a pass over a BatchRelease', () => {
   })
 
   it('names the first pod that was not answered for, how many more there are, and what helps (F8)', async () => {
-    const port = recordingPort(voiding)
+    const port = recordingPort(revoking)
     port.touches = { 'pod-a': unclear, 'pod-b': unclear }
     const run = passOf(port)
     await run()
@@ -201,7 +201,7 @@ describe('a pass over a BatchRelease', () => {
   })
 
   it('takes its own end, in the middle of touches, for no answer of pods (F8)', async () => {
-    const port = recordingPort(voiding)
+    const port = recordingPort(revoking)
     port.touches = { 'pod-a': { kind: 'unclear', why: 'batch-release stops' } }
     const run = passOf(port)
     await expect(run(AbortSignal.abort(new Error('batch-release stops')))).rejects.toThrow('batch-release stops')
@@ -211,7 +211,7 @@ describe('a pass over a BatchRelease', () => {
   })
 
   it('takes a pod that is in no live list for executed, and keeps its permit until it settles', async () => {
-    const port = recordingPort(voiding)
+    const port = recordingPort(revoking)
     port.pods = [aFleetPod('a')]
     await pass(port)
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'writeRecord stopped'])

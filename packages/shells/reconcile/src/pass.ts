@@ -15,7 +15,7 @@ export interface PassOptions {
   /** How long a pass may take before its signal aborts, in milliseconds. @default 60_000 */
   readonly deadlineMs?: number
   /** When a key is looked at again after an error that only a person can mend, in milliseconds. @default 300_000 */
-  readonly unmendedRecheckMs?: number
+  readonly awaitFixRecheckMs?: number
   /** Told of every pass once it has ended; a mistake in it is logged and otherwise ignored. */
   readonly observe?: (observation: PassObservation) => void
   /** Where passes are told that have written something, or failed. @default nowhere */
@@ -94,7 +94,7 @@ function told(span: Span, result: PassResult): PassResult {
 }
 
 const DEFAULT_DEADLINE_MS = 60_000
-const DEFAULT_UNMENDED_RECHECK_MS = 300_000
+const DEFAULT_AWAIT_FIX_RECHECK_MS = 300_000
 /** Conflicts are the everyday price of reading from a watch; more of them in a row are worth a line. */
 const QUIET_CONFLICTS = 4
 
@@ -111,7 +111,7 @@ async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSigna
     return await options.reconcile(key, controller.signal, log)
   } catch (error) {
     if (stop.aborted) return { kind: 'stopped' }
-    return resultOf(error, options.unmendedRecheckMs ?? DEFAULT_UNMENDED_RECHECK_MS)
+    return resultOf(error, options.awaitFixRecheckMs ?? DEFAULT_AWAIT_FIX_RECHECK_MS)
   } finally {
     deadline.cancel()
     stop.removeEventListener('abort', onStop)
@@ -132,9 +132,9 @@ function overdue(name: string, key: ObjectKey, deadlineMs: number): AppError {
   return new AppError('API_DEADLINE', `${name} pass for ${keyText(key)} took longer than ${deadlineMs} ms`, { details: { deadlineMs } })
 }
 
-function resultOf(error: unknown, unmendedRecheckMs: number): PassResult {
+function resultOf(error: unknown, awaitFixRecheckMs: number): PassResult {
   if (!isAppError(error) || error.remedy === 'retry') return { kind: 'retry', error }
-  return { kind: 'unmended', error, ms: unmendedRecheckMs }
+  return { kind: 'unmended', error, ms: awaitFixRecheckMs }
 }
 
 function logFailure(log: Logger, result: PassResult, attempt: number, durationMs: number): void {

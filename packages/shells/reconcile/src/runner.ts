@@ -25,7 +25,7 @@ export interface Runner {
 
 /**
  * @returns a runner, not started. Whatever a pass throws, the runner goes on: `retry` and unknown errors bring the key
- * back after its back-off, `fixInput` and `giveUp` after `unmendedRecheckMs` unless a change comes first.
+ * back after its back-off, `fixInput` and `giveUp` after `awaitFixRecheckMs` unless a change comes first.
  */
 export function createRunner(options: RunnerOptions): Runner {
   const stopping = new AbortController()

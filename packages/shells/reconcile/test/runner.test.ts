@@ -126,7 +126,7 @@ describe('createRunner', () => {
   })
 
   it('looks again at a key that needs a person after the time that it is given', async () => {
-    const bench = newBench(() => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')), { unmendedRecheckMs: 700 })
+    const bench = newBench(() => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')), { awaitFixRecheckMs: 700 })
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(699)
     expect(bench.observations).toHaveLength(1)

@@ -194,7 +194,7 @@ async function act(schedule: Schedule, entry: Entry, seed: number): Promise<void
       return every(fault.nodes, nodes.kill)
     case 'NodeUp':
       await every(fault.nodes, nodes.revive)
-      await letGo(schedule, fault.nodes)
+      await clearHolds(schedule, fault.nodes)
       break
     case 'NodeAdd': {
       const { labels = {}, taints = [] } = fault
@@ -205,7 +205,7 @@ async function act(schedule: Schedule, entry: Entry, seed: number): Promise<void
     }
     case 'NodeRemove':
       await every(fault.nodes, nodes.removeNode)
-      await letGo(schedule, fault.nodes)
+      await clearHolds(schedule, fault.nodes)
       break
     case 'ClockStep':
       stepClock(signedDurationMs(fault.by))
@@ -268,7 +268,7 @@ async function raise({ entries, simulator }: Schedule, entry: Entry): Promise<vo
 }
 
 /** These nodes are up, or gone: nothing holds them down any more. */
-async function letGo(schedule: Schedule, names: readonly string[]): Promise<void> {
+async function clearHolds(schedule: Schedule, names: readonly string[]): Promise<void> {
   for (const entry of schedule.entries.values()) {
     if (entry.held.size === 0) continue
     for (const name of names) entry.held.delete(name)

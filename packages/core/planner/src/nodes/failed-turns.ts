@@ -2,7 +2,7 @@ import type { BatchRelease } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { notReadyTurns } from '../pass/candidate-order.ts'
 import { tallyNodes } from '../pass/node-tally.ts'
-import { batchSizeOf } from '../pass/scene.ts'
+import { batchSizeOf } from '../pass/fence-state.ts'
 import { scopeInRecord } from './batch-scope.ts'
 
 /** Whose turn it is, of the nodes of which release. */

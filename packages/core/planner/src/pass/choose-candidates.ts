@@ -1,15 +1,15 @@
 import type { NodeView } from '@tranche/fleet'
 import { type Candidate, type ChoiceRules, firstOfEachKind, notReadyTurns } from './candidate-order.ts'
 import { isBroken } from './node-tally.ts'
-import { namesDown, placesIn } from './places.ts'
-import { type FlownPermit, isGone, isUnsettled, type Scene } from './scene.ts'
+import { namesDown, budgetIn } from './budget.ts'
+import { type TrackedPermit, isGone, isUnsettled, type FenceState } from './fence-state.ts'
 
 /** Among which nodes is chosen, and how many. */
 export interface Choice {
   /** Nodes with an old pod and without a permit. */
   readonly free: readonly NodeView[]
   /** Permits that stay in the record. */
-  readonly stay: readonly FlownPermit[]
+  readonly stay: readonly TrackedPermit[]
   /** The most that the record has room for; never more are chosen than the batch lacks. */
   readonly count: number
 }
@@ -20,29 +20,29 @@ export interface Choice {
  * keeps its place. Pods that a spread rule would have wait come after all that could go, and only where the nodes of their
  * value that are down will make room.
  */
-export function chooseCandidates(scene: Scene, choice: Choice): readonly Candidate[] {
-  const { revisions, scope } = scene
+export function chooseCandidates(fence: FenceState, choice: Choice): readonly Candidate[] {
+  const { revisions, scope } = fence
   const rules = { ...revisions, scope }
   const waitsForNotReady = scope.rules.notReady === 'Wait'
-  const kept = waitsForNotReady ? notReadyTurns(choice.free, rules, scene.lack).length : 0
-  const count = Math.min(choice.count, scene.lack - kept)
+  const kept = waitsForNotReady ? notReadyTurns(choice.free, rules, fence.lack).length : 0
+  const count = Math.min(choice.count, fence.lack - kept)
   if (count <= 0) return []
-  const ordered = inOrder(scene, { ...choice, count }, rules)
-  return scope.rules.spread.length === 0 ? ordered.slice(0, count) : spreadOut(scene, { ...choice, count }, ordered)
+  const ordered = inOrder(fence, { ...choice, count }, rules)
+  return scope.rules.spread.length === 0 ? ordered.slice(0, count) : spreadOut(fence, { ...choice, count }, ordered)
 }
 
 /** Enough of each kind of nodes, the broken first where nothing of the budget is left. */
-function inOrder(scene: Scene, { free, count }: Choice, rules: ChoiceRules): readonly Candidate[] {
-  const { spread, factsOf } = scene.scope.rules
+function inOrder(fence: FenceState, { free, count }: Choice, rules: ChoiceRules): readonly Candidate[] {
+  const { spread, factsOf } = fence.scope.rules
   // Deleting again on a node in flight needs no place of its own, and only that of the last permit may go: each is a kind for itself.
-  const gone = spread.length === 0 ? [] : scene.permits.filter(isGone)
+  const gone = spread.length === 0 ? [] : fence.permits.filter(isGone)
   const inFlight = new Map(gone.map(({ permit }, at) => [permit.node, IN_FLIGHT + at]))
   const kinds = {
     count: Math.min(count, 2 * Math.min(...spread)),
     kindOf: (node: NodeView) => inFlight.get(node.name) ?? factsOf(node.labels).kind,
   }
   const first = (nodes: readonly NodeView[]): readonly Candidate[] => firstOfEachKind(nodes, rules, kinds)
-  if (hasBudgetLeft(scene)) return first(free)
+  if (hasBudgetLeft(fence)) return first(free)
   return [...first(free.filter(isBroken)), ...first(free.filter((node) => !isBroken(node)))]
 }
 
@@ -50,28 +50,28 @@ function inOrder(scene: Scene, { free, count }: Choice, rules: ChoiceRules): rea
 const IN_FLIGHT = 1_000_000
 
 /** First those that the spread rules let go at once, then those that are next. */
-function spreadOut(scene: Scene, { stay, count }: Choice, ordered: readonly Candidate[]): readonly Candidate[] {
-  const places = placesIn(scene)
-  for (const flown of stay) places.pass(flown)
+function spreadOut(fence: FenceState, { stay, count }: Choice, ordered: readonly Candidate[]): readonly Candidate[] {
+  const budget = budgetIn(fence)
+  for (const tracked of stay) budget.reserve(tracked)
   const chosen: Candidate[] = []
   const later: Candidate[] = []
   for (const candidate of ordered) {
-    const flown = toFlownPermit(candidate)
-    if (chosen.length < count && places.hasRoomFor(flown)) {
+    const tracked = toTrackedPermit(candidate)
+    if (chosen.length < count && budget.fitsSpread(tracked)) {
       chosen.push(candidate)
-      places.pass(flown)
+      budget.reserve(tracked)
     } else later.push(candidate)
   }
   for (const candidate of later) {
-    const flown = toFlownPermit(candidate)
-    if (chosen.length >= count || !places.isNextFor(flown)) continue
+    const tracked = toTrackedPermit(candidate)
+    if (chosen.length >= count || !budget.fitsSpreadNext(tracked)) continue
     chosen.push(candidate)
-    places.pass(flown)
+    budget.reserve(tracked)
   }
   return chosen
 }
 
-function toFlownPermit({ node, pod }: Candidate): FlownPermit {
+function toTrackedPermit({ node, pod }: Candidate): TrackedPermit {
   return {
     permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion },
     state: 'standing',
@@ -80,8 +80,8 @@ function toFlownPermit({ node, pod }: Candidate): FlownPermit {
   }
 }
 
-function hasBudgetLeft(scene: Scene): boolean {
-  const down = namesDown(scene)
-  for (const flown of scene.permits) if (isUnsettled(flown)) down.add(flown.permit.node)
-  return down.size < scene.record.limit
+function hasBudgetLeft(fence: FenceState): boolean {
+  const down = namesDown(fence)
+  for (const tracked of fence.permits) if (isUnsettled(tracked)) down.add(tracked.permit.node)
+  return down.size < fence.record.limit
 }

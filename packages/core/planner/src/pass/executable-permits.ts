@@ -1,6 +1,6 @@
 import { isOld } from '../old-nodes.ts'
-import { placesIn } from './places.ts'
-import { type FlownPermit, isTakeable, type Scene } from './scene.ts'
+import { budgetIn } from './budget.ts'
+import { type TrackedPermit, isTakeable, type FenceState } from './fence-state.ts'
 
 /**
  * F4: the permits that may be executed now. One walk: whoever stands earlier in the record has the place.
@@ -17,17 +17,17 @@ import { type FlownPermit, isTakeable, type Scene } from './scene.ts'
  * All of this holds for the nodes of one value of a spread rule as it does for all nodes: a permit of another value is none
  * of theirs, and a permit that waits for its value counts for the limit as any that stands.
  */
-export function executablePermits(scene: Scene): readonly FlownPermit[] {
-  const places = placesIn(scene)
-  return scene.permits.filter((flown) => {
-    const isExecutable = isReadyToGo(scene, flown) && places.isFreeFor(flown)
-    places.pass(flown)
+export function executablePermits(fence: FenceState): readonly TrackedPermit[] {
+  const budget = budgetIn(fence)
+  return fence.permits.filter((tracked) => {
+    const isExecutable = isReadyToGo(fence, tracked) && budget.fitsBudget(tracked)
+    budget.reserve(tracked)
     return isExecutable
   })
 }
 
 /** Standing, not sent yet, and still wanted. */
-export function isReadyToGo(scene: Scene, flown: FlownPermit): boolean {
-  if (flown.state !== 'standing' || flown.pod === undefined || flown.isSent) return false
-  return isOld(flown.pod, scene.record.revision) && isTakeable(scene, flown.permit.node)
+export function isReadyToGo(fence: FenceState, tracked: TrackedPermit): boolean {
+  if (tracked.state !== 'standing' || tracked.pod === undefined || tracked.isSent) return false
+  return isOld(tracked.pod, fence.record.revision) && isTakeable(fence, tracked.permit.node)
 }

@@ -1,22 +1,22 @@
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { isBroken } from './node-tally.ts'
-import { isGone, isOldNode, isTakeable, type Scene } from './scene.ts'
+import { isGone, isOldNode, isTakeable, type FenceState } from './fence-state.ts'
 
 /**
  * Where the nodes in flight use the limit up and some of them run a broken old pod, of a version that never came up: those
  * on which a pod may be deleted again (F4), and nothing else is worth a permit. All of them while they are no more than
  * the limit, else the one of the last permit whose pod is gone. Null where no node in flight runs such a pod.
  */
-export function nodesToTakeAgain(scene: Scene): readonly NodeView[] | null {
-  const gone = scene.permits.filter(isGone).map(({ permit }) => permit.node)
+export function nodesToTakeAgain(fence: FenceState): readonly NodeView[] | null {
+  const gone = fence.permits.filter(isGone).map(({ permit }) => permit.node)
   const nodes = new Set(gone)
-  if (nodes.size < scene.record.limit) return null
-  const broken = [...nodes].flatMap((name) => brokenOldNode(scene, name) ?? [])
+  if (nodes.size < fence.record.limit) return null
+  const broken = [...nodes].flatMap((name) => brokenOldNode(fence, name) ?? [])
   if (broken.length === 0) return null
-  return nodes.size === scene.record.limit ? broken : broken.filter(({ name }) => name === gone.at(-1))
+  return nodes.size === fence.record.limit ? broken : broken.filter(({ name }) => name === gone.at(-1))
 }
 
-function brokenOldNode(scene: Scene, name: string): NodeView | undefined {
-  const node = nodeInView(scene.view.fleet, name)
-  return node !== undefined && isTakeable(scene, name) && isOldNode(scene.view, scene.record, name) && isBroken(node) ? node : undefined
+function brokenOldNode(fence: FenceState, name: string): NodeView | undefined {
+  const node = nodeInView(fence.view.fleet, name)
+  return node !== undefined && isTakeable(fence, name) && isOldNode(fence.view, fence.record, name) && isBroken(node) ? node : undefined
 }

@@ -7,19 +7,19 @@ import { executablePermits, isReadyToGo } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
 import { nodesToTakeAgain } from './nodes-to-take-again.ts'
 import { permitChange, restsOn } from './permit-change.ts'
-import { sizeWithout } from './places.ts'
+import { sizeWithout } from './budget.ts'
 import { nextReadMs, type Questions, questionsOf } from './questions.ts'
 import {
-  type FlownPermit,
+  type TrackedPermit,
   isGone,
   isOver,
   isTakeable,
   isUnsettled,
-  nodesBeingTaken,
-  readScene,
-  type Scene,
+  permittedNodes,
+  toFenceState,
+  type FenceState,
   standingPermits,
-} from './scene.ts'
+} from './fence-state.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
 /** A permit together with the pod that it is for. */
@@ -56,23 +56,23 @@ export function planPass(view: PassView): PassPlan {
   if (record === undefined) return waitFor('record')
   // F2: a view older than what the record rests on might miss a pod that was deleted on our behalf.
   if (compareResourceVersions(view.podsSeen, record.watermark) < 0) return waitFor('podWatch')
-  const scene = readScene(view, record)
-  if (record.state !== 'open') return settleOnly(scene)
+  const fence = toFenceState(view, record)
+  if (record.state !== 'open') return settleOnly(fence)
   if (!agrees(view, record)) return waitFor('agreement')
 
-  const unwanted = permitsNotWanted(scene)
+  const unwanted = permitsNotWanted(fence)
   if (unwanted.length > 0) return { kind: 'withdraw', pods: unwanted.map(toPermittedPod) }
-  if (view.isBad) return waitFor('verdict', scene.tally.nextAvailableMs)
-  const executable = executablePermits(scene)
+  if (view.isBad) return waitFor('verdict', fence.tally.nextAvailableMs)
+  const executable = executablePermits(fence)
   if (executable.length > 0) return { kind: 'execute', pods: executable.map(toPermittedPod) }
-  const questions = questionsOf(scene)
+  const questions = questionsOf(fence)
   if (questions !== null) return { kind: 'confirm', ...questions }
-  const again = nodesToTakeAgain(scene)
-  const inTheWay = again === null ? headThatBlocks(scene) : permitsInTheWay(scene, again)
-  const blocking = inTheWay.length > 0 ? inTheWay : permitsHeldBySpread(scene)
+  const again = nodesToTakeAgain(fence)
+  const inTheWay = again === null ? headThatBlocks(fence) : permitsInTheWay(fence, again)
+  const blocking = inTheWay.length > 0 ? inTheWay : permitsHeldBySpread(fence)
   if (blocking.length > 0) return { kind: 'withdraw', pods: blocking.map(toPermittedPod) }
-  const change = permitChange(scene, again)
-  return change === null ? waitAsNeeded(scene) : { kind: 'changePermits', change }
+  const change = permitChange(fence, again)
+  return change === null ? waitAsNeeded(fence) : { kind: 'changePermits', change }
 }
 
 /** F1: the record permits, the DaemonSet announces, and only where both say the same may anybody act. */
@@ -93,11 +93,11 @@ export function agrees(view: PassView, record: FlightRecord): boolean {
 }
 
 /** F7: standing permits of nodes that cannot be taken any more; else as many of the last ones as exceed what the batch lacks. */
-function permitsNotWanted(scene: Scene): readonly FlownPermit[] {
-  const standing = standingPermits(scene)
-  const unwanted = standing.filter((flown) => !isReadyToGo(scene, flown))
+function permitsNotWanted(fence: FenceState): readonly TrackedPermit[] {
+  const standing = standingPermits(fence)
+  const unwanted = standing.filter((tracked) => !isReadyToGo(fence, tracked))
   if (unwanted.length > 0) return unwanted
-  return scene.lack < 0 ? standing.slice(scene.lack) : []
+  return fence.lack < 0 ? standing.slice(fence.lack) : []
 }
 
 /**
@@ -106,47 +106,47 @@ function permitsNotWanted(scene: Scene): readonly FlownPermit[] {
  * one on an excluded node: it would never get the place. Where D alone is the limit, only a pod on a node of D could go
  * before the head: deleting again there adds nothing.
  */
-function headThatBlocks(scene: Scene): readonly FlownPermit[] {
-  const head = standingPermits(scene)[0]
+function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
+  const head = standingPermits(fence)[0]
   if (head?.pod?.ready !== true) return []
-  const inFront = scene.permits.slice(0, scene.permits.indexOf(head))
+  const inFront = fence.permits.slice(0, fence.permits.indexOf(head))
   const taken = new Set(inFront.filter(isUnsettled).map(({ permit }) => permit.node))
-  const isFull = sizeWithout(taken, head.permit.node) >= scene.record.limit
-  const placed = nodesBeingTaken([head, ...inFront, ...scene.permits.filter(({ isSent }) => isSent)])
-  const waits = ({ name }: NodeView): boolean => isTakeable(scene, name) && !placed.has(name) && (!isFull || taken.has(name))
-  return scene.tally.broken.some(waits) && wouldGoOn(scene, standingPermits(scene)) ? [head] : []
+  const isFull = sizeWithout(taken, head.permit.node) >= fence.record.limit
+  const placed = permittedNodes([head, ...inFront, ...fence.permits.filter(({ isSent }) => isSent)])
+  const waits = ({ name }: NodeView): boolean => isTakeable(fence, name) && !placed.has(name) && (!isFull || taken.has(name))
+  return fence.tally.broken.some(waits) && wouldGoOn(fence, standingPermits(fence)) ? [head] : []
 }
 
 /** F7: the standing permits of other nodes than those to delete on again: behind them nothing could be executed. */
-function permitsInTheWay(scene: Scene, again: readonly NodeView[]): readonly FlownPermit[] {
+function permitsInTheWay(fence: FenceState, again: readonly NodeView[]): readonly TrackedPermit[] {
   const names = new Set(again.map(({ name }) => name))
-  return names.size === 0 ? [] : standingPermits(scene).filter(({ permit }) => !names.has(permit.node))
+  return names.size === 0 ? [] : standingPermits(fence).filter(({ permit }) => !names.has(permit.node))
 }
 
 /** Settling goes on while a record is being voided or is stopped (F8). */
-function settleOnly(scene: Scene): PassPlan {
-  if (isOutdated(scene)) return waitFor('agreement')
-  const questions = questionsOf(scene)
+function settleOnly(fence: FenceState): PassPlan {
+  if (isOutdated(fence)) return waitFor('agreement')
+  const questions = questionsOf(fence)
   if (questions !== null) return { kind: 'confirm', ...questions }
-  const gone = scene.permits.filter(isOver)
-  if (gone.length === 0) return waitFor(scene.permits.length > 0 ? 'availability' : 'opening', wakeMs(scene))
-  return { kind: 'changePermits', change: { remove: gone.map(({ permit }) => permit), append: [], restsOn: restsOn(scene, gone, []) } }
+  const gone = fence.permits.filter(isOver)
+  if (gone.length === 0) return waitFor(fence.permits.length > 0 ? 'availability' : 'opening', wakeMs(fence))
+  return { kind: 'changePermits', change: { remove: gone.map(({ permit }) => permit), append: [], restsOn: restsOn(fence, gone, []) } }
 }
 
 /** F6: our DaemonSet is older than the record, and with it what it says of minReadySeconds and of where pods belong. */
-function isOutdated({ view: { announcement }, record }: Scene): boolean {
+function isOutdated({ view: { announcement }, record }: FenceState): boolean {
   return announcement.uid === record.workloadUid && announcement.generation < record.generation
 }
 
-function waitAsNeeded(scene: Scene): PassPlan {
-  const standing = scene.permits.some(({ state }) => state === 'standing')
-  return waitFor(standing ? 'budget' : scene.permits.some(isGone) ? 'availability' : 'batch', wakeMs(scene))
+function waitAsNeeded(fence: FenceState): PassPlan {
+  const standing = fence.permits.some(({ state }) => state === 'standing')
+  return waitFor(standing ? 'budget' : fence.permits.some(isGone) ? 'availability' : 'batch', wakeMs(fence))
 }
 
 /** When the clock alone makes a pod available, or lets something be read again. */
-function wakeMs(scene: Scene): number | null {
-  const { nextAvailableMs } = scene.tally
-  const readMs = nextReadMs(scene)
+function wakeMs(fence: FenceState): number | null {
+  const { nextAvailableMs } = fence.tally
+  const readMs = nextReadMs(fence)
   return readMs === null || nextAvailableMs === null ? (readMs ?? nextAvailableMs) : Math.min(readMs, nextAvailableMs)
 }
 
@@ -154,7 +154,7 @@ function waitFor(reason: PassWait, wakeAtMs: number | null = null): PassPlan {
   return { kind: 'wait', for: reason, wakeAtMs }
 }
 
-function toPermittedPod({ permit, pod }: FlownPermit): PermittedPod {
+function toPermittedPod({ permit, pod }: TrackedPermit): PermittedPod {
   if (pod === undefined) throw new Error(`the permit for ${permit.podUid} is planned for without its pod`)
   return { permit, namespace: pod.namespace, podName: pod.name }
 }

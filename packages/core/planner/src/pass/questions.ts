@@ -1,7 +1,7 @@
 import type { Permit } from '@tranche/api-schema'
 import { availableFromMs, type FleetPod } from '@tranche/fleet'
 import { permitId } from '@tranche/flight'
-import type { FlownPermit, Scene } from './scene.ts'
+import type { TrackedPermit, FenceState } from './fence-state.ts'
 
 /** What a live read is to tell before permits leave, or give their place away (F6); never both lists empty. */
 export interface Questions {
@@ -25,18 +25,18 @@ export interface NodeToConfirm {
 }
 
 /** F6: the pods and nodes to read now, each once, however many permits wait for it; null where there is none. */
-export function questionsOf(scene: Scene): Questions | null {
-  const due = scene.permits.filter((flown) => flown.unconfirmed !== undefined && askAgainMs(scene, flown) <= scene.view.monotonicMs)
-  return due.length === 0 ? null : { pods: podsToConfirm(scene, due), nodes: nodesToConfirm(due) }
+export function questionsOf(fence: FenceState): Questions | null {
+  const due = fence.permits.filter((tracked) => tracked.unconfirmed !== undefined && askAgainMs(fence, tracked) <= fence.view.monotonicMs)
+  return due.length === 0 ? null : { pods: podsToConfirm(fence, due), nodes: nodesToConfirm(due) }
 }
 
 /** When what was asked about in vain is to be read again (monotonic); null where nothing waits for that. */
-export function nextReadMs(scene: Scene): number | null {
-  const times = scene.permits.flatMap((flown) => (flown.unconfirmed === undefined ? [] : [askAgainMs(scene, flown)]))
+export function nextReadMs(fence: FenceState): number | null {
+  const times = fence.permits.flatMap((tracked) => (tracked.unconfirmed === undefined ? [] : [askAgainMs(fence, tracked)]))
   return times.length === 0 ? null : Math.min(...times)
 }
 
-function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: Scene, due: readonly FlownPermit[]): readonly PodToConfirm[] {
+function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: FenceState, due: readonly TrackedPermit[]): readonly PodToConfirm[] {
   const byPod = new Map<string, { readonly pod: FleetPod; readonly permits: Permit[] }>()
   for (const { permit, unconfirmed } of due) {
     if (unconfirmed?.kind !== 'pod') continue
@@ -49,13 +49,13 @@ function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: Scene, due
 }
 
 /** That a node is not in our view may only mean that its watch has not got so far: the watermark says nothing of nodes. */
-function nodesToConfirm(due: readonly FlownPermit[]): readonly NodeToConfirm[] {
+function nodesToConfirm(due: readonly TrackedPermit[]): readonly NodeToConfirm[] {
   const left = due.filter(({ unconfirmed }) => unconfirmed?.kind === 'node').map(({ permit }) => permit)
   return [...new Set(left.map(({ node }) => node))].map((node) => ({ node, permits: left.filter((permit) => permit.node === node) }))
 }
 
 /** At once, where our view of a pod has moved since it was asked about. A node that has come into view is not asked about any more. */
-function askAgainMs({ view }: Scene, { permit, unconfirmed }: FlownPermit): number {
+function askAgainMs({ view }: FenceState, { permit, unconfirmed }: TrackedPermit): number {
   const known = view.confirmations.get(permitId(permit))
   const podVersion = unconfirmed?.kind === 'pod' ? unconfirmed.pod.resourceVersion : null
   return known?.kind === 'open' && known.podVersion === podVersion ? known.againAtMs : view.monotonicMs

@@ -6,7 +6,7 @@ import {
   directionOf,
   openRecord,
   type PatchOperation,
-  voidRecord,
+  revokeRecord,
   widenRecord,
   withHolds,
 } from '@tranche/flight'
@@ -25,7 +25,7 @@ import type { BatchReleasePlan, BatchReleaseStatusPatch } from './batch-release-
 import { annotationPath, type DaemonSetChange, daemonSetPatch, strategyOf, takeOverStrategy } from './daemon-set-patch.ts'
 import { frozenWatch } from './frozen-watch.ts'
 import { isFinalized, isStatusOfRelease } from './is-finalized.ts'
-import { carryLeftMs, inheritedRecord, lettingGo, restoring } from './letting-go.ts'
+import { carryLeftMs, inheritedRecord, detachPatch, restoring } from './detach.ts'
 import { judgementOf, stoppedSoFar } from './judgement.ts'
 import { planLeftToOthers } from './left-to-others.ts'
 import { planLabels } from './plan-labels.ts'
@@ -84,8 +84,8 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   if (release.metadata.deletionTimestamp === undefined) return present ? null : { kind: 'setFinalizer', present: true }
   if (!present) return { kind: 'wait', for: 'its deletion', recheckAfterMs: null }
   const record = release.status?.flight
-  const calm = record === undefined || record.state === 'stopped'
-  return calm && (daemonSet === undefined || !isInCharge(view, daemonSet)) ? { kind: 'setFinalizer', present: false } : null
+  const isStopped = record === undefined || record.state === 'stopped'
+  return isStopped && (daemonSet === undefined || !isInCharge(view, daemonSet)) ? { kind: 'setFinalizer', present: false } : null
 }
 
 /**
@@ -143,7 +143,7 @@ function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: re
   if (record === undefined) return null
   const announced = stopAnnouncement(view, record)
   if (announced !== null) return { kind: 'patchDaemonSet', why: 'pause', patch: announced }
-  if (record.state === 'open') return { kind: 'writeRecord', why: 'stop', record: voidRecord(record, holds), confirm: false }
+  if (record.state === 'open') return { kind: 'writeRecord', why: 'stop', record: revokeRecord(record, holds), confirm: false }
   return sameHolds(record.holds, holds) ? null : { kind: 'writeRecord', why: 'holds', record: withHolds(record, holds), confirm: false }
 }
 
@@ -191,7 +191,7 @@ function planOpen(
   wanted: Wanted & { kind: 'allow' },
 ): BatchReleasePlan | null {
   const direction = directionOf(record, wanted.allowance)
-  if (direction === 'narrows') return { kind: 'writeRecord', why: 'narrow', record: voidRecord(record, []), confirm: false }
+  if (direction === 'narrows') return { kind: 'writeRecord', why: 'narrow', record: revokeRecord(record, []), confirm: false }
   const announced = planAnnouncement(view, daemonSet, wanted)
   if (announced !== null) return announced
   if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
@@ -252,7 +252,7 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   if (daemonSet === undefined || !isInCharge(view, daemonSet)) return null
   const record = release.status?.flight
   if (release.metadata.deletionTimestamp !== undefined) {
-    const patch = lettingGo(view, daemonSet)
+    const patch = detachPatch(view, daemonSet)
     return patch === null ? null : { kind: 'patchDaemonSet', why: 'release', patch }
   }
   if (record === undefined || !isOver(view, wanted)) return null
@@ -261,7 +261,7 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
     return {
       kind: 'writeRecord',
       why: 'stop',
-      record: voidRecord(record, [{ reason: 'Finalized', id: release.metadata.uid }]),
+      record: revokeRecord(record, [{ reason: 'Finalized', id: release.metadata.uid }]),
       confirm: false,
     }
   }

@@ -189,7 +189,7 @@ function failureWords(failure: Failure | null | undefined): unknown {
   if (failure === null || failure === undefined) return null
   const { reason, stops, action, release, retry, calmSince, accepted } = failure
   if (stops !== true) return accepted ?? null
-  return { reason, stops, action, release, retry, isCalm: calmSince !== undefined, accepted }
+  return { reason, stops, action, release, retry, hasRecovered: calmSince !== undefined, accepted }
 }
 
 /** What somebody must act on is said as it stands now; what merely goes on changes with every pod. */

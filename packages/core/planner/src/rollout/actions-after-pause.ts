@@ -1,6 +1,6 @@
 import type { AcceptedActions, Failure } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { heldTemplate } from './held-revisions.ts'
 import { standingFailure } from './release-failure.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -13,10 +13,10 @@ export const RESUMED = 'resume-'
  * away again, lifts it as a retry does. One from before lifts nothing when it ends, for nobody lifts what he has not seen;
  * and no resume lifts what is held (G12).
  */
-export function actionsAfterPause(view: RolloutView, daemonSet: DaemonSet, course: Course): AcceptedActions {
-  const { pause, ...actions } = course.acceptedActions
-  const failure = standingFailure(view, course)
-  if (failure === null || heldTemplate(course.heldRevisions, daemonSet) !== undefined) return actions
+export function actionsAfterPause(view: RolloutView, daemonSet: DaemonSet, state: RolloutState): AcceptedActions {
+  const { pause, ...actions } = state.acceptedActions
+  const failure = standingFailure(view, state)
+  if (failure === null || heldTemplate(state.heldRevisions, daemonSet) !== undefined) return actions
   const found = failure.at ?? ''
   const known = pause?.failure === found ? pause : undefined
   const { spec, metadata } = view.rollout

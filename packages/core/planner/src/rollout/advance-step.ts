@@ -1,7 +1,7 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
 import { type BatchReach, batchReach, isWithinReach } from '../nodes/batch-reach.ts'
 import { hasOldPod } from '../old-nodes.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { isSameJson } from '@tranche/kube-types'
 import { batchesOf, isFinalising, isWithinSteps, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
 import { isForeign, releaseReport } from './release-report.ts'
@@ -14,28 +14,28 @@ import { type Soak, soakOf } from './soak.ts'
  *
  * People write into the same state: `StepReady` while the step is paused approves it, and another `nextStepIndex` jumps.
  */
-export function advanceStep(view: RolloutView, course: Course): Course {
+export function advanceStep(view: RolloutView, state: RolloutState): RolloutState {
   const steps = stepsOf(view.rollout)
-  const asked = course.canary
+  const asked = state.canary
   const jump = jumpTarget(asked, steps.length)
-  if (jump !== null) return jumpTo(view, course, jump)
+  if (jump !== null) return jumpTo(view, state, jump)
   const canary = { ...asked, nextStepIndex: nextIndex(asked.currentStepIndex, steps.length) }
   const step = steps[canary.currentStepIndex - 1]
-  return step === undefined ? toFittingStep(view, course) : walkStep(view, { ...course, canary }, step)
+  return step === undefined ? toFittingStep(view, state) : walkStep(view, { ...state, canary }, step)
 }
 
 /** Goes to another step, or to the beginning of the present one. Whoever jumps wants to look again: pauses count from then on. */
-export function jumpTo(view: RolloutView, course: Course, step: number): Course {
-  const { promote: _over, ...acceptedActions } = course.acceptedActions
-  return toStep(view, { ...course, acceptedActions }, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
+export function jumpTo(view: RolloutView, state: RolloutState, step: number): RolloutState {
+  const { promote: _over, ...acceptedActions } = state.acceptedActions
+  return toStep(view, { ...state, acceptedActions }, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
 }
 
 /**
  * Steps were taken out of the spec, and the present one with them: goes on at the last step that is no larger than what
  * was released, so that nothing is released that nobody has approved.
  */
-export function toFittingStep(view: RolloutView, course: Course): Course {
-  return toStep(view, course, stepOfReplacedPlan(view, course) ?? fittingStep(view), 'the steps changed')
+export function toFittingStep(view: RolloutView, state: RolloutState): RolloutState {
+  return toStep(view, state, stepOfReplacedPlan(view, state) ?? fittingStep(view), 'the steps changed')
 }
 
 /**
@@ -44,7 +44,7 @@ export function toFittingStep(view: RolloutView, course: Course): Course {
  * much, from its beginning, also where that is the present one and it has waited: its soak and its pause were those of fewer nodes. Null where
  * the present step goes on as it is, the plan is the same, or the steps are over: what finishes asks for no step.
  */
-export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<Course, 'canary'>): number | null {
+export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number | null {
   const { rollout, release } = view
   if (release === undefined || isForeign(view) || release.spec.tranche?.release !== releaseId(rollout)) return null
   if (isFinalising(canary)) return null
@@ -85,27 +85,27 @@ function releasedReach({ release, fleet }: RolloutView): BatchReach {
   return batchReach(fleet, { plan: releasePlan ?? {}, nodes: tranche?.nodes, batch: releasePlan?.batchPartition ?? -1 })
 }
 
-function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course {
+function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): RolloutState {
   const { readyBatch, message, stalled, waiting } = releaseReport(view)
-  const { canary } = course
-  const title = stepTitle(view.rollout, course, step)
+  const { canary } = state
+  const title = stepTitle(view.rollout, state, step)
   const ready = readyBatch === canary.currentStepIndex - 1
   switch (canary.currentStepState) {
     case 'StepUpgrade':
-      if (!ready) return { ...course, message: `${title}: ${message ?? 'starting'}`, waitingFor: waiting, stalled }
-      return soakedStep(view, course, step, title)
+      if (!ready) return { ...state, message: `${title}: ${message ?? 'starting'}`, waitingFor: waiting, stalled }
+      return soakedStep(view, state, step, title)
     case 'StepMetricsAnalysis':
-      return soakedStep(view, course, step, title)
+      return soakedStep(view, state, step, title)
     case 'StepPaused':
-      if (isPromoted(course)) return enter(view, course, 'StepReady', `${title}: its pause is cut short`)
-      if (hasFirstNode(view, course)) return enter(view, course, 'StepUpgrade', `${title}: its first node is updated while it pauses`)
-      return pausedStep(view, course, step, { ready, title, stalled })
+      if (isPromoted(state)) return enter(view, state, 'StepReady', `${title}: its pause is cut short`)
+      if (hasFirstNode(view, state)) return enter(view, state, 'StepUpgrade', `${title}: its first node is updated while it pauses`)
+      return pausedStep(view, state, step, { ready, title, stalled })
     case 'StepReady':
       return ready
-        ? nextStep(view, course)
-        : { ...course, message: `${title} is approved and waits to be healthy again: ${message ?? ''}`, stalled }
+        ? nextStep(view, state)
+        : { ...state, message: `${title} is approved and waits to be healthy again: ${message ?? ''}`, stalled }
     default:
-      return enter(view, course, 'StepUpgrade', `${title}: starting`)
+      return enter(view, state, 'StepUpgrade', `${title}: starting`)
   }
 }
 
@@ -113,23 +113,23 @@ function walkStep(view: RolloutView, course: Course, step: RolloutStep): Course 
  * A step whose nodes are all NotReady passes them over and pauses with none updated. Once one is updated, the pause begins again when it is
  * available: a pause in which no node runs the new version opens nothing (G3).
  */
-function hasFirstNode({ rollout }: RolloutView, { canary }: Course): boolean {
+function hasFirstNode({ rollout }: RolloutView, { canary }: RolloutState): boolean {
   return rollout.status?.canaryStatus?.canaryReplicas === 0 && canary.canaryReplicas > 0
 }
 
 /** What is ready must stay so, and be found good by its analyses; only then does its pause begin, or is the last step over. */
-function soakedStep(view: RolloutView, course: Course, step: RolloutStep, title: string): Course {
-  const soak = isFullyPromoted(course) || view.fleet.desired === 0 ? done : soakOf(view, course.canary.currentStepIndex)
+function soakedStep(view: RolloutView, state: RolloutState, step: RolloutStep, title: string): RolloutState {
+  const soak = isFullyPromoted(state) || view.fleet.desired === 0 ? done : soakOf(view, state.canary.currentStepIndex)
   if (soak.kind === 'waiting') {
     const message = `${title} ${soak.waitingFor.message}`
     const { waitingFor } = soak
-    if (course.canary.currentStepState !== 'StepMetricsAnalysis')
-      return { ...enter(view, course, 'StepMetricsAnalysis', message), waitingFor }
-    return { ...course, message, waitingFor, stalled: releaseReport(view).stalled, recheckAfterMs: soak.recheckAfterMs }
+    if (state.canary.currentStepState !== 'StepMetricsAnalysis')
+      return { ...enter(view, state, 'StepMetricsAnalysis', message), waitingFor }
+    return { ...state, message, waitingFor, stalled: releaseReport(view).stalled, recheckAfterMs: soak.recheckAfterMs }
   }
-  if (coversAll(view, course.canary)) return finalise(view, course)
-  if (isPromoted(course)) return enter(view, course, 'StepReady', `${title} is ready; its pause is skipped`)
-  return enter(view, course, 'StepPaused', pauseText(title, step, stamp(view)))
+  if (coversAll(view, state.canary)) return finalise(view, state)
+  if (isPromoted(state)) return enter(view, state, 'StepReady', `${title} is ready; its pause is skipped`)
+  return enter(view, state, 'StepPaused', pauseText(title, step, stamp(view)))
 }
 
 const done: Soak = { kind: 'done' }
@@ -137,24 +137,24 @@ const done: Soak = { kind: 'done' }
 interface PausedStep {
   readonly ready: boolean
   readonly title: string
-  readonly stalled: Course['stalled']
+  readonly stalled: RolloutState['stalled']
 }
 
 /** A pause ends by a person, or by the clock; health is looked at again when it ends. */
-function pausedStep(view: RolloutView, course: Course, step: RolloutStep, { ready, title, stalled }: PausedStep): Course {
-  const since = course.canary.lastUpdateTime ?? stamp(view)
+function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, { ready, title, stalled }: PausedStep): RolloutState {
+  const since = state.canary.lastUpdateTime ?? stamp(view)
   const unhealthy = ready ? stalledText(stalled) : `; not healthy now: ${releaseReport(view).message ?? 'not known'}`
-  const paused = { ...course, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
+  const paused = { ...state, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
   const seconds = step.pause?.duration
   if (seconds === undefined) return paused
   const leftMs = Date.parse(since) + seconds * 1000 - view.nowMs
   if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
-  if (ready) return nextStep(view, course)
+  if (ready) return nextStep(view, state)
   return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${releaseReport(view).message ?? ''}` }
 }
 
 /** A batch that is ready may still have lost its hold on the DaemonSet, which an approval alone does not mend. */
-function stalledText(stalled: Course['stalled']): string {
+function stalledText(stalled: RolloutState['stalled']): string {
   return stalled === null ? '' : `; ${stalled.message}`
 }
 
@@ -165,32 +165,32 @@ function pauseText(title: string, step: RolloutStep, since: string): string {
     : `${title} is ready and pauses for ${seconds} s since ${since}`
 }
 
-function nextStep(view: RolloutView, course: Course): Course {
-  const { nextStepIndex, currentStepIndex } = course.canary
+function nextStep(view: RolloutView, state: RolloutState): RolloutState {
+  const { nextStepIndex, currentStepIndex } = state.canary
   const steps = stepsOf(view.rollout).length
-  if (nextStepIndex === -1) return finalise(view, course)
-  return toStep(view, course, currentStepIndex + 1, `step ${currentStepIndex + 1} of ${steps} begins`)
+  if (nextStepIndex === -1) return finalise(view, state)
+  return toStep(view, state, currentStepIndex + 1, `step ${currentStepIndex + 1} of ${steps} begins`)
 }
 
-function toStep(view: RolloutView, course: Course, index: number, message: string): Course {
+function toStep(view: RolloutView, state: RolloutState, index: number, message: string): RolloutState {
   const canary: CanaryStatus = {
-    ...course.canary,
+    ...state.canary,
     currentStepIndex: index,
     nextStepIndex: nextIndex(index, stepsOf(view.rollout).length),
     currentStepState: 'BeforeStepUpgrade',
     lastUpdateTime: stamp(view),
   }
-  return { ...course, canary, message }
+  return { ...state, canary, message }
 }
 
 /** The steps are done: what is left, if anything, is the implicit final batch; then the DaemonSet is given back. */
-function finalise(view: RolloutView, course: Course): Course {
-  const entered = enter(view, course, 'Completed', 'finishing the release')
+function finalise(view: RolloutView, state: RolloutState): RolloutState {
+  const entered = enter(view, state, 'Completed', 'finishing the release')
   return { ...entered, reason: 'Finalising', canary: { ...entered.canary, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
 }
 
-function enter(view: RolloutView, course: Course, state: CanaryStatus['currentStepState'], message: string): Course {
-  return { ...course, canary: { ...course.canary, currentStepState: state, lastUpdateTime: stamp(view) }, message }
+function enter(view: RolloutView, state: RolloutState, stepState: CanaryStatus['currentStepState'], message: string): RolloutState {
+  return { ...state, canary: { ...state.canary, currentStepState: stepState, lastUpdateTime: stamp(view) }, message }
 }
 
 /** The step that `nextStepIndex` asks for: another than the one that follows, and one that exists; null otherwise. */
@@ -201,12 +201,12 @@ export function jumpTarget(canary: CanaryStatus, steps: number): number | null {
 }
 
 /** The remaining pauses are skipped, by the action `promote`; each step must still be ready, and stay so, before the next begins. */
-function isPromoted({ acceptedActions }: Course): boolean {
+function isPromoted({ acceptedActions }: RolloutState): boolean {
   return acceptedActions.promote !== undefined
 }
 
 /** Soaks and analyses are skipped too. */
-function isFullyPromoted({ acceptedActions }: Course): boolean {
+function isFullyPromoted({ acceptedActions }: RolloutState): boolean {
   return acceptedActions.promote?.full === true
 }
 

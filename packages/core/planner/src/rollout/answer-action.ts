@@ -10,8 +10,8 @@ import {
 import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
 import { actionDigest, GENERATED_ID_PREFIX, parseAction } from '@tranche/validation'
 import { discoverRevisions } from '../release/discover-revisions.ts'
-import type { Course } from './course.ts'
-import { heldTemplate, takenBack } from './held-revisions.ts'
+import type { RolloutState } from './rollout-state.ts'
+import { heldTemplate, toHeldRevision } from './held-revisions.ts'
 import { refusalOf } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -48,7 +48,7 @@ const LONGEST_TEXT = 256
  * @param decided where the Rollout goes without the action
  * @returns null without an action, for one that is answered already, and while the released revision is unknown
  */
-export function answerAction(view: RolloutView, before: Course, decided: Course): RolloutActionAnswer | null {
+export function answerAction(view: RolloutView, before: RolloutState, decided: RolloutState): RolloutActionAnswer | null {
   const parsed = parseAction(view.rollout)
   if (parsed.kind === 'none') return null
   if (parsed.kind === 'problem') return answerUnreadable(view, parsed.problem.message)
@@ -145,7 +145,7 @@ function answerUnreadable(view: RolloutView, message: string): RolloutActionAnsw
   return { lastAction: { id, type, result: 'Refused', reason: cut(reason), at: stamp(view) }, body, effect: { kind: 'none' } }
 }
 
-function effectOf(view: RolloutView, before: Course, action: RolloutAction): ActionEffect {
+function effectOf(view: RolloutView, before: RolloutState, action: RolloutAction): ActionEffect {
   const { id, type, step, full = false } = action
   switch (type) {
     case 'approve':
@@ -163,13 +163,13 @@ function effectOf(view: RolloutView, before: Course, action: RolloutAction): Act
   }
 }
 
-function abortEffect(view: RolloutView, { canary }: Course): ActionEffect {
+function abortEffect(view: RolloutView, { canary }: RolloutState): ActionEffect {
   if (view.daemonSet === undefined) return { kind: 'none' }
-  return { kind: 'abort', held: takenBack(view, view.daemonSet, canary.canaryRevision) }
+  return { kind: 'abort', held: toHeldRevision(view, view.daemonSet, canary.canaryRevision) }
 }
 
 /** The one that is named; else the one that the DaemonSet has and that is held. */
-function revisionToRetry({ daemonSet }: RolloutView, { heldRevisions }: Course, { revision }: RolloutAction): string | null {
+function revisionToRetry({ daemonSet }: RolloutView, { heldRevisions }: RolloutState, { revision }: RolloutAction): string | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
   return revision ?? held?.revision ?? null
 }

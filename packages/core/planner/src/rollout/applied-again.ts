@@ -1,6 +1,6 @@
 import type { ControllerRevision } from '@tranche/kube-types'
 import { hashOf } from '../release/discover-revisions.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** @returns the number of the ControllerRevision of a revision, the highest of several; undefined where there is none */
@@ -15,7 +15,7 @@ export function numberOf(revisions: readonly ControllerRevision[], hash: string)
  * our last status, because a lagging watch of ControllerRevisions shows a number late. Where that watch lags behind the one of DaemonSets,
  * the change is missed, and the release continues.
  */
-export function isAppliedAgain({ rollout, daemonSet, revisions }: RolloutView, { canary, canaryNumber }: Course): boolean {
+export function isAppliedAgain({ rollout, daemonSet, revisions }: RolloutView, { canary, canaryNumber }: RolloutState): boolean {
   const number = numberOf(revisions, canary.canaryRevision)
   const seen = rollout.status?.canaryStatus?.observedWorkloadGeneration
   if (number === undefined || canaryNumber === undefined || number <= canaryNumber || seen === undefined) return false

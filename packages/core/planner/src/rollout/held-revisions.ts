@@ -30,7 +30,7 @@ export function templateDigest(template: object): string {
 const digests = new WeakMap<object, string>()
 
 /** What is remembered of the DaemonSet's template when it is taken back now. */
-export function takenBack({ nowMs }: { readonly nowMs: number }, { spec }: DaemonSet, revision: string): HeldRevision {
+export function toHeldRevision({ nowMs }: { readonly nowMs: number }, { spec }: DaemonSet, revision: string): HeldRevision {
   return { digest: templateDigest(spec.template), revision, reason: 'Aborted', at: new Date(nowMs).toISOString(), reverted: false }
 }
 
@@ -40,7 +40,7 @@ export function withHeld(held: readonly HeldRevision[], one: HeldRevision): read
 }
 
 /** Remembers the same template in other words, in its place. */
-export function withHeldAnew(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
+export function replaceHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
   return held.map((other) => (other.digest === one.digest ? one : other))
 }
 

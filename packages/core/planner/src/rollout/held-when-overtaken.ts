@@ -1,7 +1,7 @@
 import type { HeldRevision } from '@tranche/api-schema'
 import { hashOf } from '../release/discover-revisions.ts'
 import { plainTemplate } from '../release/stable-template.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { templateDigest, withHeld } from './held-revisions.ts'
 import { standingFailure } from './release-failure.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -10,7 +10,7 @@ import type { RolloutView } from './rollout-view.ts'
  * G12: another template came over a version whose failure stops it. It is remembered, though nobody has taken it back, so
  * that it is not released again where the old manifest is applied once more. One that the history has lost cannot be.
  */
-export function heldWhenOvertaken(view: RolloutView, before: Course): readonly HeldRevision[] {
+export function heldWhenOvertaken(view: RolloutView, before: RolloutState): readonly HeldRevision[] {
   const { heldRevisions, canary } = before
   const failure = before.phase === 'Progressing' ? standingFailure(view, before) : null
   if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions

@@ -1,5 +1,5 @@
 import type { HeldBy } from '@tranche/api-schema'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { isForeign } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -7,14 +7,14 @@ import type { RolloutView } from './rollout-view.ts'
  * What the BatchRelease must be stopped with before the status may say that a revision is held (G9, G12): who reads that it
  * is may rely on nothing more being deleted for it. Null where the course holds nothing new.
  */
-export function newHold(before: Course, { heldRevisions }: Course): HeldBy | null {
+export function newHold(before: RolloutState, { heldRevisions }: RolloutState): HeldBy | null {
   const known = new Set(before.heldRevisions.map(({ digest }) => digest))
   const revision = heldRevisions.find(({ digest }) => !known.has(digest))?.revision
   return revision === undefined ? null : { reason: 'RevisionHeld', id: revision, message: `revision ${revision} is being taken back` }
 }
 
 /** While nothing new is held yet: everything else stays as it is said. */
-export function heldUp(before: Course, { id }: HeldBy, { goesOn, failure, obstacle, stalled }: Course): Course {
+export function heldUp(before: RolloutState, { id }: HeldBy, { goesOn, failure, obstacle, stalled }: RolloutState): RolloutState {
   const why = failure === undefined ? '' : `revision ${id} failed: ${failure.message}; `
   const standing = obstacle === null ? before : { ...before, obstacle, stalled }
   return { ...standing, goesOn, failure, message: `${why}rolling back revision ${id}: waiting until no deletion can be accepted any more` }

@@ -1,6 +1,6 @@
 import { type Leaked, LISTED_NODES_MAX } from '@tranche/api-schema'
 import { updatedPod } from '../updated-nodes.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { heldTemplate } from './held-revisions.ts'
 import { isRevertAgain } from './reapply.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -12,7 +12,7 @@ const ROUNDED_MS = 999
  * The nodes that came up on a revision since it is held: nothing of ours was deleted for it any more, so whoever applied it
  * again, and deleted their pods, brought it there. Null where the template is none that was applied again.
  */
-export function leakedWhileHeld({ daemonSet, fleet }: RolloutView, { heldRevisions, canary }: Course): Leaked | null {
+export function leakedWhileHeld({ daemonSet, fleet }: RolloutView, { heldRevisions, canary }: RolloutState): Leaked | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
   if (held === undefined || (held.reverted === false && !isRevertAgain(held))) return null
   const sinceMs = Date.parse(held.at ?? '') - ROUNDED_MS

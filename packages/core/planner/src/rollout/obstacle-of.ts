@@ -1,7 +1,7 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
 import { peerText } from '../peer-activity.ts'
-import type { Course, Obstacle } from './course.ts'
+import type { RolloutState, Obstacle } from './rollout-state.ts'
 import { policyObstacle } from './release-policy.ts'
 import { isForeign } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -26,7 +26,7 @@ export function obstacleOf(view: RolloutView): Obstacle | null {
 }
 
 /** Stands still for the obstacle's sake. */
-export function stalledCourse(before: Course, obstacle: Obstacle): Course {
+export function stalledState(before: RolloutState, obstacle: Obstacle): RolloutState {
   const { reason, message, recheckAfterMs } = obstacle
   return {
     ...before,
@@ -38,9 +38,12 @@ export function stalledCourse(before: Course, obstacle: Obstacle): Course {
 }
 
 /** Says of a revision that was taken back meanwhile what its nodes wait for. */
-function stalledText({ phase, canary: { canaryRevision }, heldRevisions }: Course, { message, takesAborts = false }: Obstacle): string {
-  const isTakenBack = phase === 'Progressing' && heldRevisions.some(({ revision }) => revision === canaryRevision)
-  if (!takesAborts || !isTakenBack) return message
+function stalledText(
+  { phase, canary: { canaryRevision }, heldRevisions }: RolloutState,
+  { message, takesAborts = false }: Obstacle,
+): string {
+  const isRolledBack = phase === 'Progressing' && heldRevisions.some(({ revision }) => revision === canaryRevision)
+  if (!takesAborts || !isRolledBack) return message
   return `revision ${canaryRevision} was taken back; no pod is deleted until the policy can be used: ${message}`
 }
 

@@ -6,7 +6,7 @@ import { stepOfReplacedPlan } from './advance-step.ts'
 import { planMissingRevision } from './missing-revision.ts'
 import { planBesidePeer } from './beside-peer.ts'
 import { rolloutHash } from './rollout-hash.ts'
-import type { NextStatus, Obstacle } from './course.ts'
+import type { NextStatus, Obstacle } from './rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './kept-holds.ts'
 import { isForeign } from './release-report.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
@@ -48,7 +48,7 @@ function writesRollout(plan: RolloutPlan): boolean {
 }
 
 function decide(view: RolloutView): RolloutPlan {
-  if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planLettingGo(view) ?? wait('another controller: the workload is no DaemonSet')
+  if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planDetach(view) ?? wait('another controller: the workload is no DaemonSet')
   const beside = planBesidePeer(view)
   if (beside !== null) return beside
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
@@ -66,7 +66,7 @@ function decide(view: RolloutView): RolloutPlan {
  * The workload became another kind: what is ours is taken back, the finalizer and our status with it, and from then on
  * the Rollout is another controller's. Null when nothing is ours.
  */
-function planLettingGo(view: RolloutView): RolloutPlan | null {
+function planDetach(view: RolloutView): RolloutPlan | null {
   const { release, rollout } = view
   if (release !== undefined && !isForeign(view) && isDaemonSetRelease(release)) {
     return release.metadata.deletionTimestamp === undefined ? { kind: 'deleteRelease' } : wait('its BatchRelease to stop')

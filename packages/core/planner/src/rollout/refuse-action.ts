@@ -3,7 +3,7 @@ import { discoverRevisions } from '../release/discover-revisions.ts'
 import { jumpTarget, stepOfReplacedPlan } from './advance-step.ts'
 import { isAppliedAgain } from './applied-again.ts'
 import { commandText, retryHeldText } from './command-text.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { heldTemplate, isReverted } from './held-revisions.ts'
 import { isRevertDue, whyNoTemplate } from './plan-revert.ts'
 import { standingFailure } from './release-failure.ts'
@@ -13,8 +13,8 @@ import type { RolloutView } from './rollout-view.ts'
 
 /** Where the Rollout stands, and where it goes without the action. */
 export interface Standing {
-  readonly before: Course
-  readonly decided: Course
+  readonly before: RolloutState
+  readonly decided: RolloutState
 }
 
 /** What waits for a person and goes on by the action retry, beside a held revision. */
@@ -34,18 +34,18 @@ export function refusalOf(view: RolloutView, standing: Standing, action: Rollout
   return momentRefusal(standing, action) ?? refusals[action.type](view, before, action)
 }
 
-function isHeld({ heldRevisions }: Course, revision: string | undefined): boolean {
+function isHeld({ heldRevisions }: RolloutState, revision: string | undefined): boolean {
   return revision !== undefined && heldRevisions.some((held) => held.revision === revision)
 }
 
-function noReleaseText({ rollout }: RolloutView, { heldRevisions }: Course, { type }: RolloutAction): string {
+function noReleaseText({ rollout }: RolloutView, { heldRevisions }: RolloutState, { type }: RolloutAction): string {
   if (type !== 'retry' || heldRevisions.length === 0) return 'no release is under way'
   const held = heldRevisions.flatMap(({ revision }) => revision ?? [])
   return `no release is under way; to release a held revision after all run ${retryHeldText(rollout, held)}`
 }
 
 /** While the Rollout is stalled no release of another template begins, so the status still names the one before. */
-function changedRefusal({ daemonSet, revisions, fleet }: RolloutView, { canary, stableRevision }: Course): string | null {
+function changedRefusal({ daemonSet, revisions, fleet }: RolloutView, { canary, stableRevision }: RolloutState): string | null {
   if (daemonSet === undefined) return null
   const found = discoverRevisions({ daemonSet, revisions, fleet, lastStable: stableRevision })
   if (found.kind !== 'pending' && found.canary === canary.canaryRevision) return null
@@ -66,7 +66,7 @@ function momentRefusal({ before, decided }: Standing, { revision, expectedStep }
   return `it is meant for step ${expectedStep}, and the release is at step ${currentStepIndex}`
 }
 
-type Refusal = (view: RolloutView, before: Course, action: RolloutAction) => string | null
+type Refusal = (view: RolloutView, before: RolloutState, action: RolloutAction) => string | null
 
 const refusals: { readonly [Type in RolloutAction['type']]: Refusal } = {
   approve: (view, before, action) => stopRefusal(view, before) ?? stepRefusal(view, before, action) ?? approveRefusal(view, before),
@@ -79,43 +79,43 @@ const refusals: { readonly [Type in RolloutAction['type']]: Refusal } = {
   retry: retryRefusal,
 }
 
-function stopRefusal(view: RolloutView, before: Course): string | null {
+function stopRefusal(view: RolloutView, before: RolloutState): string | null {
   const held = heldRefusal(view, before)
   if (held !== null || standingFailure(view, before) === null) return held
   return `revision ${before.canary.canaryRevision} is stopped by a failure; run ${commandText(view.rollout, 'retry')} first`
 }
 
 /** What cannot be told by analysis may be gone on without. */
-function isWayOut(view: RolloutView, before: Course, { full }: RolloutAction): boolean {
+function isWayOut(view: RolloutView, before: RolloutState, { full }: RolloutAction): boolean {
   return full === true && heldRefusal(view, before) === null && standingFailure(view, before)?.reason === 'AnalysisInconclusive'
 }
 
-function heldRefusal({ daemonSet, rollout }: RolloutView, { heldRevisions }: Course): string | null {
+function heldRefusal({ daemonSet, rollout }: RolloutView, { heldRevisions }: RolloutState): string | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
   return held === undefined ? null : `revision ${held.revision} is held; run ${commandText(rollout, 'retry')} first`
 }
 
 /** An approval or a jump says at which step it is meant, so that two people never leave two steps. */
-function stepRefusal(view: RolloutView, before: Course, { expectedStep }: RolloutAction): string | null {
+function stepRefusal(view: RolloutView, before: RolloutState, { expectedStep }: RolloutAction): string | null {
   const done = doneRefusal(view, before) ?? replacedRefusal(view, before)
   if (done !== null || expectedStep !== undefined) return done
   return `it does not say expectedStep; the release is at step ${before.canary.currentStepIndex}`
 }
 
 /** The step that it names is one of the plan before, or of the release before. */
-function replacedRefusal(view: RolloutView, before: Course): string | null {
+function replacedRefusal(view: RolloutView, before: RolloutState): string | null {
   if (isAppliedAgain(view, before))
     return `the template was applied again: revision ${before.canary.canaryRevision} is released from its first step`
   const step = stepOfReplacedPlan(view, before)
   return step === null ? null : `the steps have changed, and the release continues at step ${step} of ${stepsOf(view.rollout).length}`
 }
 
-function doneRefusal({ rollout }: RolloutView, { canary }: Course): string | null {
+function doneRefusal({ rollout }: RolloutView, { canary }: RolloutState): string | null {
   if (isFinalising(canary)) return 'the steps are done, and the release is being finished'
   return isWithinSteps(rollout, canary) ? null : `the spec has no step ${canary.currentStepIndex} any more`
 }
 
-function approveRefusal({ rollout }: RolloutView, { canary }: Course): string | null {
+function approveRefusal({ rollout }: RolloutView, { canary }: RolloutState): string | null {
   const { currentStepIndex, currentStepState } = canary
   if (currentStepState !== 'StepPaused')
     return `step ${currentStepIndex} is in state ${currentStepState}, and only a StepPaused one can be approved`
@@ -129,7 +129,7 @@ function jumpRefusal({ rollout }: RolloutView, { step = 0 }: RolloutAction): str
 }
 
 /** Also while the release is being finished: until the DaemonSet was given back there is something to take back. */
-function abortRefusal(view: RolloutView, { canary, heldRevisions }: Course): string | null {
+function abortRefusal(view: RolloutView, { canary, heldRevisions }: RolloutState): string | null {
   const { daemonSet } = view
   const { canaryRevision, stableRevision } = canary
   if (daemonSet === undefined) return 'the DaemonSet does not exist'
@@ -141,7 +141,7 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: Course): str
   return why === null ? null : `${why}: apply the template of the last good version`
 }
 
-function retryRefusal(view: RolloutView, before: Course): string | null {
+function retryRefusal(view: RolloutView, before: RolloutState): string | null {
   if (stopRefusal(view, before) !== null) return null
   const { stalled } = releaseReport(view)
   if (liftedByRetry.some((reason) => reason === stalled?.reason)) return null

@@ -1,11 +1,11 @@
 import type { Failure } from '@tranche/api-schema'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { whyNoTemplate } from './plan-revert.ts'
 import { releaseReport } from './release-report.ts'
 import { isReturn } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-type Standing = Pick<Course, 'canary' | 'acceptedActions'>
+type Standing = Pick<RolloutState, 'canary' | 'acceptedActions'>
 
 /**
  * The verdict that stops the release which runs; null where none does, and where somebody has accepted it with a retry that
@@ -21,7 +21,7 @@ export function standingFailure(view: RolloutView, { canary, acceptedActions }: 
  * What the status should say of failures: those of the release that runs, whether they stop it or not; on the way back, and
  * while a revision is held, why it was taken back.
  */
-export function failureToSay(view: RolloutView, { canary, failure, heldRevisions, rollbackFrom }: Course): Failure | undefined {
+export function failureToSay(view: RolloutView, { canary, failure, heldRevisions, rollbackFrom }: RolloutState): Failure | undefined {
   const { failure: reported } = releaseReport(view)
   const isHeld = heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
   if (isHeld || rollbackFrom !== undefined || isReturn(canary)) return failure ?? reported ?? undefined
@@ -34,6 +34,6 @@ export function asksForRollback({ action, reason }: Failure): boolean {
 }
 
 /** Why the stable template cannot be put back; null where it can. */
-export function whyNoRollback(view: RolloutView, { canary: { stableRevision = '' } }: Pick<Course, 'canary'>): string | null {
+export function whyNoRollback(view: RolloutView, { canary: { stableRevision = '' } }: Pick<RolloutState, 'canary'>): string | null {
   return whyNoTemplate(view, stableRevision)
 }

@@ -1,4 +1,4 @@
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
@@ -31,7 +31,7 @@ export interface ReleaseReport {
   /** The same, as data; undefined where it waits for nothing. */
   readonly waiting: Waiting | undefined
   /** A reason that needs somebody. */
-  readonly stalled: Course['stalled']
+  readonly stalled: RolloutState['stalled']
 }
 
 /** A BatchRelease of our name that another made: neither read nor written. */
@@ -83,7 +83,7 @@ function messageOf({ waiting, message }: BatchReleaseStatus): string | undefined
 /** What the Rollout says by itself, of the release that it means, is not taken from what may speak of the last one. */
 const ownReasons: readonly StalledReason[] = ['NodesLeft', 'RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']
 
-function stalledBy(waiting: { readonly reason: string; readonly message: string } | undefined): Course['stalled'] {
+function stalledBy(waiting: { readonly reason: string; readonly message: string } | undefined): RolloutState['stalled'] {
   const reason = stalledReasons.find((known) => known === waiting?.reason)
   return reason === undefined || waiting === undefined || ownReasons.includes(reason) ? null : { reason, message: waiting.message }
 }

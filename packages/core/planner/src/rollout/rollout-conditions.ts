@@ -1,6 +1,6 @@
 import type { ConditionStatus, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
 import { releaseReport } from './release-report.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 interface Said {
@@ -14,8 +14,8 @@ interface Said {
  * The conditions of a Rollout: the peer's (`Progressing`, `Succeeded`, `Terminating`), the three that Flux reads
  * (`Ready`, `Reconciling`, `Stalled`), and `StrategyRestored`. A transition time moves only when the status does.
  */
-export function toConditions(view: RolloutView, course: Course): readonly RolloutCondition[] {
-  const said = [...progressing(course), ...terminating(course), ...health(course), ...strategy(view, course)]
+export function toConditions(view: RolloutView, state: RolloutState): readonly RolloutCondition[] {
+  const said = [...progressing(state), ...terminating(state), ...health(state), ...strategy(view, state)]
   const before = view.rollout.status?.conditions ?? []
   return said.map((condition) =>
     stamped(
@@ -26,7 +26,7 @@ export function toConditions(view: RolloutView, course: Course): readonly Rollou
   )
 }
 
-function progressing({ phase, reason, succeeded, message, rollbackFrom, goesOn }: Course): Said[] {
+function progressing({ phase, reason, succeeded, message, rollbackFrom, goesOn }: RolloutState): Said[] {
   const conditions: Said[] = []
   const isOn = phase === 'Progressing' || (goesOn && reason !== 'Completed')
   if (reason !== null)
@@ -42,12 +42,12 @@ function progressing({ phase, reason, succeeded, message, rollbackFrom, goesOn }
   return conditions
 }
 
-function terminating({ phase, message }: Course): Said[] {
+function terminating({ phase, message }: RolloutState): Said[] {
   return phase === 'Terminating' ? [{ type: 'Terminating', status: 'True', reason: 'InTerminating', message }] : []
 }
 
-function health(course: Course): Said[] {
-  const { phase, stalled, message } = course
+function health(state: RolloutState): Said[] {
+  const { phase, stalled, message } = state
   const busy = phase === 'Progressing' || phase === 'Disabling' || phase === 'Terminating' || phase === 'Initial'
   const ready = !busy && stalled === null
   return [
@@ -63,7 +63,7 @@ function health(course: Course): Said[] {
 }
 
 /** Said from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
-function strategy(view: RolloutView, { phase, reason }: Course): Said[] {
+function strategy(view: RolloutView, { phase, reason }: RolloutState): Said[] {
   if (phase !== 'Healthy' || reason !== 'Completed') return []
   const { present, completed, nodesLeft, message: waitsFor } = releaseReport(view)
   // A node that was left and is being updated now is still the reason. A BatchRelease that is about to go leaves none.

@@ -3,8 +3,8 @@ import { type NotifyingStatus, withNotifications } from '../notify/outbox.ts'
 import { receiversOf } from '../notify/plan-notify.ts'
 import { jumpTo } from './advance-step.ts'
 import { type ActionEffect, answerAction, hasLostAnswers, rememberAnswer } from './answer-action.ts'
-import { courseBefore, courseOf } from './course-of.ts'
-import type { Course, NextStatus } from './course.ts'
+import { currentState, nextState } from './next-state.ts'
+import type { RolloutState, NextStatus } from './rollout-state.ts'
 import { withHeld, withoutHeld } from './held-revisions.ts'
 import { heldUp, isStoppedWith, newHold } from './hold-first.ts'
 import { leakedWhileHeld } from './leaked-while-held.ts'
@@ -20,23 +20,23 @@ import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
 
 /** Decides the next status of a Rollout from what stands and what is seen. Pure. */
 export function nextRolloutStatus(view: RolloutView): NextStatus {
-  const before = courseBefore(view)
-  const decided = courseOf(view, before)
+  const before = currentState(view)
+  const decided = nextState(view, before)
   const answer = answerAction(view, before, decided)
   const wanted = answer === null ? decided : carryOut(view, answer.effect, { before, decided })
   const hold = newHold(before, wanted)
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
-  const course = isHeldUp ? heldUp(before, hold, wanted) : wanted
+  const state = isHeldUp ? heldUp(before, hold, wanted) : wanted
   const said = isHeldUp && !hasLostAnswers(view.rollout) ? {} : rememberAnswer(view.rollout, answer)
-  const { status, recheckAfterMs: remindInMs } = tellingStatus(view, withReleases(view, { ...toStatus(view, course), ...said }))
+  const { status, recheckAfterMs: remindInMs } = tellingStatus(view, withReleases(view, { ...toStatus(view, state), ...said }))
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
-  const waits = [course.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)
+  const waits = [state.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)
   return {
     status,
-    warning: course.warning,
+    warning: state.warning,
     recheckAfterMs: waits.length > 0 ? Math.min(...waits) : null,
-    obstacle: course.obstacle,
-    goesOn: course.goesOn,
+    obstacle: state.obstacle,
+    goesOn: state.goesOn,
     hold,
   }
 }
@@ -47,63 +47,63 @@ function withReleases({ rollout, nowMs }: RolloutView, status: RolloutStatus): R
 }
 
 interface Courses {
-  readonly before: Course
-  readonly decided: Course
+  readonly before: RolloutState
+  readonly decided: RolloutState
 }
 
-function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: Courses): Course {
+function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: Courses): RolloutState {
   const { acceptedActions, heldRevisions } = before
   switch (effect.kind) {
     case 'none':
       return decided
     case 'approve':
-      return courseOf(view, { ...before, canary: { ...before.canary, currentStepState: 'StepReady' } })
+      return nextState(view, { ...before, canary: { ...before.canary, currentStepState: 'StepReady' } })
     case 'jump': {
       const jumped = jumpTo(view, before, effect.step)
       // The message of a pause says since when.
       return before.reason === 'Paused' ? { ...jumped, message: before.message } : jumped
     }
     case 'promote':
-      return courseOf(view, { ...before, acceptedActions: { ...acceptedActions, promote: { id: effect.id, full: effect.full } } })
+      return nextState(view, { ...before, acceptedActions: { ...acceptedActions, promote: { id: effect.id, full: effect.full } } })
     case 'abort':
-      return courseOf(view, { ...before, heldRevisions: withHeld(heldRevisions, effect.held) })
+      return nextState(view, { ...before, heldRevisions: withHeld(heldRevisions, effect.held) })
     case 'retry': {
       const forgotten = effect.revision === null ? heldRevisions : withoutHeld(heldRevisions, effect.revision)
       const lifts = before.phase === 'Progressing' || standingFailure(view, before) !== null
       const actions = lifts ? { ...acceptedActions, retry: effect.id } : acceptedActions
-      return courseOf(view, { ...before, heldRevisions: forgotten, acceptedActions: actions })
+      return nextState(view, { ...before, heldRevisions: forgotten, acceptedActions: actions })
     }
     default:
       return effect satisfies never
   }
 }
 
-function toStatus(view: RolloutView, course: Course): RolloutStatus {
+function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   const before = view.rollout.status
-  const { stalled: _none, ...words } = course
+  const { stalled: _none, ...words } = state
   const skipped = view.release?.status?.skippedNodes
   const hash = rolloutHash(view.rollout)
-  const leaked = leakedWhileHeld(view, course) ?? view.release?.status?.leaked
+  const leaked = leakedWhileHeld(view, state) ?? view.release?.status?.leaked
   const policy = policyInUse(view)
   const kept = withoutOwnWords(before)
-  const { heldRevisions, acceptedActions, rollbackFrom, failure } = course
-  const settlingUntil = course.phase === 'Progressing' ? releaseReport(view).settlingUntil : null
+  const { heldRevisions, acceptedActions, rollbackFrom, failure } = state
+  const settlingUntil = state.phase === 'Progressing' ? releaseReport(view).settlingUntil : null
   return {
     ...kept,
-    observedGeneration: observedGeneration(view, course),
-    phase: course.phase,
-    message: course.message,
-    ...(course.waitingFor !== undefined && { waitingFor: course.waitingFor }),
-    currentStepIndex: course.canary.currentStepIndex,
-    currentStepState: course.canary.currentStepState,
-    conditions: toConditions(view, { ...words, stalled: course.stalled }),
-    canaryStatus: { ...course.canary, ...(hash !== null && { rolloutHash: hash }), message: course.message },
-    ...(course.stableRevision !== undefined && { stableRevision: course.stableRevision }),
-    ...stableRecord(view, course),
-    ...(course.reason === 'Paused' && course.pausedSince !== undefined && { pausedSince: course.pausedSince }),
+    observedGeneration: observedGeneration(view, state),
+    phase: state.phase,
+    message: state.message,
+    ...(state.waitingFor !== undefined && { waitingFor: state.waitingFor }),
+    currentStepIndex: state.canary.currentStepIndex,
+    currentStepState: state.canary.currentStepState,
+    conditions: toConditions(view, { ...words, stalled: state.stalled }),
+    canaryStatus: { ...state.canary, ...(hash !== null && { rolloutHash: hash }), message: state.message },
+    ...(state.stableRevision !== undefined && { stableRevision: state.stableRevision }),
+    ...stableRecord(view, state),
+    ...(state.reason === 'Paused' && state.pausedSince !== undefined && { pausedSince: state.pausedSince }),
     ...(settlingUntil !== null && { settlingUntil }),
-    ...(course.releaseGeneration !== undefined && { releaseGeneration: course.releaseGeneration }),
-    ...(course.canaryNumber !== undefined && { canaryNumber: course.canaryNumber }),
+    ...(state.releaseGeneration !== undefined && { releaseGeneration: state.releaseGeneration }),
+    ...(state.canaryNumber !== undefined && { canaryNumber: state.canaryNumber }),
     ...(skipped !== undefined && { skippedNodes: skipped }),
     ...(failure !== undefined && { failure }),
     ...(leaked !== undefined && { leaked }),
@@ -152,12 +152,12 @@ function keptStatus({ schemaGap }: RolloutView, status: RolloutStatus): RolloutS
 }
 
 /** A spec that allows less is observed when the BatchRelease has acknowledged it (F8, G9). */
-function observedGeneration(view: RolloutView, course: Course): number {
+function observedGeneration(view: RolloutView, state: RolloutState): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0
   const { present, completed, acknowledged, paused } = releaseReport(view)
-  if (course.obstacle !== null) return paused || !present ? generation : before
-  if (course.phase === 'Progressing') return acknowledged ? generation : before
-  if (course.phase === 'Healthy') return acknowledged || completed || !present ? generation : before
+  if (state.obstacle !== null) return paused || !present ? generation : before
+  if (state.phase === 'Progressing') return acknowledged ? generation : before
+  if (state.phase === 'Healthy') return acknowledged || completed || !present ? generation : before
   return present ? before : generation
 }

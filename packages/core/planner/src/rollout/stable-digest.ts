@@ -2,7 +2,7 @@ import type { RolloutStatus } from '@tranche/api-schema'
 import type { ControllerRevision } from '@tranche/kube-types'
 import { hashOf, templateOf, templateText } from '../release/discover-revisions.ts'
 import { plainTemplate } from '../release/stable-template.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { templateDigest } from './held-revisions.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -18,7 +18,7 @@ export type StableRecord = Pick<RolloutStatus, 'stableDigest' | 'stableMismatch'
  * digest that the DaemonSet's template had while it was the canary's. Only the first status, that of a previous version, and the first one
  * after the Rollout was disabled take the digest from the history.
  */
-export function stableRecord(view: RolloutView, { stableRevision, canary }: Pick<Course, 'stableRevision' | 'canary'>): StableRecord {
+export function stableRecord(view: RolloutView, { stableRevision, canary }: Pick<RolloutState, 'stableRevision' | 'canary'>): StableRecord {
   const before = view.rollout.status
   const canaryDigest = digestOfCanary(view, canary.canaryRevision)
   const ofCanary = canaryDigest !== undefined && { canaryDigest }

@@ -2,7 +2,7 @@ import type { BatchRelease, Rollout, RolloutAction, StalledReason } from '@tranc
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import { isPending } from './answer-action.ts'
-import { courseBefore, courseOf } from './course-of.ts'
+import { currentState, nextState } from './next-state.ts'
 import { refusalOf, type Standing } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -46,8 +46,8 @@ export function refusalsFor(known: KnownRollout): Refusals {
 function refusalsIn(view: RolloutView): Refusals {
   if (isPending(view))
     return () => 'it cannot be told yet which revision is released: the DaemonSet controller has yet to observe the template'
-  const before = courseBefore(view)
-  const standing: Standing = { before, decided: courseOf(view, before) }
+  const before = currentState(view)
+  const standing: Standing = { before, decided: nextState(view, before) }
   return (action) => refusalOf(view, standing, action)
 }
 

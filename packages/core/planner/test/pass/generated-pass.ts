@@ -90,13 +90,13 @@ export function isFlying(permit: Permit, truth: ReadonlyMap<string, NodeTruth>):
 /** What the batch lacks (G3): its size less the nodes that run, or will come back on, the revision, or have a permit. */
 export function lackOf({ record }: GeneratedCluster, truth: ReadonlyMap<string, NodeTruth>): number {
   const desired = [...truth].filter(([, node]) => node.desired)
-  const taken = nodesBeingTaken(record.permits, truth)
+  const taken = permittedNodes(record.permits, truth)
   const onTheWay = desired.filter(([name, node]) => !node.old || taken.has(name))
   return Math.max(0, desired.length - record.partition) - onTheWay.length
 }
 
 /** Nodes with a permit; one that was executed says nothing of an old pod that has come up on the node since. */
-export function nodesBeingTaken(permits: readonly Permit[], truth: ReadonlyMap<string, NodeTruth>): ReadonlySet<string> {
+export function permittedNodes(permits: readonly Permit[], truth: ReadonlyMap<string, NodeTruth>): ReadonlySet<string> {
   return new Set(permits.filter((permit) => !isFlying(permit, truth)).map(({ node }) => node))
 }
 

@@ -14,7 +14,7 @@ import {
   isReady,
   isSettled,
   lackOf,
-  nodesBeingTaken,
+  permittedNodes,
   podOf,
   stands,
   toView,
@@ -135,7 +135,7 @@ describe('planPass, for every view', () => {
         expect(view.sent.has(`${permit.podUid}@${permit.podResourceVersion}`)).toBe(false)
       }
       const appended = appendedBy(plan).map(({ node }) => node)
-      const taken = nodesBeingTaken(cluster.record.permits, truth)
+      const taken = permittedNodes(cluster.record.permits, truth)
       expect(new Set(appended).size).toBe(appended.length)
       expect(appended.filter((node) => taken.has(node))).toEqual([])
     })
@@ -185,7 +185,7 @@ describe('planPass, for every view', () => {
       const chosen = appendedBy(plan).map((permit) => podOf(cluster, permit)!)
       if (chosen.length === 0) return
       const truth = truthOf(cluster)
-      const taken = new Set([...nodesBeingTaken(cluster.record.permits, truth), ...appendedBy(plan).map(({ node }) => node)])
+      const taken = new Set([...permittedNodes(cluster.record.permits, truth), ...appendedBy(plan).map(({ node }) => node)])
       const leftOut = cluster.pods
         .map(({ pod }) => pod)
         .filter((pod) => stands(pod) && hashOf(pod) !== 'new' && !taken.has(nodeOfPod(pod)))

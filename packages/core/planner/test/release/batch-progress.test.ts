@@ -15,7 +15,7 @@ const canaryStep: Partial<BatchQuestion> = {
   },
 }
 
-const calm: BatchQuestion = {
+const base: BatchQuestion = {
   fleet: nodes('a:old b:old c:old d:old'),
   revision: 'new',
   plan: { batches: [{ canaryReplicas: '50%' }, { canaryReplicas: '100%' }], enableExtraWorkloadForCanary: false },
@@ -27,7 +27,7 @@ const calm: BatchQuestion = {
 describe('batchProgress', () => {
   it('counts the same nodes anew once time alone has made a pod available (G6)', () => {
     const fleet = nodes('a:new b:new c:old d:old')
-    const at = (monotonicMs: number): number => batchProgress({ ...calm, fleet, minReadyMs: 150_000, monotonicMs }).updatedAvailable
+    const at = (monotonicMs: number): number => batchProgress({ ...base, fleet, minReadyMs: 150_000, monotonicMs }).updatedAvailable
     expect([at(100_000), at(149_999), at(150_000)]).toEqual([0, 0, 2])
   })
 
@@ -169,12 +169,12 @@ describe('batchProgress', () => {
   }
 
   it.each(Object.entries(cases))('%s', (_name, { question, want }) => {
-    expect(batchProgress({ ...calm, ...question })).toMatchObject(want)
+    expect(batchProgress({ ...base, ...question })).toMatchObject(want)
   })
 })
 
 describe('batchSize', () => {
-  const plan = (size: number | string): BatchQuestion['plan'] => ({ ...calm.plan, batches: [{ canaryReplicas: size }] })
+  const plan = (size: number | string): BatchQuestion['plan'] => ({ ...base.plan, batches: [{ canaryReplicas: size }] })
   it.each([
     ['rounds a percentage up', '1%', 4, 1],
     ['rounds a percentage up just above a whole number', '26%', 4, 2],
@@ -188,7 +188,7 @@ describe('batchSize', () => {
 })
 
 function tolerating(failureThreshold: number | string): BatchQuestion['plan'] {
-  return { ...calm.plan, failureThreshold }
+  return { ...base.plan, failureThreshold }
 }
 
 function withTwoPods(): BatchQuestion['fleet'] {

@@ -8,16 +8,16 @@ const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOStri
 
 /** Node a has a pod of the revision without labels, which came up a second ago in a release that began a minute ago. */
 function cameUp(fields: ViewFields & { readonly pod?: Parameters<typeof aFleetPod>[2]; readonly madeMs?: number } = {}): ReleaseView {
-  const calm = aView({ nodes: 'b:old c:old d:old e:old', metadata: { creationTimestamp: at(-60_000) }, ...fields })
+  const base = aView({ nodes: 'b:old c:old d:old e:old', metadata: { creationTimestamp: at(-60_000) }, ...fields })
   const pod = aFleetPod('a', 'new!', { rolloutId: undefined, createdAt: at(-1_000), ...fields.pod })
   const madeAt = (revision: ReturnType<typeof aRevision>, ms: number): ReturnType<typeof aRevision> => {
     return { ...revision, metadata: { ...revision.metadata, creationTimestamp: at(ms) } }
   }
   const revisions = [madeAt(aRevision('old', 1), -8_500_000), madeAt(aRevision('new', 2), fields.madeMs ?? -61_000)]
   return {
-    ...calm,
+    ...base,
     revisions,
-    fleet: toFleetView([{ name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }, ...calm.fleet.nodes]),
+    fleet: toFleetView([{ name: 'a', desired: true, ready: true, answers: true, labels: {}, pods: [pod] }, ...base.fleet.nodes]),
   }
 }
 
@@ -98,12 +98,12 @@ describe('the status of a release whose pods have leaked', () => {
       labels: {},
       pods: [aFleetPod(name, 'new!', marked)],
     }))
-    const calm = cameUp({
+    const base = cameUp({
       pod: marked,
       annotations: { 'rollouts.kruise.io/daemonset-partition': '38' },
       record: { size: 26, partition: 38 },
     })
-    expect(onceSaid({ ...calm, fleet: toFleetView([...nodes, ...calm.fleet.nodes.slice(1)]) }).release.status?.leaked).toEqual({
+    expect(onceSaid({ ...base, fleet: toFleetView([...nodes, ...base.fleet.nodes.slice(1)]) }).release.status?.leaked).toEqual({
       count: 60,
       nodes: names.slice(0, 50),
     })

@@ -1,7 +1,7 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, planBatchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, calmRecord, NOW_MS, onceSaid, permitFor, planOnceSaid, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aView, baseRecord, NOW_MS, onceSaid, permitFor, planOnceSaid, type ViewFields } from '../../../../../test/toys/build-view.ts'
 
 const {
   canaryRevision,
@@ -281,7 +281,7 @@ describe('planBatchRelease', () => {
   it('keeps what it was asked to do when it writes the record: nothing else of it changes', () => {
     const plan = planBatchRelease(aView({ record: { state: 'stopped', permits: [permitFor('a')] } }))
     expect(plan.kind === 'writeRecord' && plan.record).toEqual({
-      ...calmRecord,
+      ...baseRecord,
       epoch: 4,
       seq: 8,
       state: 'open',

@@ -260,8 +260,8 @@ describe('the labels of a release (F13)', () => {
   it('go on pods while the release is stopped, but not while its record is being voided', () => {
     const paused = aView({ ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } })
     expect(planBatchRelease({ ...paused, fleet: view.fleet }).kind).toBe('labelPods')
-    const voiding = aView({ record: { state: 'voiding' } })
-    expect(planBatchRelease({ ...voiding, fleet: view.fleet }).kind).toBe('touchPermits')
+    const revoking = aView({ record: { state: 'voiding' } })
+    expect(planBatchRelease({ ...revoking, fleet: view.fleet }).kind).toBe('touchPermits')
   })
 })
 

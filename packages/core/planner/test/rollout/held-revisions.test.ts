@@ -11,7 +11,7 @@ const abort = { id: 'a', type: 'abort', by: 'alice', reason: 'errors' }
 describe('the action abort', () => {
   it('stops first, puts the stable template back, goes back without pauses, and says how it ended (G9, G12)', () => {
     const toy = paused()
-    takeBack(toy)
+    rollBack(toy)
     expect(toy.release?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'RevisionHeld', id: 'hash-v2' }] })
     expect(toy.rollout?.status).toMatchObject({
       lastAction: { id: 'a', result: 'Accepted', by: 'alice', reason: 'errors' },
@@ -50,7 +50,7 @@ describe('the action abort', () => {
 
   it('tests the uid and the generation, and takes the strategy over where it is not yet (G11)', () => {
     const toy = paused({ scope: 'release' })
-    takeBack(toy)
+    rollBack(toy)
     toy.passRollout()
     const view = toy.rolloutView()!
     const native = { ...view.daemonSet!, spec: { ...view.daemonSet!.spec, updateStrategy: { type: 'RollingUpdate' } } }
@@ -197,7 +197,7 @@ describe('the action abort', () => {
 
   it('is not carried out on a DaemonSet that was let go since, by a leader that froze before its write (G8, G11)', () => {
     const toy = paused()
-    takeBack(toy)
+    rollBack(toy)
     toy.passRollout()
     const late = planRollout(toy.rolloutView()!)
     toy.deleteRollout()
@@ -206,7 +206,7 @@ describe('the action abort', () => {
   })
 
   it('is not carried out on the template any more when somebody applies another in between', () => {
-    const toy = takingBack()
+    const toy = rollingBack()
     toy.setImage('v3')
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', heldRevisions: [{ revision: 'hash-v2', reverted: true }] })
@@ -299,7 +299,7 @@ describe('a template that was taken back', () => {
     toy.act({ id: 'r', type: 'retry' })
     settle(toy)
     expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
-    takeBack(toy, { ...abort, id: 'b' })
+    rollBack(toy, { ...abort, id: 'b' })
     toy.setCanaryStatus({ currentStepState: 'StepReady' })
     toy.passRollout()
     toy.act({ id: 'r2', type: 'retry' })
@@ -389,7 +389,7 @@ describe('the action retry', () => {
   })
 
   it('calls an abort off while the template cannot be put back', () => {
-    const toy = takingBack()
+    const toy = rollingBack()
     toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     settle(toy)
     expect(condition(toy, 'Stalled')).toMatchObject({
@@ -448,13 +448,13 @@ function aborted(options: ToyOptions = {}): ToyCluster {
 }
 
 /** An abort is accepted: nothing more can be deleted for the revision, and its template is there still. */
-function takingBack(): ToyCluster {
+function rollingBack(): ToyCluster {
   const toy = paused()
-  takeBack(toy)
+  rollBack(toy)
   return toy
 }
 
-function takeBack(toy: ToyCluster, action: typeof abort = abort): void {
+function rollBack(toy: ToyCluster, action: typeof abort = abort): void {
   toy.act(action)
   for (let pass = 0; pass < 20 && toy.rollout?.status?.lastAction?.id !== action.id; pass++) {
     toy.passRelease()

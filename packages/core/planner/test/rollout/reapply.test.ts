@@ -10,7 +10,7 @@ const revert: ReleasePolicySpec = { failure: { action: 'Rollback', onReapply: 'R
 
 describe('a template that failed and is applied again', () => {
   it('is put back again where the policy says Revert, and nothing of ours is deleted for it (G12)', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     const before = toy.pods.map(({ uid }) => uid)
     toy.setImage('v2')
     settle(toy)
@@ -20,7 +20,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('is put back with a back-off that doubles from 10 s to 10 min, whoever applies it every second', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     applyAllTheTime(toy, 2_500_000)
     const times = toy.reverts.slice(1).map((mark) => Date.parse(mark))
     const gaps = times.slice(1).map((at, index) => (at - (times[index] ?? 0)) / 1000)
@@ -30,7 +30,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('is put back at once when it comes a day later', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     applyAllTheTime(toy, 200_000)
     toy.setImage('v1')
     settle(toy)
@@ -42,7 +42,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('says when it is put back, on how many nodes it runs, and what lifts it', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     applyAgain(toy)
     for (let round = 0; round < 6; round++) act(toy)
     expect(toy.image()).toBe('v2')
@@ -58,7 +58,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('is put back at once by an abort during the back-off (G9)', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     applyAgain(toy)
     for (let round = 0; round < 6; round++) act(toy)
     expect(toy.image()).toBe('v2')
@@ -68,7 +68,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('is told of by a Warning event each time, which says who did it and why', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     toy.setImage('v2')
     const events: unknown[] = []
     for (let round = 0; round < 40 && toy.image() === 'v2'; round++) {
@@ -89,7 +89,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('leaks, where others delete pods meanwhile, and what leaked goes back with the stable template', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     applyAgain(toy)
     act(toy)
     toy.pods.pop()
@@ -104,7 +104,7 @@ describe('a template that failed and is applied again', () => {
     ['Hold', { failure: { action: 'Rollback', onReapply: 'Hold' } } satisfies ReleasePolicySpec],
     ['nothing', undefined],
   ])('is held where the policy says %s', (_what, policy) => {
-    const toy = takenBack(policy)
+    const toy = rolledBack(policy)
     toy.setImage('v2')
     settle(toy)
     expect([toy.image(), condition(toy, 'Stalled')?.reason, toy.reverts.length]).toEqual(['v2', 'RevisionHeld', 1])
@@ -114,7 +114,7 @@ describe('a template that failed and is applied again', () => {
     [revert, undefined, 'v2'],
     [undefined, revert, 'v1'],
   ])('follows a policy that changes while it is held (%j, %j)', (before, after, image) => {
-    const toy = takenBack(before)
+    const toy = rolledBack(before)
     if (before === undefined) toy.setImage('v2')
     else applyAgain(toy)
     act(toy)
@@ -124,7 +124,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('is released by a retry, and not put back', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     applyAgain(toy)
     act(toy)
     toy.act({ id: 'r', type: 'retry', revision: 'hash-v2' })
@@ -137,7 +137,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('stays where the stable template is gone from the history', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     applyAgain(toy)
     toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     settle(toy)
@@ -145,7 +145,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('is put back once for each time by leaders that die between the write and the status (G7)', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     // The watch is late: the template comes again before anybody has seen that it was gone.
     applyAgain(toy)
     expect(toy.daemonSet.metadata.annotations?.[daemonSetAnnotations.reverted]).toBe(toy.rollout?.status?.heldRevisions?.[0]?.revertAt)
@@ -165,7 +165,7 @@ describe('a template that failed and is applied again', () => {
   })
 
   it('is not fought over by a Rollout that goes', () => {
-    const toy = takenBack(revert)
+    const toy = rolledBack(revert)
     toy.setImage('v2')
     act(toy)
     toy.onDelete('Rollback')
@@ -195,7 +195,7 @@ function applyAgain(toy: ToyCluster): void {
 }
 
 /** v2 failed and was taken back by the policy; v1 runs everywhere. */
-function takenBack(policy: ReleasePolicySpec | undefined): ToyCluster {
+function rolledBack(policy: ReleasePolicySpec | undefined): ToyCluster {
   const toy = paused(policy)
   toy.latch({ action: 'Rollback' })
   settle(toy)

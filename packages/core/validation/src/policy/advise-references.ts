@@ -9,7 +9,7 @@ export interface WrittenSecret {
   readonly name: string
   readonly keys: ReadonlySet<string>
   /** Whether it carries the label that lends it to policies. */
-  readonly isLent: boolean
+  readonly hasPolicyLabel: boolean
 }
 
 /** Reads anything that claims to be a Secret; what has another form is not there. Never throws. */
@@ -20,7 +20,7 @@ export function toWrittenSecret(value: unknown): WrittenSecret {
     namespace: typeof namespace === 'string' ? namespace : undefined,
     name: typeof name === 'string' ? name : '',
     keys: new Set([...Object.keys(membersOf(data)), ...Object.keys(membersOf(stringData))]),
-    isLent: membersOf(labels)[POLICY_SECRET_LABEL] === POLICY_SECRET,
+    hasPolicyLabel: membersOf(labels)[POLICY_SECRET_LABEL] === POLICY_SECRET,
   }
 }
 
@@ -51,7 +51,7 @@ export function adviseReferences(policy: ReleasePolicy, { secrets, isAllowed }: 
 function lackOf({ name, key }: { readonly name: string; readonly key: string }, neighbours: readonly WrittenSecret[]): SecretLack | null {
   const secret = neighbours.find((one) => one.name === name)
   if (secret === undefined) return 'secret'
-  if (!secret.isLent) return 'label'
+  if (!secret.hasPolicyLabel) return 'label'
   return secret.keys.has(key) ? null : 'key'
 }
 

@@ -5,7 +5,7 @@ import { configMap, daemonSet, idlePod } from '../objects.ts'
 import { pathOf } from '../paths.ts'
 
 const held = { name: 'a', finalizers: ['conformance.tranche.dev/hold'] }
-const letGo = { metadata: { finalizers: null } }
+const noFinalizers = { metadata: { finalizers: null } }
 
 /** DELETE of one object and of many. */
 export function describeDelete(it: ConformanceTest): void {
@@ -88,7 +88,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(Number(answer.body.metadata.resourceVersion)).toBeGreaterThan(Number(before.metadata.resourceVersion))
       const again = await api.delete(path)
       expect(again).toMatchObject({ status: 200, body: { metadata: { resourceVersion: answer.body.metadata.resourceVersion } } })
-      const last = await api.patch(path, 'merge', letGo)
+      const last = await api.patch(path, 'merge', noFinalizers)
       expect(last).toMatchObject({ status: 200, body: { kind: 'ConfigMap' } })
       expect((await api.get(path)).status).toBe(404)
     })
@@ -96,7 +96,7 @@ export function describeDelete(it: ConformanceTest): void {
     it('raises the generation of a DaemonSet', async ({ api, namespace }) => {
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { metadata: held }))
       const answer = await api.delete(pathOf.daemonSets(namespace, 'a'))
-      await api.patch(pathOf.daemonSets(namespace, 'a'), 'merge', letGo)
+      await api.patch(pathOf.daemonSets(namespace, 'a'), 'merge', noFinalizers)
       expect(answer.body.metadata.generation).toBe(2)
     })
 
@@ -105,7 +105,7 @@ export function describeDelete(it: ConformanceTest): void {
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: held }))
       await api.delete(path)
       const answer = await api.patch(path, 'merge', { metadata: { finalizers: [...held.finalizers, 'x.y/more'] } })
-      await api.patch(path, 'merge', letGo)
+      await api.patch(path, 'merge', noFinalizers)
       expect(answer.status).toBe(422)
       expect(causesOf(answer)).toEqual(['FieldValueForbidden metadata.finalizers'])
     })
@@ -115,7 +115,7 @@ export function describeDelete(it: ConformanceTest): void {
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: held }))
       await api.delete(path)
       const answer = await api.patch(path, 'merge', { metadata: { deletionTimestamp: null, labels: { a: 'b' } } })
-      await api.patch(path, 'merge', letGo)
+      await api.patch(path, 'merge', noFinalizers)
       expect(answer).toMatchObject({ status: 200, body: { metadata: { labels: { a: 'b' } } } })
       expect(answer.body.metadata.deletionTimestamp).toBeDefined()
     })
@@ -127,7 +127,7 @@ export function describeDelete(it: ConformanceTest): void {
       const path = pathOf.daemonSets(namespace, 'a')
       await api.create(pathOf.daemonSets(namespace), daemonSet('a', { metadata: held }))
       const answer = await api.delete(path, { body: { propagationPolicy } })
-      await api.patch(path, 'merge', letGo)
+      await api.patch(path, 'merge', noFinalizers)
       expect(answer.body.metadata.finalizers?.toSorted()).toEqual([...held.finalizers, finalizer].toSorted())
     })
 
@@ -135,7 +135,7 @@ export function describeDelete(it: ConformanceTest): void {
       const path = pathOf.configMaps(namespace, 'a')
       await api.create(pathOf.configMaps(namespace), configMap('a', { metadata: held }))
       const answer = await api.delete(path, { query: { propagationPolicy: 'Foreground' } })
-      await api.patch(path, 'merge', letGo)
+      await api.patch(path, 'merge', noFinalizers)
       expect(answer.body.metadata.finalizers).toContain('foregroundDeletion')
     })
   })

@@ -14,10 +14,10 @@ export function createFlightJudge({ breach }: JudgeParts): Judge {
       const { limit, recorded, declared } = force ?? { limit: 0, recorded: 0, declared: 0 }
       const node = daemonSet.node(pod.node)
       const addsNothing = node !== undefined && (daemonSet.inFlight.has(node) || daemonSet.robbed.has(node) || !node.wanted)
-      const flown = daemonSet.inFlight.size + (addsNothing ? 0 : 1)
+      const inFlight = daemonSet.inFlight.size + (addsNothing ? 0 : 1)
       const tell = (text: string): void => breach({ guarantee: 'G2', atMs, node: pod.node, text })
       if (recorded > declared) tell(`the limit is ${recorded}, but the DaemonSet allowed no more than ${declared} when it was set`)
-      if (!addsNothing && flown > limit) tell(`${flown} nodes are in flight, ${limit} are allowed`)
+      if (!addsNothing && inFlight > limit) tell(`${inFlight} nodes are in flight, ${limit} are allowed`)
     },
   }
 }

@@ -33,9 +33,9 @@ export function createLoweredJudge({ world, query, breach }: JudgeParts): Judge 
       const node = daemonSet.node(pod.node)
       if (!mayJudge(atMs) || node === undefined || !node.wanted || daemonSet.inFlight.has(node) || daemonSet.robbed.has(node)) return
       const declared = declaredFor(deletion)
-      const flown = daemonSet.inFlight.size + 1
-      if (declared === null || flown <= declared) return
-      const text = `${flown} nodes are in flight, and ${declared} have been allowed for ${FOLLOWED_MS / 1000} s at least`
+      const inFlight = daemonSet.inFlight.size + 1
+      if (declared === null || inFlight <= declared) return
+      const text = `${inFlight} nodes are in flight, and ${declared} have been allowed for ${FOLLOWED_MS / 1000} s at least`
       breach({ guarantee: 'G2', atMs, node: pod.node, text })
     },
     onWrite(write, before) {

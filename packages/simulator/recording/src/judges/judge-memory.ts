@@ -19,23 +19,23 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
   /** Digest → when a status first said that it is held. */
   const heldSince = new Map<string, number>()
   /** DaemonSet → digest of each template that was taken back, and when; the oldest first. */
-  const taken = new Map<string, Map<string, number>>()
+  const rolledBack = new Map<string, Map<string, number>>()
   /** DaemonSet → what a retry has lifted that nobody has answered yet. */
   const lifted = new Map<string, ReadonlyMap<string, number>>()
 
-  function takeBack(key: string, template: string | undefined, t: number): void {
+  function rollBack(key: string, template: string | undefined, t: number): void {
     if (template === undefined) return
-    const own = taken.get(key) ?? new Map<string, number>()
-    taken.set(key, own)
+    const own = rolledBack.get(key) ?? new Map<string, number>()
+    rolledBack.set(key, own)
     if (!own.has(template)) own.set(template, t)
     const [oldest] = own.keys()
     if (own.size > MOST_HELD && oldest !== undefined) own.delete(oldest)
   }
 
-  function judgeTaken({ daemonSet, pod, atMs, permittedMs }: Deletion): boolean {
+  function judgeRolledBack({ daemonSet, pod, atMs, permittedMs }: Deletion): boolean {
     const { revision } = daemonSet.orders
     const template = revision === undefined ? undefined : world.templateOf(revision)
-    const since = template === undefined ? undefined : taken.get(`${daemonSet.namespace}/${daemonSet.name}`)?.get(template)
+    const since = template === undefined ? undefined : rolledBack.get(`${daemonSet.namespace}/${daemonSet.name}`)?.get(template)
     if (since === undefined || (permittedMs ?? atMs) < since) return false
     breach({
       guarantee: 'G12',
@@ -53,25 +53,25 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
     const action = actionOf(next)
     if (!query.isOurs(write.actor ?? '')) {
       if (action?.type !== 'retry' || action.id === actionOf(before)?.id) return
-      lifted.set(key, taken.get(key) ?? new Map())
-      taken.delete(key)
+      lifted.set(key, rolledBack.get(key) ?? new Map())
+      rolledBack.delete(key)
     } else if (lastAction !== undefined && lastAction.id !== before.status?.lastAction?.id) {
       if (lastAction.type === 'retry' && lastAction.result === 'Refused')
-        for (const [template, t] of lifted.get(key) ?? []) takeBack(key, template, t)
+        for (const [template, t] of lifted.get(key) ?? []) rollBack(key, template, t)
       if (lastAction.type === 'abort' && lastAction.result === 'Accepted')
-        takeBack(key, world.templateOf(before.status?.canaryStatus?.canaryRevision ?? ''), write.t)
+        rollBack(key, world.templateOf(before.status?.canaryStatus?.canaryRevision ?? ''), write.t)
     }
   }
 
   function followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
     const next = write.o as unknown as RecordedDaemonSet
     if (before?.template === undefined || write.type === 'DELETED' || !query.isOurs(write.actor ?? '')) return
-    if (before.template !== next.template) takeBack(`${write.namespace}/${next.name}`, before.template, write.t)
+    if (before.template !== next.template) rollBack(`${write.namespace}/${next.name}`, before.template, write.t)
   }
 
   return {
     onDeletion(deletion) {
-      if (judgeTaken(deletion)) return
+      if (judgeRolledBack(deletion)) return
       const { daemonSet, pod, atMs, permittedMs } = deletion
       const rollout = bindingOf(world, daemonSet)
       const { revision } = daemonSet.orders
@@ -90,7 +90,7 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
       if (write.type === 'DELETED') {
         retries.delete(keyOf(write))
         // What it remembered is gone with it.
-        taken.delete(`${write.namespace}/${(write.o as unknown as RecordedRollout).spec.workloadRef?.name}`)
+        rolledBack.delete(`${write.namespace}/${(write.o as unknown as RecordedRollout).spec.workloadRef?.name}`)
       }
       if (write.type === 'DELETED' || known === undefined) return
       const next = write.o as unknown as RecordedRollout

@@ -36,12 +36,12 @@ function faultOf({ daemonSet, pod }: Deletion, rules: RecordedNodeRules): Fault 
   if (daemonSet.inFlight.has(story) || daemonSet.robbed.has(story)) return null
   for (const { topologyKey, maxUnavailable } of rules.spread ?? []) {
     const value = node.labels?.[topologyKey]
-    const flown = [...daemonSet.inFlight].filter((other) => other.node?.labels?.[topologyKey] === value)
-    if (flown.length < maxUnavailable) continue
-    const names = flown.map(({ name }) => name).join(', ')
+    const others = [...daemonSet.inFlight].filter((other) => other.node?.labels?.[topologyKey] === value)
+    if (others.length < maxUnavailable) continue
+    const names = others.map(({ name }) => name).join(', ')
     return {
       guarantee: 'G1',
-      text: `${flown.length} other nodes with ${topologyKey} ${value} are in flight, ${maxUnavailable} may be: ${names}`,
+      text: `${others.length} other nodes with ${topologyKey} ${value} are in flight, ${maxUnavailable} may be: ${names}`,
     }
   }
   return null

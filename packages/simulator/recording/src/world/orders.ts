@@ -89,7 +89,7 @@ export function createOrders(): Orders {
       announcements = [...announcements, announcement(canary, announced)]
     },
     followRecord(next, t, declared) {
-      if (next !== undefined && isSetAnew(flight, next))
+      if (next !== undefined && isLimitReset(flight, next))
         limits.push({ t, limit: Math.min(next.limit, declared), recorded: next.limit, declared })
       for (const permit of next?.permits ?? []) {
         const id = permitId(permit.podUid, permit.podResourceVersion)
@@ -120,7 +120,7 @@ export function createOrders(): Orders {
  * Whoever sets the limit, or opens the record for another generation or epoch, has looked at what is declared. One that is
  * voided keeps its limit, whatever is declared by then.
  */
-function isSetAnew(before: RecordedFlight | undefined, next: RecordedFlight): boolean {
+function isLimitReset(before: RecordedFlight | undefined, next: RecordedFlight): boolean {
   if (next.state === 'voiding' || next.state === 'stopped') return before?.limit !== next.limit
   return before?.limit !== next.limit || before.generation !== next.generation || before.epoch !== next.epoch
 }

@@ -89,7 +89,7 @@ export function createStops(): Stops {
   const stops = new Map<string, Stop>()
   const releases = new Map<string, { readonly stop: Stop | null; readonly flight: RecordedFlight | undefined }>()
   /** Rollouts whose status says that they let their release go. */
-  const letting = new Set<string>()
+  const detaching = new Set<string>()
   const failures = createFailures()
 
   return {
@@ -102,15 +102,15 @@ export function createStops(): Stops {
         type === 'DELETED' ? { kind: 'deleted', generation: 0, acknowledged: true } : stopOf(rollout, stops.get(name))
       if (stop === null) stops.delete(name)
       else stops.set(name, stop)
-      if (stop !== null && saysGoing(rollout, stop)) letting.add(name)
-      else letting.delete(name)
+      if (stop !== null && saysGoing(rollout, stop)) detaching.add(name)
+      else detaching.delete(name)
     },
     followRelease({ type, o }) {
       const release = o as unknown as RecordedRelease
       const name = release.metadata?.name ?? ''
       const stop = stops.get(name)
       // Its BatchRelease is gone, so that is done which the status of the Rollout said was being done.
-      if (type === 'DELETED' && stop !== undefined && letting.has(name)) stops.set(name, { ...stop, acknowledged: true })
+      if (type === 'DELETED' && stop !== undefined && detaching.has(name)) stops.set(name, { ...stop, acknowledged: true })
       if (release.spec?.tranche?.failure?.autoResume !== undefined) failures.mayResume(name, release.status?.flight?.state === 'open')
       if (type === 'DELETED') releases.delete(name)
       else releases.set(name, { stop: releaseStopOf(release, releases.get(name)?.stop ?? null), flight: release.status?.flight })

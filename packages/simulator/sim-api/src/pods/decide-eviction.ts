@@ -32,12 +32,12 @@ export function decideEviction(pod: ApiObject, budgets: readonly ApiObject[]): E
   if (budgets.length > 1) throw new ApiStatusError(500, '', MORE_THAN_ONE)
   const [budget] = budgets
   if (budget === undefined) return { kind: 'free' }
-  if (!isReady(pod) && letsUnhealthyGo(budget)) return { kind: 'asItIs' }
+  if (!isReady(pod) && allowsUnhealthyEviction(budget)) return { kind: 'asItIs' }
   refuseDisruption(budget)
   return { kind: 'countDown', budget }
 }
 
-function letsUnhealthyGo(budget: ApiObject): boolean {
+function allowsUnhealthyEviction(budget: ApiObject): boolean {
   if (objectOrEmpty(budget['spec'])['unhealthyPodEvictionPolicy'] === 'AlwaysAllow') return true
   const { currentHealthy, desiredHealthy } = objectOrEmpty(budget['status'])
   return Number(desiredHealthy) > 0 && Number(currentHealthy) >= Number(desiredHealthy)

@@ -119,8 +119,8 @@ async function unblocked(client: SimClient, graph: DependencyGraph, latest: Loca
   const isInCircle = dependentsOf(graph, latest).some(({ object }) => waitsFor(object, FOREGROUND))
   if (!isInCircle) return latest
   const { name, namespace, resourceVersion, ownerReferences = [] } = latest.object.metadata
-  const letting = ownerReferences.map((owner) => ({ ...owner, blockOwnerDeletion: false }))
-  const patch = { metadata: { resourceVersion, ownerReferences: letting } }
+  const notBlocking = ownerReferences.map((owner) => ({ ...owner, blockOwnerDeletion: false }))
+  const patch = { metadata: { resourceVersion, ownerReferences: notBlocking } }
   return { id: latest.id, object: await client.patch(latest.id, name, namespace, patch) }
 }
 

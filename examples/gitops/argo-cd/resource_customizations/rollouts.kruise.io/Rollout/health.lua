@@ -24,7 +24,7 @@ end
 
 -- Whether nodes go back from a version that failed or was aborted in this release. One that Git takes back itself is none of these: it may
 -- have been held before, but not since the release began.
-local function isTakenBack()
+local function isRolledBack()
   local began = condition("Progressing").lastTransitionTime
   for _, held in ipairs(status.heldRevisions or {}) do
     if held.revision == status.rollbackFrom and type(held.at) == "string" and type(began) == "string" and held.at > began then return true end
@@ -55,7 +55,7 @@ if phase == "Disabled" then
   return health("Degraded", "the Rollout was disabled in mid-release")
 end
 -- Who waits for the version, as the next sync wave does, must not take the end of this for its success.
-if phase == "Progressing" and isTakenBack() then
+if phase == "Progressing" and isRolledBack() then
   return health("Degraded", "the version is taken back")
 end
 if phase == "Progressing" and (step == "StepPaused" or condition("Progressing").reason == "Paused") then

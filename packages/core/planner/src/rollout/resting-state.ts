@@ -2,25 +2,25 @@ import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateDaemonSetBudget } from '@tranche/validation'
 import { oldNodes } from '../old-nodes.ts'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { currentText } from './current-text.ts'
 import { failureToSay } from './release-failure.ts'
 import { policyTerms } from './release-policy.ts'
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { completedCanary, refreshed, startCourse } from './start-course.ts'
-import { takenBackText } from './taken-back-text.ts'
+import { completedCanary, refreshed, startState } from './start-state.ts'
+import { rolledBackText } from './rolled-back-text.ts'
 
 /** No release runs: does one begin? */
-export function restingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
+export function restingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const stable = before.stableRevision ?? discovery.stable
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
   const newer = (daemonSet.metadata.generation ?? 0) > (before.canary.observedWorkloadGeneration ?? 0)
   if (discovery.canary !== stable || (asked && newer && before.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
-    return startCourse(view, daemonSet, before, discovery)
+    return startState(view, daemonSet, before, discovery)
   const left = releaseReport(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
-  const message = `${left ?? text}${takenBackText(before)}`
+  const message = `${left ?? text}${rolledBackText(before)}`
   const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary
   const canary = known ? refreshed(view, before.canary) : completedCanary(view, discovery.canary)
   const failure = failureToSay(view, before)
@@ -44,7 +44,7 @@ function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata
 }
 
 /** A budget that lets nothing be updated is said before anybody needs it. */
-function budgetStall(view: RolloutView, daemonSet: DaemonSet): Course['stalled'] {
+function budgetStall(view: RolloutView, daemonSet: DaemonSet): RolloutState['stalled'] {
   const problem = validateDaemonSetBudget(daemonSet, view.fleet.desired, policyTerms(view).maxUnavailable)[0]
   return problem === undefined ? null : { reason: problem.reason, message: problemsText([problem]) }
 }

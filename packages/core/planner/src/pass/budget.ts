@@ -1,20 +1,20 @@
 import { nodeInView, type NodeView } from '@tranche/fleet'
 import { exemptNodes } from '../nodes/exempt-nodes.ts'
-import { type FlownPermit, isGone, isUnsettled, type Scene } from './scene.ts'
+import { type TrackedPermit, isGone, isUnsettled, type FenceState } from './fence-state.ts'
 
 /**
  * The places of F4, as a walk over the permits in the order of the record goes on: whoever stands earlier has the place. The
  * limit is a rule over all nodes; each spread rule is one over the nodes of each value of its label.
  */
-export interface Places {
+export interface Budget {
   /** Whether the permit may be executed, as far as places and budget go. */
-  isFreeFor(flown: FlownPermit): boolean
+  fitsBudget(tracked: TrackedPermit): boolean
   /** The same by the spread rules alone. */
-  hasRoomFor(flown: FlownPermit): boolean
+  fitsSpread(tracked: TrackedPermit): boolean
   /** Whether it could be executed once as many of the nodes of its value as may be down have settled. */
-  isNextFor(flown: FlownPermit): boolean
+  fitsSpreadNext(tracked: TrackedPermit): boolean
   /** Goes on to the next permit. */
-  pass(flown: FlownPermit): void
+  reserve(tracked: TrackedPermit): void
 }
 
 /** Nodes of which only so many may be down at a time. */
@@ -31,47 +31,47 @@ interface Group {
 }
 
 /** Begins the walk. */
-export function placesIn(scene: Scene): Places {
-  const { rules } = scene.scope
-  const down = downNodes(scene)
+export function budgetIn(fence: FenceState): Budget {
+  const { rules } = fence.scope
+  const down = downNodes(fence)
   const all = groupOf(
-    scene.record.limit,
+    fence.record.limit,
     down.map(({ name }) => name),
   )
   const spread = rules.spread.map((limit, rule) => valueGroups(limit, (node) => rules.factsOf(node.labels).values[rule] ?? '', down))
 
   const spreadGroups = (name: string): readonly Group[] => {
     if (spread.length === 0) return []
-    const node = nodeInView(scene.view.fleet, name)
+    const node = nodeInView(fence.view.fleet, name)
     return node === undefined ? [] : spread.map((groups) => groups.of(node))
   }
-  const hasRoomFor = (flown: FlownPermit): boolean => spreadGroups(flown.permit.node).every((group) => isFree(group, flown))
+  const fitsSpread = (tracked: TrackedPermit): boolean => spreadGroups(tracked.permit.node).every((group) => fits(group, tracked))
   return {
-    isFreeFor: (flown) => isFree(all, flown) && hasRoomFor(flown),
-    hasRoomFor,
-    isNextFor: ({ permit: { node } }) => spreadGroups(node).every((group) => isNext(group, node)),
-    pass(flown) {
-      passBy(all, flown)
-      if (flown.state === 'left') for (const groups of spread) groups.passEverywhere(flown)
-      else for (const group of spreadGroups(flown.permit.node)) passBy(group, flown)
+    fitsBudget: (tracked) => fits(all, tracked) && fitsSpread(tracked),
+    fitsSpread,
+    fitsSpreadNext: ({ permit: { node } }) => spreadGroups(node).every((group) => fitsNext(group, node)),
+    reserve(tracked) {
+      reserveIn(all, tracked)
+      if (tracked.state === 'left') for (const groups of spread) groups.reserveEverywhere(tracked)
+      else for (const group of spreadGroups(tracked.permit.node)) reserveIn(group, tracked)
     },
   }
 }
 
 /** U less what is exempt, and the part of D that our view shows deleted by us. */
-export function namesDown(scene: Scene): Set<string> {
-  return new Set(downNodes(scene).map(({ name }) => name))
+export function namesDown(fence: FenceState): Set<string> {
+  return new Set(downNodes(fence).map(({ name }) => name))
 }
 
-function downNodes(scene: Scene): readonly Pick<NodeView, 'name' | 'labels'>[] {
-  const { tally, permits, view } = scene
-  const exempt = exemptIn(scene)
+function downNodes(fence: FenceState): readonly Pick<NodeView, 'name' | 'labels'>[] {
+  const { tally, permits, view } = fence
+  const exempt = exemptIn(fence)
   const unavailable = exempt.size === 0 ? tally.unavailable : tally.unavailable.filter(({ name }) => !exempt.has(name))
   const gone = permits.filter(isGone).map(({ permit: { node } }) => nodeInView(view.fleet, node) ?? { name: node, labels: {} })
   return [...unavailable, ...gone]
 }
 
-function exemptIn({ tally, scope: { rules }, record }: Scene): ReadonlySet<string> {
+function exemptIn({ tally, scope: { rules }, record }: FenceState): ReadonlySet<string> {
   if (rules.exempt === 0) return new Set()
   const dead = tally.unavailable.filter(
     ({ ready, pods }) => !ready && pods.some(({ hash, terminating }) => !terminating && hash !== record.revision),
@@ -86,7 +86,7 @@ function exemptIn({ tally, scope: { rules }, record }: Scene): ReadonlySet<strin
 interface ValueGroups {
   of(node: Pick<NodeView, 'labels'>): Group
   /** A permit of a node of which nobody can tell the value counts for every one. */
-  passEverywhere(flown: FlownPermit): void
+  reserveEverywhere(tracked: TrackedPermit): void
 }
 
 function valueGroups(
@@ -95,22 +95,22 @@ function valueGroups(
   down: readonly Pick<NodeView, 'name' | 'labels'>[],
 ): ValueGroups {
   const groups = new Map<string, Group>()
-  const everywhere: FlownPermit[] = []
+  const everywhere: TrackedPermit[] = []
   const of = (node: Pick<NodeView, 'labels'>): Group => {
     const value = readValue(node)
     const known = groups.get(value)
     if (known !== undefined) return known
     const group = groupOf(limit, [])
-    for (const flown of everywhere) passBy(group, flown)
+    for (const tracked of everywhere) reserveIn(group, tracked)
     groups.set(value, group)
     return group
   }
   for (const node of down) of(node).down.add(node.name)
   return {
     of,
-    passEverywhere(flown) {
-      everywhere.push(flown)
-      for (const group of groups.values()) passBy(group, flown)
+    reserveEverywhere(tracked) {
+      everywhere.push(tracked)
+      for (const group of groups.values()) reserveIn(group, tracked)
     },
   }
 }
@@ -119,22 +119,22 @@ function groupOf(limit: number, down: readonly string[]): Group {
   return { limit, taken: new Set(), down: new Set(down), lastGone: undefined, isFirst: true }
 }
 
-function isFree(group: Group, { permit: { node }, pod }: FlownPermit): boolean {
-  const hasPlace = sizeWithout(group.taken, node) < group.limit || (group.isFirst && group.lastGone === node)
+function fits(group: Group, { permit: { node }, pod }: TrackedPermit): boolean {
+  const isWithinLimit = sizeWithout(group.taken, node) < group.limit || (group.isFirst && group.lastGone === node)
   // Ready costs budget as if available: time alone may make it so, and no resourceVersion moves then.
-  return hasPlace && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)
+  return isWithinLimit && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)
 }
 
-function isNext({ limit, taken, down }: Group, node: string): boolean {
+function fitsNext({ limit, taken, down }: Group, node: string): boolean {
   const brokenByOthers = [...down].filter((name) => !taken.has(name)).length
   return brokenByOthers < limit && sizeWithout(taken, node) < 2 * limit
 }
 
-function passBy(group: Group, flown: FlownPermit): void {
-  const { node } = flown.permit
-  if (flown.state === 'standing' || flown.state === 'unseen') group.isFirst = false
-  if (!isUnsettled(flown)) return
-  if (isGone(flown)) group.lastGone = node
+function reserveIn(group: Group, tracked: TrackedPermit): void {
+  const { node } = tracked.permit
+  if (tracked.state === 'standing' || tracked.state === 'unseen') group.isFirst = false
+  if (!isUnsettled(tracked)) return
+  if (isGone(tracked)) group.lastGone = node
   group.taken.add(node)
   group.down.add(node)
 }

@@ -1,7 +1,7 @@
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 
 /** What a Rollout at rest says of the version that its last release took back, and why; empty where that was none. */
-export function takenBackText({ rollbackFrom, failure, heldRevisions }: Course): string {
+export function rolledBackText({ rollbackFrom, failure, heldRevisions }: RolloutState): string {
   if (rollbackFrom === undefined) return ''
   const held = heldRevisions.find(({ revision }) => revision === rollbackFrom)
   // A failure that a retry has accepted is not why somebody took the version back afterwards.

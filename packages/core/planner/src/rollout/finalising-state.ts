@@ -1,14 +1,14 @@
 import type { CanaryStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { currentText } from './current-text.ts'
 import { releaseReport } from './release-report.ts'
 import { returnTitle } from './release-title.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { takenBackText } from './taken-back-text.ts'
+import { rolledBackText } from './rolled-back-text.ts'
 
 /** The steps are done: the release is over once the DaemonSet was given back, or keeps it for the nodes that are left. */
-export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course): Course {
+export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): RolloutState {
   const { completed, nodesLeft, message, stalled, waiting } = releaseReport(view)
   if (!completed && nodesLeft === null) return { ...before, message: endingText(before, message), waitingFor: waiting, stalled }
   const canary: CanaryStatus = {
@@ -27,12 +27,12 @@ export function finalisingCourse(view: RolloutView, daemonSet: DaemonSet, before
     succeeded: before.rollbackFrom === undefined,
     acceptedActions: {},
     failure: before.rollbackFrom === undefined ? undefined : before.failure,
-    message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${takenBackText(before)}`,
+    message: `${nodesLeft ?? currentText(view, daemonSet, canary.canaryRevision).text}${rolledBackText(before)}`,
   }
 }
 
 /** A rollback says so all the time: counts alone would read as progress of the version that is taken back. */
-function endingText({ reason, rollbackFrom, canary }: Course, message: string | undefined): string {
+function endingText({ reason, rollbackFrom, canary }: RolloutState, message: string | undefined): string {
   if (reason !== 'Cancelling' || rollbackFrom === undefined) return message ?? 'finishing the release'
   return `${returnTitle(canary, rollbackFrom)}${message === undefined ? '' : `: ${message}`}`
 }

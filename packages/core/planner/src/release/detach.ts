@@ -26,7 +26,7 @@ export function carryLeftMs({ release, nowMs }: ReleaseView): number {
  * comes next (F11). Null while that cannot be done yet: the record is not stopped, what is in flight may settle, cannot be
  * carried over whole, or the DaemonSet controller has not observed the template.
  */
-export function lettingGo(view: ReleaseView, daemonSet: DaemonSet): readonly PatchOperation[] | null {
+export function detachPatch(view: ReleaseView, daemonSet: DaemonSet): readonly PatchOperation[] | null {
   const record = view.release.status?.flight
   if (record !== undefined && record.state !== 'stopped') return null
   if (carryLeftMs(view) > 0) return null

@@ -7,7 +7,7 @@ import { type NodeTally, tallyNodes } from './node-tally.ts'
 import type { PassView } from './pass-view.ts'
 
 /** Everything that the rules look at, worked out once. */
-export interface Scene {
+export interface FenceState {
   readonly view: PassView
   readonly record: FlightRecord
   readonly availability: Availability
@@ -16,7 +16,7 @@ export interface Scene {
   readonly scope: BatchScope
   readonly tally: NodeTally
   /** In the order of the record. */
-  readonly permits: readonly FlownPermit[]
+  readonly permits: readonly TrackedPermit[]
   /** Nodes that the batch may have on the revision: what the record says, and no more than its partition leaves in our view (G3). */
   readonly size: number
   /**
@@ -27,7 +27,7 @@ export interface Scene {
 }
 
 /** A permit with what has become of it. */
-export interface FlownPermit {
+export interface TrackedPermit {
   readonly permit: Permit
   readonly state: PermitState
   /** The pod of the permit, while it is in our view. */
@@ -45,10 +45,10 @@ export type Unconfirmed =
   | { readonly kind: 'node' }
 
 /** Works out what the rules look at. */
-export function readScene(view: PassView, record: FlightRecord): Scene {
+export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   const availability: Availability = { minReadyMs: view.announcement.minReadySeconds * 1000, monotonicMs: view.monotonicMs }
   const tally = tallyNodes(view.fleet, { revision: record.revision, ...availability })
-  const permits = record.permits.map((permit): FlownPermit => {
+  const permits = record.permits.map((permit): TrackedPermit => {
     const node = nodeInView(view.fleet, permit.node)
     return {
       permit,
@@ -57,7 +57,7 @@ export function readScene(view: PassView, record: FlightRecord): Scene {
       isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
     }
   })
-  const old = [...nodesBeingTaken(permits)].filter((node) => isOldNode(view, record, node))
+  const old = [...permittedNodes(permits)].filter((node) => isOldNode(view, record, node))
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
   const revisions = { canary: record.revision, stable: view.announcement.stableRevision }
   const taken = tally.onRevision + old.length
@@ -82,7 +82,7 @@ export function batchSizeOf({ size, partition }: FlightRecord, desired: number, 
  * before a read has said so; with minReadySeconds 0 the watch event itself says it. Nor has a node left because our watch
  * does not show it: it may have joined since, or its taints may be gone.
  */
-function stateOf(view: PassView, permit: Permit, availability: Availability): Pick<FlownPermit, 'state' | 'unconfirmed'> {
+function stateOf(view: PassView, permit: Permit, availability: Availability): Pick<TrackedPermit, 'state' | 'unconfirmed'> {
   const node = nodeInView(view.fleet, permit.node)
   const state = permitState(permit, node, availability)
   if (state === 'left') return { state, ...(!isConfirmed(view, permit) && { unconfirmed: { kind: 'node' } }) }
@@ -97,24 +97,24 @@ function isConfirmed({ confirmations }: PassView, permit: Permit): boolean {
 }
 
 /** A node whose pod may be taken now: desired, of the batch, and in reach. */
-export function isTakeable({ view, scope, revisions }: Scene, name: string): boolean {
+export function isTakeable({ view, scope, revisions }: FenceState, name: string): boolean {
   const node = nodeInView(view.fleet, name)
   return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
 }
 
 /** F6: a permit of a node that is no longer desired counts as unsettled until the record says otherwise. */
-export function isUnsettled({ state }: FlownPermit): boolean {
+export function isUnsettled({ state }: TrackedPermit): boolean {
   return state !== 'settled'
 }
 
 /** F6: it may leave the record: it has settled, or a live read has shown that its node has left. */
-export function isOver({ state, unconfirmed }: FlownPermit): boolean {
+export function isOver({ state, unconfirmed }: TrackedPermit): boolean {
   return state === 'settled' || (state === 'left' && unconfirmed === undefined)
 }
 
 /** Standing, and not sent yet. */
-export function standingPermits(scene: Scene): readonly FlownPermit[] {
-  return scene.permits.filter(({ state, isSent }) => state === 'standing' && !isSent)
+export function standingPermits(fence: FenceState): readonly TrackedPermit[] {
+  return fence.permits.filter(({ state, isSent }) => state === 'standing' && !isSent)
 }
 
 /** Whether the node is one of {@link NodeTally.old}. */
@@ -127,11 +127,11 @@ export function isOldNode({ fleet }: PassView, { revision }: FlightRecord, name:
  * Nodes whose old pod has a permit. A permit whose pod is gone says nothing of an old pod that has come up since: after a
  * rollover, one of a superseded revision.
  */
-export function nodesBeingTaken(permits: readonly FlownPermit[]): Set<string> {
+export function permittedNodes(permits: readonly TrackedPermit[]): Set<string> {
   return new Set(permits.filter(({ state }) => state !== 'flying').map(({ permit }) => permit.node))
 }
 
 /** Its pod is terminating or gone, by whomever, and it has not settled. */
-export function isGone({ state }: FlownPermit): boolean {
+export function isGone({ state }: TrackedPermit): boolean {
   return state === 'flying' || state === 'left'
 }

@@ -1,9 +1,9 @@
 import type { Failure } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { commandText } from './command-text.ts'
-import type { Course } from './course.ts'
-import { afterPause, heldCourse } from './held-course.ts'
-import { takenBack, withHeld } from './held-revisions.ts'
+import type { RolloutState } from './rollout-state.ts'
+import { afterPause, heldState } from './held-state.ts'
+import { toHeldRevision, withHeld } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
 import { asksForRollback, whyNoRollback } from './release-failure.ts'
 import { policyInUse, policyTerms } from './release-policy.ts'
@@ -14,27 +14,27 @@ import type { RolloutView } from './rollout-view.ts'
  * The new version is bad. By the policy's failure.action it is taken back, as an abort takes it back, or the release waits
  * for somebody. It is said to be stalled when nothing can be deleted for it any more (G9), not when that was decided.
  */
-export function failedCourse(view: RolloutView, daemonSet: DaemonSet, course: Course, failure: Failure): Course {
-  const said = { ...course, failure }
-  if (asksForRollback(failure) && whyNoRollback(view, course) === null && !waitsForResume(view.rollout)) {
-    const held = { ...takenBack(view, daemonSet, course.canary.canaryRevision), reason: 'Failed' } as const
-    return heldCourse(view, daemonSet, { ...said, heldRevisions: withHeld(course.heldRevisions, held) }, held)
+export function failedState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState, failure: Failure): RolloutState {
+  const said = { ...state, failure }
+  if (asksForRollback(failure) && whyNoRollback(view, state) === null && !waitsForResume(view.rollout)) {
+    const held = { ...toHeldRevision(view, daemonSet, state.canary.canaryRevision), reason: 'Failed' } as const
+    return heldState(view, daemonSet, { ...said, heldRevisions: withHeld(state.heldRevisions, held) }, held)
   }
-  const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
-  const stalled = failedStall(view, course, failure)
+  const reason = state.reason === null || state.reason === 'Paused' ? 'InRolling' : state.reason
+  const stalled = failedStall(view, state, failure)
   if (releaseReport(view).stopped) return { ...said, reason, message: stalled.message, stalled }
-  return { ...said, reason, message: `${seenText(view, course, failure)}; waiting until no deletion can be accepted any more` }
+  return { ...said, reason, message: `${seenText(view, state, failure)}; waiting until no deletion can be accepted any more` }
 }
 
 /** Says what was seen, what is done about it, and what somebody can do. */
-function failedStall(view: RolloutView, course: Course, failure: Failure): NonNullable<Course['stalled']> {
+function failedStall(view: RolloutView, state: RolloutState, failure: Failure): NonNullable<RolloutState['stalled']> {
   return {
     reason: failure.reason === 'AnalysisInconclusive' ? 'AnalysisInconclusive' : 'ReleaseFailed',
-    message: `${seenText(view, course, failure)}; ${wayOut(view, failure)}${rollbackText(view, course, failure)}`,
+    message: `${seenText(view, state, failure)}; ${wayOut(view, failure)}${rollbackText(view, state, failure)}`,
   }
 }
 
-function seenText(view: RolloutView, { canary: { canaryRevision } }: Pick<Course, 'canary'>, { reason, message }: Failure): string {
+function seenText(view: RolloutView, { canary: { canaryRevision } }: Pick<RolloutState, 'canary'>, { reason, message }: Failure): string {
   if (reason === 'AnalysisInconclusive')
     return `it cannot be told whether revision ${canaryRevision} is well: ${message}${policyText(view)}`
   return `revision ${canaryRevision} failed: ${message}${reason === 'AnalysisFailed' ? policyText(view) : ''}`
@@ -47,9 +47,9 @@ function policyText(view: RolloutView): string {
 }
 
 /** Says why a version that is to be taken back is not. */
-function rollbackText(view: RolloutView, course: Course, failure: Failure): string {
+function rollbackText(view: RolloutView, state: RolloutState, failure: Failure): string {
   if (!asksForRollback(failure)) return ''
-  const whyNot = whyNoRollback(view, course)
+  const whyNot = whyNoRollback(view, state)
   if (whyNot !== null) return `; failure.action is Rollback, and ${whyNot}`
   return `; failure.action is Rollback: ${afterPause(view)}`
 }

@@ -2,13 +2,13 @@ import { carriedText, carryOver, type Carried } from '@tranche/flight'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planBatchRelease, watchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, calmRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aView, baseRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/toys/build-view.ts'
 
 const { controlInfo, frozen, inProgressing, originalUpdateStrategy, unsettled } = daemonSetAnnotations
 const unannounced = { [controlInfo]: null, [inProgressing]: null }
 const inFlight = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }], permits: [permitFor('a'), permitFor('b')] } as const
 const deletedAgo = (ms: number): NonNullable<ViewFields['metadata']> => ({ deletionTimestamp: new Date(NOW_MS - ms).toISOString() })
-const carried = carriedText(carryOver({ ...calmRecord, ...inFlight }) ?? none()) ?? ''
+const carried = carriedText(carryOver({ ...baseRecord, ...inFlight }) ?? none()) ?? ''
 
 describe('a release that is deleted with nodes in flight (F11)', () => {
   it('waits 30 seconds for them to have an available pod, by the clock', () => {

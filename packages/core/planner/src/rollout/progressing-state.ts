@@ -4,22 +4,22 @@ import type { FoundRevisions } from '../release/discover-revisions.ts'
 import { advanceStep, stepOfReplacedPlan, toFittingStep } from './advance-step.ts'
 import { isAppliedAgain, numberOf } from './applied-again.ts'
 import { commandText } from './command-text.ts'
-import type { Course } from './course.ts'
-import { failedCourse } from './failed-course.ts'
-import { finalisingCourse } from './finalising-course.ts'
-import { heldCourse } from './held-course.ts'
+import type { RolloutState } from './rollout-state.ts'
+import { failedState } from './failed-state.ts'
+import { finalisingState } from './finalising-state.ts'
+import { heldState } from './held-state.ts'
 import { heldTemplate } from './held-revisions.ts'
 import { failureToSay, standingFailure } from './release-failure.ts'
 import { releaseReport } from './release-report.ts'
 import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { refreshed, startCourse, toTheEnd, withCounts } from './start-course.ts'
+import { refreshed, startState, toTheEnd, withCounts } from './start-state.ts'
 import { actionsAfterPause } from './actions-after-pause.ts'
 
 /** A release runs: how does it go on? */
-export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
+export function progressingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const isAnother = discovery.canary !== before.canary.canaryRevision || isAppliedAgain(view, before)
-  if (isAnother) return startCourse(view, daemonSet, before, discovery)
+  if (isAnother) return startState(view, daemonSet, before, discovery)
   const counted = {
     ...before,
     canary: withCounts(view, refreshed(view, before.canary)),
@@ -30,14 +30,14 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
   if (view.release?.metadata.deletionTimestamp !== undefined) return { ...counted, message: lastReleaseText(view.release) }
   const isPaused = view.rollout.spec.strategy.paused === true
   const fitting = isAtWrongStep(view, counted) ? toFittingStep(view, counted) : null
-  const standing = stoppedCourse(view, daemonSet, fitting ?? counted)
+  const standing = stoppedState(view, daemonSet, fitting ?? counted)
   if (standing !== null && !isPaused) return standing
   if (standing !== null)
-    return { ...pausedCourse(view, { ...standing, reason: before.reason, message: before.message }), stalled: standing.stalled }
+    return { ...pausedState(view, { ...standing, reason: before.reason, message: before.message }), stalled: standing.stalled }
   if (fitting !== null) return fitting
-  if (isPaused) return pausedCourse(view, counted)
+  if (isPaused) return pausedState(view, counted)
   const isBackAtOnce = isReturn(counted.canary) && !walksBack(view, counted)
-  if (isFinalising(counted.canary)) return finalisingCourse(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
+  if (isFinalising(counted.canary)) return finalisingState(view, daemonSet, { ...counted, reason: endReason(counted, isBackAtOnce) })
   if (isBackAtOnce) return { ...toTheEnd(counted), reason: endReason(counted, isBackAtOnce) }
   if (before.reason !== 'InRolling') return { ...counted, reason: 'InRolling', message: goingOnText(before) }
   return advanceStep(view, counted)
@@ -47,26 +47,26 @@ export function progressingCourse(view: RolloutView, daemonSet: DaemonSet, befor
  * Its step was taken out of the spec: no BatchRelease can be asked for it, also not for one that is stopped. Or other steps were put before
  * it: a later one opens what was opened already.
  */
-function isAtWrongStep(view: RolloutView, course: Course): boolean {
-  const { canary } = course
+function isAtWrongStep(view: RolloutView, state: RolloutState): boolean {
+  const { canary } = state
   if (isFinalising(canary)) return false
-  return !isWithinSteps(view.rollout, canary) || stepOfReplacedPlan(view, course) !== null
+  return !isWithinSteps(view.rollout, canary) || stepOfReplacedPlan(view, state) !== null
 }
 
 /** The version is held, or failed, so that it goes on by no step of its own; null where it may. */
-function stoppedCourse(view: RolloutView, daemonSet: DaemonSet, course: Course): Course | null {
-  const held = heldTemplate(course.heldRevisions, daemonSet)
-  if (held !== undefined) return heldCourse(view, daemonSet, course, held)
-  const failure = standingFailure(view, course)
-  return failure === null ? null : failedCourse(view, daemonSet, course, failure)
+function stoppedState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState): RolloutState | null {
+  const held = heldTemplate(state.heldRevisions, daemonSet)
+  if (held !== undefined) return heldState(view, daemonSet, state, held)
+  const failure = standingFailure(view, state)
+  return failure === null ? null : failedState(view, daemonSet, state, failure)
 }
 
 /** A rollback that walks the steps with their pauses. */
-function walksBack({ rollout }: RolloutView, { rollbackFrom }: Course): boolean {
+function walksBack({ rollout }: RolloutView, { rollbackFrom }: RolloutState): boolean {
   return rollbackFrom !== undefined && isInBatches(rollout)
 }
 
-function endReason({ rollbackFrom }: Course, isBackAtOnce: boolean): ProgressingReason {
+function endReason({ rollbackFrom }: RolloutState, isBackAtOnce: boolean): ProgressingReason {
   return isBackAtOnce && rollbackFrom !== undefined ? 'Cancelling' : 'Finalising'
 }
 
@@ -77,12 +77,12 @@ function lastReleaseText({ status }: BatchRelease): string {
 }
 
 /** What a release says between two reasons: that it waits for nobody any more. */
-function goingOnText({ reason, message }: Course): string {
+function goingOnText({ reason, message }: RolloutState): string {
   return reason === 'Paused' ? 'spec.strategy.paused was taken away: the release goes on' : message
 }
 
 /** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
-function pausedCourse(view: RolloutView, before: Course): Course {
+function pausedState(view: RolloutView, before: RolloutState): RolloutState {
   const { paused, message } = releaseReport(view)
   if (!paused)
     return {
@@ -98,7 +98,7 @@ function pausedCourse(view: RolloutView, before: Course): Course {
   }
 }
 
-function afterPauseText({ rollout }: RolloutView, { acceptedActions: { pause } }: Course): string {
+function afterPauseText({ rollout }: RolloutView, { acceptedActions: { pause } }: RolloutState): string {
   if (pause === undefined) return `run ${commandText(rollout, 'resume')} to go on`
   return pause.lifts
     ? `run ${commandText(rollout, 'resume')} to accept what has failed, as a retry does, and to go on`

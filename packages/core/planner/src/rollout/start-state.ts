@@ -3,9 +3,9 @@ import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { countUpdated, updatedPod } from '../updated-nodes.ts'
 import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
 import { numberOf } from './applied-again.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { openedWhenFrozen } from './frozen-text.ts'
-import { heldCourse } from './held-course.ts'
+import { heldState } from './held-state.ts'
 import { heldAsSeen, heldTemplate } from './held-revisions.ts'
 import { heldWhenOvertaken } from './held-when-overtaken.ts'
 import { isInBatches, isReturn, nextIndex, stepReach, stepsOf } from './release-spec.ts'
@@ -15,7 +15,7 @@ import type { RolloutView } from './rollout-view.ts'
  * A release begins, or begins again because the template changed under it. In mid-release the stable revision stays what
  * it was, however many templates come; going back to it is a rollback.
  */
-export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Course, discovery: FoundRevisions): Course {
+export function startState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const revision = discovery.canary
   const kept = stableInMidRelease(view, before)
   const stable = kept ?? discovery.stable
@@ -31,7 +31,7 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     nextStepIndex: nextIndex(first, stepsOf(view.rollout).length),
     currentStepState: 'BeforeStepUpgrade',
   }
-  const course: Course = {
+  const state: RolloutState = {
     ...before,
     phase: 'Progressing',
     reason: 'Initializing',
@@ -46,12 +46,12 @@ export function startCourse(view: RolloutView, daemonSet: DaemonSet, before: Cou
     rollbackFrom,
     message: rollbackFrom === undefined ? `releasing revision ${revision}` : `going back from revision ${rollbackFrom} to ${revision}`,
   }
-  if (held !== undefined) return heldCourse(view, daemonSet, course, { ...held, revision })
-  return rollbackFrom === undefined || walksBack ? course : { ...toTheEnd(course), reason: 'Cancelling' }
+  if (held !== undefined) return heldState(view, daemonSet, state, { ...held, revision })
+  return rollbackFrom === undefined || walksBack ? state : { ...toTheEnd(state), reason: 'Cancelling' }
 }
 
 /** The failure that is known is of the held template itself, and not of another version that was released since. */
-function isOfHeld({ rollbackFrom, canary }: Course, held: HeldRevision | undefined, revision: string): boolean {
+function isOfHeld({ rollbackFrom, canary }: RolloutState, held: HeldRevision | undefined, revision: string): boolean {
   const failed = rollbackFrom ?? canary.canaryRevision
   return held !== undefined && (failed === revision || failed === held.revision)
 }
@@ -60,13 +60,13 @@ function isOfHeld({ rollbackFrom, canary }: Course, held: HeldRevision | undefin
  * The steps count as done: every node that is left follows under the budget, and then the DaemonSet is given back. On the way back nodes are
  * still updated, and `Completed` would read as if it were over.
  */
-export function toTheEnd(course: Course): Course {
-  const currentStepState = isReturn(course.canary) ? 'StepUpgrade' : 'Completed'
-  return { ...course, canary: { ...course.canary, currentStepState, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
+export function toTheEnd(state: RolloutState): RolloutState {
+  const currentStepState = isReturn(state.canary) ? 'StepUpgrade' : 'Completed'
+  return { ...state, canary: { ...state.canary, currentStepState, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
 }
 
 /** The stable revision of the release that is overtaken, as long as the DaemonSet's history has it or the BatchRelease has kept it; null otherwise. */
-function stableInMidRelease({ revisions, release }: RolloutView, { phase, canary }: Course): string | null {
+function stableInMidRelease({ revisions, release }: RolloutView, { phase, canary }: RolloutState): string | null {
   const { stableRevision } = canary
   if (phase !== 'Progressing' || stableRevision === undefined) return null
   const isKept = release?.status?.stableTemplate?.revision === stableRevision

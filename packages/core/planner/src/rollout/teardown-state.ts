@@ -2,31 +2,31 @@ import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
-import type { Course } from './course.ts'
-import { failedCourse } from './failed-course.ts'
-import { finalisingCourse } from './finalising-course.ts'
+import type { RolloutState } from './rollout-state.ts'
+import { failedState } from './failed-state.ts'
+import { finalisingState } from './finalising-state.ts'
 import { frozenText, nodesLeft } from './frozen-text.ts'
-import { heldCourse } from './held-course.ts'
-import { heldTemplate, takenBack, withHeld } from './held-revisions.ts'
-import { activePeer, stalledCourse, unusablePolicy } from './obstacle-of.ts'
+import { heldState } from './held-state.ts'
+import { heldTemplate, toHeldRevision, withHeld } from './held-revisions.ts'
+import { activePeer, stalledState, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from './on-delete.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import { failureToSay, standingFailure } from './release-failure.ts'
 import { isForeign } from './release-report.ts'
 import { isFinalising, isReturn, isUnderWay, nextIndex, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { startCourse, toTheEnd, withCounts } from './start-course.ts'
+import { startState, toTheEnd, withCounts } from './start-state.ts'
 
 /**
  * The Rollout is deleted or disabled. By the annotation `tranche.dev/on-delete` its release is brought to an end first, without
  * pauses and under the same budget: forwards (`Complete`) or back (`Rollback`); otherwise it is stopped where it stands.
  */
-export function goingCourse(view: RolloutView, before: Course): Course {
+export function teardownState(view: RolloutView, before: RolloutState): RolloutState {
   const isDeleted = view.rollout.metadata.deletionTimestamp !== undefined
-  const ending = endingCourse(view, before)
+  const ending = endingState(view, before)
   if (ending !== null) return { ...ending, phase: isDeleted ? 'Terminating' : 'Disabling', goesOn: true }
-  if (isDeleted) return { ...before, phase: 'Terminating', message: lettingGoText(view) }
-  if (view.release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: lettingGoText(view) }
+  if (isDeleted) return { ...before, phase: 'Terminating', message: detachingText(view) }
+  if (view.release !== undefined && !isForeign(view)) return { ...before, phase: 'Disabling', reason: null, message: detachingText(view) }
   return { ...before, canary: disabledCanary(view, before), phase: 'Disabled', reason: null, message: disabledText(view) }
 }
 
@@ -35,7 +35,7 @@ export function goingCourse(view: RolloutView, before: Course): Course {
  * the template, and no longer once they have it, however they came to it. The stable revision and the DaemonSet's `tranche.dev/frozen` stay: the
  * Rollout that is enabled again begins from those, and this approves nothing (G3).
  */
-function disabledCanary(view: RolloutView, { canary, stableRevision }: Course): CanaryStatus {
+function disabledCanary(view: RolloutView, { canary, stableRevision }: RolloutState): CanaryStatus {
   const { daemonSet, rollout } = view
   const left = daemonSet === undefined ? null : nodesLeft(view)
   if (left === null) return canary
@@ -59,14 +59,14 @@ function disabledText(view: RolloutView): string {
 }
 
 /** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
-function lettingGoText({ release }: RolloutView): string {
+function detachingText({ release }: RolloutView): string {
   const waiting = release?.status?.waiting
   const base = 'stopping the release and leaving the DaemonSet as it stands'
   return waiting === undefined ? base : `${base}: ${waiting.message} (since ${waiting.since})`
 }
 
 /** Null where there is nothing to bring to an end, or where it cannot be any more: then the release is frozen. */
-function endingCourse(view: RolloutView, before: Course): Course | null {
+function endingState(view: RolloutView, before: RolloutState): RolloutState | null {
   const { rollout, daemonSet, release } = view
   if (!endsRelease(rollout) || daemonSet === undefined || isForeign(view) || !isHeldBy(view, daemonSet)) return null
   if (view.schemaGap !== undefined) return null
@@ -78,15 +78,15 @@ function endingCourse(view: RolloutView, before: Course): Course | null {
   if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
   const ending = endingOf(view, before, discovery)
   if (ending === null) return null
-  const course = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
-  if (course === null) return null
+  const state = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
+  if (state === null) return null
   // Beside a peer, or without its policy, it is held as any release is, and not frozen for good: that may be for a moment.
   const obstacle = activePeer(view) ?? unusablePolicy(view)
-  return inTurn(obstacle === null ? course : stalledCourse(before, obstacle))
+  return inTurn(obstacle === null ? state : stalledState(before, obstacle))
 }
 
-function inTurn(course: Course): Course {
-  return { ...course, message: `before the Rollout goes: ${course.message}` }
+function inTurn(state: RolloutState): RolloutState {
+  return { ...state, message: `before the Rollout goes: ${state.message}` }
 }
 
 /** Bound to this Rollout, not frozen yet, and the BatchRelease, if there is one, is of this DaemonSet. */
@@ -99,7 +99,7 @@ function isHeldBy({ rollout, release }: RolloutView, { metadata }: DaemonSet): b
 }
 
 interface Ending {
-  readonly before: Course
+  readonly before: RolloutState
   readonly discovery: FoundRevisions
   /** The release that the status speaks of runs, and releases the template of now. */
   readonly isSame: boolean
@@ -110,7 +110,7 @@ interface Ending {
 }
 
 /** Null where the last release of the template is over: what it left behind are nodes that nobody can update now. */
-function endingOf({ rollout, fleet }: RolloutView, before: Course, discovery: FoundRevisions): Ending | null {
+function endingOf({ rollout, fleet }: RolloutView, before: RolloutState, discovery: FoundRevisions): Ending | null {
   const { canary, phase } = before
   const isRunning = isUnderWay(canary) && (phase === 'Progressing' || phase === 'Terminating' || phase === 'Disabling')
   const isSame = isRunning && canary.canaryRevision === discovery.canary
@@ -127,20 +127,20 @@ function endingOf({ rollout, fleet }: RolloutView, before: Course, discovery: Fo
  * Every node is brought to the template of now; one that is held is not released this way either (G12). Where it turns out to
  * be bad, the policy says whether it is taken back, or somebody is waited for.
  */
-function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): Course | null {
+function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): RolloutState | null {
   const held = heldTemplate(before.heldRevisions, daemonSet)
-  if (held !== undefined) return isBeingTakenBack(held) ? heldCourse(view, daemonSet, before, held) : null
+  if (held !== undefined) return isBeingRolledBack(held) ? heldState(view, daemonSet, before, held) : null
   const counted = { ...before, canary: withCounts(view, before.canary), failure: failureToSay(view, before) }
   const failure = isSame ? standingFailure(view, before) : null
-  if (failure !== null) return failedCourse(view, daemonSet, counted, failure)
-  const begun = isSame ? counted : startCourse(view, daemonSet, before, discovery)
+  if (failure !== null) return failedState(view, daemonSet, counted, failure)
+  const begun = isSame ? counted : startState(view, daemonSet, before, discovery)
   const reason = begun.rollbackFrom === undefined ? 'Finalising' : 'Cancelling'
-  const course: Course = { ...(isFinalising(begun.canary) ? begun : toTheEnd(begun)), reason }
-  return isSame && isFinalising(before.canary) ? finalisingCourse(view, daemonSet, course) : { ...course, message: 'finishing the release' }
+  const state: RolloutState = { ...(isFinalising(begun.canary) ? begun : toTheEnd(begun)), reason }
+  return isSame && isFinalising(before.canary) ? finalisingState(view, daemonSet, state) : { ...state, message: 'finishing the release' }
 }
 
 /** By a verdict; that it was put back is said before the DaemonSet is let go, and the key that tells it goes. */
-function isBeingTakenBack({ reason, reverted }: HeldRevision): boolean {
+function isBeingRolledBack({ reason, reverted }: HeldRevision): boolean {
   return reason === 'Failed' && reverted === false
 }
 
@@ -148,12 +148,12 @@ function isBeingTakenBack({ reason, reverted }: HeldRevision): boolean {
  * The stable template is put back first, once; null where it cannot be, or was and another came: that is somebody's answer to
  * what they saw, and may be the mend of a stable revision that is bad itself.
  */
-function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame, isBack }: Ending): Course | null {
+function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame, isBack }: Ending): RolloutState | null {
   if (isBack || templateToPutBack(view, discovery.stable) === null) return null
   const held = heldTemplate(before.heldRevisions, daemonSet)
   // That it was put back is said before the DaemonSet is let go, and the key that tells it goes.
-  if (held !== undefined) return held.reverted === false ? heldCourse(view, daemonSet, before, held) : null
-  const begun = isSame ? before : startCourse(view, daemonSet, before, discovery)
-  const one = takenBack(view, daemonSet, discovery.canary)
-  return heldCourse(view, daemonSet, { ...begun, heldRevisions: withHeld(begun.heldRevisions, one) }, one)
+  if (held !== undefined) return held.reverted === false ? heldState(view, daemonSet, before, held) : null
+  const begun = isSame ? before : startState(view, daemonSet, before, discovery)
+  const one = toHeldRevision(view, daemonSet, discovery.canary)
+  return heldState(view, daemonSet, { ...begun, heldRevisions: withHeld(begun.heldRevisions, one) }, one)
 }

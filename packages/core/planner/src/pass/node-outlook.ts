@@ -5,11 +5,11 @@ import { fullValues } from '../release/spread-text.ts'
 import { type Candidate, firstCandidates } from './candidate-order.ts'
 import { executablePermits } from './executable-permits.ts'
 import type { PassView } from './pass-view.ts'
-import { namesDown } from './places.ts'
-import { isUnsettled, nodesBeingTaken, readScene, type Scene } from './scene.ts'
+import { namesDown } from './budget.ts'
+import { isUnsettled, permittedNodes, toFenceState, type FenceState } from './fence-state.ts'
 
 /** What decides when one node is taken, by the rules of a pass; whether the record is open is another question. */
-export type Prospect =
+export type NodeOutlook =
   /** It is no desired node. */
   | { readonly kind: 'notDesired' }
   /** It runs no old pod: its turn is over. */
@@ -34,59 +34,59 @@ export type Prospect =
   | { readonly kind: 'next' }
 
 /** Says of one node when it is taken, as planPass would take it. Null while nobody has said what is allowed, by the rules of now. */
-export function prospectOf(view: PassView, name: string): Prospect | null {
+export function nodeOutlook(view: PassView, name: string): NodeOutlook | null {
   const { record } = view
   if (record === undefined || scopeInRecord(record.scope, view.nodes) === null) return null
-  const scene = readScene(view, record)
+  const fence = toFenceState(view, record)
   const node = nodeInView(view.fleet, name)
   if (node?.desired !== true) return { kind: 'notDesired' }
   if (!hasOldPod(node, record.revision)) return { kind: 'taken' }
-  return prospectByRules(scene, node) ?? prospectByPermit(scene, node) ?? prospectInOrder(scene, node)
+  return outlookByRules(fence, node) ?? outlookByPermit(fence, node) ?? outlookInOrder(fence, node)
 }
 
-function prospectByRules({ scope, revisions }: Scene, node: NodeView): Prospect | null {
+function outlookByRules({ scope, revisions }: FenceState, node: NodeView): NodeOutlook | null {
   const { isExcluded, step } = scope.rules.factsOf(node.labels)
   if (isExcluded) return { kind: 'excluded' }
   if (!isInSteps(scope, node)) return { kind: 'laterStep', step }
   return isInReach(node, revisions) ? null : { kind: 'notReady' }
 }
 
-function prospectByPermit(scene: Scene, { name }: NodeView): Prospect | null {
-  if (!nodesBeingTaken(scene.permits).has(name)) return null
-  return { kind: 'permitted', isNext: executablePermits(scene).some(({ permit }) => permit.node === name) }
+function outlookByPermit(fence: FenceState, { name }: NodeView): NodeOutlook | null {
+  if (!permittedNodes(fence.permits).has(name)) return null
+  return { kind: 'permitted', isNext: executablePermits(fence).some(({ permit }) => permit.node === name) }
 }
 
-function prospectInOrder(scene: Scene, node: NodeView): Prospect {
-  const { lack, size } = scene
-  const ahead = candidatesInOrder(scene).findIndex((candidate) => candidate.node.name === node.name)
+function outlookInOrder(fence: FenceState, node: NodeView): NodeOutlook {
+  const { lack, size } = fence
+  const ahead = candidatesInOrder(fence).findIndex((candidate) => candidate.node.name === node.name)
   if (ahead >= lack) return { kind: 'laterBatch', ahead, size: size - lack + ahead + 1 }
-  const spread = spreadOver(scene, node)
+  const spread = spreadOver(fence, node)
   if (spread !== null) return spread
-  const down = downByAll(scene)
-  const { limit } = scene.record
+  const down = downByAll(fence)
+  const { limit } = fence.record
   if (down.has(node.name)) return { kind: 'next' }
   if (down.size >= limit) return { kind: 'budget', ahead, limit, down: [...down] }
   return ahead < limit - down.size ? { kind: 'next' } : { kind: 'order', ahead, limit, down: [...down] }
 }
 
 /** Every old pod without a permit that the batch may take, in the order in which pods are permitted. */
-function candidatesInOrder({ tally, permits, revisions, scope }: Scene): readonly Candidate[] {
-  const permitted = nodesBeingTaken(permits)
+function candidatesInOrder({ tally, permits, revisions, scope }: FenceState): readonly Candidate[] {
+  const permitted = permittedNodes(permits)
   const free = tally.old.filter(({ name }) => !permitted.has(name))
   return firstCandidates(free, { ...revisions, scope }, free.length)
 }
 
 /** Nodes that use the budget up: what is down, and what permits are about to take down. */
-function downByAll(scene: Scene): ReadonlySet<string> {
-  const down = namesDown(scene)
-  for (const flown of scene.permits) if (isUnsettled(flown)) down.add(flown.permit.node)
+function downByAll(fence: FenceState): ReadonlySet<string> {
+  const down = namesDown(fence)
+  for (const tracked of fence.permits) if (isUnsettled(tracked)) down.add(tracked.permit.node)
   return down
 }
 
-function spreadOver(scene: Scene, node: NodeView): Prospect | null {
-  const rules = scene.view.nodes?.spread ?? []
+function spreadOver(fence: FenceState, node: NodeView): NodeOutlook | null {
+  const rules = fence.view.nodes?.spread ?? []
   if (rules.length === 0) return null
-  const down = [...downByAll(scene)].flatMap((name) => nodeInView(scene.view.fleet, name) ?? [])
+  const down = [...downByAll(fence)].flatMap((name) => nodeInView(fence.view.fleet, name) ?? [])
   for (const rule of rules) {
     const value = node.labels[rule.topologyKey] ?? ''
     const full = fullValues(rule, down).find((one) => one.value === value)

@@ -39,7 +39,7 @@ export interface NextStatus {
 }
 
 /** Where a Rollout stands, before it is put into the words of the API. */
-export interface Course {
+export interface RolloutState {
   readonly phase: RolloutPhase
   readonly reason: ProgressingReason | null
   readonly canary: CanaryStatus

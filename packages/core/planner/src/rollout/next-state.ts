@@ -2,36 +2,36 @@ import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { acceptedActionsOf } from './accepted-actions.ts'
-import type { Course } from './course.ts'
+import type { RolloutState } from './rollout-state.ts'
 import { frozenStable } from './frozen-text.ts'
-import { goingCourse } from './going-course.ts'
+import { teardownState } from './teardown-state.ts'
 import { readStatusActions } from './read-status-actions.ts'
-import { obstacleOf, stalledCourse } from './obstacle-of.ts'
+import { obstacleOf, stalledState } from './obstacle-of.ts'
 import { isGoing } from './on-delete.ts'
-import { progressingCourse } from './progressing-course.ts'
+import { progressingState } from './progressing-state.ts'
 import { isReturn, isUnderWay } from './release-spec.ts'
-import { restingCourse } from './resting-course.ts'
+import { restingState } from './resting-state.ts'
 import type { RolloutView } from './rollout-view.ts'
-import { completedCanary } from './start-course.ts'
+import { completedCanary } from './start-state.ts'
 import { takenOver } from './taken-over.ts'
 
 /** Where the Rollout goes from where it stands. */
-export function courseOf(view: RolloutView, before: Course): Course {
-  if (isGoing(view.rollout)) return goingCourse(view, before)
+export function nextState(view: RolloutView, before: RolloutState): RolloutState {
+  if (isGoing(view.rollout)) return teardownState(view, before)
   const obstacle = obstacleOf(view)
-  if (obstacle !== null) return stalledCourse(before, obstacle)
-  return freeCourse(view, before)
+  if (obstacle !== null) return stalledState(before, obstacle)
+  return unblockedState(view, before)
 }
 
 /** Nothing stands in the way: revisions are looked up, and the release goes on, begins, or need not. */
-function freeCourse(view: RolloutView, before: Course): Course {
+function unblockedState(view: RolloutView, before: RolloutState): RolloutState {
   const { daemonSet, revisions, fleet } = view
   if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
   const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision })
   if (discovery.kind === 'pending') return { ...before, message: pendingText(daemonSet, discovery.why) }
-  if (before.phase === 'Progressing') return progressingCourse(view, daemonSet, before, discovery)
-  if (isRollbackOfGoing(before)) return progressingCourse(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)
-  return restingCourse(view, daemonSet, before, discovery)
+  if (before.phase === 'Progressing') return progressingState(view, daemonSet, before, discovery)
+  if (isRollbackOfGoing(before)) return progressingState(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)
+  return restingState(view, daemonSet, before, discovery)
 }
 
 function pendingText({ metadata }: DaemonSet, why: 'generation' | 'revision'): string {
@@ -43,13 +43,13 @@ function pendingText({ metadata }: DaemonSet, why: 'generation' | 'revision'): s
  * The Rollout was disabled, was to be rolled back before it went, and is enabled again: the rollback goes on. One that was to be
  * completed is released in its steps again.
  */
-function isRollbackOfGoing({ phase, canary, heldRevisions }: Course): boolean {
+function isRollbackOfGoing({ phase, canary, heldRevisions }: RolloutState): boolean {
   if (phase !== 'Disabling' || !isUnderWay(canary)) return false
   return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
 }
 
 /** What the status says already; what somebody wrote into it that cannot be taken is put back. */
-export function courseBefore(view: RolloutView): Course {
+export function currentState(view: RolloutView): RolloutState {
   const status = view.rollout.status
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status

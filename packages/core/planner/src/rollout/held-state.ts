@@ -2,8 +2,8 @@ import type { HeldRevision } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { countUpdated } from '../updated-nodes.ts'
 import { commandText } from './command-text.ts'
-import type { Course } from './course.ts'
-import { isReverted, revertOver, withHeldAnew } from './held-revisions.ts'
+import type { RolloutState } from './rollout-state.ts'
+import { isReverted, revertOver, replaceHeld } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
 import { isRevertAgain, reapplyAction, untilRevertMs, withNextRevert } from './reapply.ts'
 import { whyNoRollback } from './release-failure.ts'
@@ -15,20 +15,20 @@ import type { RolloutView } from './rollout-view.ts'
  * asked for and is still to be done, and again, after a while, where the policy says `Revert`; else somebody must say how to
  * go on.
  */
-export function heldCourse(view: RolloutView, daemonSet: DaemonSet, course: Course, held: HeldRevision): Course {
-  const whyNot = whyNoRollback(view, course)
+export function heldState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState, held: HeldRevision): RolloutState {
+  const whyNot = whyNoRollback(view, state)
   const now = heldNow(view, daemonSet, held, whyNot)
-  const reason = course.reason === null || course.reason === 'Paused' ? 'InRolling' : course.reason
-  const standing = { ...course, heldRevisions: withHeldAnew(course.heldRevisions, now), reason }
-  if (now.reverted !== false || whyNot !== null) return waitingCourse(view, standing, heldText(view, now, whyNot))
+  const reason = state.reason === null || state.reason === 'Paused' ? 'InRolling' : state.reason
+  const standing = { ...state, heldRevisions: replaceHeld(state.heldRevisions, now), reason }
+  if (now.reverted !== false || whyNot !== null) return waitingState(view, standing, heldText(view, now, whyNot))
   const isPaused = waitsForResume(view.rollout)
   if (!isRevertAgain(now)) {
-    if (isPaused && now.reason === 'Failed') return waitingCourse(view, standing, `${pastText(now)}; ${afterPause(view)}`)
-    return { ...standing, message: takingBackText(view, course, now) }
+    if (isPaused && now.reason === 'Failed') return waitingState(view, standing, `${pastText(now)}; ${afterPause(view)}`)
+    return { ...standing, message: rollingBackText(view, state, now) }
   }
   const leftMs = untilRevertMs(now, view.nowMs)
   const notYet = isPaused ? `; ${afterPause(view)}` : ''
-  return { ...waitingCourse(view, standing, `${revertText(view, course, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
+  return { ...waitingState(view, standing, `${revertText(view, state, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
 }
 
 /** @returns what is said of a rollback that a policy asks for while the Rollout is paused */
@@ -45,12 +45,12 @@ function heldNow(view: RolloutView, daemonSet: DaemonSet, held: HeldRevision, wh
 }
 
 /** Somebody must say how to go on, or the clock does. */
-function waitingCourse({ fleet }: RolloutView, course: Course, message: string): Course {
-  const { updated } = countUpdated(fleet, course.canary.canaryRevision)
-  return { ...course, message: `${message}; ${updated} of ${fleet.desired} nodes run it`, stalled: { reason: 'RevisionHeld', message } }
+function waitingState({ fleet }: RolloutView, state: RolloutState, message: string): RolloutState {
+  const { updated } = countUpdated(fleet, state.canary.canaryRevision)
+  return { ...state, message: `${message}; ${updated} of ${fleet.desired} nodes run it`, stalled: { reason: 'RevisionHeld', message } }
 }
 
-function takingBackText({ revisions }: RolloutView, { canary, failure }: Course, { reason }: HeldRevision): string {
+function rollingBackText({ revisions }: RolloutView, { canary, failure }: RolloutState, { reason }: HeldRevision): string {
   const seen = reason === 'Failed' && failure !== undefined ? `revision ${canary.canaryRevision} failed: ${failure.message}; ` : ''
   const who = reason === 'Failed' ? 'failure.action is Rollback: ' : ''
   const from = revisionText(revisions, canary.canaryRevision)
@@ -65,7 +65,7 @@ function heldText({ rollout }: RolloutView, held: HeldRevision, whyNot: string |
 }
 
 /** Says when the stable template is put back once more. */
-function revertText({ rollout, revisions }: RolloutView, { canary }: Course, held: HeldRevision): string {
+function revertText({ rollout, revisions }: RolloutView, { canary }: RolloutState, held: HeldRevision): string {
   const times = held.reverts === undefined ? '' : ` (${held.reverts} times so far)`
   return (
     `${pastText(held)}, and its template was applied again: nothing is deleted for it, and at ${held.revertAt} the template of revision ` +
