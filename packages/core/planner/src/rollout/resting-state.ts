@@ -16,7 +16,11 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   const stable = before.stableRevision ?? discovery.stable
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
   const newer = (daemonSet.metadata.generation ?? 0) > (before.canary.observedWorkloadGeneration ?? 0)
-  if (discovery.canary !== stable || (asked && newer && before.phase === 'Healthy') || isUnfinished(view, daemonSet, discovery.canary))
+  if (
+    discovery.canary !== stable ||
+    (asked && newer && before.phase === 'Healthy') ||
+    isUnfinished(view, daemonSet, { before, canary: discovery.canary })
+  )
     return startState(view, daemonSet, before, discovery)
   const left = releaseReport(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
@@ -28,19 +32,35 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
   return { ...resting, stalled: budgetStall(view, daemonSet), recheckAfterMs: left === null ? availableInMs : null }
 }
 
+interface Remains {
+  readonly before: RolloutState
+  /** Hash of the revision that the template has. */
+  readonly canary: string
+}
+
 /**
  * No release runs, and yet something of one is there: a BatchRelease of another revision, nodes that run old pods, a template
  * that was put back, or a strategy that was taken over for a release and not given back.
  */
-function isUnfinished({ fleet, release, strategyScope }: RolloutView, { metadata }: DaemonSet, canary: string): boolean {
+function isUnfinished({ fleet, release, strategyScope }: RolloutView, daemonSet: DaemonSet, { before, canary }: Remains): boolean {
   if (release !== undefined && release.metadata.deletionTimestamp === undefined)
     return (release.spec.tranche?.canaryRevision ?? canary) !== canary
-  const annotations = metadata.annotations ?? {}
-  return (
-    oldNodes(fleet, canary).length > 0 ||
+  if (oldNodes(fleet, canary).length > 0) return true
+  const annotations = daemonSet.metadata.annotations ?? {}
+  const hasKeys =
     daemonSetAnnotations.reverted in annotations ||
     (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in annotations)
-  )
+  return hasKeys && !isKnown(before, daemonSet)
+}
+
+/**
+ * Whether a Healthy status already describes this DaemonSet. A lagging watch still shows the keys of the release that ended with this
+ * status, and their removal raised the generation.
+ */
+function isKnown({ phase, canary }: RolloutState, { metadata }: DaemonSet): boolean {
+  const isNewer = (metadata.generation ?? 0) > (canary.observedWorkloadGeneration ?? 0)
+  const isCreatedSince = Date.parse(metadata.creationTimestamp ?? '') > Date.parse(canary.lastUpdateTime ?? '')
+  return phase === 'Healthy' && !isNewer && !isCreatedSince
 }
 
 /** A budget that lets nothing be updated is said before anybody needs it. */

@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '@tranche/api-schema'
-import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { planRollout, type RolloutPlan, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { act, settle } from '../../../../../test/toys/settle.ts'
@@ -53,6 +53,23 @@ describe('a Rollout without a release', () => {
       kind: 'writeStatus',
       status: { phase: 'Healthy', message: 'revision hash-v1 is current; 4 of 5 nodes are available' },
     })
+  })
+
+  it.each([
+    ['the generation that its status describes', 0],
+    ['an older one', 1],
+  ])('begins no release again where a lagging watch shows the keys of the one that ended, at %s', (_which, older) => {
+    const toy = ended()
+    const seen = (toy.daemonSet.metadata.generation ?? 0) - 1
+    toy.setCanaryStatus({ observedWorkloadGeneration: seen })
+    expect(planOf(withKeys(toy, { generation: seen - older }))).not.toMatchObject({ status: { phase: 'Progressing' } })
+  })
+
+  it.each([
+    ['changed since', { generation: 99 }],
+    ['created since', { generation: 1, creationTimestamp: '2999-01-01T00:00:00Z' }],
+  ])('begins one to give the strategy back of a DaemonSet that has such keys and was %s', (_how, metadata) => {
+    expect(planOf(withKeys(ended(), metadata))).toMatchObject({ kind: 'writeStatus', status: { phase: 'Progressing' } })
   })
 
   it('writes no status that is stored while the API server drops fields of ours, and says so in an event (F11)', () => {
@@ -625,7 +642,26 @@ function healthy(options: ToyOptions = {}): ToyCluster {
   return toy
 }
 
-/** A release of v2, as far as it goes by itself; `withinMs` of the toy's clock. */
+/** A release that has ended, and given the strategy back. */
+function ended(): ToyCluster {
+  const toy = released({ scope: 'release', steps: [{ replicas: '100%' }] })
+  expect(toy.rollout?.status?.phase).toBe('Healthy')
+  expect(strategyOf(toy.daemonSet)).toBe('RollingUpdate')
+  return toy
+}
+
+/** The DaemonSet has the keys and the strategy of a release. */
+function withKeys(toy: ToyCluster, metadata: Partial<DaemonSet['metadata']> & { readonly generation: number }): ToyCluster {
+  const annotations = { ...toy.daemonSet.metadata.annotations, [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate' }
+  const { spec, status } = toy.daemonSet
+  toy.daemonSet = {
+    metadata: { ...toy.daemonSet.metadata, ...metadata, annotations },
+    spec: { ...spec, updateStrategy: { ...spec.updateStrategy, type: 'OnDelete' } },
+    status: { ...status!, observedGeneration: metadata.generation },
+  }
+  return toy
+}
+
 /** A release that is being ended, and whose BatchRelease waits for a node in flight. */
 function goingOf(end: (toy: ToyCluster) => void): ToyCluster {
   const toy = released({ steps: threeSteps })
@@ -638,6 +674,7 @@ function goingOf(end: (toy: ToyCluster) => void): ToyCluster {
   return toy
 }
 
+/** A release of v2, as far as it goes by itself; `withinMs` of the toy's clock. */
 function released(options: ToyOptions, withinMs?: number): ToyCluster {
   const toy = healthy(options)
   toy.setImage('v2')
