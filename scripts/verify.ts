@@ -6,7 +6,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 
-const checks = ['types', 'lint', 'format', 'unused', 'manifests', 'architecture', 'docs'].map((name) => `check:${name}`)
+const checks = ['types', 'lint', 'format', 'unused', 'manifests', 'architecture', 'docs', 'prose', 'commits'].map((name) => `check:${name}`)
 
 const runsFolder = '.turbo/runs'
 
