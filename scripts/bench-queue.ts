@@ -47,11 +47,11 @@ function commandsProcessed(port: number): number {
 
 async function medianLatency(producer: JobQueue, consumer: JobQueue): Promise<number> {
   const latencies: number[] = []
-  let announcedMs = 0
+  let enqueuedMs = 0
   let onStart = (): void => {}
   consumer.process(
     async () => {
-      latencies.push(performance.now() - announcedMs)
+      latencies.push(performance.now() - enqueuedMs)
       onStart()
       return { kind: 'awaitChange' }
     },
@@ -59,8 +59,8 @@ async function medianLatency(producer: JobQueue, consumer: JobQueue): Promise<nu
   )
   for (let job = 0; job < JOBS; job++) {
     const started = new Promise<void>((resolve) => (onStart = resolve))
-    announcedMs = performance.now()
-    void producer.announce(`bench/${job}`)
+    enqueuedMs = performance.now()
+    void producer.enqueue(`bench/${job}`)
     await started
     // The next finds an idle queue.
     while ((await consumer.stats()).active > 0);

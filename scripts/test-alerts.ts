@@ -39,10 +39,10 @@ try {
     writeFileSync(join(folder, `${name}.yaml`), stringify({ groups }, { lineWidth: 0 }))
     run(`the rules of the chart, ${name}`, ['check', 'rules', join(folder, `${name}.yaml`)])
   }
-  for (const { alert, tells, play } of stories.filter((story) => chosen.length === 0 || chosen.includes(nameOf(story.alert)))) {
+  for (const { alert, title, play } of stories.filter((story) => chosen.length === 0 || chosen.includes(nameOf(story.alert)))) {
     const file = join(folder, 'test.yaml')
     writeFileSync(file, promtoolFile(join(folder, 'distributed.yaml'), { looks: await play(), alert }))
-    run(`${nameOf(alert)}: ${tells}`, ['test', 'rules', file])
+    run(`${nameOf(alert)}: ${title}`, ['test', 'rules', file])
   }
 } finally {
   rmSync(folder, { recursive: true, force: true })

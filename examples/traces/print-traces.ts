@@ -42,7 +42,7 @@ function print(spans: readonly Span[]): void {
 
 function line({ name, startTimeUnixNano, endTimeUnixNano, attributes }: Span): string {
   const ms = Number((BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)) / 10_000n) / 100
-  const told = ['tranche.key', 'k8s.pod.name', 'k8s.node.name', 'tranche.result', 'http.response.status_code']
-  const values = attributes.filter(({ key }) => told.includes(key)).flatMap(({ value }) => Object.values(value))
+  const reported = ['tranche.key', 'k8s.pod.name', 'k8s.node.name', 'tranche.result', 'http.response.status_code']
+  const values = attributes.filter(({ key }) => reported.includes(key)).flatMap(({ value }) => Object.values(value))
   return [name, ...values, `${ms} ms`].join(' ')
 }

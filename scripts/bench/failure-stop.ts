@@ -26,7 +26,7 @@ export interface FailureStop {
   readonly acknowledgedP50Ms: number
   readonly acknowledgedP99Ms: number
   /** The same to the status of the Rollout. */
-  readonly toldP99Ms: number
+  readonly reportedP99Ms: number
 }
 
 const NODES = 40
@@ -95,8 +95,8 @@ async function play(rounds: number): Promise<FailureStop> {
       seen.map(({ acknowledgedMs }) => acknowledgedMs),
       0.99,
     ),
-    toldP99Ms: at(
-      seen.map(({ toldMs }) => toldMs),
+    reportedP99Ms: at(
+      seen.map(({ reportedMs }) => reportedMs),
       0.99,
     ),
   }
@@ -105,7 +105,7 @@ async function play(rounds: number): Promise<FailureStop> {
 interface Round {
   readonly lastDeleteMs: number
   readonly acknowledgedMs: number
-  readonly toldMs: number
+  readonly reportedMs: number
 }
 
 function readRound(writes: readonly RecordedWrite[], deliveries: readonly RecordedDelivery[]): Round {
@@ -114,11 +114,11 @@ function readRound(writes: readonly RecordedWrite[], deliveries: readonly Record
   const delivered = deliveries.find(({ of, rv }) => of === 'pods' && rv >= failed.rv)
   const lastDelete = writes.findLast(({ kind, verb, actor }) => kind === 'Pod' && verb === 'delete' && actor === 'executor')
   const held = writes.find((write) => write.kind === 'BatchRelease' && failureIn(write)?.stops === true)
-  const told = writes.find((write) => write.kind === 'Rollout' && failureIn(write)?.stops === true)
+  const reported = writes.find((write) => write.kind === 'Rollout' && failureIn(write)?.stops === true)
   return {
     lastDeleteMs: Math.max(0, (lastDelete?.t ?? 0) - (delivered?.t ?? failed.t)),
     acknowledgedMs: (held?.t ?? Number.NaN) - failed.t,
-    toldMs: (told?.t ?? Number.NaN) - failed.t,
+    reportedMs: (reported?.t ?? Number.NaN) - failed.t,
   }
 }
 

@@ -47,8 +47,17 @@ async function play(nodes: number): Promise<ForecastShow> {
   // Pods that came one after the other tell how long one takes.
   await release('v2')
   const snapshot = await drive(stage.clock, readSnapshot(stage.client, stageKey, { nowMs: stage.clock.nowMs() }))
-  const told = await forecast(snapshot, { image: 'registry.example/node-agent:v3' }, { shareReflection, startController, startExecutor })
+  const reported = await forecast(
+    snapshot,
+    { image: 'registry.example/node-agent:v3' },
+    { shareReflection, startController, startExecutor },
+  )
   const { order, seconds } = await release('v3')
-  const foretold = told.nodes.filter((node) => node.order > 0).map(({ name }) => name)
-  return { nodes, sameOrder: JSON.stringify(foretold) === JSON.stringify(order), foretoldSeconds: told.etaSeconds, playedSeconds: seconds }
+  const foretold = reported.nodes.filter((node) => node.order > 0).map(({ name }) => name)
+  return {
+    nodes,
+    sameOrder: JSON.stringify(foretold) === JSON.stringify(order),
+    foretoldSeconds: reported.etaSeconds,
+    playedSeconds: seconds,
+  }
 }

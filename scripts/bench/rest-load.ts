@@ -199,11 +199,11 @@ async function load(loaded: Loaded): Promise<RestLoad> {
 
 /** Since it was asked for last. */
 function loopDelay(api: ChildProcess): Promise<LoopDelay> {
-  const told = new Promise<LoopDelay>((resolve) => {
+  const reported = new Promise<LoopDelay>((resolve) => {
     api.once('message', (delay) => resolve(delay as LoopDelay))
     api.send('tell')
   })
-  return within('tranche api to tell how late its event loop was', told, { withinSeconds: 30 })
+  return within('tranche api to tell how late its event loop was', reported, { withinSeconds: 30 })
 }
 
 async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pick<RestLoad, 'streamsMebibytes' | 'eventMs'>> {
@@ -217,11 +217,11 @@ async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pi
   const first = await Promise.all(viewers.map((_viewer, index) => open(index)))
   const others = Array.from({ length: STREAMS - first.length }, (_none, index) => open(first.length + index))
   const streams = [...first, ...(await Promise.all(others))]
-  const told = (name: string): true | string => {
+  const reported = (name: string): true | string => {
     const count = heard.get(name)?.size ?? 0
     return count === STREAMS || `${count} of them have`
   }
-  await until(`${STREAMS} streams to tell of what there is`, () => told(`agent-${ROLLOUTS - 1}`), { withinSeconds: 60 })
+  await until(`${STREAMS} streams to tell of what there is`, () => reported(`agent-${ROLLOUTS - 1}`), { withinSeconds: 60 })
   await sleep(3_000)
   const streamsMebibytes = residentMebibytes(api) - before
   let eventMs = 0
@@ -230,7 +230,7 @@ async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pi
     heard.delete(name)
     await client.patch(resourcePaths.rollouts, { namespace: 'bench', name }, { type: 'merge', body: { spec: { disabled: true } } })
     const startMs = performance.now()
-    await until(`${STREAMS} streams to tell of ${name}`, () => told(name), { withinSeconds: 30, everyMs: 1 })
+    await until(`${STREAMS} streams to tell of ${name}`, () => reported(name), { withinSeconds: 30, everyMs: 1 })
     eventMs = Math.max(eventMs, performance.now() - startMs)
   }
   for (const stream of streams) stream.destroy()

@@ -120,8 +120,8 @@ export const mutantsOfPass: readonly Mutant[] = [
     rule: 'G6',
     fault: 'a DaemonSet that was made anew never settles what the last one left',
     file: planPass,
-    find: 'announcement.uid === record.workloadUid && announcement.generation < record.generation',
-    replace: 'announcement.generation < record.generation',
+    find: 'published.uid === record.workloadUid && published.generation < record.generation',
+    replace: 'published.generation < record.generation',
     tests: [planPassTests],
   },
   {

@@ -375,7 +375,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'G6',
     fault: 'an executor stops by its verdict for what is left after the release',
     file: executorPass,
-    find: 'if (isOwned && !announcement.inProgress) return false',
+    find: 'if (isOwned && !published.inProgress) return false',
     replace: '',
     tests: [executorPassTests],
   },

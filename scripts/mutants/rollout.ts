@@ -45,7 +45,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'the end of a pause from before lifts a failure that nobody has seen',
     file: 'packages/core/planner/src/rollout/actions-after-pause.ts',
-    find: 'lifts: wasTold(view, failure)',
+    find: 'lifts: wasReported(view, failure)',
     replace: 'lifts: true',
     tests: [failedStateTests],
   },

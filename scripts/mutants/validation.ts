@@ -68,8 +68,8 @@ export const mutantsOfValidation: readonly Mutant[] = [
     rule: 'RolloutField',
     fault: 'a field of the wrong type hides what is wrong with the others',
     file: 'packages/core/validation/src/check-object.ts',
-    find: 'return { problems: [...told, ...validate(fixed as T).filter(isNew)]',
-    replace: 'return { problems: issues.length > 0 ? told : [...told, ...validate(fixed as T).filter(isNew)]',
+    find: 'return { problems: [...reported, ...validate(fixed as T).filter(isNew)]',
+    replace: 'return { problems: issues.length > 0 ? reported : [...reported, ...validate(fixed as T).filter(isNew)]',
     tests: ['packages/core/validation/test/check-object.test.ts'],
   },
   {

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { promtoolFile } from './promtool-file.ts'
 import { stories } from './stories.ts'
 
-const told = new Set(stories.flatMap(({ alert }) => alert ?? []))
+const reported = new Set(stories.flatMap(({ alert }) => alert ?? []))
 
 describe('every alert', () => {
   it('of the chart has a story that fires it, and there is no story without one', () => {
     const rules = readFileSync('charts/tranche/templates/prometheus-rule.yaml', 'utf8')
-    expect([...told].toSorted()).toEqual([...new Set([...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? ''))].toSorted())
+    expect([...reported].toSorted()).toEqual([...new Set([...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? ''))].toSorted())
   })
 })
 

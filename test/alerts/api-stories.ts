@@ -1,4 +1,4 @@
-import { aSummary, type DoorStage, openDoor, readsOf } from '../../apps/api/test/fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, readsOf } from '../../apps/api/test/fixtures.ts'
 import { createApiMetrics } from '../../apps/api/src/http/metrics.ts'
 import type { Look } from './watching.ts'
 
@@ -6,12 +6,12 @@ import type { Look } from './watching.ts'
 export const apiStories = [
   {
     alert: 'TrancheApiAbsent',
-    tells: 'the REST API does not answer',
+    title: 'the REST API does not answer',
     play: async (): Promise<readonly Look[]> => minutes(15).map((atMinute) => lookAt(atMinute, null)),
   },
   {
     alert: 'TrancheApiErrors',
-    tells: 'the API server of the cluster cannot say who asks',
+    title: 'the API server of the cluster cannot say who asks',
     play: () =>
       behind(async ({ app, breakReviews, as }) => {
         breakReviews('gone')
@@ -20,7 +20,7 @@ export const apiStories = [
   },
   {
     alert: 'TrancheApiSlow',
-    tells: 'each request takes longer than a second',
+    title: 'each request takes longer than a second',
     play: () => behind(({ app }) => app.inject({ url: '/readyz' }), { isSynced: () => busyFor(1_100) }),
   },
 ] as const
@@ -37,20 +37,20 @@ interface Asking {
 }
 
 async function behind(
-  ask: (door: DoorStage) => Promise<unknown>,
+  ask: (api: ApiStage) => Promise<unknown>,
   { count = 14, isSynced = () => true }: Asking = {},
 ): Promise<readonly Look[]> {
   const metrics = createApiMetrics()
-  const door = await openDoor(readsOf([aSummary()]), { parts: { metrics, isSynced } })
+  const api = await startTestApi(readsOf([aSummary()]), { parts: { metrics, isSynced } })
   try {
     const looks: Look[] = []
     for (const atMinute of minutes(count)) {
-      await ask(door)
+      await ask(api)
       looks.push(lookAt(atMinute, await metrics.text()))
     }
     return looks
   } finally {
-    await door.end()
+    await api.end()
   }
 }
 

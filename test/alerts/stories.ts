@@ -9,7 +9,7 @@ import { type Look, watch } from './watching.ts'
 export interface AlertStory {
   readonly alert: string
   /** What goes wrong, as a sentence. */
-  readonly tells: string
+  readonly title: string
   play(): Promise<readonly Look[]>
 }
 
@@ -20,7 +20,7 @@ const wholeFleet = [{ replicas: '100%' }]
 export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { readonly alert: null }))[] = [
   {
     alert: null,
-    tells: 'a release that is approved after ten minutes goes well',
+    title: 'a release that is approved after ten minutes goes well',
     play: () =>
       on({ nodes: 10 }, async (stage) => {
         await stage.setImage('v2')
@@ -34,7 +34,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheReleaseStalled',
-    tells: 'the new version crashes',
+    title: 'the new version crashes',
     play: () =>
       on({ nodes: 10, steps: wholeFleet }, async (stage) => {
         await stage.setImage('v2-bad-crash')
@@ -43,7 +43,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheApprovalWaits',
-    tells: 'nobody approves the first step for more than a day',
+    title: 'nobody approves the first step for more than a day',
     play: () =>
       on({ nodes: 5 }, async (stage) => {
         await stage.setImage('v2')
@@ -52,7 +52,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheReleaseStandsStill',
-    tells: 'no executor runs',
+    title: 'no executor runs',
     play: () =>
       on({ nodes: 10, executors: [], steps: wholeFleet }, async (stage) => {
         await stage.setImage('v2')
@@ -61,7 +61,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheBudgetExceeded',
-    tells: 'four nodes die while a step is paused, and two may be down',
+    title: 'four nodes die while a step is paused, and two may be down',
     play: () =>
       on({ nodes: 12, maxUnavailable: 2 }, async (stage) => {
         await stage.setImage('v2')
@@ -72,7 +72,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheNodesDownLong',
-    tells: 'pods of the new version take fifteen minutes to start, and may',
+    title: 'pods of the new version take fifteen minutes to start, and may',
     play: () =>
       on({ nodes: 4, steps: wholeFleet, policy: { failure: { progressDeadlineSeconds: 3_600 } } }, async (stage) => {
         const annotations = { 'sim.tranche.dev/start-ms': '900000' }
@@ -83,7 +83,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   ...both.map(
     (identity): AlertStory => ({
       alert: 'TrancheProcessAbsent',
-      tells: `${identity} is gone`,
+      title: `${identity} is gone`,
       play: () =>
         on({ nodes: 3 }, async (stage) => {
           stage.program(identity).kill()
@@ -93,7 +93,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   ),
   {
     alert: 'TrancheNobodyLeads',
-    tells: 'the Lease may not be written',
+    title: 'the Lease may not be written',
     play: () =>
       on({ nodes: 3, controllers: ['controller-1', 'controller-2'] }, async (stage) => {
         stage.disturb(refuses(403, ({ resource }) => resource.resource === 'leases'))
@@ -102,7 +102,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheDefinitionsOutdated',
-    tells: "the definitions are OpenKruise's",
+    title: "the definitions are OpenKruise's",
     play: () =>
       on({ nodes: 3, withRollout: false, controllers: [] }, async (stage) => {
         await define(stage, 'theirs')
@@ -112,7 +112,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheDeletesFail',
-    tells: 'an admission policy refuses deletions',
+    title: 'an admission policy refuses deletions',
     play: () =>
       on({ nodes: 6, steps: wholeFleet }, async (stage) => {
         stage.disturb(refuses(403, ({ verb, resource }) => verb === 'delete' && resource.resource === 'pods'))
@@ -122,7 +122,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TranchePassesFail',
-    tells: 'the status of Rollouts cannot be written',
+    title: 'the status of Rollouts cannot be written',
     play: () =>
       on({ nodes: 3 }, async (stage) => {
         stage.disturb(refuses(500, ({ verb, resource }) => verb === 'update' && resource.resource === 'rollouts'))
@@ -132,7 +132,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheKeysWait',
-    tells: 'no worker takes what the queue has',
+    title: 'no worker takes what the queue has',
     play: () =>
       on({ nodes: 3, queue: (queue) => ({ ...queue, process: () => ({ close: async () => undefined }) }) }, async (stage) => {
         await stage.setImage('v2')
@@ -141,7 +141,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheApiServerRefuses',
-    tells: 'the right to patch DaemonSets is missing',
+    title: 'the right to patch DaemonSets is missing',
     play: () =>
       on({ nodes: 3 }, async (stage) => {
         stage.disturb(refuses(403, ({ verb, resource }) => verb === 'patch' && resource.resource === 'daemonsets'))
@@ -151,7 +151,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheApiServerFails',
-    tells: 'the API server answers 503',
+    title: 'the API server answers 503',
     play: () =>
       on({ nodes: 3, controllers: ['controller-1', 'controller-2'] }, async (stage) => {
         stage.disturb(refuses(503, () => true))
@@ -160,7 +160,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheWatchSilent',
-    tells: 'the watch of pods does not come back',
+    title: 'the watch of pods does not come back',
     play: () =>
       on({ nodes: 3 }, async (stage) => {
         stage.disturb(refuses(503, ({ verb, resource }) => verb === 'watch' && resource.resource === 'pods'))

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 3_600_000
 export const webhookStories = [
   {
     alert: 'TrancheWebhookCertificateEnds',
-    tells: 'nobody has renewed the certificate of the webhook, which is good for three days more',
+    title: 'nobody has renewed the certificate of the webhook, which is good for three days more',
     play: async (): Promise<readonly Look[]> => {
       const metrics = await createMetrics({ clock: systemClock, log: silentLogger, version: '0.1.0' })
       const exchange = createSimulator({ clock: systemClock, nodes: 0 }).exchangeFor('controller-1')

@@ -165,8 +165,8 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     ],
   ])('are refused where they do nothing, all at once, with what to write instead: %s', async (_, values, refused) => {
     const { stderr } = await helm(['template', 'tranche', chart], { values })
-    const told = stderr.matchAll(/^(?:.*: )?(\w+(?:\.\w+)+): .*, and so (.* does nothing: .*), or leave it out$/gm)
-    expect(Object.fromEntries([...told].map(([, path, rest]) => [path, rest]))).toEqual(refused)
+    const reported = stderr.matchAll(/^(?:.*: )?(\w+(?:\.\w+)+): .*, and so (.* does nothing: .*), or leave it out$/gm)
+    expect(Object.fromEntries([...reported].map(([, path, rest]) => [path, rest]))).toEqual(refused)
   })
 
   it.each([

@@ -146,7 +146,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     const fresh = now.filter((pod) => pod.template === template)
     const old = now.filter((pod) => pod.template !== template)
     const ready = fresh.filter((pod) => pod.isReady()).length
-    await tell(client, wanted, { replicas: now.length, updatedReplicas: fresh.length, ready: now.filter((pod) => pod.isReady()).length })
+    await report(client, wanted, { replicas: now.length, updatedReplicas: fresh.length, ready: now.filter((pod) => pod.isReady()).length })
     const surplus = [...old.toSorted((a, b) => Number(a.isReady()) - Number(b.isReady())), ...fresh.slice(replicas)]
     if (surplus[0] !== undefined && ready + old.length > replicas) {
       await onReplaced(surplus[0])
@@ -188,7 +188,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   }
 }
 
-async function tell(
+async function report(
   client: KubeClient,
   { metadata, status, spec }: Deployment,
   { ready, ...counts }: { readonly replicas: number; readonly updatedReplicas: number; readonly ready: number },

@@ -31,12 +31,12 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
   it('gives cert-manager a Secret that no other choice brings: it outlives its Certificate, and helm would refuse to take it over', async () => {
     const secretOf = async (enabled: boolean): Promise<unknown> => {
       const objects = await render({ admission: 'webhook', webhook: { certManager: { enabled } } })
-      const told = objects.filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
+      const reported = objects.filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
       const certificate = objects.find(({ kind }) => kind === 'Certificate')
       return {
         chart: objects.filter(({ kind }) => kind === 'Secret').map(({ metadata }) => metadata.name),
         certificate: (certificate?.spec as { readonly secretName?: string } | undefined)?.secretName,
-        doctor: [...new Set(told.map(({ metadata }) => metadata.annotations?.['tranche.dev/webhook-secret']))],
+        doctor: [...new Set(reported.map(({ metadata }) => metadata.annotations?.['tranche.dev/webhook-secret']))],
       }
     }
     expect(await secretOf(false)).toEqual({

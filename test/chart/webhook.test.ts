@@ -76,8 +76,8 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     running.kill()
     await new Promise((resolve) => running.once('close', resolve))
     expect(running.exitCode).toBe(0)
-    const nobody = [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }]
-    await kubectl(['patch', 'mutatingwebhookconfiguration', 'tranche', '--type', 'json', '--patch', JSON.stringify(nobody)])
+    const noAuthority = [{ op: 'remove', path: '/webhooks/0/clientConfig/caBundle' }]
+    await kubectl(['patch', 'mutatingwebhookconfiguration', 'tranche', '--type', 'json', '--patch', JSON.stringify(noAuthority)])
     expect(await looks()).toMatchObject({
       state: 'problem',
       message: 'MutatingWebhookConfiguration tranche names nobody to trust (caBundle)',

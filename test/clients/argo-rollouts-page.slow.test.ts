@@ -133,8 +133,8 @@ async function setImage(): Promise<void> {
 }
 
 async function report(): Promise<RolloutReport> {
-  const { rollout: told } = JSON.parse((await tranche('get', 'agent', '-o', 'json')).out) as { readonly rollout: RolloutReport }
-  return told
+  const { rollout: reported } = JSON.parse((await tranche('get', 'agent', '-o', 'json')).out) as { readonly rollout: RolloutReport }
+  return reported
 }
 
 async function tranche(...args: readonly string[]): Promise<Ran> {

@@ -71,7 +71,7 @@ describe('a schedule', () => {
   it('hangs no call that returns a value, for its caller does not await it', () => {
     const incidents = Array.from({ length: 2_000 }, (_, seed) => generateSchedule(seed, 1).incidents).flat()
     const points = incidents.flatMap((incident) => (incident.kind === 'trap' && incident.blow === 'hang' ? incident.point : []))
-    expect(points).toContain('queue.announce.before')
+    expect(points).toContain('queue.enqueue.before')
     expect(points).not.toContain('queue.process.before')
     expect(points).not.toContain('executor.read.before')
   })
@@ -175,10 +175,10 @@ describe('the queue outside of all programs', () => {
       return { process, end }
     }
     const first = start('first')
-    await first.end.announce('a')
+    await first.end.enqueue('a')
     await clock.run({ untilMs: 1_000 })
     const second = start('second')
-    await second.end.announce('b')
+    await second.end.enqueue('b')
     await clock.run({ untilMs: 60_000 })
     expect(worked).toEqual(['first a 0', 'second b 1000', 'second a 30000'])
   })
@@ -197,7 +197,7 @@ describe('the queue outside of all programs', () => {
       return { kind: 'awaitChange' } as const
     }
     end.process(handler, { concurrency: 1 })
-    await end.announce('a')
+    await end.enqueue('a')
     await clock.run({ untilMs: 60_000 })
     expect(worked).toEqual(times)
   })

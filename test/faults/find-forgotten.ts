@@ -65,7 +65,7 @@ export function findForgotten(
 
 function decidedMs({ actor, sent }: { readonly actor: string; readonly sent: number }, stalls: readonly Stall[]): number {
   let atMs = sent
-  for (const { actor: who, fromMs, toMs } of stalls) if (who === actor && fromMs <= atMs && atMs <= toMs) atMs = fromMs
+  for (const { actor: stalledActor, fromMs, toMs } of stalls) if (stalledActor === actor && fromMs <= atMs && atMs <= toMs) atMs = fromMs
   return atMs
 }
 

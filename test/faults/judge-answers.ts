@@ -209,13 +209,13 @@ function createStory(breach: Breach): Story {
     answered(one) {
       const { key, type, body, atMs, answer } = one
       const { record, atMs: writtenMs = atMs } = recorded.get(answer.id) ?? {}
-      const tell = (text: string): void => breach('G7', atMs, `the ${type} ${key} was answered ${answer.state}, and ${text}`)
-      if (record === undefined) return tell('is on no record')
+      const report = (text: string): void => breach('G7', atMs, `the ${type} ${key} was answered ${answer.state}, and ${text}`)
+      if (record === undefined) return report('is on no record')
       const other = members.find((member) => record[member] !== body[member])
-      if (record.type !== type) tell(`was recorded as ${record.type}`)
-      else if (other !== undefined) tell(`was recorded with ${other} ${record[other]}, not ${body[other]}`)
+      if (record.type !== type) report(`was recorded as ${record.type}`)
+      else if (other !== undefined) report(`was recorded with ${other} ${record[other]}, not ${body[other]}`)
       if (answer.state !== 'acknowledged') return
-      if (isAction(record) && !acted.has(answer.id)) tell('nobody had acted on it')
+      if (isAction(record) && !acted.has(answer.id)) report('nobody had acted on it')
       if (type === 'pause' && pausedSinceMs !== null && pausedSinceMs <= writtenMs) pause = one
     },
   }

@@ -15,11 +15,11 @@ export function recordTaken(exchange: Exchange, actor: string, clock: Clock, tak
     if (request.method !== 'GET' || response.status !== 200) return response
     const versionsIn = isWatch(request) ? versionsOfEvents : versionsOfList
     const of = resourceIn(request)
-    const told = (chunk: string): void => {
+    const reported = (chunk: string): void => {
       const t = Math.round(clock.nowMs() * 1_000) / 1_000
       for (const rv of versionsIn(chunk)) take({ t, to: actor, of, rv })
     }
-    return { ...response, body: noted(response.body, told) }
+    return { ...response, body: noted(response.body, reported) }
   }
 }
 

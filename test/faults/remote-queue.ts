@@ -23,20 +23,20 @@ const LOOK_MS = 5_000
 export function createRemoteQueue(clock: Clock, fate: () => JobFate): RemoteQueue {
   const queue = createInProcessQueue({ clock })
 
-  async function announceAfter(key: string, delayMs: number): Promise<void> {
+  async function enqueueAfter(key: string, delayMs: number): Promise<void> {
     const { lost, doubled, delayMs: lateMs } = fate()
     if (lost) return
-    if (lateMs === 0) await queue.announceAfter(key, delayMs)
-    else clock.setTimer(lateMs, () => void queue.announceAfter(key, delayMs))
-    if (doubled) clock.setTimer(lateMs + 1_000, () => void queue.announceAfter(key, delayMs))
+    if (lateMs === 0) await queue.enqueueAfter(key, delayMs)
+    else clock.setTimer(lateMs, () => void queue.enqueueAfter(key, delayMs))
+    if (doubled) clock.setTimer(lateMs + 1_000, () => void queue.enqueueAfter(key, delayMs))
   }
 
   return {
     endFor(process) {
       const workers = new Set<Worker>()
       return {
-        announce: (key) => announceAfter(key, 0),
-        announceAfter,
+        enqueue: (key) => enqueueAfter(key, 0),
+        enqueueAfter,
         process(handler, options) {
           const worker = createRemoteWorker({ queue, clock, process }, handler, options)
           workers.add(worker)

@@ -5,7 +5,7 @@ import { judge, type Violation } from './judge.ts'
 import { play, type Played } from './play.ts'
 import type { Schedule } from './schedule.ts'
 import { shrink } from './shrink.ts'
-import { tellStory } from './story.ts'
+import { storyText } from './story.ts'
 
 /** What a seed has come to. */
 export interface SeedResult {
@@ -39,7 +39,7 @@ export async function runSeed(seed: number, { shrinkRuns = 0, withHash = false, 
   const schedule = generateSchedule(seed, upgrades)
   const { played, violations } = await tryOut(schedule)
   const { user, system } = process.cpuUsage(before)
-  const story = violations.length === 0 ? '' : await tell(schedule, { played, violations }, shrinkRuns)
+  const story = violations.length === 0 ? '' : await storyOf(schedule, { played, violations }, shrinkRuns)
   const answered = played.facts.asked.filter(({ outcome }) => outcome.kind === 'answered' && outcome.answer.state === 'acknowledged').length
   const hash = withHash ? hashOf(played.recording) : null
   return { seed, hash, violations, story, upgraded: played.upgraded, answered, cpuMs: (user + system) / 1_000 }
@@ -61,10 +61,10 @@ async function tryOut(schedule: Schedule): Promise<Outcome> {
   return { played, violations: judge(played.recording, played.facts) }
 }
 
-async function tell(schedule: Schedule, outcome: Outcome, shrinkRuns: number): Promise<string> {
-  if (shrinkRuns === 0) return tellStory(outcome.played, outcome.violations)
+async function storyOf(schedule: Schedule, outcome: Outcome, shrinkRuns: number): Promise<string> {
+  if (shrinkRuns === 0) return storyText(outcome.played, outcome.violations)
   const isWanted = ({ violations }: Outcome): boolean => violations.some(({ guarantee }) => guarantee === outcome.violations[0]?.guarantee)
   const shrunk = await shrink(schedule, shrinkRuns, async (smaller) => isWanted(await tryOut(smaller)))
   const { played, violations } = await tryOut(shrunk)
-  return tellStory(played, violations)
+  return storyText(played, violations)
 }

@@ -16,7 +16,7 @@ export interface Sabotage {
   /** Goes around the ports of every program. */
   readonly ports: CrashPoints
   /** Goes around the requests of every program, nearer to it than what makes it one of the next version. */
-  readonly exchange: (exchange: Exchange, who: Sender) => Exchange
+  readonly exchange: (exchange: Exchange, sender: Sender) => Exchange
   /** Policies that are installed. @default those of the version */
   readonly policiesOf?: typeof policiesOf
 }
@@ -109,24 +109,24 @@ export const sabotages: readonly Sabotage[] = [
   inReading('executors take the limit for one more than it is', ['G1', 'G2'], (reading) =>
     withFlight(reading, ({ limit }) => ({ limit: limit + 1 })),
   ),
-  inReading('executors take every batch for the last', ['G3'], ({ announcement, ...reading }) =>
-    withFlight({ ...reading, announcement: { ...announcement, partition: 0 } }, () => ({ size: 1_000, partition: 0 })),
+  inReading('executors take every batch for the last', ['G3'], ({ published, ...reading }) =>
+    withFlight({ ...reading, published: { ...published, partition: 0 } }, () => ({ size: 1_000, partition: 0 })),
   ),
   inRequests('pods are deleted without preconditions', ['G4'], (request) =>
     request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request,
   ),
-  inReading('executors heed no stop', ['G9'], ({ announcement, ...reading }) =>
-    withFlight({ ...reading, announcement: { ...announcement, paused: false } }, () => ({ state: 'open', holds: [] })),
+  inReading('executors heed no stop', ['G9'], ({ published, ...reading }) =>
+    withFlight({ ...reading, published: { ...published, paused: false } }, () => ({ state: 'open', holds: [] })),
   ),
   {
-    ...inReading('executors go on with a version that fails', ['G9'], ({ announcement, release, ...reading }) => {
+    ...inReading('executors go on with a version that fails', ['G9'], ({ published, release, ...reading }) => {
       const { failure: _, ...status } = release.status ?? {}
       const tranche = { ...release.spec.tranche, failure: { action: 'Continue' } }
-      const heedless = { ...reading, announcement, release: { ...release, spec: { ...release.spec, tranche }, status } } as ExecutorReading
+      const heedless = { ...reading, published, release: { ...release, spec: { ...release.spec, tranche }, status } } as ExecutorReading
       // The controller, which judges as they do, would stop them before they go any further.
       const isStopped = status.flight?.holds.some(({ reason }) => reason === 'ReleaseFailed') === true
       if (!isStopped) return heedless
-      return withFlight({ ...heedless, announcement: { ...announcement, paused: false } }, () => ({ state: 'open', holds: [] }))
+      return withFlight({ ...heedless, published: { ...published, paused: false } }, () => ({ state: 'open', holds: [] }))
     }),
     among: withFailures,
   },

@@ -13,7 +13,7 @@ interface Line {
 const LINES = 60
 
 /** @returns what happened up to the first violation, in words, and how to see it again */
-export function tellStory(played: Played, violations: readonly Violation[], incidents = played.schedule.incidents.length): string {
+export function storyText(played: Played, violations: readonly Violation[], incidents = played.schedule.incidents.length): string {
   const { schedule, fromMs } = played
   const first = violations[0]
   const lines = timeline(played).filter(({ atMs }) => first === undefined || atMs <= first.atMs)

@@ -285,20 +285,20 @@ function leaseTimes({ leaseSeconds }: Shape): LeaseTimes {
 }
 
 function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<World, 'later' | 'heal'> {
-  const told = (error: unknown): void => note(`that came to nothing: ${String(error)}`)
+  const reported = (error: unknown): void => note(`that came to nothing: ${String(error)}`)
   const waiting = new Set<() => Promise<void> | void>()
   return {
     later(ms, undo) {
       waiting.add(undo)
       if (ms === Number.POSITIVE_INFINITY) return
       clock.setTimer(ms, () => {
-        if (waiting.delete(undo)) void (async () => undo())().catch(told)
+        if (waiting.delete(undo)) void (async () => undo())().catch(reported)
       })
     },
     async heal() {
       for (const undo of waiting) {
         waiting.delete(undo)
-        await (async () => undo())().catch(told)
+        await (async () => undo())().catch(reported)
       }
     },
   }

@@ -31,9 +31,9 @@ export interface AdmissionCluster {
   /** @param manager `fieldManager` of the request; null sends none */
   send(method: string, path: string, body?: object, manager?: string | null): Promise<Answer>
   /** Lets the webhooks be asked there from now on. Only of webhooks. @param fields of each webhook beside that */
-  askAt(door: WebhookAddress, fields?: object): Promise<void>
+  askAt(webhook: WebhookAddress, fields?: object): Promise<void>
   /** Where they are served. Only of webhooks. */
-  readonly door: WebhookAddress
+  readonly webhook: WebhookAddress
   end(): Promise<void>
 }
 
@@ -59,9 +59,9 @@ async function furnished(way: AdmissionWay, exchange: Exchange, close: () => Pro
   return {
     namespace: run,
     send,
-    door: server ?? { url: '', authority: '' },
-    async askAt(door, fields = {}) {
-      for (const object of webhookConfigurations(run, door, fields)) {
+    webhook: server ?? { url: '', authority: '' },
+    async askAt(webhook, fields = {}) {
+      for (const object of webhookConfigurations(run, webhook, fields)) {
         const path = `${pathOf(object)}/${run}`
         const { body } = await send('GET', path)
         const { resourceVersion } = body.metadata

@@ -1,6 +1,6 @@
 import { admissionPolicies, admissionWebhooks } from '@tranche/admission'
 import type { Clock } from '@tranche/clock'
-import { createWebhookDoor } from '@tranche/controller'
+import { createWebhookHandler } from '@tranche/controller'
 import { createKubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
@@ -76,10 +76,10 @@ export async function liftWebhooks(simulator: Simulator): Promise<void> {
 /** What controllers answer the API server, without sockets. @param isServed whether one of them is there */
 export function webhookOf(exchange: Exchange, clock: Clock, isServed: () => boolean): Exchange {
   const client = createKubeClient({ exchange, clock, userAgent: `${fieldManagers.controller}/story`, log: silentLogger })
-  const door = createWebhookDoor({ client, clock, log: silentLogger })
+  const handler = createWebhookHandler({ client, clock, log: silentLogger })
   return async ({ path, body = '' }, signal) => {
     if (!isServed()) throw Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED', address: '10.96.0.17', port: 443 })
-    const answer = await door(path, body, signal)
+    const answer = await handler(path, body, signal)
     return { status: answer.status, headers: { 'content-type': 'application/json' }, body: linesOf(answer.body) }
   }
 }

@@ -24,8 +24,8 @@ describe('a version that crashes, under a policy that says Rollback', () => {
     expect(status?.lastAction).toBeUndefined()
     // Two that were updated, and back.
     expect(deletions(stage)).toBeLessThanOrEqual(4)
-    const told = (await events(stage)).filter(({ involvedObject }) => involvedObject.kind === 'Rollout')
-    const warned = told.filter(({ type }) => type === 'Warning').map(({ reason, message }) => [reason, message])
+    const reported = (await events(stage)).filter(({ involvedObject }) => involvedObject.kind === 'Rollout')
+    const warned = reported.filter(({ type }) => type === 'Warning').map(({ reason, message }) => [reason, message])
     expect(warned).toEqual([
       ['ReleaseFailed', expect.stringContaining('CrashLoopBackOff')],
       [
@@ -35,7 +35,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
         ),
       ],
     ])
-    expect(told.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['RollbackStarted', 'RollbackCompleted']))
+    expect(reported.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['RollbackStarted', 'RollbackCompleted']))
     expectKept(stage)
   })
 

@@ -8,7 +8,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 /** What is told at this moment. */
-async function told(identity = 'controller-1'): Promise<Exposed> {
+async function metricsOf(identity = 'controller-1'): Promise<Exposed> {
   return exposed((await stage.scrape(identity)) ?? '')
 }
 
@@ -17,12 +17,12 @@ const release = { rollout: 'demo/node-agent' }
 describe('the metrics of a release', () => {
   it('tell its budget, its nodes by state, its step and who is waited for, and end with it', async () => {
     stage = await setStage({ counts: true, nodes: 20, maxUnavailable: 4 })
-    expect((await told()).value('tranche_rollouts', { phase: 'Healthy' })).toBe(1)
-    expect((await told()).samples('tranche_release_nodes')).toEqual([])
+    expect((await metricsOf()).value('tranche_rollouts', { phase: 'Healthy' })).toBe(1)
+    expect((await metricsOf()).samples('tranche_release_nodes')).toEqual([])
 
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1)
-    const running = await told()
+    const running = await metricsOf()
     expect(running.value('tranche_release_budget_allowed_nodes', release)).toBe(4)
     expect(running.value('tranche_release_budget_used_nodes', release)).toBeGreaterThan(0)
     expect(running.value('tranche_release_permits', release)).toBeGreaterThan(0)
@@ -30,7 +30,7 @@ describe('the metrics of a release', () => {
 
     await untilPausedAt(stage, 1)
     await stage.pass(60_000)
-    const paused = await told()
+    const paused = await metricsOf()
     expect(paused.value('tranche_release_nodes', { ...release, state: 'updated' })).toBe(4)
     expect(paused.value('tranche_release_nodes', { ...release, state: 'old' })).toBe(16)
     expect(paused.value('tranche_release_need_seconds', { ...release, reason: 'StepPaused' })).toBeGreaterThanOrEqual(59)
@@ -38,7 +38,7 @@ describe('the metrics of a release', () => {
 
     await stage.approve()
     await untilReleased(stage, 'v2')
-    const over = await told()
+    const over = await metricsOf()
     expect(over.samples('tranche_release_nodes')).toEqual([])
     expect(over.samples('tranche_release_need_seconds')).toEqual([])
     expect(over.value('tranche_events_total', { type: 'Normal', reason: 'ReleaseCompleted' })).toBe(1)
@@ -47,7 +47,7 @@ describe('the metrics of a release', () => {
     // Each node was down once, by our doing, for as long as a pod of the simulator takes to go and to come.
     expect(over.value('tranche_node_down_seconds_count', { cause: 'release' })).toBe(20)
     expect(over.value('tranche_node_down_seconds_sum', { cause: 'release' }) / 20).toBeGreaterThan(0.5)
-    const executed = await told('executor-1')
+    const executed = await metricsOf('executor-1')
     expect(executed.value('tranche_deletes_total', { result: 'accepted' })).toBe(20)
     expect(executed.value('tranche_permits_total', { change: 'appended' })).toBe(
       executed.value('tranche_permits_total', { change: 'removed' }),
@@ -56,7 +56,7 @@ describe('the metrics of a release', () => {
 
   it('count no step on the way back', async () => {
     stage = await setStage({ counts: true, nodes: 5 })
-    const steps = async (): Promise<number> => (await told()).value('tranche_step_seconds_count', { state: 'StepUpgrade' })
+    const steps = async (): Promise<number> => (await metricsOf()).value('tranche_step_seconds_count', { state: 'StepUpgrade' })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     const before = await steps()
@@ -70,17 +70,17 @@ describe('the metrics of a release', () => {
     const leaders = async (): Promise<readonly string[]> => {
       const found: string[] = []
       for (const identity of ['controller-1', 'controller-2'])
-        if ((await told(identity)).value('tranche_leader', {}) === 1) found.push(identity)
+        if ((await metricsOf(identity)).value('tranche_leader', {}) === 1) found.push(identity)
       return found
     }
     const [first = ''] = await leaders()
     const second = first === 'controller-1' ? 'controller-2' : 'controller-1'
-    expect((await told(first)).samples('tranche_rollouts')).not.toEqual([])
-    expect((await told(second)).samples('tranche_rollouts')).toEqual([])
+    expect((await metricsOf(first)).samples('tranche_rollouts')).not.toEqual([])
+    expect((await metricsOf(second)).samples('tranche_rollouts')).toEqual([])
     stage.program(first).kill()
     await stage.pass(30_000)
     expect(await leaders()).toEqual([second])
-    expect((await told(second)).value('tranche_rollouts', { phase: 'Healthy' })).toBe(1)
+    expect((await metricsOf(second)).value('tranche_rollouts', { phase: 'Healthy' })).toBe(1)
   })
 
   it('tell a node that somebody else took apart from those that we took', async () => {
@@ -93,7 +93,7 @@ describe('the metrics of a release', () => {
       { namespace: 'demo', name: victim?.metadata.name ?? '' },
     )
     await stage.pass(60_000)
-    const counted = await told()
+    const counted = await metricsOf()
     expect(counted.value('tranche_node_down_seconds_count', { cause: 'release' })).toBe(2)
     expect(counted.value('tranche_node_down_seconds_count', { cause: 'other' })).toBe(1)
   })
@@ -102,9 +102,9 @@ describe('the metrics of a release', () => {
     stage = await setStage({ counts: true, nodes: 10 })
     await stage.setImage('v2-bad-crash')
     await stage.until('it is stopped', async () => (await stage.rollout()).status?.failure !== undefined)
-    const series = [...(await told('controller-1')).all, ...(await told('executor-1')).all]
-    expect((await told()).value('tranche_verdicts_total', { action: 'Pause' })).toBe(1)
-    expect((await told()).value('tranche_release_need_seconds', { ...release, reason: 'ReleaseFailed' })).toBeGreaterThanOrEqual(0)
+    const series = [...(await metricsOf('controller-1')).all, ...(await metricsOf('executor-1')).all]
+    expect((await metricsOf()).value('tranche_verdicts_total', { action: 'Pause' })).toBe(1)
+    expect((await metricsOf()).value('tranche_release_need_seconds', { ...release, reason: 'ReleaseFailed' })).toBeGreaterThanOrEqual(0)
     for (const { name, labels } of series) {
       const metric: MetricDefinition = metricCatalog[name.replace(/_(bucket|sum|count)$/, '') as keyof typeof metricCatalog]
       for (const [label, value] of Object.entries(labels)) {

@@ -24,7 +24,7 @@ const shortFirst = [{ replicas: 2, pause: {} }, { replicas: '100%' }]
 /** A release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout is deleted. */
 export const changeOfMind: Story = {
   setting: { nodes: 6, maxUnavailable: 2, steps, policy },
-  async tell(stage) {
+  async play(stage) {
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1, LONG_MS)
     await pause(stage)
@@ -42,7 +42,7 @@ export const changeOfMind: Story = {
 /** A version that never becomes available is taken back in mid-release; the next one is paused, resumed, and taken back when it is everywhere. */
 export const rollback: Story = {
   setting: { nodes: 4, maxUnavailable: 1, minReadySeconds: 2, steps },
-  async tell(stage) {
+  async play(stage) {
     await stage.setImage('bad-pull')
     await untilNodesOn(stage, 'bad-pull', 1, LONG_MS)
     await stage.setImage('v1')
@@ -64,7 +64,7 @@ export const rollback: Story = {
 /** The Rollout is deleted in mid-batch, which freezes what is half released; a new one goes on from there. */
 export const deletion: Story = {
   setting: { nodes: 6, maxUnavailable: 1, steps: shortFirst },
-  async tell(stage) {
+  async play(stage) {
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1, LONG_MS)
     await deleteRollout(stage)
@@ -82,7 +82,7 @@ export const deletion: Story = {
 /** An old pod breaks that has its permit behind healthy ones: with a budget of one, the head must be withdrawn. Then a node leaves with its pod on the way. */
 export const withdrawal: Story = {
   setting: { nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }] },
-  async tell(stage) {
+  async play(stage) {
     await stage.setImage('v2')
     for (let broken = 0; broken < 3; broken++) {
       await stage.until(

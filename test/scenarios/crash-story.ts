@@ -23,14 +23,14 @@ const BACK_MS = 5_000
 /** A story to play: the stage that it needs, and what happens on it. */
 export interface Story {
   readonly setting: StageOptions
-  tell(stage: Stage): Promise<void>
+  play(stage: Stage): Promise<void>
 }
 
 /**
  * Plays the story. A program that passes a point of `points` is struck there, and the point is taken out of `points`; the
  * next blow does not fall before another has been started in the place of the last.
  */
-export async function playStory({ setting, tell }: Story, points: Set<string>, blow: Blow): Promise<Stage> {
+export async function playStory({ setting, play }: Story, points: Set<string>, blow: Blow): Promise<Stage> {
   let wellFromMs = 0
   const strike = ({ stage, identity, point, process }: Passing): Promise<void> | void => {
     const nowMs = stage.clock.monotonicMs()
@@ -44,7 +44,7 @@ export async function playStory({ setting, tell }: Story, points: Set<string>, b
     return undefined
   }
   const stage = await setStage({ ...setting, controllers: ['controller-1', 'controller-2'], onPoint: strike })
-  await tell(stage)
+  await play(stage)
   await stage.pass(blow === 'kill' ? RESTART_MS : blow === 'freeze' ? FROZEN_MS + BACK_MS : HANGING_MS)
   return stage
 }

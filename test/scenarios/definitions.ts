@@ -36,14 +36,14 @@ const theirs: Readonly<Record<string, Readonly<Record<'spec' | 'status', readonl
 }
 
 /** Serves the definitions of this version, or OpenKruise's, which lack fields of ours. */
-export async function define(stage: Stage, whose: 'ours' | 'theirs'): Promise<void> {
-  await drive(stage.clock, defineBy(stage.client, whose))
+export async function define(stage: Stage, source: 'ours' | 'theirs'): Promise<void> {
+  await drive(stage.clock, defineBy(stage.client, source))
 }
 
 /** The same, where somebody else moves the clock. */
-export async function defineBy(client: KubeClient, whose: 'ours' | 'theirs'): Promise<void> {
+export async function defineBy(client: KubeClient, source: 'ours' | 'theirs'): Promise<void> {
   for (const definition of customResourceDefinitions.filter(({ spec: { names } }) => names.kind in theirs)) {
-    const spec = whose === 'ours' ? definition.spec : reduced(definition)
+    const spec = source === 'ours' ? definition.spec : reduced(definition)
     const { name } = definition.metadata
     const body = [{ op: 'replace', path: '/spec', value: spec }] as const
     await client.patch(resourcePaths.customResourceDefinitions, { namespace: '', name }, { type: 'json', body })

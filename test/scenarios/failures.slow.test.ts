@@ -14,7 +14,7 @@ afterEach(() => stage.end())
 describe.each(failureKinds)('$name', (kind) => {
   it('stops the release, which says what was seen on which nodes, and waits for somebody (Pause, G9)', async () => {
     const heal = await fail(kind, 'Pause')
-    const deleted = await untilToldOf(kind)
+    const deleted = await untilReported(kind)
     const hit = await nodesHit()
     expect(hit.length).toBeGreaterThan(0)
     expect(hit.length).toBeLessThanOrEqual(kind.most)
@@ -22,8 +22,8 @@ describe.each(failureKinds)('$name', (kind) => {
     expect(message).toMatch(/^revision \w+ failed: \d+ of 10 nodes failed \(tolerated: 0\): node-\d\d\d(, node-\d\d\d)*: /)
     expect(message).toMatch(kind.says)
     expect(message).toContain('tranche retry')
-    const { failure: told, phase } = (await stage.rollout()).status ?? {}
-    expect([phase, told?.action, told?.stops, told?.nodes.length]).toEqual(['Progressing', 'Pause', true, told?.count])
+    const { failure: reported, phase } = (await stage.rollout()).status ?? {}
+    expect([phase, reported?.action, reported?.stops, reported?.nodes.length]).toEqual(['Progressing', 'Pause', true, reported?.count])
     await stage.pass(60_000)
     expect([deletions(stage), await nodesHit()]).toEqual([deleted, hit])
     await heal()
@@ -53,8 +53,8 @@ describe.each(failureKinds)('$name', (kind) => {
     // What stops nothing is told now and then.
     const withinMs = (kind.withinSeconds + 60) * 1000
     await stage.until('it is told', async () => kind.says.test((await stage.rollout()).status?.failure?.message ?? ''), withinMs)
-    const { failure: told } = (await stage.rollout()).status ?? {}
-    expect([told?.action, told?.stops]).toEqual(['Continue', false])
+    const { failure: reported } = (await stage.rollout()).status ?? {}
+    expect([reported?.action, reported?.stops]).toEqual(['Continue', false])
     await stage.pass(120_000)
     expect((await condition(stage, 'Stalled'))?.reason).not.toBe('ReleaseFailed')
     expect((await nodesHit()).length).toBe(kind.reaches ?? 2)
@@ -64,7 +64,7 @@ describe.each(failureKinds)('$name', (kind) => {
 })
 
 const half = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
-const isTold = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
+const isReported = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
 const countOf = async (): Promise<number | undefined> => (await stage.rollout()).status?.failure?.count
 
 describe('a failure counts', () => {
@@ -72,11 +72,11 @@ describe('a failure counts', () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: half, annotations: { 'sim.tranche.dev/late-ms': '60000' } })
     await stage.setImage('bad-late')
     await untilPausedAt(stage, 1)
-    await stage.until('it is told', isTold)
+    await stage.until('it is told', isReported)
     const deleted = deletions(stage)
     await stage.approve()
     await stage.pass(60_000)
-    expect([await isTold(), deletions(stage), (await nodesOn(stage, 'bad-late')).length]).toEqual([true, deleted, 5])
+    expect([await isReported(), deletions(stage), (await nodesOn(stage, 'bad-late')).length]).toEqual([true, deleted, 5])
     expectKept(stage)
   })
 
@@ -90,7 +90,7 @@ describe('a failure counts', () => {
       annotations: { 'sim.tranche.dev/late-ms': '40000' },
     })
     await stage.setImage('bad-late')
-    await stage.until('it is told', isTold)
+    await stage.until('it is told', isReported)
     const { canaryStatus, failure } = (await stage.rollout()).status ?? {}
     expect(canaryStatus).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepMetricsAnalysis' })
     expect(failure?.count).toBeGreaterThan(0)
@@ -103,7 +103,7 @@ describe('a failure counts', () => {
   it('after the last batch, while the release settles', async () => {
     stage = await setStage({ nodes: 4, maxUnavailable: 4, steps: [{ replicas: '100%' }], policy: { soak: { final: '30s' } } })
     await stage.setImage('bad-flap')
-    await stage.until('it is told', isTold)
+    await stage.until('it is told', isReported)
     expect((await stage.rollout()).status?.phase).toBe('Progressing')
     expectKept(stage)
   })
@@ -114,7 +114,7 @@ describe('a failure counts', () => {
     await breakPod(stage, old!)
     await stage.setImage('bad-ready')
     await stage.pass(700_000)
-    expect(await isTold()).toBe(false)
+    expect(await isReported()).toBe(false)
     expect(await nodesOn(stage, 'bad-ready')).toContain('node-001')
     expectKept(stage)
   })
@@ -140,7 +140,7 @@ describe('a failure counts', () => {
     }
     const restarts = (await remembered()).reduce((sum, { seen = 0 }) => sum + seen, 0)
     expect(versions.size).toBeLessThanOrEqual(restarts + 1)
-    expect(await isTold()).toBe(false)
+    expect(await isReported()).toBe(false)
     expect((await stage.rollout()).status?.message).toContain(
       'node-001, node-002 had no available pod before the update either, so this is no failure of the version',
     )
@@ -156,14 +156,14 @@ it.each([0, 10_000])('that leaves nodes NotReady is mended by another version, t
     annotations: { 'sim.tranche.dev/flap-ms': '3000', 'sim.tranche.dev/node-heal-ms': String(ms) },
   })
   await stage.setImage('bad-node')
-  await stage.until('it is told', isTold)
+  await stage.until('it is told', isReported)
   await stage.pass(30_000)
   const broken = await nodesOn(stage, 'bad-node')
   expect(broken.length).toBeGreaterThan(2)
   await stage.setImage('v3')
   await stage.until('all of them are mended', async () => (await nodesOn(stage, 'bad-node')).length === 0)
   expect((await nodesOn(stage, 'v3')).filter((node) => !broken.includes(node)).length).toBeLessThanOrEqual(2)
-  expect(await isTold()).toBe(false)
+  expect(await isReported()).toBe(false)
   await untilReleased(stage, 'v3')
   expectKept(stage)
 })
@@ -177,7 +177,7 @@ describe.each([
   it('lets so many nodes fail, and stops at the next', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 3, steps: half, policy: { failure } })
     await stage.setImage('bad-flap')
-    await stage.until('it is told', isTold)
+    await stage.until('it is told', isReported)
     const most = failure.maxFailedNodesPerBatch === undefined ? tolerated : failure.maxFailedNodesPerBatch === 1 ? 1 : 2
     expect(await countOf()).toBeGreaterThan(most)
     const { message = '' } = (await condition(stage, 'Stalled')) ?? {}
@@ -207,9 +207,9 @@ async function fail(kind: FailureKind, action: FailureAction): Promise<() => Pro
 }
 
 /** Waits until the Rollout says that its release failed, no longer than that may take. @returns how many pods we have deleted by then */
-async function untilToldOf({ withinSeconds }: FailureKind): Promise<number> {
-  const isTold = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
-  await stage.until('it is told', isTold, withinSeconds * 1000)
+async function untilReported({ withinSeconds }: FailureKind): Promise<number> {
+  const isReported = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
+  await stage.until('it is told', isReported, withinSeconds * 1000)
   return deletions(stage)
 }
 

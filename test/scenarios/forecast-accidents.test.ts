@@ -80,11 +80,11 @@ it('has both programs read one copy of what they watch, and says to neither whos
 })
 
 it('foretells that a version which crashes stops at the first nodes', async () => {
-  const told = await plan({ if: ['100% crash'] })
-  expect(told).toMatchObject({ outcome: 'Stops', nodesHit: 2, etaSeconds: null })
-  expect(told.message).toMatch(/^It stops with the new version on 2 nodes\. .*CrashLoopBackOff/)
-  expect(told.nodes.filter(({ order }) => order === 0)).toHaveLength(8)
-  expect(told.nodes.at(-1)!.reason).toBe('the release does not get there')
+  const planned = await plan({ if: ['100% crash'] })
+  expect(planned).toMatchObject({ outcome: 'Stops', nodesHit: 2, etaSeconds: null })
+  expect(planned.message).toMatch(/^It stops with the new version on 2 nodes\. .*CrashLoopBackOff/)
+  expect(planned.nodes.filter(({ order }) => order === 0)).toHaveLength(8)
+  expect(planned.nodes.at(-1)!.reason).toBe('the release does not get there')
 })
 
 it('foretells that a policy takes a bad version back', async () => {
@@ -93,24 +93,24 @@ it('foretells that a policy takes a bad version back', async () => {
     ...snapshot.rollout,
     metadata: { ...snapshot.rollout.metadata, annotations: { 'tranche.dev/release-policy': 'careful' } },
   }
-  const told = await plan(
+  const planned = await plan(
     { if: ['100% crash'] },
     { ...snapshot, rollout, policy: { ...policy, spec: { failure: { action: 'Rollback' } } } },
   )
-  expect(told).toMatchObject({ outcome: 'RollsBack', nodesHit: 2 })
-  expect(told.etaSeconds!.high).toBeGreaterThan(0)
+  expect(planned).toMatchObject({ outcome: 'RollsBack', nodesHit: 2 })
+  expect(planned.etaSeconds!.high).toBeGreaterThan(0)
 })
 
 it('foretells that a machine which dies under the new version stops it', async () => {
-  const told = await plan({ if: ['zone-a fails'] })
-  expect(told.outcome).toBe('Stops')
-  expect(told.message).toContain('NodeNotReady')
+  const planned = await plan({ if: ['zone-a fails'] })
+  expect(planned.outcome).toBe('Stops')
+  expect(planned.message).toContain('NodeNotReady')
 })
 
 it('foretells which nodes are passed over', async () => {
-  const told = await plan({ if: ['node-003 is NotReady'] })
-  expect(told).toMatchObject({ outcome: 'Completes', nodesHit: 9 })
-  expect(told.nodes.find(({ name }) => name === 'node-003')).toMatchObject({
+  const planned = await plan({ if: ['node-003 is NotReady'] })
+  expect(planned).toMatchObject({ outcome: 'Completes', nodesHit: 9 })
+  expect(planned.nodes.find(({ name }) => name === 'node-003')).toMatchObject({
     order: 0,
     reason: 'NotReady: passed over, and done when it is back',
   })
@@ -127,14 +127,18 @@ it('foretells a release in a cluster with admission, where the strategy is turne
 it('foretells that a release without a budget does not begin', async () => {
   const daemonSet = snapshot.daemonSet!
   const updateStrategy = { ...daemonSet.spec.updateStrategy, rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
-  const told = await plan({}, { ...snapshot, daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy } } })
-  expect(told).toMatchObject({ outcome: 'Blocked', nodesHit: 0, etaSeconds: null })
-  expect(told.message).toMatch(/maxUnavailable/)
+  const planned = await plan({}, { ...snapshot, daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy } } })
+  expect(planned).toMatchObject({ outcome: 'Blocked', nodesHit: 0, etaSeconds: null })
+  expect(planned.message).toMatch(/maxUnavailable/)
 })
 
 it('says that there is nothing to do', async () => {
-  const told = await forecast(snapshot, {}, programs)
-  expect(told).toMatchObject({ outcome: 'Completes', nodesHit: 0, message: expect.stringContaining('Nothing is to be released') as string })
+  const planned = await forecast(snapshot, {}, programs)
+  expect(planned).toMatchObject({
+    outcome: 'Completes',
+    nodesHit: 0,
+    message: expect.stringContaining('Nothing is to be released') as string,
+  })
 })
 
 it('is pure and the same each time, and ends when it is told to', async () => {

@@ -108,11 +108,11 @@ describe('a Rollout that was lost in mid-release, with its BatchRelease, and is 
 })
 
 interface Seen extends Pick<Rollout, 'metadata'> {
-  readonly status?: Told & { readonly canaryStatus?: Told; readonly flight?: Told }
+  readonly status?: FutureFields & { readonly canaryStatus?: FutureFields; readonly flight?: FutureFields }
 }
 
 /** What only the next version writes: who wrote it. */
-interface Told {
+interface FutureFields {
   readonly tomorrow?: string
 }
 

@@ -56,7 +56,7 @@ it('a receiver that is down for an hour hears everything in order when it is bac
 })
 
 it('a controller that ends between telling and saying so has it told again with the same id, and nothing else (G7)', async () => {
-  const struck = new Set(['notify.tell.after', 'notify.patchStatus.before'])
+  const struck = new Set(['notify.notify.after', 'notify.patchStatus.before'])
   await set(
     { notify: [to('all')] },
     {

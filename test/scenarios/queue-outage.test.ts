@@ -16,9 +16,9 @@ it('Rollout says once that executors wait for a job queue that is away, and ends
     sharesQueue: true,
     queue: (inner) => ({
       ...inner,
-      async announce(key, trace) {
+      async enqueue(key, trace) {
         if (state === 'away') throw new AppError('REDIS_UNREACHABLE', 'Redis redis.example:6379 does not answer')
-        if (state === 'well') await inner.announce(key, trace)
+        if (state === 'well') await inner.enqueue(key, trace)
       },
     }),
   })

@@ -6,7 +6,7 @@ import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
-import { createMetrics, type Metrics, tellOfJobs, waiting } from '@tranche/metrics'
+import { createMetrics, type Metrics, exportJobMetrics, waiting } from '@tranche/metrics'
 import type { Outgoing } from '@tranche/outgoing'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { type RecordedWrite, type Recording, readRecording, readWithDeliveries } from '@tranche/recording'
@@ -142,7 +142,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     startExecutor: (identity) =>
       start(identity, (ports) => {
         const queue = createInProcessQueue({ ...ports, ...waiting(ports.metrics, 'jobs') })
-        if (ports.metrics !== undefined) tellOfJobs(ports.metrics, queue)
+        if (ports.metrics !== undefined) exportJobMetrics(ports.metrics, queue)
         return startExecutor({ ...ports, ...scope, queue: (options.queue ?? asItIs)(queue), ...shared })
       }),
     startController: (identity) =>
@@ -322,12 +322,12 @@ async function runUntil(
   what: string,
   done: () => Promise<boolean> | boolean,
   withinMs: number,
-  tell: () => Promise<string>,
+  detail: () => Promise<string>,
 ): Promise<void> {
   const endMs = clock.monotonicMs() + withinMs
   for (;;) {
     if (await drive(clock, Promise.resolve(done()))) return
-    if (clock.monotonicMs() >= endMs) throw new Error(`"${what}" did not come true within ${withinMs} ms: ${await drive(clock, tell())}`)
+    if (clock.monotonicMs() >= endMs) throw new Error(`"${what}" did not come true within ${withinMs} ms: ${await drive(clock, detail())}`)
     await letPass(clock, 250)
   }
 }

@@ -108,8 +108,8 @@ describe('in mid-release', () => {
       'promote alice',
       'abort bob',
     ])
-    const told = (await events(stage)).filter(({ reason }) => reason === 'ActionRequested').map(({ message }) => message)
-    expect(told.toSorted()).toEqual([
+    const reported = (await events(stage)).filter(({ reason }) => reason === 'ActionRequested').map(({ message }) => message)
+    expect(reported.toSorted()).toEqual([
       expect.stringMatching(/^abort \(id rest-[0-9a-f]{16}\) by bob, by way of rest: wrong one$/),
       expect.stringMatching(/^jump .* by alice, by way of rest$/),
       expect.stringMatching(/^promote .* by alice, by way of rest$/),

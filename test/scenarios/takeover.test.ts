@@ -117,7 +117,7 @@ describe("while OpenKruise's manager is active", () => {
     await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
     const peer = await startPeer(stage)
     const before = [await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)
-    const { conditions: _told, ...said } = (await stage.rollout()).status ?? {}
+    const { conditions: _conditions, ...said } = (await stage.rollout()).status ?? {}
     await startPrograms()
     await stage.until('it is said', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
     await stage.pass(120_000)

@@ -75,8 +75,8 @@ it('asks the API server for the same, in the same order, whether traces are told
     await stage.end()
     return sent
   }
-  const [told, silent] = [await played(sender.tracer), await played()]
-  expect(told).toEqual(silent)
+  const [reported, silent] = [await played(sender.tracer), await played()]
+  expect(reported).toEqual(silent)
   await sender.close(10_000)
   expect(receiver.spans().length).toBeGreaterThan(0)
 })

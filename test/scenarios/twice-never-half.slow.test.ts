@@ -153,15 +153,15 @@ it.each(answers)('goes on after the answer to %s was lost (F5, F7, F8, G7)', asy
 })
 
 it.each([
-  ['lost, two in three', (queue) => ({ ...queue, announce: async (key) => void (chance(3) && (await queue.announce(key))) })],
+  ['lost, two in three', (queue) => ({ ...queue, enqueue: async (key) => void (chance(3) && (await queue.enqueue(key))) })],
   [
     'doubled, and once more seconds later',
     (queue) => ({
       ...queue,
-      announce: async (key) => void (await Promise.all([queue.announce(key), queue.announce(key), queue.announceAfter(key, 3_000)])),
+      enqueue: async (key) => void (await Promise.all([queue.enqueue(key), queue.enqueue(key), queue.enqueueAfter(key, 3_000)])),
     }),
   ],
-  ['delayed by up to seconds', (queue) => ({ ...queue, announce: (key) => queue.announceAfter(key, chance(2) ? 2_500 : 400) })],
+  ['delayed by up to seconds', (queue) => ({ ...queue, enqueue: (key) => queue.enqueueAfter(key, chance(2) ? 2_500 : 400) })],
   [
     'worked on by two workers at once',
     (queue) => ({

@@ -20,18 +20,22 @@ const ofBound = {
 
 /** What may be the matter with the webhook, and what the API server says of it. */
 const outages: readonly [string, () => Promise<WebhookAddress>, RegExp][] = [
-  ['is down', async () => ({ ...cluster.door, url: 'https://127.0.0.1:1' }), /connection refused/],
+  ['is down', async () => ({ ...cluster.webhook, url: 'https://127.0.0.1:1' }), /connection refused/],
   ['does not answer', silent, /deadline exceeded|Client.Timeout exceeded/],
   ['shows a certificate that has expired', expired, /certificate has expired/],
-  ['shows a certificate that is not trusted', async () => ({ ...cluster.door, authority: await anotherAuthority() }), /unknown authority/],
-  ['is trusted by nobody yet', async () => ({ ...cluster.door, authority: '' }), /unknown authority/],
+  [
+    'shows a certificate that is not trusted',
+    async () => ({ ...cluster.webhook, authority: await anotherAuthority() }),
+    /unknown authority/,
+  ],
+  ['is trusted by nobody yet', async () => ({ ...cluster.webhook, authority: '' }), /unknown authority/],
 ]
 
-describe.each(outages)('while the webhook %s', { timeout: 60_000 }, (_what, door, says) => {
+describe.each(outages)('while the webhook %s', { timeout: 60_000 }, (_what, webhook, says) => {
   it('nobody waits for it but who changes a release of a bound DaemonSet, who is told why (X21)', async () => {
     await cluster.send('POST', sets(), daemonSet('free', 'agent:1'))
     await cluster.send('POST', sets(), daemonSet('bound', 'agent:1', ofBound))
-    await cluster.askAt(await door(), { timeoutSeconds: 1 })
+    await cluster.askAt(await webhook(), { timeoutSeconds: 1 })
     const refused = await untilRefused()
     expect(refused).toMatchObject({ status: 500, body: { message: expect.stringMatching(says) as string } })
     expect(refused.body.message).toMatch(/^Internal error occurred: failed calling webhook "daemonsets\.admission\.tranche\.dev"/)
@@ -49,7 +53,7 @@ describe.each(outages)('while the webhook %s', { timeout: 60_000 }, (_what, door
 })
 
 it('is asked again as soon as it is back', { timeout: 60_000 }, async () => {
-  await cluster.askAt(cluster.door)
+  await cluster.askAt(cluster.webhook)
   await cluster.send('POST', sets(), daemonSet('bound', 'agent:1', ofBound))
   // An API server may have a look at a configuration that has changed a moment later.
   for (let asked = 0; asked < 500; asked++)

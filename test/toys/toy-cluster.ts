@@ -20,7 +20,7 @@ import {
   type RolloutView,
   type StrategyScope,
   strategyOf,
-  toAnnouncement,
+  toPublishedTarget,
 } from '@tranche/planner'
 import { applyPatch } from '@tranche/testing'
 
@@ -267,10 +267,10 @@ export class ToyCluster {
     if (release === undefined || control?.uid !== release.metadata.uid || release.status?.flight === undefined) return false
     const record = release.status.flight
     const podsSeen = String(this.#version)
-    const announcement = toAnnouncement(this.daemonSet)
+    const published = toPublishedTarget(this.daemonSet)
     const releaseUid = release.metadata.uid
     const plan = planPass({
-      announcement,
+      published,
       releaseUid,
       record,
       nodes: release.spec.tranche?.nodes,

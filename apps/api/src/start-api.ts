@@ -18,7 +18,7 @@ import { createWatchedStreamSource } from './cluster/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
 import { createLogin } from './login/login.ts'
 import type { LoginOptions } from './login/login-options.ts'
-import { createHookDoor } from './hooks/hook-door.ts'
+import { createHookHandler } from './hooks/hook-handler.ts'
 import type { ApiServer } from './http/create-server.ts'
 import { type SendRequest, takeRequests } from './http/take-requests.ts'
 import { defaultLimits, type Limits } from './http/limits.ts'
@@ -152,7 +152,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
     carryOut: (order, timeUp) =>
       carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
-    hooks: options.hooks === true ? createHookDoor({ client, clock: ownClock, log }) : undefined,
+    hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
     stream: () => (hub === undefined ? undefined : { hub, source }),
     clock,

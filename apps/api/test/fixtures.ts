@@ -9,14 +9,14 @@ import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from '../src/auth/remembered-reviews.ts'
 import { createReviews } from '../src/auth/reviews.ts'
 import { type ApiParts, createApi } from '../src/create-api.ts'
-import { createHookDoor } from '../src/hooks/hook-door.ts'
+import { createHookHandler } from '../src/hooks/hook-handler.ts'
 import { defaultLimits, type Limits } from '../src/http/limits.ts'
 import { createApiMetrics } from '../src/http/metrics.ts'
 import type { ApiServer } from '../src/http/create-server.ts'
 import type { ReleaseReads } from '../src/release-reads.ts'
 
 /** The API over a simulated API server that says who is who; what it tells of releases is made up. */
-export interface DoorStage {
+export interface ApiStage {
   readonly app: ApiServer
   readonly simulator: Simulator
   /** Moves what is remembered of callers on. */
@@ -46,7 +46,7 @@ export const patient = { loopLateMs: 600_000, requestMs: 600_000 } as const
 
 const users = ['viewer', 'approver', 'nobody']
 
-export async function openDoor(
+export async function startTestApi(
   reads: ReleaseReads,
   options: {
     readonly limits?: Partial<Limits>
@@ -55,7 +55,7 @@ export async function openDoor(
     /** What can be done to a server only as long as it has taken no request. */
     readonly beforeReady?: (app: ApiServer) => void
   } = {},
-): Promise<DoorStage> {
+): Promise<ApiStage> {
   const actors = Object.fromEntries(users.map((name) => [name, { name, groups: ['people'] }]))
   const simulator = createSimulator({ clock: systemClock, nodes: 0, watchDelayMs: 0, actors })
   const clock = new FakeClock()
@@ -78,7 +78,7 @@ export async function openDoor(
     corsOrigins: [],
     trustProxies: [],
     checkAnswers: true,
-    hooks: createHookDoor({ client, clock: clock as Clock, log: silentLogger }),
+    hooks: createHookHandler({ client, clock: clock as Clock, log: silentLogger }),
     stream: () => undefined,
     clock: clock as Clock,
     isSynced: () => true,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 describe('a flood of guesses', () => {
-  const limits = { requestsPerSecond: 3, guessesPerSecond: 3, strangersOfAddress: 4 }
-  let few: DoorStage
+  const limits = { requestsPerSecond: 3, guessesPerSecond: 3, unauthenticatedPerAddress: 4 }
+  let few: ApiStage
   const get = (headers: Readonly<Record<string, string>>, remoteAddress = '192.0.2.1'): Promise<{ readonly statusCode: number }> =>
     few.app.inject({ method: 'GET', url: '/api/v1/rollouts', headers, remoteAddress })
   const guess = (name: number): Promise<number> => get({ authorization: `Bearer guess-${name}` }).then(({ statusCode }) => statusCode)
@@ -12,7 +12,7 @@ describe('a flood of guesses', () => {
   }
 
   beforeEach(async () => {
-    few = await openDoor(readsOf([]), { limits })
+    few = await startTestApi(readsOf([]), { limits })
   })
   afterEach(() => few.end())
 

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 const limits = { connections: 40, connectionsOfAddress: 20, receivedBytes: 4_096, receivedBytesOfUser: 2_048 }
-let stage: DoorStage
+let stage: ApiStage
 let port: number
 let sockets: Socket[]
 
 beforeEach(async () => {
   sockets = []
-  stage = await openDoor(readsOf([]), { limits })
+  stage = await startTestApi(readsOf([]), { limits })
   await stage.app.listen({ host: '127.0.0.1', port: 0 })
   port = (stage.app.server.address() as AddressInfo).port
 })

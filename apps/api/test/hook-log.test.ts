@@ -2,7 +2,7 @@ import { FakeClock } from '@tranche/clock'
 import type { KubeClient } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
 import { expect, it } from 'vitest'
-import { createHookDoor } from '../src/hooks/hook-door.ts'
+import { createHookHandler } from '../src/hooks/hook-handler.ts'
 
 it('says what is tried on a hook, however many messages to other names come before', async () => {
   const clock = new FakeClock()
@@ -19,12 +19,12 @@ it('says what is tried on a hook, however many messages to other names come befo
   }
   const unlabelled = { metadata: { name: 'x', namespace: 'demo' } }
   const get = (_: unknown, { name }: { readonly name: string }) => Promise.resolve(name === 'real' ? secret : unlabelled)
-  const door = createHookDoor({ client: { get } as unknown as KubeClient, clock: clock as never, log })
+  const handler = createHookHandler({ client: { get } as unknown as KubeClient, clock: clock as never, log })
   const send = (hook: string): Promise<unknown> => {
     const signature = `t=${Math.floor(clock.nowMs() / 1000)},v1=${'0'.repeat(64)}`
-    const visitor = { address: '192.0.2.1', connection: {}, signal: new AbortController().signal }
-    return door
-      .admit({ namespace: 'demo', hook, signature, body: Buffer.from('{}'), visitor } as never)
+    const sender = { address: '192.0.2.1', connection: {}, signal: new AbortController().signal }
+    return handler
+      .admit({ namespace: 'demo', hook, signature, body: Buffer.from('{}'), sender } as never)
       .catch(({ code }: { code: string }) => code)
   }
   for (let at = 0; at < 100; at += 1) await send(`name-${at}`)

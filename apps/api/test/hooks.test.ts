@@ -8,7 +8,7 @@ import { resources } from '@tranche/sim-api'
 import type { ActionOrder } from '@tranche/steering'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startApi } from '../src/index.ts'
-import { aSummary, type DoorStage, openDoor, patient, readsOf } from './fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, patient, readsOf } from './fixtures.ts'
 
 const KEY = 'a key of thirty-two bytes or more'
 const allowed = { 'tranche.dev/hook-rollout': 'agent', 'tranche.dev/hook-actions': 'approve, abort' }
@@ -25,12 +25,12 @@ function secret(name: string, more: { readonly annotations?: object; readonly la
 }
 
 describe('a message to a hook', () => {
-  let stage: DoorStage
+  let stage: ApiStage
   const orders: ActionOrder[] = []
   let synced = true
 
   beforeAll(async () => {
-    stage = await openDoor(readsOf([aSummary(), aSummary({ name: 'logs', daemonSet: 'log-agent' })]), {
+    stage = await startTestApi(readsOf([aSummary(), aSummary({ name: 'logs', daemonSet: 'log-agent' })]), {
       parts: {
         isSynced: () => synced,
         carryOut: async (order) => {
@@ -165,7 +165,7 @@ function at(seconds: number, headers: Readonly<Record<string, string>>): Readonl
 }
 
 it('hooks are off unless somebody turns them on', async () => {
-  const stage = await openDoor(readsOf([]), { parts: { hooks: undefined } })
+  const stage = await startTestApi(readsOf([]), { parts: { hooks: undefined } })
   const answer = await stage.app.inject({ method: 'POST', url: '/api/v1/namespaces/demo/hooks/ci', payload: {} })
   expect(answer.json()).toMatchObject({ code: 'NOT_FOUND', detail: 'hooks are off. Start the API with --hooks.' })
   await stage.end()

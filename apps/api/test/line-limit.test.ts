@@ -3,10 +3,10 @@ import { FakeClock } from '@tranche/clock'
 import { createKubeClient } from '@tranche/kube-client'
 import { type Logger, silentLogger } from '@tranche/log'
 import { describe, expect, it } from 'vitest'
-import { createHookDoor } from '../src/hooks/hook-door.ts'
+import { createHookHandler } from '../src/hooks/hook-handler.ts'
 import { createLineLimit } from '../src/http/line-limit.ts'
 import { createLogin } from '../src/login/login.ts'
-import { aSummary, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, startTestApi, readsOf } from './fixtures.ts'
 
 describe('a limit of log lines', () => {
   it('lets five lines about one thing pass in a minute, and says how many it left out', () => {
@@ -34,19 +34,19 @@ describe('a client without an account', () => {
     const { log, lines } = countingLog()
     const exchange = async (): Promise<never> => Promise.reject(new Error('nothing is asked'))
     const client = createKubeClient({ exchange, clock, userAgent: 'test/1', log: silentLogger })
-    const door = createHookDoor({ client, clock, log })
+    const handler = createHookHandler({ client, clock, log })
     const old = `t=1,v1=${createHmac('sha256', 'x').update('x').digest('hex')}`
-    const visitor = { address: '192.0.2.1', signal: new AbortController().signal }
+    const sender = { address: '192.0.2.1', signal: new AbortController().signal }
     for (let at = 0; at < 50; at++)
       await expect(
-        door.admit({ namespace: 'demo', hook: 'ci', signature: old, body: Buffer.from('{}'), visitor } as never),
+        handler.admit({ namespace: 'demo', hook: 'ci', signature: old, body: Buffer.from('{}'), sender } as never),
       ).rejects.toMatchObject({ code: 'HOOK_REFUSED' })
     expect(lines).toHaveLength(5)
   })
 
   it('causes five lines a minute at each route while nothing can say who it is', async () => {
     const { log, lines } = countingLog()
-    const stage = await openDoor(readsOf([aSummary()]), { parts: { log } })
+    const stage = await startTestApi(readsOf([aSummary()]), { parts: { log } })
     stage.breakReviews('gone')
     for (let at = 0; at < 20; at++)
       expect(await stage.app.inject({ url: '/api/v1/rollouts', headers: { authorization: `Bearer ${at}` } })).toMatchObject({

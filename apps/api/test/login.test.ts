@@ -10,7 +10,7 @@ import { createLogin, safeReturn } from '../src/login/login.ts'
 import type { LoginOptions } from '../src/login/login-options.ts'
 import { createSeal } from '../src/login/sealed.ts'
 import { createSessions } from '../src/login/sessions.ts'
-import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 const EXTERNAL = 'https://tranche.example.com'
 
@@ -95,12 +95,12 @@ interface Answer {
 
 describe('a login with a browser', () => {
   let provider: TestProvider
-  let stage: DoorStage
+  let stage: ApiStage
   let clock: FakeClock
 
   beforeAll(async () => {
     provider = await startProvider()
-    stage = await openDoor(readsOf([aSummary()]), {
+    stage = await startTestApi(readsOf([aSummary()]), {
       withParts: (parts) => ({ login: createLogin(optionsOf(provider.issuer), { clock: parts.clock, log: silentLogger }) }),
     })
     clock = stage.clock

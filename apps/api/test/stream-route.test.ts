@@ -5,11 +5,11 @@ import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { resources } from '@tranche/sim-api'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createStreamHub, type StreamSource } from '../src/stream/stream-hub.ts'
-import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 const clock = new FakeClock()
 let cluster: ReturnType<typeof clusterOf>
-let stage: DoorStage
+let stage: ApiStage
 let address: AddressInfo
 let closed: PromiseWithResolvers<void>
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   cluster = clusterOf(aSummary(), aSummary({ namespace: 'other' }))
   closed = Promise.withResolvers()
   const hub = createStreamHub({ source: cluster.source, clock })
-  stage = await openDoor(readsOf([]), {
+  stage = await startTestApi(readsOf([]), {
     limits: { streams: 3, streamsOfCaller: 2 },
     parts: { clock, stream: () => ({ hub, source: cluster.source }), onStream: (what) => void (what === 'closed' && closed.resolve()) },
   })

@@ -206,7 +206,7 @@ describe('a reader', () => {
     replica.see()
     expect(listener.texts.join('')).not.toMatch(/secret|more/)
     allowed = true
-    reader.tell(replica.hub.snapshot().messages, OTHER_DIGEST)
+    reader.push(replica.hub.snapshot().messages, OTHER_DIGEST)
     expect(listener.known.get('demo/a')?.message).toBe('more')
   })
 
@@ -222,7 +222,7 @@ describe('a reader', () => {
     listener.takes = false
     const reader = listener.connect(replica, ({ name }) => name !== 'secret' || isAllowed)
     isAllowed = false
-    reader.tell([{ key: null, line: 'data: {"type":"gone","namespace":"demo","name":"secret"}' }], OTHER_DIGEST)
+    reader.push([{ key: null, line: 'data: {"type":"gone","namespace":"demo","name":"secret"}' }], OTHER_DIGEST)
     listener.takes = true
     reader.drained()
     expect(listener.texts.join('')).not.toContain('not for everybody')

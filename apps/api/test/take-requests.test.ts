@@ -2,17 +2,17 @@ import type { ActionAnswer } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { afterEach, expect, it } from 'vitest'
 import { type HandedRequest, type SendRequest, takeRequests } from '../src/http/take-requests.ts'
-import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 const clock = new FakeClock()
 const written: ActionAnswer = { id: 'a', type: 'pause', state: 'accepted', message: 'it is written', repeated: false }
-let stage: DoorStage
+let stage: ApiStage
 afterEach(() => stage.end())
 
 /** @param act carries an action out while the request lasts */
 async function handTo(act: (ending: AbortSignal) => Promise<ActionAnswer>): Promise<SendRequest> {
   let send: SendRequest | undefined
-  stage = await openDoor(readsOf([aSummary()]), {
+  stage = await startTestApi(readsOf([aSummary()]), {
     parts: { clock, carryOut: (_order, timeUp) => act(timeUp) },
     beforeReady: (app) => void (send = takeRequests(app)),
   })

@@ -3,12 +3,12 @@ import { type AddressInfo, connect } from 'node:net'
 import type { ActionAnswer } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 // Over sockets: what ends with the body of a request, and what with its answer, cannot be told apart without.
 
 const clock = new FakeClock()
-let stage: DoorStage
+let stage: ApiStage
 let url: string
 /** What is done for a request; it begins with the request, and hears of its end. */
 let act: (ending: AbortSignal) => Promise<ActionAnswer>
@@ -20,7 +20,7 @@ beforeAll(async () => {
     begun.resolve(ending)
     return act(ending) as Promise<never>
   }
-  stage = await openDoor(readsOf([aSummary()]), {
+  stage = await startTestApi(readsOf([aSummary()]), {
     limits: { requestMs: 15_000, planMs: 20_000 },
     parts: { clock, carryOut: (_order, timeUp) => acting(timeUp), plan: (_order, signal) => acting(signal) },
   })

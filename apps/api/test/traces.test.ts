@@ -3,12 +3,12 @@ import { silentLogger } from '@tranche/log'
 import { parseTraceContext, type Tracer } from '@tranche/tracing'
 import { createOtlpTracer, type OtlpTracer, readTracingSettings } from '@tranche/tracing-otlp'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 
 let sender: OtlpTracer
-let stage: DoorStage
+let stage: ApiStage
 let url: string
 /** Trace context in which each action was carried out. */
 const places: (string | undefined)[] = []
@@ -20,7 +20,7 @@ beforeEach(async () => {
   sender = await createOtlpTracer({ clock: systemClock, settings, log: silentLogger, version: '0.1.0', instance: 'test' })
   places.length = 0
   begun.length = 0
-  stage = await openDoor(readsOf([aSummary()]), {
+  stage = await startTestApi(readsOf([aSummary()]), {
     parts: {
       tracer: listing(sender.tracer),
       carryOut: async () => {

@@ -16,19 +16,19 @@ function deskOf(shown: readonly { readonly report: string; readonly trouble?: un
   return { follow, report: async () => 'read' }
 }
 
-function followed(desk: Pick<ReleaseDesk, never>, told: unknown[]): AsyncGenerator<unknown> {
+function followed(desk: Pick<ReleaseDesk, never>, reported: unknown[]): AsyncGenerator<unknown> {
   const session = { desk: desk as ReleaseDesk, clock: new FakeClock() }
   const { signal } = new AbortController()
-  return followRelease(session, { key, part: 'report', signal, trouble: (error) => void told.push(error) })
+  return followRelease(session, { key, part: 'report', signal, trouble: (error) => void reported.push(error) })
 }
 
 it('shows what the watch shows, says what is wrong with it and when nothing is any more', async () => {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const shown: unknown[] = []
   const desk = deskOf([{ report: 'one' }, { report: 'one', trouble: away }, { report: 'two' }], 'stopped')
-  for await (const report of followed(desk, told)) shown.push(report)
+  for await (const report of followed(desk, reported)) shown.push(report)
   expect(shown).toEqual(['one', 'one', 'two'])
-  expect(told).toEqual([null, away, null])
+  expect(reported).toEqual([null, away, null])
 })
 
 it.each([
@@ -49,15 +49,15 @@ it('is begun anew where the first read did not come in time', async () => {
     return 'read'
   }
   const clock = new FakeClock()
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const { signal } = new AbortController()
-  const trouble = (error: unknown): void => void told.push(error)
+  const trouble = (error: unknown): void => void reported.push(error)
   const patience = { clock, signal, mayPass: isLate, failed: trouble }
   const session = { desk: { report } as unknown as ReleaseDesk, clock }
   const looks = followPatiently(session, { key, part: 'report', signal, trouble, patience })
   const first = looks.next()
   await clock.advanceAsync(3_000)
   await expect(first).resolves.toEqual({ done: false, value: 'read' })
-  expect(told).toEqual([late, late, null])
+  expect(reported).toEqual([late, late, null])
   await looks.return(undefined)
 })

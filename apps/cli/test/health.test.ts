@@ -3,12 +3,12 @@ import { connect } from 'node:net'
 import { silentLogger } from '@tranche/log'
 import { afterEach, describe, expect, it } from 'vitest'
 import { followHealth, notYet, type ProgramHealth } from '../src/health/program-health.ts'
-import type { Door } from '../src/health/listen.ts'
+import type { MonitoringServer } from '../src/health/listen.ts'
 import { startHealth } from '../src/health/start-health.ts'
 import { startMetrics } from '../src/health/start-metrics.ts'
 import { toHealthOptions, toMetricsOptions } from '../src/options/port-options.ts'
 
-let server: Door | undefined
+let server: MonitoringServer | undefined
 afterEach(() => server?.close())
 
 const host = '127.0.0.1'

@@ -174,18 +174,18 @@ describe('a Rollout of another workload', () => {
 })
 
 describe('what status tells while it waits', () => {
-  const told = { report: inStepTwo.report, atMs: 0 }
+  const reported = { report: inStepTwo.report, atMs: 0 }
 
   it('tells every turning point at once', () => {
-    expect(isNews(told, waitsForApproval.report, 1)).toBe(true)
+    expect(isNews(reported, waitsForApproval.report, 1)).toBe(true)
     expect(isNews(null, inStepTwo.report, 1)).toBe(true)
   })
 
   it('tells counts now and then, and the same never again', () => {
     const moved = { ...inStepTwo.report, nodes: { ...inStepTwo.report.nodes, updatedAvailable: 11 } }
-    expect(isNews(told, moved, 1_000)).toBe(false)
-    expect(isNews(told, moved, 5_000)).toBe(true)
-    expect(isNews(told, inStepTwo.report, 60_000)).toBe(false)
+    expect(isNews(reported, moved, 1_000)).toBe(false)
+    expect(isNews(reported, moved, 5_000)).toBe(true)
+    expect(isNews(reported, inStepTwo.report, 60_000)).toBe(false)
   })
 })
 

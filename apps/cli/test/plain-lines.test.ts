@@ -22,11 +22,11 @@ describe('plainLines', () => {
   })
 
   it.each([
-    { updated: 1, told: false, why: 'keeps small progress to itself' },
-    { updated: 2, told: true, why: 'tells progress by a twentieth of the nodes' },
-    { updated: 40, told: true, why: 'tells the last node' },
-  ])('$why', ({ updated, told }) => {
-    expect(plainLines(calm, { ...calm, nodes: nodes(updated) })).toHaveLength(told ? 1 : 0)
+    { updated: 1, reported: false, why: 'keeps small progress to itself' },
+    { updated: 2, reported: true, why: 'tells progress by a twentieth of the nodes' },
+    { updated: 40, reported: true, why: 'tells the last node' },
+  ])('$why', ({ updated, reported }) => {
+    expect(plainLines(calm, { ...calm, nodes: nodes(updated) })).toHaveLength(reported ? 1 : 0)
   })
 
   it('names a node that begins to fail, with the reason, once', () => {

@@ -57,8 +57,8 @@ describe('an API server with a certificate that', () => {
     await wasSaid.promise
     expect(lines).toEqual([expect.objectContaining({ level: 'error', hint: expect.stringContaining('until when it is good') as unknown })])
     expect(lines[0]?.err?.message).toMatch(says)
-    const told = explained(lines[0]?.err, cluster)
-    expect(told).toMatchObject({ hint: lines[0]?.hint, message: expect.stringContaining('does not answer') as unknown })
+    const reported = explained(lines[0]?.err, cluster)
+    expect(reported).toMatchObject({ hint: lines[0]?.hint, message: expect.stringContaining('does not answer') as unknown })
     server.setSecureContext(good)
     await clock.advanceAsync(1_000)
     await reached

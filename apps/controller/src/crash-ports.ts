@@ -31,10 +31,10 @@ export const controllerCrashPorts = {
   analysis: { read: 'value', patchStatus: 'promise' },
   metrics: { ask: 'promise' },
   policy: { read: 'value', examine: 'promise', patchStatus: 'promise' },
-  notify: { read: 'value', tell: 'promise', patchStatus: 'promise' },
+  notify: { read: 'value', notify: 'promise', patchStatus: 'promise' },
   lease: { read: 'promise', create: 'promise', update: 'promise' },
   events: { create: 'promise', repeat: 'promise' },
-  queue: { announce: 'promise', process: 'value' },
+  queue: { enqueue: 'promise', process: 'value' },
 } as const satisfies {
   readonly rollout: PortCalls<RolloutPort>
   readonly release: PortCalls<ReleasePort>
@@ -44,5 +44,5 @@ export const controllerCrashPorts = {
   readonly notify: PortCalls<NotifyPort>
   readonly lease: PortCalls<LeasePort>
   readonly events: PortCalls<EventPort>
-  readonly queue: PortCalls<Pick<JobQueue, 'announce' | 'process'>>
+  readonly queue: PortCalls<Pick<JobQueue, 'enqueue' | 'process'>>
 }

@@ -10,6 +10,6 @@ export {
   type RunningController,
   startController,
 } from './start-controller.ts'
-export { createWebhookDoor, type DoorAnswer, type WebhookDoor, type WebhookDoorParts } from './webhook/webhook-door.ts'
+export { createWebhookHandler, type WebhookAnswer, type WebhookHandler, type WebhookHandlerParts } from './webhook/webhook-handler.ts'
 export { type RunningWitness, startWitness, type WitnessOptions } from './witness/start-witness.ts'
 export { type RunningWebhook, startWebhook, type WebhookCertificate, type WebhookOptions } from './webhook/start-webhook.ts'

@@ -25,7 +25,7 @@ export function createNotifyPort({ client, cluster, outgoing, clock }: NotifyPor
       const rollout = cluster.newest.rollouts.get(key)
       return rollout === undefined ? null : { rollout, policy: policyOf(cluster, rollout, key) }
     },
-    tell: (telling, signal) => notifier.tell(telling, signal),
+    notify: (request, signal) => notifier.notify(request, signal),
     async patchStatus(rollout, patch, signal) {
       const options = { subresource: 'status', signal } as const
       cluster.newest.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, options))

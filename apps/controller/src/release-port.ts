@@ -20,7 +20,7 @@ import { type CreateRefusals, createCreateRefusals } from './create-refusals.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from './schema-watch.ts'
-import { createTurns } from './turns.ts'
+import { createCallLimiter } from './call-limiter.ts'
 
 /** What the port needs beside the cluster. */
 export interface ReleasePortParts {
@@ -48,8 +48,8 @@ const LABELS = 12
 export function createReleasePort(given: ReleasePortParts): ReleasePort {
   const { client, cluster } = given
   const parts: ReadingParts = { ...given, refusals: createCreateRefusals(client, given.clock) }
-  const touches = createTurns(parts.clock, TOUCHES)
-  const labels = createTurns(parts.clock, LABELS)
+  const touches = createCallLimiter(parts.clock, TOUCHES)
+  const labels = createCallLimiter(parts.clock, LABELS)
   return {
     async read(key, signal) {
       const release = cluster.newest.batchReleases.get(key)

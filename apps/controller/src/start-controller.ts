@@ -7,15 +7,15 @@ import { fieldManagers, keyOf, keyText } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
 import { createOutgoing, type HostRule, type Outgoing } from '@tranche/outgoing'
-import { createAnnouncer, type JobQueue } from '@tranche/queue'
+import { createEnqueuer, type JobQueue } from '@tranche/queue'
 import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
-import { announceByWatches, announceWaiting } from './announce.ts'
+import { enqueueOnChange, enqueueWaiting } from './enqueue.ts'
 import { createEventPort } from './event-port.ts'
 import { createLeasePort, createLeaseWatch } from './lease-port.ts'
 import { countEvents } from './metrics/count-events.ts'
-import { tellOfReleases } from './metrics/tell-of-releases.ts'
+import { exportReleaseMetrics } from './metrics/export-release-metrics.ts'
 import { createSchemaWatch } from './schema-watch.ts'
 import { createTerm } from './term.ts'
 import { wakeAll, wakeAtFirst, wakeByWatches } from './wake.ts'
@@ -127,7 +127,7 @@ export function startController(given: ControllerOptions): RunningController {
   })
   const events = countEvents(recorder, metrics)
   const queue = options.queue === undefined ? undefined : wrap('queue', options.queue)
-  const announcer = queue === undefined ? null : createAnnouncer({ queue, clock, log, tracer, onOutage: wakeReleases })
+  const enqueuer = queue === undefined ? null : createEnqueuer({ queue, clock, log, tracer, onOutage: wakeReleases })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const schemas = createSchemaWatch({
@@ -141,7 +141,7 @@ export function startController(given: ControllerOptions): RunningController {
   const outgoing = options.outgoing ?? createOutgoing({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
   const term = createTerm(
     { ...options, log },
-    { client, cluster, events, schemas, outgoing, queueOutage: () => announcer?.outage() ?? null },
+    { client, cluster, events, schemas, outgoing, queueOutage: () => enqueuer?.outage() ?? null },
   )
   const leaseKey = { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }
   const leaseClient = clientFor({ ...options, exchange: options.leaseExchange ?? options.exchange }, log)
@@ -159,14 +159,14 @@ export function startController(given: ControllerOptions): RunningController {
   let isStopping = false
   let isSeen = false
   const isLeading = (): boolean => (options.leaderElection ? elector.isLeader() : isSeen && !ending.signal.aborted)
-  if (metrics !== undefined) tellOfReleases({ metrics, cluster, clock, schemas, isLeading })
+  if (metrics !== undefined) exportReleaseMetrics({ metrics, cluster, clock, schemas, isLeading })
   const ready = cluster.start(ending.signal, end.reject).then(async () => {
     await schemas.start(ending.signal)
     wakeByWatches(cluster, term.woken)
     wakeWhenPoliciesAreSeen()
-    if (announcer !== null) {
-      announceByWatches(cluster, announcer)
-      announceWaiting(cluster, announcer, clock, ending.signal)
+    if (enqueuer !== null) {
+      enqueueOnChange(cluster, enqueuer)
+      enqueueWaiting(cluster, enqueuer, clock, ending.signal)
     }
     if (options.leaderElection) elector.start()
     else term.begin()
@@ -197,7 +197,7 @@ export function startController(given: ControllerOptions): RunningController {
       isStopping = true
       if (options.leaderElection) await elector.stop()
       else await term.end(STOP_GRACE_MS)
-      announcer?.stop()
+      enqueuer?.stop()
       ending.abort(new Error('the controller stops'))
       await outgoing.close()
       end.resolve()

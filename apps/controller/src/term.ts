@@ -27,7 +27,7 @@ import {
 import { createAnalysisPort } from './analysis-port.ts'
 import { createMetricPort } from './metric-port.ts'
 import { countRecordWrites } from './metrics/count-record-writes.ts'
-import { type TermQueues, tellOfQueues } from './metrics/tell-of-queues.ts'
+import { type TermQueues, exportQueueMetrics } from './metrics/export-queue-metrics.ts'
 import { createNotifyPort } from './notify-port.ts'
 import { createPolicyPort } from './policy-port.ts'
 import { createRefusalPort } from './refusal-port.ts'
@@ -87,7 +87,7 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
   let runners: readonly Runner[] = []
   let queues: TermQueues<LaneName> | null = null
   if (metrics !== undefined)
-    tellOfQueues(
+    exportQueueMetrics(
       metrics,
       () => queues,
       (lane) => lanes[lane].name,

@@ -7,7 +7,7 @@ import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics } from '@tranche/metrics'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWebhookDoor } from '../src/webhook/webhook-door.ts'
+import { createWebhookHandler } from '../src/webhook/webhook-handler.ts'
 import { openWebhookServer, type WebhookServer } from '../src/webhook/webhook-server.ts'
 
 const listen = { host: '127.0.0.1', port: 0 }
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const gone = () => Promise.reject(new Error('the API server is gone'))
   server = await openWebhookServer(
     listen,
-    createWebhookDoor({ client: { get: gone, list: gone }, clock: systemClock, log: silentLogger, metrics }),
+    createWebhookHandler({ client: { get: gone, list: gone }, clock: systemClock, log: silentLogger, metrics }),
   )
 })
 afterAll(() => server.close())

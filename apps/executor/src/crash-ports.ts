@@ -12,5 +12,5 @@ export const executorCrashPorts = {
     readPod: 'promise',
     readNode: 'promise',
   },
-  queue: { announce: 'promise', process: 'value' },
-} as const satisfies { readonly executor: PortCalls<ExecutorPort>; readonly queue: PortCalls<Pick<JobQueue, 'announce' | 'process'>> }
+  queue: { enqueue: 'promise', process: 'value' },
+} as const satisfies { readonly executor: PortCalls<ExecutorPort>; readonly queue: PortCalls<Pick<JobQueue, 'enqueue' | 'process'>> }

@@ -2,7 +2,7 @@ import { readNode, readPod, touchPod, type WatchedCluster, writeRecord } from '@
 import { isConflict, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
-import { controlledBy, toAnnouncement } from '@tranche/planner'
+import { controlledBy, toPublishedTarget } from '@tranche/planner'
 
 /** The executor's port over the API server and this process's own watches. `uniqueValue` never returns the same text twice. */
 export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, uniqueValue: () => string): ExecutorPort {
@@ -15,7 +15,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
       if (release === undefined) return null
       const placement = daemonSet.spec.template.spec ?? {}
       const fleet = cluster.fleet.view(daemonSet)
-      return { announcement: toAnnouncement(daemonSet), release, fleet, placement, podsSeen: cluster.pods.positionOf(key.namespace) }
+      return { published: toPublishedTarget(daemonSet), release, fleet, placement, podsSeen: cluster.pods.positionOf(key.namespace) }
     },
     async writeRecord(release, record, signal) {
       const written = await writeRecord(client, release, record, signal)

@@ -13,7 +13,7 @@ import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranch
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, observing, watchLag } from '@tranche/metrics'
 import { createExecutorPass } from '@tranche/partition-executor'
-import { createAnnouncer, type JobQueue, type Worker } from '@tranche/queue'
+import { createEnqueuer, type JobQueue, type Worker } from '@tranche/queue'
 import { createJobHandler, createThrottle } from '@tranche/reconcile'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
@@ -88,13 +88,13 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const port = wrap('executor', tracePort(countPort(real, metrics), tracer))
   const pass = createExecutorPass({ cluster: port, clock })
   const end = Promise.withResolvers<void>()
-  const announcer = createAnnouncer({ queue, clock, log, tracer })
+  const enqueuer = createEnqueuer({ queue, clock, log, tracer })
   let worker: Worker | undefined
 
   const ready = cluster.start(ending.signal, end.reject).then(() => {
-    const announce = (key: ObjectKey): void => announcer.announce(keyText(key))
-    wakeByWatches(cluster, clock, announce)
-    sweep(cluster, clock, announce, ending.signal)
+    const enqueue = (key: ObjectKey): void => enqueuer.enqueue(keyText(key))
+    wakeByWatches(cluster, clock, enqueue)
+    sweep(cluster, clock, enqueue, ending.signal)
     const handler = createJobHandler({ name: 'partition-executor', reconcile: pass, clock, log, tracer, ...observing(metrics) })
     worker = queue.process(handler, { concurrency: options.workers ?? 4 })
   })
@@ -105,7 +105,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
     stopped: end.promise,
     async stop() {
       await worker?.close(STOP_GRACE_MS)
-      announcer.stop()
+      enqueuer.stop()
       ending.abort(new Error('the executor stops'))
       end.resolve()
     },
@@ -121,26 +121,26 @@ function gatherMs(cluster: WatchedCluster): number {
 }
 
 /** Every change that a pass could decide otherwise for wakes its DaemonSet; only pods, which come in floods, may wait a moment. */
-function wakeByWatches(cluster: WatchedCluster, clock: Clock, announce: (key: ObjectKey) => void): void {
+function wakeByWatches(cluster: WatchedCluster, clock: Clock, enqueue: (key: ObjectKey) => void): void {
   const keysByUid = new Map<string, ObjectKey>()
-  const noteAndAnnounce = (key: ObjectKey): void => {
+  const noteAndEnqueue = (key: ObjectKey): void => {
     const daemonSet = cluster.daemonSets.store.get(key)
     if (daemonSet === undefined) return
     keysByUid.set(daemonSet.metadata.uid, key)
-    if (isControlled(daemonSet)) announce(key)
+    if (isControlled(daemonSet)) enqueue(key)
   }
-  const podsChanged = createThrottle({ clock, everyMs: () => gatherMs(cluster), wake: (key) => noteAndAnnounce(parseKey(key)) })
-  for (const daemonSet of cluster.daemonSets.store.list()) noteAndAnnounce(keyOf(daemonSet))
+  const podsChanged = createThrottle({ clock, everyMs: () => gatherMs(cluster), wake: (key) => noteAndEnqueue(parseKey(key)) })
+  for (const daemonSet of cluster.daemonSets.store.list()) noteAndEnqueue(keyOf(daemonSet))
   cluster.daemonSets.subscribe({
     onChange(key, previous, current) {
       if (current === undefined && previous !== undefined) keysByUid.delete(previous.metadata.uid)
-      else if (!isSameButForCounts(previous, current)) noteAndAnnounce(key)
+      else if (!isSameButForCounts(previous, current)) noteAndEnqueue(key)
     },
   })
   cluster.batchReleases.subscribe({
     onChange(key, previous, current) {
       const name = (current ?? previous)?.spec.workloadRef?.name
-      if (name !== undefined) noteAndAnnounce({ namespace: key.namespace, name })
+      if (name !== undefined) noteAndEnqueue({ namespace: key.namespace, name })
     },
   })
   cluster.pods.subscribe({
@@ -150,14 +150,14 @@ function wakeByWatches(cluster: WatchedCluster, clock: Clock, announce: (key: Ob
       if (key !== undefined && key.namespace === pod?.namespace) podsChanged(keyText(key))
     },
   })
-  cluster.nodes.subscribe({ onChange: () => announceAll(cluster, announce) })
+  cluster.nodes.subscribe({ onChange: () => enqueueAll(cluster, enqueue) })
 }
 
-function sweep(cluster: WatchedCluster, clock: Clock, announce: (key: ObjectKey) => void, signal: AbortSignal): void {
+function sweep(cluster: WatchedCluster, clock: Clock, enqueue: (key: ObjectKey) => void, signal: AbortSignal): void {
   let timer: Timer
   const next = (): void => {
     timer = clock.setTimer(SWEEP_MS, () => {
-      announceAll(cluster, announce)
+      enqueueAll(cluster, enqueue)
       next()
     })
   }
@@ -165,6 +165,6 @@ function sweep(cluster: WatchedCluster, clock: Clock, announce: (key: ObjectKey)
   signal.addEventListener('abort', () => timer.cancel(), { once: true })
 }
 
-function announceAll(cluster: WatchedCluster, announce: (key: ObjectKey) => void): void {
-  for (const daemonSet of cluster.daemonSets.store.list()) if (isControlled(daemonSet)) announce(keyOf(daemonSet))
+function enqueueAll(cluster: WatchedCluster, enqueue: (key: ObjectKey) => void): void {
+  for (const daemonSet of cluster.daemonSets.store.list()) if (isControlled(daemonSet)) enqueue(keyOf(daemonSet))
 }

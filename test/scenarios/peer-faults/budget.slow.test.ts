@@ -4,7 +4,7 @@ import { expectKept } from '../expect-kept.ts'
 import { breakPod, deletePod, forbidPods, setFinalizers } from '../hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from '../looks.ts'
 import { setStage, type Stage } from '../stage.ts'
-import { crews, deleted, expectToldOf, isHealthy, measuredPods, mostDown } from './measured.ts'
+import { crews, deleted, expectReported, isHealthy, measuredPods, mostDown } from './measured.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -21,7 +21,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     const gone = deleted(stage, sinceMs)
     expect(gone).toHaveLength(1)
     expect(mostDown(stage, sinceMs)).toBe(1)
-    await expectToldOf(stage, 'FailedCreate', gone[0]!.node)
+    await expectReported(stage, 'FailedCreate', gone[0]!.node)
     expect((await stage.rollout()).status?.phase).toBe('Progressing')
 
     await allow()
@@ -106,7 +106,7 @@ it('deletes nothing where maxUnavailable is 0 and a surge is asked for, and says
   await stage.pass(120_000)
   expect(mostDown(stage, sinceMs)).toBe(0)
   expect(deleted(stage, sinceMs)).toEqual([])
-  await expectToldOf(stage, 'maxSurge', 'maxUnavailable')
+  await expectReported(stage, 'maxSurge', 'maxUnavailable')
 
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } } } })
   await untilReleased(stage, 'v2')
@@ -179,7 +179,7 @@ it('does not take an updated pod that is terminating for an updated node, nor a 
   await deletePod(stage, updated)
   await stage.pass(120_000)
   expect((await stage.rollout()).status?.currentStepState).not.toBe('StepPaused')
-  await expectToldOf(stage, updated.spec?.nodeName ?? '?')
+  await expectReported(stage, updated.spec?.nodeName ?? '?')
   await setFinalizers(stage, updated, [])
   await untilPausedAt(stage, 1)
   expect(await nodesOn(stage, 'v2')).toHaveLength(3)

@@ -91,7 +91,7 @@ export function longestRest(stage: Stage, sinceMs: number, untilMs: number): num
 }
 
 /** Holds the message of the Rollout against what it has to name: nodes, pods, reasons. */
-export async function expectToldOf(stage: Stage, ...names: readonly string[]): Promise<void> {
+export async function expectReported(stage: Stage, ...names: readonly string[]): Promise<void> {
   const { message } = (await stage.rollout()).status ?? {}
   for (const name of names) expect(message).toContain(name)
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { expectKept } from '../expect-kept.ts'
 import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from '../looks.ts'
 import { drive, setStage, type Stage } from '../stage.ts'
-import { crews, deleted, expectToldOf, isPaused, measuredPods, mostDown } from './measured.ts'
+import { crews, deleted, expectReported, isPaused, measuredPods, mostDown } from './measured.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -43,7 +43,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     await stage.pass(60_000)
     expect(deleted(stage)).toHaveLength(before)
     expect((await nodesOn(stage, 'v2')).length).toBeLessThanOrEqual(6 + 5)
-    await expectToldOf(stage, 'paused')
+    await expectReported(stage, 'paused')
 
     await stage.setImage('v3')
     await stage.pass(60_000)

@@ -3,7 +3,7 @@ import { expectKept } from '../expect-kept.ts'
 import { setFinalizers } from '../hands.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from '../looks.ts'
 import { drive, setStage, type Stage } from '../stage.ts'
-import { crews, deleted, expectToldOf, isHealthy, longestRest, measuredPods, mostDown, timesDeleted } from './measured.ts'
+import { crews, deleted, expectReported, isHealthy, longestRest, measuredPods, mostDown, timesDeleted } from './measured.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
@@ -23,7 +23,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expect(timesDeleted(stage, stuck.metadata.uid)).toBe(1)
     expect(mostDown(stage, sinceMs)).toBe(2)
     expect((await stage.rollout()).status?.phase).toBe('Progressing')
-    await expectToldOf(stage, stuck.spec?.nodeName ?? '?')
+    await expectReported(stage, stuck.spec?.nodeName ?? '?')
 
     await setFinalizers(stage, stuck, [])
     await untilReleased(stage, 'v2')
@@ -47,7 +47,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
       await stage.pass(150_000)
       expect(deleted(stage, sinceMs)).toEqual([])
       expect((await stage.release())?.status?.waiting?.reason).toBe('BudgetUsedUp')
-      await expectToldOf(stage, 'node-007')
+      await expectReported(stage, 'node-007')
     } else {
       await untilNodesOn(stage, 'v2', 19, 60_000)
       await stage.until('it is Healthy', () => isHealthy(stage), 60_000)
@@ -55,7 +55,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
       expect(mostDown(stage, sinceMs)).toBe(3)
       expect((await stage.rollout()).status?.skippedNodes).toEqual(['node-007'])
       expect(await condition(stage, 'StrategyRestored')).toMatchObject({ status: 'False', reason: 'NodesLeft' })
-      await expectToldOf(stage, 'node-007')
+      await expectReported(stage, 'node-007')
     }
     await drive(stage.clock, stage.simulator.nodes.revive('node-007'))
     await untilReleased(stage, 'v2')
@@ -90,7 +90,7 @@ describe('a version that crashes', () => {
     expect(hit).toHaveLength(broken)
     expect(deleted(stage, sinceMs)).toHaveLength(broken)
     expect(mostDown(stage, sinceMs)).toBe(broken)
-    await expectToldOf(stage, 'CrashLoopBackOff', ...hit)
+    await expectReported(stage, 'CrashLoopBackOff', ...hit)
     expect((await stage.release())?.status?.waiting).toMatchObject({ reason: 'ReleaseFailed', nodes: hit })
     await stage.setImage('v3')
     await untilReleased(stage, 'v3')
@@ -108,7 +108,7 @@ describe('a version that crashes', () => {
     expect(hit).toHaveLength(3)
     expect(mostDown(stage, sinceMs)).toBe(3)
     expect((await stage.rollout()).status?.currentStepIndex).toBe(1)
-    await expectToldOf(stage, 'CrashLoopBackOff', ...hit)
+    await expectReported(stage, 'CrashLoopBackOff', ...hit)
     await stage.setImage('v1')
     await untilReleased(stage, 'v1')
     expectKept(stage)
@@ -123,7 +123,7 @@ describe('a version that crashes', () => {
     expect((await stage.rollout()).status?.currentStepIndex).toBe(2)
     expect((await nodesOn(stage, 'v2-bad-flap')).length).toBeLessThanOrEqual(15)
     expect(mostDown(stage, sinceMs)).toBeLessThanOrEqual(15)
-    await expectToldOf(stage, 'CrashLoopBackOff')
+    await expectReported(stage, 'CrashLoopBackOff')
     expectKept(stage)
   })
 

@@ -42,7 +42,7 @@ export interface GuardParts {
   /** Counts a request of a sender, or of an address where nobody is known by its token; throws where there are too many. */
   readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: string | null) => Promise<void>
   /** Where requests wait whose token the API server has not been asked about: nobody can tell guesses from others yet. */
-  readonly strangers: FairQueue
+  readonly unauthenticated: FairQueue
   /** Who may use the routes that a plugin registers below a path. */
   readonly pluginAccess: Readonly<Record<string, Access>>
 }
@@ -53,7 +53,7 @@ export interface GuardParts {
  *
  * @throws {AppError} (each request) TOKEN_INVALID, CSRF_REFUSED, ACCESS_DENIED, REVIEW_UNAVAILABLE, RATE_LIMITED
  */
-export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSender, strangers, pluginAccess }: GuardParts): void {
+export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSender, unauthenticated, pluginAccess }: GuardParts): void {
   const routes: GuardedRoute[] = []
   app.decorate('guardedRoutes', routes)
   app.decorateRequest('caller', undefined)
@@ -95,15 +95,15 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     standing: TokenStanding,
     { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   ): Promise<Caller | null> {
-    if (standing.kind !== 'new') return reviews.whoIs(token)
-    const visitor = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
-    const caller = await strangers.turn(visitor, () => reviews.whoIs(token), isNobody)
+    if (standing.kind !== 'new') return reviews.authenticate(token)
+    const client = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
+    const caller = await unauthenticated.run(client, () => reviews.authenticate(token), isUnauthenticated)
     if (caller !== null) await limitSender(request, reply, senderOf(reviews.standingOf(token)))
     return caller
   }
 }
 
-function isNobody(caller: Caller | null): boolean {
+function isUnauthenticated(caller: Caller | null): boolean {
   return caller === null
 }
 

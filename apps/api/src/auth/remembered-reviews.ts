@@ -97,11 +97,11 @@ export function rememberReviews(
       if (callers.get(hash)?.caller === null) return { kind: 'bad' }
       return acquainted.has(hash) ? { kind: 'good', sender: `token ${hash}` } : { kind: 'new' }
     },
-    async whoIs(token) {
+    async authenticate(token) {
       if (token.length > TOKEN_MAX) return null
       const hash = hashOf(token)
       const ask = async () => {
-        const caller = await answered('token', () => reviews.whoIs(token), onReview)
+        const caller = await answered('token', () => reviews.authenticate(token), onReview)
         if (caller === null) acquainted.delete(hash)
         else acquainted.set(hash, true)
         return { caller }

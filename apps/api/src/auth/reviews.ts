@@ -18,7 +18,7 @@ export type Question =
 /** The two questions of authentication and authorization, asked of the API server each time. */
 export interface Reviews {
   /** @returns whom the token stands for; null for nobody */
-  whoIs(token: string, signal?: AbortSignal): Promise<Caller | null>
+  authenticate(token: string, signal?: AbortSignal): Promise<Caller | null>
   isAllowed(caller: Caller, question: Question, signal?: AbortSignal): Promise<boolean>
 }
 
@@ -40,7 +40,7 @@ export function createReviews(client: KubeClient, audiences: readonly string[]):
     return answer.status
   }
   return {
-    async whoIs(token, signal) {
+    async authenticate(token, signal) {
       const spec = { token, ...(audiences.length > 0 && { audiences }) }
       const status = await review<TokenStatus>(tokenReviews, 'TokenReview', spec, signal)
       if (status?.authenticated !== true || !status.user?.username) return null

@@ -1,7 +1,7 @@
 import type { ValidateAnswer } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { runInThread, threadFile } from '../threads/run-in-thread.ts'
-import { createTurns, type TurnTaker } from '../threads/turns.ts'
+import { createSlot, type SlotClient } from '../threads/slot.ts'
 
 /**
  * Checks manifests.
@@ -9,17 +9,17 @@ import { createTurns, type TurnTaker } from '../threads/turns.ts'
  * @throws {AppError} NOT_READY where others wait already; RATE_LIMITED where the user waits for another; BODY_TOO_LARGE where they take
  * more memory than they may
  */
-export type Validate = (manifests: string, taker: TurnTaker) => Promise<ValidateAnswer>
+export type Validate = (manifests: string, taker: SlotClient) => Promise<ValidateAnswer>
 
 /** What a thread may keep in memory: 1 MiB of Rollouts takes less than 96, as much of nothing but keys less than 128. */
 const MEBIBYTES = 128
 
 /** Checks manifests in a thread, one at a time and one for each user: 8 KiB can take 200 ms, in which the server would answer nobody. */
 export function createValidator(): Validate {
-  const takeTurn = createTurns({ one: 'a check of manifests', many: 'checks of manifests' })
+  const runInSlot = createSlot({ one: 'a check of manifests', many: 'checks of manifests' })
   return async (manifests, taker) => {
     const { signal } = taker
-    return takeTurn(taker, () => runInThread({ file, data: manifests, mebibytes: MEBIBYTES, signal, takesTooMuch }))
+    return runInSlot(taker, () => runInThread({ file, data: manifests, mebibytes: MEBIBYTES, signal, takesTooMuch }))
   }
 }
 

@@ -40,14 +40,14 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     const facts = watchedFacts(cluster, clock, key)
     return facts === undefined || sight === 'any' ? facts : boundFacts(facts)
   }
-  const told = <T>(key: ObjectKey, sight: Sight, tell: (facts: ReleaseFacts) => T): T | undefined => {
+  const withFacts = <T>(key: ObjectKey, sight: Sight, read: (facts: ReleaseFacts) => T): T | undefined => {
     const facts = factsOf(key, sight)
-    return facts === undefined ? undefined : tell(facts)
+    return facts === undefined ? undefined : read(facts)
   }
-  const ofWorkload = <T>(key: ObjectKey, sight: Sight, tell: (facts: ReleaseFacts) => T): T | undefined =>
-    told(key, sight, (facts) => {
+  const ofWorkload = <T>(key: ObjectKey, sight: Sight, read: (facts: ReleaseFacts) => T): T | undefined =>
+    withFacts(key, sight, (facts) => {
       refuseHidden(facts)
-      return tell(facts)
+      return read(facts)
     })
   const remembered = <T extends object>(
     most: number,
@@ -55,7 +55,7 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
   ): ((key: ObjectKey, sight: Sight) => T | undefined) => {
     const known = new LRUCache<string, { readonly facts: ReleaseFacts; readonly made: T }>({ max: most })
     return (key, sight) =>
-      told(key, sight, (facts) => {
+      withFacts(key, sight, (facts) => {
         const text = `${sight} ${keyText(key)}`
         const before = known.get(text)
         if (before !== undefined && isSame(before.facts, facts)) return before.made
@@ -95,7 +95,7 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     report,
     nodes,
     explainNode: (key, node, sight) => ofWorkload(key, sight, (facts) => explainNode(facts, node)),
-    explain: (key, sight) => told(key, sight, explainRollout),
+    explain: (key, sight) => withFacts(key, sight, explainRollout),
     batches: (key, sight) => ofWorkload(key, sight, reportBatches),
     revisions: (key, sight) => ofWorkload(key, sight, reportRevisions),
     template: (key, revision, sight) => ofWorkload(key, sight, (facts) => templateOfRevision(facts, revision)),

@@ -101,11 +101,11 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     reviews: parts.reviews,
     sessions: parts.sessions,
     limitSender: await createSenderLimit(app, limits),
-    strangers: createFairQueue({
+    unauthenticated: createFairQueue({
       clock,
       atOnce: REVIEWS_AT_ONCE,
-      placesOfAddress: limits.strangersOfAddress,
-      places: limits.connections,
+      slotsPerAddress: limits.unauthenticatedPerAddress,
+      slots: limits.connections,
       failuresPerSecond: limits.guessesPerSecond,
     }),
     pluginAccess,

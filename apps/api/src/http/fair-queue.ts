@@ -3,7 +3,7 @@ import { AppError } from '@tranche/errors'
 import { LRUCache } from 'lru-cache'
 
 /** Who wants a turn. */
-export interface Visitor {
+export interface FairQueueClient {
   /** Those of one address share its turns. */
   readonly address: string
   /** Has one place. */
@@ -20,7 +20,7 @@ export interface FairQueue {
    * @param isFailure whether what came of it counts as one of the failures of the address
    * @throws {AppError} RATE_LIMITED where there is no place to wait; the signal's reason; whatever `work` throws
    */
-  turn<T>(visitor: Visitor, work: () => Promise<T>, isFailure?: (result: T) => boolean): Promise<T>
+  run<T>(client: FairQueueClient, work: () => Promise<T>, isFailure?: (result: T) => boolean): Promise<T>
 }
 
 /** What a queue is made with. */
@@ -29,9 +29,9 @@ export interface FairQueueOptions {
   /** Turns side by side. */
   readonly atOnce: number
   /** Places of one address. */
-  readonly placesOfAddress: number
+  readonly slotsPerAddress: number
   /** Places in all. @default 4096 */
-  readonly places?: number
+  readonly slots?: number
   /** After so many failures in one second an address waits. @default no limit */
   readonly failuresPerSecond?: number
 }
@@ -44,7 +44,7 @@ const ADDRESSES = 10_000
  * the longest line loses its last: an address with few that wait is never turned away because of another with many.
  */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { clock, atOnce, placesOfAddress, places = 4_096, failuresPerSecond = Number.POSITIVE_INFINITY } = options
+  const { clock, atOnce, slotsPerAddress, slots = 4_096, failuresPerSecond = Number.POSITIVE_INFINITY } = options
   /** In the order of their next turns. */
   const lines = new Map<string, Waiting[]>()
   const busy = new WeakSet<object>()
@@ -54,12 +54,12 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   let timer: Timer | undefined
 
   function enter(one: Waiting): void {
-    const { address, connection, signal } = one.visitor
+    const { address, connection, signal } = one.client
     signal.throwIfAborted()
     if (busy.has(connection)) throw tooMany('one connection has one such request at a time')
     const line = lines.get(address) ?? []
-    if (line.length >= placesOfAddress) throw tooMany(`${placesOfAddress} such requests wait from this address`)
-    if (waiting >= places) makeRoom(line.length)
+    if (line.length >= slotsPerAddress) throw tooMany(`${slotsPerAddress} such requests wait from this address`)
+    if (waiting >= slots) freeSlot(line.length)
     busy.add(connection)
     line.push(one)
     lines.set(address, line)
@@ -67,11 +67,11 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   }
 
   /** @throws {AppError} RATE_LIMITED where nobody has more places than who comes */
-  function makeRoom(own: number): void {
+  function freeSlot(own: number): void {
     let longest: Waiting[] = []
     for (const line of lines.values()) if (line.length > longest.length) longest = line
     const last = longest.at(-1)
-    const error = tooMany(`${places} such requests wait`)
+    const error = tooMany(`${slots} such requests wait`)
     if (last === undefined || longest.length <= own + 1) throw error
     leave(last)
     last.refuse(error)
@@ -79,7 +79,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   /** @returns whether it was there */
   function leave(one: Waiting): boolean {
-    const { address, connection } = one.visitor
+    const { address, connection } = one.client
     const line = lines.get(address) ?? []
     const at = line.indexOf(one)
     if (at < 0) return false
@@ -113,21 +113,21 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     })
   }
 
-  async function begin({ visitor, act }: Waiting): Promise<void> {
+  async function begin({ client, act }: Waiting): Promise<void> {
     underWay += 1
-    busy.add(visitor.connection)
+    busy.add(client.connection)
     const hasFailed = await act()
-    if (hasFailed) allowances.spend(visitor.address)
-    busy.delete(visitor.connection)
+    if (hasFailed) allowances.spend(client.address)
+    busy.delete(client.connection)
     underWay -= 1
     serve()
   }
 
   return {
-    async turn<T>(visitor: Visitor, work: () => Promise<T>, isFailure: (result: T) => boolean = () => false) {
+    async run<T>(client: FairQueueClient, work: () => Promise<T>, isFailure: (result: T) => boolean = () => false) {
       const end = Promise.withResolvers<T>()
       const one: Waiting = {
-        visitor,
+        client,
         refuse: end.reject,
         async act() {
           try {
@@ -142,17 +142,17 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       }
       enter(one)
       const onAbort = (): void => {
-        if (leave(one)) end.reject(visitor.signal.reason)
+        if (leave(one)) end.reject(client.signal.reason)
       }
-      visitor.signal.addEventListener('abort', onAbort, { once: true })
+      client.signal.addEventListener('abort', onAbort, { once: true })
       serve()
-      return end.promise.finally(() => visitor.signal.removeEventListener('abort', onAbort))
+      return end.promise.finally(() => client.signal.removeEventListener('abort', onAbort))
     },
   }
 }
 
 interface Waiting {
-  readonly visitor: Visitor
+  readonly client: FairQueueClient
   /** Never rejects. @returns whether it counts as a failure */
   act(): Promise<boolean>
   refuse(error: Error): void

@@ -57,8 +57,8 @@ function bytesOf({ headers, routeOptions }: FastifyRequest): number {
   return headers['transfer-encoding'] === undefined ? 0 : bodyLimit
 }
 
-function tooMuch(whose: string, bytes: number): AppError {
-  return new AppError('RATE_LIMITED', `the unfinished request bodies of ${whose} are above ${bytes / 1024 / 1024} MiB`, {
+function tooMuch(owner: string, bytes: number): AppError {
+  return new AppError('RATE_LIMITED', `the unfinished request bodies of ${owner} are above ${bytes / 1024 / 1024} MiB`, {
     hint: 'Wait until requests in progress are sent, and try again.',
   })
 }

@@ -7,7 +7,7 @@ export interface Limits {
   /** Tokens that prove to be nobody's in one second from one address, before those that follow wait. @default 100 */
   readonly guessesPerSecond: number
   /** Requests from one address that wait until their token is looked at for the first time. @default 200 */
-  readonly strangersOfAddress: number
+  readonly unauthenticatedPerAddress: number
   /** Connections side by side that serve no request of an authenticated client. @default 1024 */
   readonly connections: number
   /** Of these, connections of one address. @default 512 */
@@ -46,7 +46,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   requestsPerSecond: 200,
   guessesPerSecond: 100,
-  strangersOfAddress: 200,
+  unauthenticatedPerAddress: 200,
   connections: 1_024,
   connectionsOfAddress: 512,
   receivedBytes: 64 * 1024 * 1024,

@@ -42,7 +42,7 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
   const provider = createProvider(options)
   const lines = createLineLimit(clock)
 
-  async function told<T>(step: () => Promise<T>): Promise<T> {
+  async function withFailureLog<T>(step: () => Promise<T>): Promise<T> {
     try {
       return await step()
     } catch (error) {
@@ -56,7 +56,7 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
   return {
     sessions,
     begin: (returnTo) =>
-      told(async () => {
+      withFailureLog(async () => {
         const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
         const location = await provider.authorizationUrl(attempt)
         const kept = { ...attempt, returnTo: safeReturn(returnTo, externalUrl) }
@@ -64,7 +64,7 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
         return { location: location.href, cookies: [cookie] }
       }),
     finish: (url, headers) =>
-      told(async () => {
+      withFailureLog(async () => {
         const attempt = await seal.open(PURPOSE, sessions.read(PURPOSE, headers) ?? '')
         if (attempt === null) throw new AppError('LOGIN_FAILED', 'the browser has begun no login, or too long ago')
         const back = new URL('/login/callback', externalUrl)

@@ -8,7 +8,7 @@ import { readSnapshot } from '@tranche/steering'
 import { bindingFault } from '@tranche/actions'
 import type { Limits } from '../http/limits.ts'
 import { runInThread, threadFile } from '../threads/run-in-thread.ts'
-import { createTurns } from '../threads/turns.ts'
+import { createSlot } from '../threads/slot.ts'
 import type { PlanAnswer, PlanOrder } from './plan-order.ts'
 
 /**
@@ -38,7 +38,7 @@ export interface PlannerParts {
 
 /** Makes one forecast at a time, each in a thread of its own, from what is read afresh: whatever it takes, the server goes on answering. */
 export function createPlanner({ client, clock, limits }: PlannerParts): PlanRelease {
-  const takeTurn = createTurns({ one: 'a forecast', many: 'forecasts' })
+  const runInSlot = createSlot({ one: 'a forecast', many: 'forecasts' })
 
   async function plan({ key, request, mayGet }: ForecastOrder, signal: AbortSignal): Promise<Forecast> {
     const options = { nowMs: clock.nowMs(), signal, mostCharacters: limits.planCharacters }
@@ -58,7 +58,7 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
     return inThread({ snapshot, request }, limits, signal)
   }
 
-  return (order, signal) => takeTurn({ by: order.by, signal }, () => plan(order, signal))
+  return (order, signal) => runInSlot({ by: order.by, signal }, () => plan(order, signal))
 }
 
 const file = threadFile('plan-worker', import.meta.url)

@@ -10,7 +10,7 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
     '/api/v1/me',
     {
       config: { access: { kind: 'authenticated', why: 'it tells callers what the API server says of themselves' } },
-      schema: { tags: tags.checks, operationId: 'whoAmI', summary: 'Who the token stands for', response: answers(meSchema) },
+      schema: { tags: tags.checks, operationId: 'readOwnUsername', summary: 'Who the token stands for', response: answers(meSchema) },
     },
     async (request) => {
       const { username, uid, groups } = callerOf(request)

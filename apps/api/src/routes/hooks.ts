@@ -11,7 +11,7 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiServer } from '../http/create-server.ts'
 import type { Hook } from '../hooks/hook.ts'
-import type { AdmittedMessage, HookDoor } from '../hooks/hook-door.ts'
+import type { AdmittedMessage, HookHandler } from '../hooks/hook-handler.ts'
 import { addressOf } from '../http/address-of.ts'
 import { createAddressLimit } from '../http/address-limit.ts'
 import { notSeenYet } from '../http/problems.ts'
@@ -29,7 +29,7 @@ declare module 'fastify' {
 /** What the route of hooks works with. */
 export interface HookParts extends Pick<RouteParts, 'reads' | 'carryOut' | 'limits'> {
   /** Undefined where hooks are off. */
-  readonly hooks?: HookDoor | undefined
+  readonly hooks?: HookHandler | undefined
   /** Whether the first lists of the cluster have arrived: before, nobody can tell the Rollout of a DaemonSet. */
   readonly isSynced: () => boolean
 }
@@ -62,9 +62,9 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
         preValidation: async (request) => {
           const { namespace = '', hook = '' } = request.params as Readonly<Record<string, string | undefined>>
           const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-          const visitor = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
+          const sender = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
           const signature = request.headers['x-tranche-signature']
-          request.admitted = (await hooks?.admit({ namespace, hook, body, signature, visitor })) ?? null
+          request.admitted = (await hooks?.admit({ namespace, hook, body, signature, sender })) ?? null
           request.body = jsonOf(body) as typeof request.body
         },
         schema: {

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
-import { createShares } from '@tranche/connections'
+import { createQuota } from '@tranche/connections'
 import type { Login } from '../login/login.ts'
 import { fromEventId, type Known, type Positions } from '../stream/positions.ts'
 import { lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
@@ -33,7 +33,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   const connections = new Set<Connection>()
   /** Those that wait to be let in: they take their places at once, or many at a time would all find one. */
   let beginning = 0
-  const shares = createShares(parts.limits.streamsOfCaller)
+  const quota = createQuota(parts.limits.streamsOfCaller)
   app.addHook('preClose', async () => {
     for (const connection of connections) connection.end('end')
   })
@@ -61,10 +61,10 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
       if (stream === undefined) throw notSeenYet()
       const { namespace, name, lastEventId } = request.query
       if (name !== undefined && namespace === undefined) throw nameAlone()
-      if (connections.size + beginning >= parts.limits.streams) throw noPlace(parts.limits.streams)
+      if (connections.size + beginning >= parts.limits.streams) throw tooManyStreams(parts.limits.streams)
       const { username } = callerOf(request as FastifyRequest)
-      const leave = shares.take(username)
-      if (leave === null) throw noShare(username, parts.limits.streamsOfCaller)
+      const leave = quota.take(username)
+      if (leave === null) throw quotaExceeded(username, parts.limits.streamsOfCaller)
       beginning += 1
       try {
         const session = sessionOf(request as FastifyRequest, parts)
@@ -93,11 +93,11 @@ function nameAlone(): AppError {
   return new AppError('REQUEST_INVALID', 'query.name stands without query.namespace', { hint: 'Name the namespace of the Rollout, too.' })
 }
 
-function noPlace(streams: number): AppError {
+function tooManyStreams(streams: number): AppError {
   return new AppError('NOT_READY', `there are ${streams} streams already`, { hint: 'Close some, or ask another replica.' })
 }
 
-function noShare(username: string, streams: number): AppError {
+function quotaExceeded(username: string, streams: number): AppError {
   return new AppError('RATE_LIMITED', `user ${JSON.stringify(username)} has ${streams} streams open, which is all that one user gets`, {
     hint: 'Close some; one stream without a query tells of every Rollout.',
   })
@@ -107,7 +107,7 @@ function sessionOf(request: FastifyRequest, { reviews, login }: StreamParts): Pa
   const caller = callerOf(request)
   const { token, loginSession } = request
   if (loginSession !== null) return { caller, callerNow: async () => (login?.sessions.counts(loginSession) === true ? caller : null) }
-  return { caller, callerNow: () => reviews.whoIs(token) }
+  return { caller, callerNow: () => reviews.authenticate(token) }
 }
 
 /** @returns what the reader knows, once we know as much; null where that takes too long, or the id is none of ours */
@@ -195,7 +195,7 @@ function openConnection(parts: ConnectionParts): Connection {
     asking = false
     if (isClosed) return
     if (change === null) return end('end')
-    reader.tell(messagesFor(hub, rights, change), rights.digest)
+    reader.push(messagesFor(hub, rights, change), rights.digest)
   }
 
   const unseen = new Set<string>()

@@ -65,7 +65,7 @@ export function lineOf(message: StreamMessage): string {
 
 /** Builds a hub over watches that have seen the cluster; it begins to look at once. */
 export function createStreamHub({ source, clock }: { readonly source: StreamSource; readonly clock: Clock }): StreamHub {
-  const told = new Map<string, Told>()
+  const sent = new Map<string, SentMessage>()
   const gone: Gone[] = []
   const readers = new Set<(update: HubUpdate) => void>()
   const dirty = new Set<string>()
@@ -78,7 +78,7 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
   for (const key of source.keys()) retell(key)
   const unsubscribe = source.subscribe(
     (key) => {
-      if (key === null) for (const one of told.keys()) dirty.add(one)
+      if (key === null) for (const one of sent.keys()) dirty.add(one)
       else dirty.add(keyText(key))
       wake()
     },
@@ -109,22 +109,22 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
   /** @returns what is to be told of a Rollout; undefined where it looks as before */
   function retell(key: ObjectKey): HubMessage | undefined {
     const text = keyText(key)
-    const before = told.get(text)
+    const before = sent.get(text)
     const rollout = source.summary(key)
     if (rollout === undefined) {
       // Also what came and went too quickly to be told here: another replica may have told it.
       const message = { key, line: lineOf({ type: 'gone', ...key }) }
-      told.delete(text)
+      sent.delete(text)
       gone.push({ positions, message })
       if (gone.length > GONE_MAX) goneSince = gone.shift()!.positions
       return before === undefined ? undefined : message
     }
     const line = lineOf({ type: 'rollout', rollout })
-    const isTold = before?.message.line === line
-    const message = isTold ? before.message : { key: { namespace: key.namespace, name: key.name }, line }
+    const isUnchanged = before?.message.line === line
+    const message = isUnchanged ? before.message : { key: { namespace: key.namespace, name: key.name }, line }
     // It may have looked otherwise in between, and another replica may have told that.
-    told.set(text, { positions, message })
-    return isTold ? undefined : message
+    sent.set(text, { positions, message })
+    return isUnchanged ? undefined : message
   }
 
   return {
@@ -135,17 +135,17 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
       const left = gone.map(({ message }) => message.key.namespace)
       return new Set([
         ...source.keys().map(({ namespace }) => namespace),
-        ...[...told.values()].map(({ message }) => message.key.namespace),
+        ...[...sent.values()].map(({ message }) => message.key.namespace),
         ...left,
       ])
     },
-    snapshot: () => ({ positions, messages: Array.from(told.values(), ({ message }) => message) }),
+    snapshot: () => ({ positions, messages: Array.from(sent.values(), ({ message }) => message) }),
     since(known) {
       // Only the watch of Rollouts, which is the first, tells of deletions.
       if (isBeyond(goneSince.slice(0, 1), known)) return null
       const missed = (one: { readonly positions: Positions }): boolean => isBeyond(one.positions, known)
-      const left = gone.filter((one) => missed(one) && !told.has(keyText(one.message.key)))
-      const changed = [...told.values()].filter(missed)
+      const left = gone.filter((one) => missed(one) && !sent.has(keyText(one.message.key)))
+      const changed = [...sent.values()].filter(missed)
       const happened = source.events().filter((event) => isAfter(event, known))
       return {
         positions,
@@ -164,13 +164,13 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
   }
 }
 
-interface Told {
+interface SentMessage {
   /** Up to where the watches had seen when it was told so. */
   readonly positions: Positions
   readonly message: HubMessage
 }
 
-type Gone = Told
+type Gone = SentMessage
 
 function messageOfEvent({ key, event }: StreamedEvent): HubMessage {
   return { key, line: lineOf({ type: 'event', namespace: key.namespace, event }) }

@@ -39,7 +39,7 @@ export interface StreamReader {
   /** Says that the stream lives, and up to where it is known. */
   heartbeat(): void
   /** Tells something out of turn, to a reader whose rights have changed. What waits and may no longer be seen is dropped. */
-  tell(messages: readonly ReaderMessage[], digest: string): void
+  push(messages: readonly ReaderMessage[], digest: string): void
   close(): void
 }
 
@@ -134,7 +134,7 @@ export function createStreamReader({ hub, sink, clock, known, mayRead, patienceM
       if (left.length > 0 || patience !== undefined) return
       write(`: alive\n${position === null ? '' : idLine(position)}\n`)
     },
-    tell(messages, digestNow) {
+    push(messages, digestNow) {
       digest = digestNow
       left = [...messages, ...allowed(left)]
       if (patience === undefined) pump()

@@ -43,13 +43,13 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCod
   const { access, output } = options
   await using session = await openSession(access, io)
   const progress = createProgress(io)
-  const told = await tellWhilePlanning(session, options, { io, progress }).finally(progress.clear)
-  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(told, output.format, io.out))
+  const result = await planWithProgress(session, options, { io, progress }).finally(progress.clear)
+  if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(result, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
-    io.out.write(`${planView(told, drawing, output.format === 'wide').join('\n')}\n`)
+    io.out.write(`${planView(result, drawing, output.format === 'wide').join('\n')}\n`)
   }
-  return told.outcome === 'Completes' ? exitCodes.done : exitCodes.failed
+  return result.outcome === 'Completes' ? exitCodes.done : exitCodes.failed
 }
 
 /** What a plan is made with beside its options. */
@@ -59,7 +59,7 @@ interface Desk {
 }
 
 /** A large cluster takes its time: people at a terminal are told what goes on. */
-async function tellWhilePlanning(session: Session, options: PlanOptions, desk: Desk): Promise<Forecast> {
+async function planWithProgress(session: Session, options: PlanOptions, desk: Desk): Promise<Forecast> {
   const { source } = options.access
   desk.progress.say('reads the cluster')
   const key = await findRollout(session.desk, session.namespace, { named: options.name, command: 'plan' })

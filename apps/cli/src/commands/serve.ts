@@ -17,7 +17,7 @@ import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, createUndiciExchange, loadKubeConfig, type UndiciExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type LogFields, type Logger, silentLogger } from '@tranche/log'
-import { createMetrics, type Metrics, tellOfJobs, waiting } from '@tranche/metrics'
+import { createMetrics, type Metrics, exportJobMetrics, waiting } from '@tranche/metrics'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import { readTracingSettings } from '@tranche/tracing-otlp'
 import type { HostRule } from '@tranche/outgoing'
@@ -163,11 +163,11 @@ async function startPrograms(
   // Side by side: what one of them waits for is not added to what another waits for.
   cleanup.defer(() => allDone(stops.map((stop) => stop())))
   const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>, fields: LogFields = {}): void => {
-    const who = { program: name === 'webhook' ? fieldManagers.controller : fieldManagers[name], identity: `${identity}_${name}` }
-    log.info({ ...who, ...fields }, 'started')
+    const identityFields = { program: name === 'webhook' ? fieldManagers.controller : fieldManagers[name], identity: `${identity}_${name}` }
+    log.info({ ...identityFields, ...fields }, 'started')
     programs.push(program)
     readies.push(program.ready)
-    stops.push(() => program.stop().then(() => log.info(who, 'stopped')))
+    stops.push(() => program.stop().then(() => log.info(identityFields, 'stopped')))
     healthOf.set(name, followHealth(program))
   }
 
@@ -245,7 +245,7 @@ async function createQueue(options: QueueOptions, parts: QueueParts): Promise<Jo
   const { metrics } = parts
   const common = { clock: systemClock, ...waiting(metrics, 'jobs') }
   const queue = options.redisSettings === null ? createInProcessQueue(common) : await createRedisQueue(options.redisSettings)
-  if (metrics !== undefined) tellOfJobs(metrics, queue)
+  if (metrics !== undefined) exportJobMetrics(metrics, queue)
   return queue
 
   /** What speaks to Redis is loaded only where there is one. */

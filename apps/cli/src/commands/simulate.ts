@@ -126,7 +126,7 @@ async function play(session: Session): Promise<ExitCode> {
   const programs = options.command === 'dev' ? startPrograms(session, simulation) : []
   const faults = cleanup.adopt(await beginFaults(session, simulation), (open) => open.close())
   const api = await beginApi(session, simulation)
-  const kubeconfig = announce(session, { ...simulation, faults: faults.access, api })
+  const kubeconfig = shareAccess(session, { ...simulation, faults: faults.access, api })
 
   const watch = cleanup.adopt(watchCluster({ client, clock, log, preferred: demoKey }), (open) => open.stop())
   await watch.synced
@@ -203,13 +203,13 @@ async function beginApi({ options, cleanup, clock, log }: Session, simulation: S
 }
 
 /** How others get in. */
-interface Doors extends Pick<Simulation, 'access'> {
+interface Listeners extends Pick<Simulation, 'access'> {
   readonly faults: Faults['access']
   readonly api: DevApi | null
 }
 
 /** Lets others in, and tells a person how. @returns the path of the kubeconfig; null where nothing is served */
-function announce({ options, cleanup, screen }: Session, { access, faults, api }: Doors): string | null {
+function shareAccess({ options, cleanup, screen }: Session, { access, faults, api }: Listeners): string | null {
   if (access === null) return null
   const files = cleanup.adopt(writeAccessFiles(access, options.kubeconfig), ({ remove }) => remove())
   const rest = api === null ? {} : { api: api.url, apiToken: api.token }

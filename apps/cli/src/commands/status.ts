@@ -5,7 +5,7 @@ import type { CommandIo } from '../command-io.ts'
 import { askPatiently, type AskPatientlyOptions } from '../desk/ask-patiently.ts'
 import { findRollout } from '../desk/find-rollout.ts'
 import { followPatiently, isLate } from '../desk/follow-patiently.ts'
-import { tellOnce } from '../desk/tell-once.ts'
+import { printErrorOnce } from '../desk/print-error-once.ts'
 import { openSession, type Session } from '../desk/open-session.ts'
 import { type StatusExitCode, statusExitCodeOf, statusExitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
@@ -14,7 +14,7 @@ import { rolloutName, valueText } from '../output/print-value.ts'
 import { sayLines } from '../output/say-lines.ts'
 import { endBySignal } from '../stop-signals.ts'
 import { isOurs } from '../view/reports/report-words.ts'
-import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
+import { isNews, progressLine, type PrintedProgress } from '../view/reports/progress-line.ts'
 
 /** What `status` is told. */
 export interface StatusOptions {
@@ -61,10 +61,10 @@ interface Wait extends AskPatientlyOptions, Disposable {
 function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: CommandIo): Wait {
   const ended = new AbortController()
   const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
-  const tell = tellOnce(io.err)
+  const printError = printErrorOnce(io.err)
   let trouble: Error | null = null
   const stale = (error: unknown, readMs?: number): void => {
-    tell(error, readMs)
+    printError(error, readMs)
     trouble = error instanceof Error ? error : null
   }
   return {
@@ -116,15 +116,15 @@ async function awaitEnd(
   if (timeoutMs === 0) return session.desk.report(key)
   const { clock } = session
   const { signal } = wait
-  let told: Told | null = null
+  let printed: PrintedProgress | null = null
   let latest: RolloutReport | null = null
   const trouble = (error: unknown, readMs: number): void => wait.stale(error, readMs)
   for await (const report of followPatiently(session, { key, part: 'report', signal, trouble, patience: wait })) {
     latest = report
     if (isEnd(report, throughPauses)) break
     const atMs = clock.monotonicMs()
-    if (!isNews(told, report, atMs)) continue
-    told = { report, atMs }
+    if (!isNews(printed, report, atMs)) continue
+    printed = { report, atMs }
     sayLines(io.err, progressLine(report, createOutputDrawing(io.err, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: true })))
   }
   return latest

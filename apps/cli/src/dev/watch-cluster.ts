@@ -107,7 +107,7 @@ export function watchCluster(options: ClusterWatchOptions): ClusterWatch {
   }
 
   function onEvent(event: EventSnapshot): void {
-    if (!isTelling(event)) return
+    if (!isNotable(event)) return
     events = [event, ...events].sort((a, b) => b.atMs - a.atMs).slice(0, MOST_EVENTS)
   }
 
@@ -145,7 +145,7 @@ interface EventObject extends KubeObject {
 }
 
 /** Pods that come and go are seen in the map; what is left is about the release, or a warning. */
-function isTelling({ warning, object, reason }: EventSnapshot): boolean {
+function isNotable({ warning, object, reason }: EventSnapshot): boolean {
   return (
     warning || /^(Rollout|BatchRelease)\//.test(object) || (object.startsWith('DaemonSet/') && !/^Successful(Create|Delete)$/.test(reason))
   )

@@ -78,9 +78,9 @@ async function readAccount(
 
 /** @returns what the account of a pod needs, by the programs that run in it and what they are told. Pure. */
 export function neededRights({ component, args }: InstalledPod): readonly NeededRight[] {
-  const told = (option: string): readonly string[] =>
+  const optionValues = (option: string): readonly string[] =>
     args.flatMap((arg) => (arg.startsWith(`--${option}=`) ? [arg.slice(option.length + 3)] : []))
-  const watched = told('watch-namespace')
+  const watched = optionValues('watch-namespace')
   const scope: Place = watched.length === 0 ? everywhere : { namespaces: watched }
   const ofProgram = (program: 'controller' | 'executor' | 'api'): readonly NeededRight[] => [
     ...rightsOf(rulesOfPrograms[program].Cluster, everywhere),
@@ -88,18 +88,18 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
   ]
   const isOne = component === 'all-in-one'
   return [
-    ...(isOne || component === 'controller' ? [...ofProgram('controller'), ...ofLeader(told, scope)] : []),
+    ...(isOne || component === 'controller' ? [...ofProgram('controller'), ...ofLeader(optionValues, scope)] : []),
     ...(isOne || component === 'executor' ? ofProgram('executor') : []),
-    ...(component === 'api' || (isOne && told('api-port').length > 0) ? ofProgram('api') : []),
+    ...(component === 'api' || (isOne && optionValues('api-port').length > 0) ? ofProgram('api') : []),
   ]
 }
 
 /** Of the Lease, and of the kind of admission that was chosen. */
-function ofLeader(told: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {
-  const [admission = 'none'] = told('admission')
-  const [leaseNamespace = 'kube-system'] = told('lease-namespace')
-  const [namespace, name] = told('webhook-secret')[0]?.split('/') ?? []
-  const configurations = told('webhook-configuration')
+function ofLeader(optionValues: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {
+  const [admission = 'none'] = optionValues('admission')
+  const [leaseNamespace = 'kube-system'] = optionValues('lease-namespace')
+  const [namespace, name] = optionValues('webhook-secret')[0]?.split('/') ?? []
+  const configurations = optionValues('webhook-configuration')
   return [
     ...rightsOf(rulesOfPrograms.lease, { namespaces: [leaseNamespace] }),
     ...(admission === 'none' ? [] : rightsOf(rulesOfPrograms.admission, scope)),

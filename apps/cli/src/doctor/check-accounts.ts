@@ -3,7 +3,7 @@ import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
 /** So many rights that are missing are told; the others are counted. */
-const MOST_TOLD = 6
+const MOST_LISTED = 6
 const FIX =
   'helm upgrade brings back what the chart grants; with rbac.create: false, bind the rules of docs/operations/permissions.md to the account.'
 
@@ -26,11 +26,11 @@ export function accountFindings({ accounts }: Pick<ClusterSigns, 'accounts'>): r
 }
 
 function lackText({ account, components, missing, asked }: AccountSign): string {
-  const who = `the account ${account} of ${components.join(' and ')}`
-  if (missing.length === asked) return `${who} has none of the ${asked} rights that it needs`
-  const told = missing.slice(0, MOST_TOLD).map(rightText)
-  const more = missing.length - told.length
-  return `${who} may not ${told.join(', ')}${more === 0 ? '' : ` and ${more} more`}`
+  const subject = `the account ${account} of ${components.join(' and ')}`
+  if (missing.length === asked) return `${subject} has none of the ${asked} rights that it needs`
+  const listed = missing.slice(0, MOST_LISTED).map(rightText)
+  const more = missing.length - listed.length
+  return `${subject} may not ${listed.join(', ')}${more === 0 ? '' : ` and ${more} more`}`
 }
 
 /** `patch rollouts/status.rollouts.kruise.io in agents` */

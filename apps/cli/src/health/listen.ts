@@ -4,13 +4,13 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { AppError } from '@tranche/errors'
 
 /** Where a process answers programs that watch over it. */
-export interface Door {
+export interface MonitoringServer {
   readonly url: string
   close(): Promise<void>
 }
 
 /** Where it listens, and which option says so. */
-export interface DoorOptions {
+export interface MonitoringServerOptions {
   readonly host: string
   /** 0 takes a free one. */
   readonly port: number
@@ -30,7 +30,10 @@ const MOST_CONNECTIONS = 128
  *
  * @throws {AppError} PORT_IN_USE
  */
-export async function openDoor({ host, port, option }: DoorOptions, answer: RequestListener): Promise<Door> {
+export async function openMonitoringServer(
+  { host, port, option }: MonitoringServerOptions,
+  answer: RequestListener,
+): Promise<MonitoringServer> {
   const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS }
   const server = createServer(times, answer)
   dropOldest(server)
@@ -61,7 +64,7 @@ function dropOldest(server: Server): void {
   })
 }
 
-function inUse({ host, port, option }: DoorOptions, cause: Error): AppError {
+function inUse({ host, port, option }: MonitoringServerOptions, cause: Error): AppError {
   return new AppError('PORT_IN_USE', `another program listens on port ${port} of ${host}`, {
     details: { port },
     hint: `Choose another ${option}; 0 takes a free one.`,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { PortOptions } from '../options/port-options.ts'
-import { type Door, openDoor } from './listen.ts'
+import { type MonitoringServer, openMonitoringServer } from './listen.ts'
 import type { ProgramHealth } from './program-health.ts'
 
 /**
@@ -11,8 +11,8 @@ import type { ProgramHealth } from './program-health.ts'
  * @param programs by name, as they are when somebody asks
  * @throws {AppError} PORT_IN_USE
  */
-export function startHealth(options: PortOptions, programs: ReadonlyMap<string, ProgramHealth>): Promise<Door> {
-  return openDoor({ ...options, option: '--health-port' }, ({ method, url }, response) => {
+export function startHealth(options: PortOptions, programs: ReadonlyMap<string, ProgramHealth>): Promise<MonitoringServer> {
+  return openMonitoringServer({ ...options, option: '--health-port' }, ({ method, url }, response) => {
     if (method !== 'GET' && method !== 'HEAD') return answer(response, 405, { status: 'only GET is answered' })
     const path = url?.split('?')[0]
     if (path === '/healthz') return answer(response, 200, { status: 'ok' })

@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http'
 import type { Logger } from '@tranche/log'
 import type { Metrics } from '@tranche/metrics'
 import type { PortOptions } from '../options/port-options.ts'
-import { type Door, openDoor } from './listen.ts'
+import { type MonitoringServer, openMonitoringServer } from './listen.ts'
 
 /**
  * Answers `GET /metrics` to everybody who reaches the port.
  *
  * @throws {AppError} PORT_IN_USE
  */
-export function startMetrics(options: PortOptions, metrics: Pick<Metrics, 'text' | 'contentType'>, log: Logger): Promise<Door> {
-  return openDoor({ ...options, option: '--metrics-port' }, ({ method, url }, response) => {
+export function startMetrics(options: PortOptions, metrics: Pick<Metrics, 'text' | 'contentType'>, log: Logger): Promise<MonitoringServer> {
+  return openMonitoringServer({ ...options, option: '--metrics-port' }, ({ method, url }, response) => {
     if (method !== 'GET' && method !== 'HEAD') return say(response, 405, 'only GET is answered\n')
     if (url?.split('?')[0] !== '/metrics') return say(response, 404, 'there is /metrics\n')
     metrics.text().then(

@@ -62,8 +62,8 @@ export function createLiveScreen(stream: OutputStream): LiveScreen {
   /** Terminals differ in what a change of size does to lines that stand already, so everything is written anew. */
   function onResize(): void {
     shown = render()
-    const room = Math.max(0, (stream.rows ?? 24) - shown.length - 1)
-    const above = room === 0 ? [] : printed.slice(-room)
+    const freeRows = Math.max(0, (stream.rows ?? 24) - shown.length - 1)
+    const above = freeRows === 0 ? [] : printed.slice(-freeRows)
     stream.write(`${BEGIN_FRAME}${CLEAR_ALL}${[...above, ...shown].map((line) => `${line}\n`).join('')}${END_FRAME}`)
   }
 }

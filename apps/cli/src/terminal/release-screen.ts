@@ -38,14 +38,14 @@ function sizeOf({ err }: CommandIo): { readonly width: number; readonly height: 
 }
 
 function createPlainView(io: CommandIo): ReleaseScreen {
-  let told: ReleaseSnapshot | null = null
+  let printed: ReleaseSnapshot | null = null
   let waitSeen: WaitSeen | null = null
   return {
     show(snapshot) {
       if (snapshot === null) return
-      const before = told?.daemonSet === snapshot.daemonSet ? told : null
+      const before = printed?.daemonSet === snapshot.daemonSet ? printed : null
       const changes = plainLines(before, snapshot)
-      if (changes.length > 0) told = snapshot
+      if (changes.length > 0) printed = snapshot
       const { seen, line } = waitingLine(before === null ? null : waitSeen, snapshot)
       waitSeen = seen
       const lines = [...changes, ...(line === null ? [] : [line])]

@@ -3,7 +3,7 @@ import { wantsColors, wantsUnicode, type CommandIo } from '../command-io.ts'
 import { errorLine } from '../desk/error-line.ts'
 import { lookAgain } from '../desk/look-again.ts'
 import type { Session } from '../desk/open-session.ts'
-import { tellOnce } from '../desk/tell-once.ts'
+import { printErrorOnce } from '../desk/print-error-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -11,7 +11,7 @@ import { jsonLine } from '../output/print-value.ts'
 import { endBySignal } from '../stop-signals.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
 import { type ListColumns, listView } from '../view/reports/list-view.ts'
-import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
+import { isNews, progressLine, type PrintedProgress } from '../view/reports/progress-line.ts'
 import { wrapText } from '../view/reports/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
@@ -80,8 +80,8 @@ function openLive({ none, columns, output }: WatchListOptions, io: CommandIo): S
 }
 
 function openPlain({ output: { format, colors } }: WatchListOptions, io: CommandIo): Showing {
-  const printed = new Map<string, Told>()
-  const trouble = tellOnce(io.err)
+  const printed = new Map<string, PrintedProgress>()
+  const trouble = printErrorOnce(io.err)
   return {
     rollouts(rollouts, { nowMs, atMs }) {
       trouble(null)

@@ -3,7 +3,7 @@ import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '..
 import { errorLine } from '../desk/error-line.ts'
 import { followRelease } from '../desk/follow-release.ts'
 import type { Session } from '../desk/open-session.ts'
-import { tellOnce } from '../desk/tell-once.ts'
+import { printErrorOnce } from '../desk/print-error-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -11,7 +11,7 @@ import { jsonLine } from '../output/print-value.ts'
 import { endBySignal } from '../stop-signals.ts'
 import { durationText } from '../view/duration-text.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
-import { isNews, progressLine, type Told } from '../view/reports/progress-line.ts'
+import { isNews, progressLine, type PrintedProgress } from '../view/reports/progress-line.ts'
 import type { ReleasePicture } from '@tranche/steering'
 import { releaseView } from '../view/reports/release-view.ts'
 import { wrapText } from '../view/reports/wrap-text.ts'
@@ -103,16 +103,16 @@ function fitted(lines: readonly string[], rows: number): readonly string[] {
 }
 
 function openPlain({ clock }: Pick<Session, 'clock'>, { output: { format, colors } }: WatchReleaseOptions, io: CommandIo): Showing {
-  let told: Told | null = null
+  let printed: PrintedProgress | null = null
   return {
     picture({ report }) {
       const atMs = clock.monotonicMs()
-      if (!isNews(told, report, atMs)) return
-      told = { report, atMs }
+      if (!isNews(printed, report, atMs)) return
+      printed = { report, atMs }
       const drawing = createOutputDrawing(io.out, io, { colors, nowMs: clock.nowMs() })
       io.out.write(`${format === 'json' ? jsonLine(report, io.out) : progressLine(report, drawing)}\n`)
     },
-    trouble: tellOnce(io.err),
+    trouble: printErrorOnce(io.err),
     close: () => {},
   }
 }

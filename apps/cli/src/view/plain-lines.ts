@@ -11,11 +11,11 @@ const PROGRESS_SHARE = 1 / 20
  * @param told the snapshot that the last lines spoke of; null at the beginning
  * @returns one line for each change; none when nothing that matters has changed
  */
-export function plainLines(told: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): readonly string[] {
+export function plainLines(printed: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): readonly string[] {
   const lines = [
-    ...(positionText(snapshot) === (told && positionText(told)) ? [] : [positionText(snapshot)]),
-    ...(hasMoved(told, snapshot) ? [progressText(snapshot)] : []),
-    ...newlyFailing(told, snapshot).map((node) => `failing on ${node.name}: ${node.reason ?? 'not running'}`),
+    ...(positionText(snapshot) === (printed && positionText(printed)) ? [] : [positionText(snapshot)]),
+    ...(hasMoved(printed, snapshot) ? [progressText(snapshot)] : []),
+    ...newlyFailing(printed, snapshot).map((node) => `failing on ${node.name}: ${node.reason ?? 'not running'}`),
   ]
   return lines.map((line) => plainLine(snapshot, line))
 }
@@ -39,12 +39,12 @@ function comesUp(snapshot: ReleaseSnapshot): boolean {
   return snapshot.phase === 'Healthy' && snapshot.startedAtMs === null && nodesDone(snapshot) < snapshot.nodes.length
 }
 
-function hasMoved(told: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): boolean {
+function hasMoved(printed: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): boolean {
   const desired = snapshot.nodes.length
-  if (told === null || told.nodes.length !== desired || isReleasing(told) !== isReleasing(snapshot)) return true
-  const moved = Math.abs(nodesDone(snapshot) - nodesDone(told))
+  if (printed === null || printed.nodes.length !== desired || isReleasing(printed) !== isReleasing(snapshot)) return true
+  const moved = Math.abs(nodesDone(snapshot) - nodesDone(printed))
   const complete = moved > 0 && nodesDone(snapshot) === desired
-  return complete || (moved > 0 && (moved >= desired * PROGRESS_SHARE || positionText(told) !== positionText(snapshot)))
+  return complete || (moved > 0 && (moved >= desired * PROGRESS_SHARE || positionText(printed) !== positionText(snapshot)))
 }
 
 /** Without a Rollout the DaemonSet controller updates, which is told as well. */
@@ -65,7 +65,7 @@ function progressText(snapshot: ReleaseSnapshot): string {
   return `${updated} of ${desired} nodes updated, ${desired - updated - old} down`
 }
 
-function newlyFailing(told: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): NodeSnapshot[] {
-  const known = new Set(told?.nodes.filter((node) => node.state === 'failing').map((node) => `${node.name} ${node.reason}`))
+function newlyFailing(printed: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): NodeSnapshot[] {
+  const known = new Set(printed?.nodes.filter((node) => node.state === 'failing').map((node) => `${node.name} ${node.reason}`))
   return snapshot.nodes.filter((node) => node.state === 'failing' && !known.has(`${node.name} ${node.reason}`))
 }

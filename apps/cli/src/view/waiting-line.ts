@@ -9,13 +9,13 @@ export interface WaitSeen {
   /** Since when, epoch milliseconds by the cluster's clock. */
   readonly sinceMs: number
   /** When a line last spoke of it, by the same clock; null before the first. */
-  readonly toldAtMs: number | null
+  readonly printedAtMs: number | null
 }
 
 /** In the ordinary course of a batch what is waited for changes with every node; only what lasts so long is told, in milliseconds. */
 const TOLD_AFTER_MS = 2_000
 /** Told again after so long, in milliseconds. */
-const TOLD_AGAIN_AFTER_MS = 30_000
+const PRINT_AGAIN_AFTER_MS = 30_000
 
 /**
  * Says what a release waits for, for output that is not a terminal: once it has waited for the same thing for two seconds,
@@ -29,14 +29,14 @@ export function waitingLine(
 ): { readonly seen: WaitSeen | null; readonly line: string | null } {
   const { waiting, nowMs } = snapshot
   if (waiting === null) return { seen: null, line: null }
-  const now = seen?.subject === waiting.subject ? seen : { subject: waiting.subject, sinceMs: nowMs, toldAtMs: null }
-  if (now.toldAtMs === null) {
+  const now = seen?.subject === waiting.subject ? seen : { subject: waiting.subject, sinceMs: nowMs, printedAtMs: null }
+  if (now.printedAtMs === null) {
     if (nowMs - now.sinceMs < TOLD_AFTER_MS && !waitsForDecision(snapshot)) return { seen: now, line: null }
-    return { seen: { ...now, toldAtMs: nowMs }, line: plainLine(snapshot, waiting.message) }
+    return { seen: { ...now, printedAtMs: nowMs }, line: plainLine(snapshot, waiting.message) }
   }
-  if (nowMs - now.toldAtMs < TOLD_AGAIN_AFTER_MS) return { seen: now, line: null }
+  if (nowMs - now.printedAtMs < PRINT_AGAIN_AFTER_MS) return { seen: now, line: null }
   const age = durationText(nowMs - (waiting.sinceMs ?? now.sinceMs))
-  return { seen: { ...now, toldAtMs: nowMs }, line: plainLine(snapshot, `unchanged for ${age}: ${waiting.message}`) }
+  return { seen: { ...now, printedAtMs: nowMs }, line: plainLine(snapshot, `unchanged for ${age}: ${waiting.message}`) }
 }
 
 function waitsForDecision({ step, phase, paused }: ReleaseSnapshot): boolean {

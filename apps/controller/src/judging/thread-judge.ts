@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { JudgedAnswer, RawOutcome } from '@tranche/analysis'
 import type { Clock, Timer } from '@tranche/clock'
 import type { JudgePort } from '@tranche/controllers'
-import { createNamespaceTurns } from './namespace-turns.ts'
+import { createNamespaceSlot } from './namespace-slot.ts'
 
 /** What judging in a thread is made of. */
 export interface ThreadJudgeParts {
@@ -33,7 +33,7 @@ const IDLE_MS = 60_000
  * too much time or memory is ended, and the next answer gets another one.
  */
 export function createThreadJudge({ clock, longestMs = LONGEST_MS, mebibytes = MEBIBYTES }: ThreadJudgeParts): ThreadJudge {
-  const takeTurn = createNamespaceTurns()
+  const runInSlot = createNamespaceSlot()
   const closed = new AbortController()
   let thread: Worker | null = null
   let idle: Timer | null = null
@@ -58,7 +58,7 @@ export function createThreadJudge({ clock, longestMs = LONGEST_MS, mebibytes = M
   return {
     async judge(namespace, judged, signal) {
       const ending = AbortSignal.any([signal, closed.signal])
-      const outcome = await takeTurn(namespace, ending, async () => {
+      const outcome = await runInSlot(namespace, ending, async () => {
         idle?.cancel()
         thread ??= startThread()
         try {

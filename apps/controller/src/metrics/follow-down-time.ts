@@ -1,6 +1,6 @@
 import type { FleetPod } from '@tranche/fleet'
 import { controlledBy } from '@tranche/planner'
-import type { TellingParts } from './tell-of-releases.ts'
+import type { ExportParts } from './export-release-metrics.ts'
 
 /** A node without a Ready pod. */
 interface DownNode {
@@ -15,7 +15,7 @@ interface DownNode {
  * Measures for how long nodes have no Ready pod while their DaemonSet is released: from the moment in which the watch shows the pod that
  * was Ready as going, or as not Ready any more, until it shows a Ready one there.
  */
-export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<TellingParts, 'schemas'>): void {
+export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
   const { pods, nodes, daemonSets, batchReleases, newest } = cluster
   /** By DaemonSet and node: no more than there are pods of DaemonSets. */
   const down = new Map<string, DownNode>()

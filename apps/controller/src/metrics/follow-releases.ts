@@ -2,10 +2,10 @@ import type { AnalysisRun, BatchRelease, Rollout } from '@tranche/api-schema'
 import { keyText } from '@tranche/kube-types'
 import type { Metrics } from '@tranche/metrics'
 import { isFinalising } from '@tranche/planner'
-import type { TellingParts } from './tell-of-releases.ts'
+import type { ExportParts } from './export-release-metrics.ts'
 
 /** Counts what the watches show to have become of steps, batches, versions and analyses. Only who leads counts, so that nothing counts twice. */
-export function followReleases({ metrics, cluster, clock, isLeading }: Omit<TellingParts, 'schemas'>): void {
+export function followReleases({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
   const begun = new Map<string, { readonly batch: string; readonly sinceMs: number }>()
   const states = new Map<string, StepState>()
 

@@ -15,7 +15,7 @@ import type { Metrics } from '@tranche/metrics'
 import type { Exchange } from '@tranche/wire'
 import { keepCertificates } from './certificate-keeper.ts'
 import { createCertificatePort } from './certificate-port.ts'
-import { createWebhookDoor } from './webhook-door.ts'
+import { createWebhookHandler } from './webhook-handler.ts'
 import { openWebhookServer, type WebhookListen } from './webhook-server.ts'
 
 /** Where the certificate of the webhooks comes from. */
@@ -73,7 +73,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
   const client = createKubeClient({ exchange: options.exchange, clock, log, seed, userAgent: `${fieldManagers.controller}/${version}` })
   const first = options.certificate.kind === 'files' ? readCertificate(options.certificate.files, owner) : undefined
-  const server = await openWebhookServer(options.listen, createWebhookDoor({ client, clock, log, metrics }))
+  const server = await openWebhookServer(options.listen, createWebhookHandler({ client, clock, log, metrics }))
   const ready = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
   let current: Certificate | undefined
@@ -84,7 +84,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   }
   if (first !== undefined) use(first)
   const forget = follow(options, { client, log, use, first })
-  const endTelling = metrics?.gauge('tranche_webhook_certificate_left_seconds', () =>
+  const removeGauge = metrics?.gauge('tranche_webhook_certificate_left_seconds', () =>
     current === undefined ? [] : [{ labels: {}, value: (goodUntilMs(current) - clock.nowMs()) / 1000 }],
   )
   return {
@@ -93,7 +93,7 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
     stopped: end.promise,
     async stop() {
       forget()
-      endTelling?.()
+      removeGauge?.()
       await server.close()
       end.resolve()
     },

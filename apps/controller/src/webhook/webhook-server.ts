@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Certificate } from '@tranche/certificates'
-import { createShares, limitConnections, type Shares } from '@tranche/connections'
+import { createQuota, limitConnections, type Quota } from '@tranche/connections'
 import { AppError } from '@tranche/errors'
 import { receiveBodies, type ReceiveBody } from './receive-bodies.ts'
-import type { WebhookDoor } from './webhook-door.ts'
+import type { WebhookHandler } from './webhook-handler.ts'
 
 /** Where the webhooks listen. */
 export interface WebhookListen {
@@ -42,15 +42,15 @@ const CLOSE_MS = 2_000
  *
  * @throws {AppError} PORT_IN_USE
  */
-export async function openWebhookServer({ host, port }: WebhookListen, door: WebhookDoor): Promise<WebhookServer> {
+export async function openWebhookServer({ host, port }: WebhookListen, handler: WebhookHandler): Promise<WebhookServer> {
   const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS }
   const server = createServer({ minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_MS, ...times }, (request, response) => {
     response.once('close', () => idle.restore(request))
-    void answer({ door, receive, shares, onReceived: () => idle.release(request) }, request, response)
+    void answer({ handler, receive, quota, onReceived: () => idle.release(request) }, request, response)
   })
   const idle = limitConnections(server, limits)
   const receive = receiveBodies()
-  const shares = createShares(REVIEWS_OF_ADDRESS)
+  const quota = createQuota(REVIEWS_OF_ADDRESS)
   // Whoever connects without speaking TLS as we do: nothing of it is ours to mend.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
@@ -72,14 +72,18 @@ export async function openWebhookServer({ host, port }: WebhookListen, door: Web
 }
 
 interface Answering {
-  readonly door: WebhookDoor
+  readonly handler: WebhookHandler
   readonly receive: ReceiveBody
   /** Of the reviews that are being answered, by address. */
-  readonly shares: Shares
+  readonly quota: Quota
   onReceived(): void
 }
 
-async function answer({ door, receive, shares, onReceived }: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  { handler, receive, quota, onReceived }: Answering,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const gone = new AbortController()
   response.once('close', () => gone.abort(new Error('the API server has gone')))
   const say = (status: number, body: string): void =>
@@ -88,10 +92,10 @@ async function answer({ door, receive, shares, onReceived }: Answering, request:
   try {
     const body = await receive(request)
     if (body === undefined) return say(413, '{"message":"the review is too large"}\n')
-    const giveBack = shares.take(request.socket.remoteAddress ?? '')
+    const giveBack = quota.take(request.socket.remoteAddress ?? '')
     if (giveBack === null) return say(429, '{"message":"too many reviews of this address are being answered"}\n')
     onReceived()
-    const { status, body: text } = await door(request.url ?? '/', body, gone.signal).finally(giveBack)
+    const { status, body: text } = await handler(request.url ?? '/', body, gone.signal).finally(giveBack)
     say(status, text)
   } catch {
     // The connection broke: there is nobody to answer.

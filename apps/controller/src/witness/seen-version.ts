@@ -76,7 +76,7 @@ function actionsOnRollout(rollout: Rollout, was: SeenVersion, is: Seen): readonl
   const { spec, status, metadata } = rollout
   const { currentStepState, currentStepIndex, nextStepIndex } = status?.canaryStatus ?? {}
   const action = actionOf(metadata.annotations?.[rolloutAnnotations.action])
-  const told = [
+  const specActions = [
     doneTo(rollout, { was, is, path: ['spec', 'strategy', 'paused'] }, spec.strategy.paused === true ? 'pause' : 'resume'),
     doneTo(rollout, { was, is, path: ['spec', 'disabled'] }, spec.disabled === true ? 'disable' : 'enable'),
     action && doneTo(rollout, { was, is, path: ['metadata', 'annotations', rolloutAnnotations.action] }, action.type, action.said),
@@ -88,7 +88,7 @@ function actionsOnRollout(rollout: Rollout, was: SeenVersion, is: Seen): readonl
     nextStepIndex !== undefined &&
       doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'nextStepIndex'] }, 'jump', { step: nextStepIndex }),
   ].filter((one) => one !== false && one?.manager !== undefined)
-  return [...told, ...statusActions].filter((one) => one !== undefined && one !== false)
+  return [...specActions, ...statusActions].filter((one) => one !== undefined && one !== false)
 }
 
 function actionsOnTemplate(daemonSet: DaemonSet, was: SeenVersion, is: Seen): readonly UndatedAction[] {

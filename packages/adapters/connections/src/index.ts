@@ -1,2 +1,2 @@
 export { type ConnectionLimits, type IdleConnections, limitConnections } from './limit-connections.ts'
-export { createShares, type Shares } from './shares.ts'
+export { createQuota, type Quota } from './quota.ts'

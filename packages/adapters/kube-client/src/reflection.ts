@@ -78,7 +78,7 @@ export function createReflection<T, O extends KubeObject>(options: ReflectionOpt
     replace({ items, resourceVersion }) {
       const changes = replaceAll(state.store, items)
       state.position.set(resourceVersion)
-      tell(state, changes)
+      notifyHandlers(state, changes)
     },
     apply: (event) => apply(state, event),
     subscribe(handler) {
@@ -104,7 +104,7 @@ function apply<T, O extends KubeObject>(state: State<T, O>, event: WatchEvent<O>
   }
   const changes = change(state, event)
   position.set(newerResourceVersion(position.value, event.object.metadata.resourceVersion))
-  tell(state, changes)
+  notifyHandlers(state, changes)
 }
 
 function change<T, O extends KubeObject>(state: State<T, O>, event: Exclude<WatchEvent<O>, { type: 'BOOKMARK' }>): readonly Change<T>[] {
@@ -130,12 +130,16 @@ function transformOrFail<T, O extends KubeObject>(state: State<T, O>, object: O,
 }
 
 /** Tells every handler of every change, whatever some of them throw; only then fails. */
-function tell<T, O extends KubeObject>(state: State<T, O>, changes: readonly Change<T>[]): void {
-  for (const one of changes) for (const handler of state.handlers) tellOne(state, handler, one)
+function notifyHandlers<T, O extends KubeObject>(state: State<T, O>, changes: readonly Change<T>[]): void {
+  for (const one of changes) for (const handler of state.handlers) notifyHandler(state, handler, one)
   if (state.ownFault !== undefined) throw state.ownFault.error
 }
 
-function tellOne<T, O extends KubeObject>(state: State<T, O>, handler: ReflectorHandler<T>, { key, previous, current }: Change<T>): void {
+function notifyHandler<T, O extends KubeObject>(
+  state: State<T, O>,
+  handler: ReflectorHandler<T>,
+  { key, previous, current }: Change<T>,
+): void {
   const { onHandlerError } = state.options
   try {
     handler.onChange(key, previous, current)

@@ -42,9 +42,9 @@ export function createServerClock(own: Clock): ServerClock {
   function learn({ headers }: WireResponse, sentMs: number): void {
     const dateMs = readDate(headers['date'])
     if (dateMs === null) return
-    const told = { lowMs: dateMs - own.monotonicMs(), highMs: dateMs + DATE_STEP_MS - sentMs }
-    const agreed = bounds === null ? told : shared(bounds, told)
-    rival = agreed === null ? rivalAfter(rival, told, own.monotonicMs()) : null
+    const reported = { lowMs: dateMs - own.monotonicMs(), highMs: dateMs + DATE_STEP_MS - sentMs }
+    const agreed = bounds === null ? reported : shared(bounds, reported)
+    rival = agreed === null ? rivalAfter(rival, reported, own.monotonicMs()) : null
     if (agreed !== null) bounds = agreed
     else if (rival !== null && own.monotonicMs() - rival.sinceMs >= HOLD_MS) bounds = rival
     else return
@@ -90,8 +90,8 @@ interface Rival extends Bounds {
   readonly sinceMs: number
 }
 
-function rivalAfter(before: Rival | null, told: Bounds, nowMs: number): Rival {
-  return { ...((before && shared(before, told)) ?? told), sinceMs: before?.sinceMs ?? nowMs }
+function rivalAfter(before: Rival | null, reported: Bounds, nowMs: number): Rival {
+  return { ...((before && shared(before, reported)) ?? reported), sinceMs: before?.sinceMs ?? nowMs }
 }
 
 function shared(a: Bounds, b: Bounds): Bounds | null {

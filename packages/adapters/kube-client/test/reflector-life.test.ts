@@ -64,25 +64,25 @@ describe('stopping a reflector', () => {
   })
 
   it('tells nothing afterwards', async () => {
-    const { server, reflector, clock, told, run } = await running()
+    const { server, reflector, clock, reported, run } = await running()
     server.delayMs = () => 10
     server.put('a', 1)
     reflector.stop()
     await clock.advanceAsync(10)
     await run
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 })
 
 describe('an error of our own', () => {
   it('of a handler ends the run with that error; the store shows the change and the other handlers know it', async () => {
-    const { server, reflector, clock, told, run } = await running({}, {}, undefined, true)
+    const { server, reflector, clock, reported, run } = await running({}, {}, undefined, true)
     const ending = expect(run).rejects.toThrow('handler broke on a')
     server.put('a', 1)
     server.put('b', 2)
     await clock.advanceAsync(0)
     await ending
-    expect(told).toEqual(['a: none → 1'])
+    expect(reported).toEqual(['a: none → 1'])
     expect(reflector.store.list()).toEqual([1])
     await expect(reflector.whenReached('999')).rejects.toThrow('handler broke on a')
   })
@@ -90,12 +90,12 @@ describe('an error of our own', () => {
   it('of a handler goes to onHandlerError, which may let the run go on', async () => {
     const errors: string[] = []
     const onHandlerError = (error: unknown, { name }: { name: string }) => void errors.push(`${name}: ${(error as Error).message}`)
-    const { server, reflector, clock, told } = await running({}, { onHandlerError }, undefined, true)
+    const { server, reflector, clock, reported } = await running({}, { onHandlerError }, undefined, true)
     server.put('a', 1)
     server.put('b', 2)
     await clock.advanceAsync(0)
     expect(errors).toEqual(['a: handler broke on a', 'b: handler broke on b'])
-    expect(told).toEqual(['a: none → 1', 'b: none → 2'])
+    expect(reported).toEqual(['a: none → 1', 'b: none → 2'])
     reflector.stop()
   })
 

@@ -39,35 +39,35 @@ describe('a reflector', () => {
     ['as the answer', (server: FakeApiServer) => server.resetWatches()],
     ['within the stream', (server: FakeApiServer) => server.sendError(410)],
   ])('lists anew after 410 %s, and tells what was missed', async (_name, lose) => {
-    const { server, reflector, clock, told } = await running({ a: 1, b: 2 })
+    const { server, reflector, clock, reported } = await running({ a: 1, b: 2 })
     server.delayMs = () => 1_000_000
     server.remove('a')
     server.put('c', 3)
     server.compact()
     lose(server)
     await clock.advanceAsync(1_000)
-    expect(told).toEqual(['a: 1 → none', 'c: none → 3'])
+    expect(reported).toEqual(['a: 1 → none', 'c: none → 3'])
     expect(reflector.store.list()).toEqual([2, 3])
     reflector.stop()
   })
 
   it('tells an object that was made anew under its name as gone, then come', async () => {
-    const { server, reflector, clock, told } = await running({ a: 1 })
+    const { server, reflector, clock, reported } = await running({ a: 1 })
     server.delayMs = () => 1_000_000
     server.remove('a')
     server.put('a', 1)
     server.compact()
     server.resetWatches()
     await clock.advanceAsync(1_000)
-    expect(told).toEqual(['a: 1 → none', 'a: none → 1'])
+    expect(reported).toEqual(['a: 1 → none', 'a: none → 1'])
     reflector.stop()
   })
 
   it('goes by the UID even where no event said that the old object went', async () => {
-    const { server, reflector, clock, told } = await running({ a: 1 })
+    const { server, reflector, clock, reported } = await running({ a: 1 })
     server.swap('a', 2)
     await clock.advanceAsync(0)
-    expect(told).toEqual(['a: 1 → none', 'a: none → 2'])
+    expect(reported).toEqual(['a: 1 → none', 'a: none → 2'])
     reflector.stop()
   })
 
@@ -256,10 +256,10 @@ describe('a reflector', () => {
   })
 
   it('lists anew when a bookmark shows that the server was set back', async () => {
-    const { server, reflector, clock, told } = await running({ a: 1 })
+    const { server, reflector, clock, reported } = await running({ a: 1 })
     server.setBack()
     await clock.advanceAsync(61_000)
-    expect(told).toEqual(['a: 1 → none'])
+    expect(reported).toEqual(['a: 1 → none'])
     expect(reflector.resourceVersion).toBe('10')
     reflector.stop()
   })
@@ -278,20 +278,23 @@ describe('a reflector', () => {
   })
 
   it('does not tell a change that transform calls none', async () => {
-    const { server, reflector, clock, told } = await running({ a: 1 }, { transform: (thing, previous) => previous ?? thing.spec.value })
+    const { server, reflector, clock, reported } = await running({ a: 1 }, { transform: (thing, previous) => previous ?? thing.spec.value })
     server.put('a', 2)
     await clock.advanceAsync(0)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     expect(reflector.resourceVersion).toBe('102')
     reflector.stop()
   })
 
   it('lets go of an object that is no longer of interest', async () => {
-    const { server, reflector, clock, told } = await running({ a: 1 }, { transform: ({ spec }) => (spec.value < 8 ? spec.value : null) })
+    const { server, reflector, clock, reported } = await running(
+      { a: 1 },
+      { transform: ({ spec }) => (spec.value < 8 ? spec.value : null) },
+    )
     server.put('a', 9)
     server.put('b', 9)
     await clock.advanceAsync(0)
-    expect(told).toEqual(['a: 1 → none'])
+    expect(reported).toEqual(['a: 1 → none'])
     expect(reflector.store.size).toBe(0)
     expect(reflector.resourceVersion).toBe('103')
     reflector.stop()

@@ -32,7 +32,7 @@ export async function running(objects: Record<string, number> = {}, options: Opt
   const run = reflector.start(signal)
   await reflector.whenSynced()
   await clock.advanceAsync(0)
-  const told: string[] = []
+  const reported: string[] = []
   if (brokenHandler) {
     reflector.subscribe({
       onChange: ({ name }) => {
@@ -41,9 +41,9 @@ export async function running(objects: Record<string, number> = {}, options: Opt
     })
   }
   reflector.subscribe({
-    onChange: ({ name }, previous, current) => void told.push(`${name}: ${previous ?? 'none'} → ${current ?? 'none'}`),
+    onChange: ({ name }, previous, current) => void reported.push(`${name}: ${previous ?? 'none'} → ${current ?? 'none'}`),
   })
-  return { server, reflector, clock, told, run }
+  return { server, reflector, clock, reported, run }
 }
 
 /** @returns how often the server was asked for a list, or a chunk of one */

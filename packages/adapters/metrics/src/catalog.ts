@@ -37,13 +37,13 @@ const ANSWERS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 const SPANS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400]
 
 /**
- * `namespace/name`: only of Rollouts whose release is under way or that wait for a person, at most {@link TOLD_RELEASES_MAX}. One label, for
+ * `namespace/name`: only of Rollouts whose release is under way or that wait for a person, at most {@link EXPORTED_RELEASES_MAX}. One label, for
  * `namespace` is the one of the process, which Prometheus adds.
  */
 const release = { rollout: 'open' } as const
 
 /** Of how many Rollouts at a time gauges tell one by one; the first by namespace and name. */
-export const TOLD_RELEASES_MAX = 100
+export const EXPORTED_RELEASES_MAX = 100
 
 /**
  * Every metric of controller and executor: its name, what it means, and the values that its labels may have. No label names a

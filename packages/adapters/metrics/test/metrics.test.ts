@@ -48,9 +48,9 @@ describe('metrics', () => {
       throw new Error('no')
     })
     metrics.gauge('tranche_queue_keys', () => new Promise(() => {}))
-    const told = metrics.text()
+    const reported = metrics.text()
     clock.advance(2_000)
-    expect((await told).split('\n').filter((line) => /^tranche_(leader|queue_keys|build_info)/.test(line))).toEqual([
+    expect((await reported).split('\n').filter((line) => /^tranche_(leader|queue_keys|build_info)/.test(line))).toEqual([
       'tranche_build_info{version="1.2.3"} 1',
     ])
   })

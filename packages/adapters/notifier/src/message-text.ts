@@ -1,7 +1,7 @@
 import { fillTemplate, type Notification, type NotifyArgument, type Receiver } from '@tranche/api-schema'
 
 /** One thing to tell one receiver. */
-export interface Telling {
+export interface NotifierRequest {
   /** Of the Rollout, and of the Secrets that the receiver names. */
   readonly namespace: string
   /** Name of the Rollout. */
@@ -18,14 +18,14 @@ const DEFAULT_TEMPLATE = '{{event}} {{namespace}}/{{rollout}}: {{message}}'
  *
  * @param encode applied to every argument, and not to the template
  */
-export function messageText(telling: Telling, encode: (value: string) => string = (value) => value): string {
-  const { notification, receiver } = telling
-  const text = fillTemplate(receiver.template ?? DEFAULT_TEMPLATE, valuesOf(telling), encode)
+export function messageText(notifyRequest: NotifierRequest, encode: (value: string) => string = (value) => value): string {
+  const { notification, receiver } = notifyRequest
+  const text = fillTemplate(receiver.template ?? DEFAULT_TEMPLATE, valuesOf(notifyRequest), encode)
   const lost = receiver.template === undefined && notification.dropped !== undefined
   return lost ? `${text} (${notification.dropped} other messages were dropped, because too many waited)` : text
 }
 
-function valuesOf({ namespace, rollout, receiver, notification }: Telling): Readonly<Record<NotifyArgument, string>> {
+function valuesOf({ namespace, rollout, receiver, notification }: NotifierRequest): Readonly<Record<NotifyArgument, string>> {
   const { id, event, message, at, revision, step, nodes, dropped } = notification
   return {
     event,

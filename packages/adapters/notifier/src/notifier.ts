@@ -1,11 +1,11 @@
 import type { Receiver } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import type { Outgoing, OutgoingRequest, OutgoingResult, SecretReader } from '@tranche/outgoing'
-import { messageText, type Telling } from './message-text.ts'
+import { messageText, type NotifierRequest } from './message-text.ts'
 import { SIGNATURE_HEADER, signatureOf } from './signature.ts'
 
 /** What came of telling. */
-export type Told =
+export type NotifierResult =
   | { readonly kind: 'taken' }
   /** `message` begins with the field of the receiver that it is about, and says how to mend it. `retryAfterMs`: what was asked for; null: nothing. */
   | { readonly kind: 'refused'; readonly message: string; readonly retryAfterMs: number | null }
@@ -13,7 +13,7 @@ export type Told =
 /** Tells receivers. */
 export interface Notifier {
   /** @throws the signal's reason once it aborts, and nothing else */
-  tell(telling: Telling, signal: AbortSignal): Promise<Told>
+  notify(notifyRequest: NotifierRequest, signal: AbortSignal): Promise<NotifierResult>
 }
 
 /** What a notifier is made of. */
@@ -24,16 +24,16 @@ export interface NotifierParts {
 }
 
 /** How long a receiver may take, in milliseconds. */
-export const TELL_TIMEOUT_MS = 10_000
+export const NOTIFY_TIMEOUT_MS = 10_000
 
 /** Posts to Slack and to webhooks. Whatever keeps a message from being taken is a reason for people, and tried again. */
 export function createNotifier(parts: NotifierParts): Notifier {
   return {
-    async tell(telling, signal) {
+    async notify(notifyRequest, signal) {
       try {
-        const request = await toRequest(telling, parts, signal)
-        const result = await parts.outgoing.send({ ...request, method: 'POST', timeoutMs: TELL_TIMEOUT_MS }, signal)
-        return answerOf(result, telling.receiver)
+        const request = await toRequest(notifyRequest, parts, signal)
+        const result = await parts.outgoing.send({ ...request, method: 'POST', timeoutMs: NOTIFY_TIMEOUT_MS }, signal)
+        return answerOf(result, notifyRequest.receiver)
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof Unsendable) return refused(error.message)
@@ -48,19 +48,19 @@ class Unsendable extends Error {}
 
 type Post = Omit<OutgoingRequest, 'method' | 'timeoutMs'>
 
-async function toRequest(telling: Telling, parts: NotifierParts, signal: AbortSignal): Promise<Post> {
-  const { slack, webhook } = telling.receiver
-  const secret = (field: string, ref: SecretKey): Promise<string> => readSecret({ ...parts, telling, signal }, field, ref)
+async function toRequest(notifyRequest: NotifierRequest, parts: NotifierParts, signal: AbortSignal): Promise<Post> {
+  const { slack, webhook } = notifyRequest.receiver
+  const secret = (field: string, ref: SecretKey): Promise<string> => readSecret({ ...parts, notifyRequest, signal }, field, ref)
   if (slack !== undefined) {
     const url = (await secret('slack.url', slack.url)).trim()
     // What is no address may be any secret, of which nothing may be told, not even what looks like its host.
     if (!/^https?:\/\/\S+$/i.test(url) || !URL.canParse(url))
       throw new Unsendable(`slack.url: the key ${slack.url.key} of the Secret ${slack.url.name} holds no URL; write https:// and the rest`)
-    return { url, headers: commonHeaders(telling), body: JSON.stringify({ text: messageText(telling, escapeForSlack) }) }
+    return { url, headers: commonHeaders(notifyRequest), body: JSON.stringify({ text: messageText(notifyRequest, escapeForSlack) }) }
   }
   if (webhook === undefined) throw new Unsendable('slack and webhook are missing; name one of them')
-  const body = webhookBody(telling)
-  const headers: Record<string, string> = { ...commonHeaders(telling), 'x-tranche-event': telling.notification.event }
+  const body = webhookBody(notifyRequest)
+  const headers: Record<string, string> = { ...commonHeaders(notifyRequest), 'x-tranche-event': notifyRequest.notification.event }
   if (webhook.hmac !== undefined) {
     const key = await secret('webhook.hmac', webhook.hmac)
     headers[SIGNATURE_HEADER] = signatureOf(body, key, Math.floor(parts.clock.nowMs() / 1000))
@@ -78,14 +78,14 @@ interface SecretKey {
 }
 
 interface Reading extends NotifierParts {
-  readonly telling: Telling
+  readonly notifyRequest: NotifierRequest
   readonly signal: AbortSignal
 }
 
-async function readSecret({ secrets, telling, signal }: Reading, field: string, ref: SecretKey): Promise<string> {
+async function readSecret({ secrets, notifyRequest, signal }: Reading, field: string, ref: SecretKey): Promise<string> {
   let answer: Awaited<ReturnType<SecretReader['read']>>
   try {
-    answer = await secrets.read({ namespace: telling.namespace, name: ref.name, key: ref.key }, signal)
+    answer = await secrets.read({ namespace: notifyRequest.namespace, name: ref.name, key: ref.key }, signal)
   } catch {
     signal.throwIfAborted()
     // What was thrown may quote what was answered, so that its words are not repeated.
@@ -98,15 +98,15 @@ async function readSecret({ secrets, telling, signal }: Reading, field: string, 
 }
 
 /** The id is the same each time that this is told to this receiver. */
-function commonHeaders({ notification }: Telling): Readonly<Record<string, string>> {
+function commonHeaders({ notification }: NotifierRequest): Readonly<Record<string, string>> {
   return { 'content-type': 'application/json', 'idempotency-key': notification.id }
 }
 
 /** What a webhook is sent; docs/notifications.md has every member. */
-function webhookBody(telling: Telling): string {
-  const { namespace, rollout, notification } = telling
+function webhookBody(notifyRequest: NotifierRequest): string {
+  const { namespace, rollout, notification } = notifyRequest
   const { id, event, at, message, revision = '', step = 0, nodes = [], dropped = 0 } = notification
-  return JSON.stringify({ id, event, at, namespace, rollout, revision, step, nodes, message, text: messageText(telling), dropped })
+  return JSON.stringify({ id, event, at, namespace, rollout, revision, step, nodes, message, text: messageText(notifyRequest), dropped })
 }
 
 /** @see https://api.slack.com/reference/surfaces/formatting#escaping */
@@ -115,7 +115,7 @@ function escapeForSlack(value: string): string {
 }
 
 /** Of what is answered only Slack's own words are kept: another server might answer with the secrets that it was sent. */
-function answerOf(result: OutgoingResult, { slack }: Receiver): Told {
+function answerOf(result: OutgoingResult, { slack }: Receiver): NotifierResult {
   const field = slack === undefined ? 'webhook.url' : 'slack.url'
   if (result.kind === 'failed') return refused(`${field}: ${result.message}`)
   if (result.status >= 200 && result.status < 300) return { kind: 'taken' }
@@ -129,6 +129,6 @@ function retryAfterMs(headers: Readonly<Record<string, string>>): number | null 
   return seconds !== undefined && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : null
 }
 
-function refused(message: string, retryMs: number | null = null): Told {
+function refused(message: string, retryMs: number | null = null): NotifierResult {
   return { kind: 'refused', message, retryAfterMs: retryMs }
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Notification, Receiver } from '@tranche/api-schema'
 import { FakeClock, systemClock } from '@tranche/clock'
-import { createNotifier, signatureOf, type Told } from '@tranche/notifier'
+import { createNotifier, signatureOf, type NotifierResult } from '@tranche/notifier'
 import { createOutgoing, parseHostRule, type SecretReader } from '@tranche/outgoing'
 import { afterEach, describe, expect, it } from 'vitest'
 
@@ -32,7 +32,7 @@ const notification: Notification = {
 describe('a webhook', () => {
   it('is sent everything that is known, with the id as idempotency key', async () => {
     const server = await serve()
-    expect(await tell({ webhook: { url: `${server.url}/hook` } })).toEqual({ kind: 'taken' })
+    expect(await notify({ webhook: { url: `${server.url}/hook` } })).toEqual({ kind: 'taken' })
     const [request] = server.requests
     expect(request).toMatchObject({
       method: 'POST',
@@ -62,7 +62,7 @@ describe('a webhook', () => {
 
   it('can tell by the signature who sends, what, and when', async () => {
     const server = await serve()
-    await tell({ webhook: { url: server.url, hmac: { name: 'keys', key: 'hmac' } } })
+    await notify({ webhook: { url: server.url, hmac: { name: 'keys', key: 'hmac' } } })
     const { body, headers } = server.requests[0]!
     const v1 = createHmac('sha256', 'key of ours').update(`1700000000.${body}`).digest('hex')
     expect(headers['x-tranche-signature']).toBe(`t=1700000000,v1=${v1}`)
@@ -75,7 +75,7 @@ describe('a webhook', () => {
       { name: 'X-Team', value: 'ops' },
       { name: 'Authorization', valueFrom: { name: 'keys', key: 'token' } },
     ]
-    await tell({ webhook: { url: server.url, headers } })
+    await notify({ webhook: { url: server.url, headers } })
     expect(server.requests[0]?.headers).toMatchObject({ 'x-team': 'ops', authorization: 'Bearer s3cret' })
   })
 
@@ -83,7 +83,7 @@ describe('a webhook', () => {
     const server = await serve()
     const template =
       '{{event}}|{{namespace}}|{{rollout}}|{{revision}}|{{step}}|{{nodes}}|{{message}}|{{at}}|{{receiver}}|{{id}}|{{dropped}}'
-    await tell({ template, webhook: { url: server.url } }, { ...notification, dropped: 3 })
+    await notify({ template, webhook: { url: server.url } }, { ...notification, dropped: 3 })
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({
       text: 'ReleaseFailed|demo|agent|abc|2|node-1, node-2|2 nodes <failed> & more|2026-01-01T00:00:00Z|ops|id-1|3',
       dropped: 3,
@@ -92,7 +92,7 @@ describe('a webhook', () => {
 
   it('is told how many others it was not told', async () => {
     const server = await serve()
-    await tell({ webhook: { url: server.url } }, { ...notification, message: 'm', dropped: 3 })
+    await notify({ webhook: { url: server.url } }, { ...notification, message: 'm', dropped: 3 })
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({
       text: 'ReleaseFailed demo/agent: m (3 other messages were dropped, because too many waited)',
     })
@@ -102,7 +102,7 @@ describe('a webhook', () => {
 describe('Slack', () => {
   it('is sent a text in which no value can become a mark, to the URL from the Secret', async () => {
     const server = await serve()
-    await tell({ slack: { url: { name: 'keys', key: 'slack' } }, template: '*{{event}}* {{message}}' }, notification, {
+    await notify({ slack: { url: { name: 'keys', key: 'slack' } }, template: '*{{event}}* {{message}}' }, notification, {
       slack: `${server.url}/services/T0\n`,
     })
     expect(server.requests[0]).toMatchObject({ method: 'POST', path: '/services/T0', headers: { 'idempotency-key': 'id-1' } })
@@ -111,15 +111,15 @@ describe('Slack', () => {
 
   it('says why it does not take something', async () => {
     const server = await serve((response) => response.writeHead(404).end('no_service\n'))
-    const told = await tell({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: server.url })
-    expect(told).toEqual({ kind: 'refused', message: 'slack.url: answered with 404: no_service', retryAfterMs: null })
+    const result = await notify({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: server.url })
+    expect(result).toEqual({ kind: 'refused', message: 'slack.url: answered with 404: no_service', retryAfterMs: null })
   })
 })
 
 describe('a receiver that does not take something', () => {
   it.each([300, 400, 409, 500])('has said so where it answers with %i', async (status) => {
     const server = await serve((response) => response.writeHead(status).end())
-    expect(await tell({ webhook: { url: server.url } })).toEqual({
+    expect(await notify({ webhook: { url: server.url } })).toEqual({
       kind: 'refused',
       message: `webhook.url: answered with ${status}`,
       retryAfterMs: null,
@@ -128,19 +128,19 @@ describe('a receiver that does not take something', () => {
 
   it('can ask for time', async () => {
     const server = await serve((response) => response.writeHead(429, { 'retry-after': '30' }).end())
-    expect(await tell({ webhook: { url: server.url } })).toMatchObject({ kind: 'refused', retryAfterMs: 30_000 })
+    expect(await notify({ webhook: { url: server.url } })).toMatchObject({ kind: 'refused', retryAfterMs: 30_000 })
   })
 
   it('is given up after ten seconds, and the field is named', async () => {
     const clock = new FakeClock(wallMs)
     const server = await serve(() => setImmediate(() => clock.advance(10_000)))
-    expect(await tell({ webhook: { url: server.url } }, notification, {}, clock)).toMatchObject({
+    expect(await notify({ webhook: { url: server.url } }, notification, {}, clock)).toMatchObject({
       message: `webhook.url: 127.0.0.1:${server.port} did not answer within 10000 ms`,
     })
   })
 
   it('may be at a host that is not allowed', async () => {
-    expect(await tell({ webhook: { url: 'https://hooks.example.com/secret' } })).toMatchObject({
+    expect(await notify({ webhook: { url: 'https://hooks.example.com/secret' } })).toMatchObject({
       message: 'webhook.url: hooks.example.com may not be asked; whoever runs the controller allows it with --allow-host',
     })
   })
@@ -163,21 +163,21 @@ describe('a receiver that does not take something', () => {
     ],
     ['no address at all', {}, 'slack and webhook are missing; name one of them'],
   ])('may have %s', async (_what, receiver, message) => {
-    expect(await tell(receiver)).toEqual({ kind: 'refused', message, retryAfterMs: null })
+    expect(await notify(receiver)).toEqual({ kind: 'refused', message, retryAfterMs: null })
   })
 
   it('gets nothing that is secret into what is said of it, also where it sends it back', async () => {
     const server = await serve((response, { headers, body }) => response.writeHead(500).end(JSON.stringify([headers, body])))
     const receiver = { webhook: { url: server.url, headers: [{ name: 'authorization', valueFrom: { name: 'keys', key: 'token' } }] } }
-    expect(await tell(receiver)).toMatchObject({ message: 'webhook.url: answered with 500' })
+    expect(await notify(receiver)).toMatchObject({ message: 'webhook.url: answered with 500' })
     for (const other of ['s3cret:whatever', 's3cret', 'http:s3cret', 's3cret://host'])
-      expect(await tell({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: other })).toEqual({
+      expect(await notify({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: other })).toEqual({
         kind: 'refused',
         message: 'slack.url: the key slack of the Secret keys holds no URL; write https:// and the rest',
         retryAfterMs: null,
       })
     const gone = `http://127.0.0.1:1/services/s3cret`
-    expect(JSON.stringify(await tell({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: gone }))).not.toContain(
+    expect(JSON.stringify(await notify({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: gone }))).not.toContain(
       's3cret',
     )
   })
@@ -213,19 +213,19 @@ async function serve(
   return { url: `http://127.0.0.1:${port}`, port, requests }
 }
 
-async function tell(
+async function notify(
   receiver: Partial<Receiver>,
   what = notification,
   more: Readonly<Record<string, string>> = {},
   timers: typeof systemClock = systemClock,
-): Promise<Told> {
+): Promise<NotifierResult> {
   const rule = parseHostRule('127.0.0.1')
   if (typeof rule === 'string') throw new Error(rule)
   const outgoing = createOutgoing({ clock: timers, allowHosts: [rule], userAgent: 'tranche/1' })
   closing.push(() => outgoing.close())
   const notifier = createNotifier({ outgoing, secrets: secretsWith(more), clock: new FakeClock(wallMs) })
-  const telling = { namespace: 'demo', rollout: 'agent', notification: what, receiver: { name: 'ops', ...receiver } }
-  return notifier.tell(telling, new AbortController().signal)
+  const notifyRequest = { namespace: 'demo', rollout: 'agent', notification: what, receiver: { name: 'ops', ...receiver } }
+  return notifier.notify(notifyRequest, new AbortController().signal)
 }
 
 function secretsWith(more: Readonly<Record<string, string>>): SecretReader {

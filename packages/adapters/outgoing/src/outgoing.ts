@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, request as send } from 'undici'
 import { AddressRefused, lookupOutside, type Resolve } from './address-rule.ts'
 import { type HostRule, isHostAllowed } from './host-rule.ts'
 import { readBounded } from './read-bounded.ts'
-import { createRooms, type Rooms } from './rooms.ts'
+import { createSemaphore, type Semaphore } from './semaphore.ts'
 
 /** One request to a server that a policy names. */
 export interface OutgoingRequest {
@@ -70,7 +70,7 @@ const KEEP_ALIVE_MS = 10_000
 export function createOutgoing({ clock, allowHosts, userAgent, resolve }: OutgoingOptions): Outgoing {
   const connect = { lookup: lookupOutside(allowHosts, resolve) }
   const agent = new Agent({ connect, connections: CONNECTIONS, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 })
-  const rooms = createRooms(LONG_ANSWERS)
+  const semaphore = createSemaphore(LONG_ANSWERS)
   return {
     async send(request, signal) {
       signal.throwIfAborted()
@@ -83,7 +83,7 @@ export function createOutgoing({ clock, allowHosts, userAgent, resolve }: Outgoi
         ending.abort()
       })
       try {
-        return await follow(request, { agent, rooms, allowHosts, userAgent, signal: ending.signal })
+        return await follow(request, { agent, semaphore, allowHosts, userAgent, signal: ending.signal })
       } catch (error) {
         signal.throwIfAborted()
         return isLate ? failed('Timeout', `${hostOf(request)} did not answer within ${request.timeoutMs} ms`) : unreachable(error, request)
@@ -99,7 +99,7 @@ export function createOutgoing({ clock, allowHosts, userAgent, resolve }: Outgoi
 
 interface Sending {
   readonly agent: Agent
-  readonly rooms: Rooms
+  readonly semaphore: Semaphore
   readonly allowHosts: readonly HostRule[]
   readonly userAgent: string
   readonly signal: AbortSignal
@@ -159,8 +159,8 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, method: st
   return followed && typeof location === 'string' ? location : null
 }
 
-async function read(answer: Dispatcher.ResponseData, url: URL, { rooms, signal }: Sending): Promise<OutgoingResult> {
-  const body = await readBounded(answer.body, { maxBytes: MAX_ANSWER_BYTES, freeBytes: FREE_BYTES, rooms, signal })
+async function read(answer: Dispatcher.ResponseData, url: URL, { semaphore, signal }: Sending): Promise<OutgoingResult> {
+  const body = await readBounded(answer.body, { maxBytes: MAX_ANSWER_BYTES, freeBytes: FREE_BYTES, semaphore, signal })
   if (body === null) return failed('TooLarge', `${url.host} answers with more than ${MAX_ANSWER_BYTES} bytes`)
   return { kind: 'answered', status: answer.statusCode, headers: singleValues(answer.headers), body }
 }

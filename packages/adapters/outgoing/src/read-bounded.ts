@@ -1,4 +1,4 @@
-import type { Rooms } from './rooms.ts'
+import type { Semaphore } from './semaphore.ts'
 
 /** How much of a body is read. */
 export interface Bounds {
@@ -6,7 +6,7 @@ export interface Bounds {
   readonly maxBytes: number
   /** So much is read at once; who has more waits for one of `rooms`. */
   readonly freeBytes: number
-  readonly rooms: Rooms
+  readonly semaphore: Semaphore
   readonly signal: AbortSignal
 }
 
@@ -16,7 +16,10 @@ export interface Bounds {
  * @returns the text; null when there are more than `maxBytes`
  * @throws the signal's reason, and what the body throws
  */
-export async function readBounded(body: AsyncIterable<Uint8Array>, { maxBytes, freeBytes, rooms, signal }: Bounds): Promise<string | null> {
+export async function readBounded(
+  body: AsyncIterable<Uint8Array>,
+  { maxBytes, freeBytes, semaphore, signal }: Bounds,
+): Promise<string | null> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
@@ -25,7 +28,7 @@ export async function readBounded(body: AsyncIterable<Uint8Array>, { maxBytes, f
     for await (const chunk of body) {
       bytes += chunk.byteLength
       if (bytes > maxBytes) return null
-      if (bytes > freeBytes) leave ??= await rooms.enter(signal)
+      if (bytes > freeBytes) leave ??= await semaphore.acquire(signal)
       text += decoder.decode(chunk, { stream: true })
     }
     return text + decoder.decode()

@@ -72,8 +72,8 @@ const EVENTS_KEPT = 100
 export function createBullmqQueue(options: BullmqQueueOptions): JobQueue {
   const state = openQueue(options)
   return {
-    announce: (key, trace) => call(state, () => addJob(state, key, trace)),
-    announceAfter: (key, delayMs) => call(state, () => (delayMs <= 0 ? addJob(state, key) : state.delayed.delay(key, delayMs))),
+    enqueue: (key, trace) => call(state, () => addJob(state, key, trace)),
+    enqueueAfter: (key, delayMs) => call(state, () => (delayMs <= 0 ? addJob(state, key) : state.delayed.delay(key, delayMs))),
     process: (handler, workerOptions) => startWorker(state, handler, workerOptions),
     stats: () => countKeys(state),
     close: (deadlineMs) => closeQueue(state, deadlineMs),
@@ -176,7 +176,7 @@ function startWorker(state: QueueState, handler: JobHandler, { concurrency }: Wo
     name: QUEUE_NAME,
     client: createWorkerClient(redis, timing.blockMs + timing.silenceMs),
     member: state.pool.open(handler, concurrency),
-    announce: (key) => addJob(state, key),
+    enqueue: (key) => addJob(state, key),
     explain: (error) => explainRedisError(error, redis),
   })
   state.workers.add(worker)

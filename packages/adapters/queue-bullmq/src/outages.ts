@@ -27,7 +27,7 @@ const CHECK_AGAIN_MS = 2_000
 export function watchOutages({ client, settings, clock, log, check, onBack }: OutageOptions): void {
   const redis = addressText(settings)
   let awaySinceMs: number | null = null
-  let told: AppError['code'] | null = null
+  let reported: AppError['code'] | null = null
   let lastError: unknown = new Error('the connection was closed')
   let connections = 0
   let again: Timer | null = null
@@ -39,8 +39,8 @@ export function watchOutages({ client, settings, clock, log, check, onBack }: Ou
     if (connection !== connections) return
     if (fault !== null) {
       awaySinceMs ??= clock.monotonicMs()
-      if (told !== fault.code) log.error({ redis, code: fault.code, hint: fault.hint, why: fault.message }, 'cannot use Redis')
-      told = fault.code
+      if (reported !== fault.code) log.error({ redis, code: fault.code, hint: fault.hint, why: fault.message }, 'cannot use Redis')
+      reported = fault.code
       // It may be mended, as a replica by its promotion, without a new connection.
       again = clock.setTimer(CHECK_AGAIN_MS, () => void judge())
       return
@@ -48,7 +48,7 @@ export function watchOutages({ client, settings, clock, log, check, onBack }: Ou
     if (client.status !== 'ready') return
     if (awaySinceMs !== null) log.info({ redis, awayMs: Math.round(clock.monotonicMs() - awaySinceMs) }, 'Redis is back')
     awaySinceMs = null
-    told = null
+    reported = null
   }
 
   client.on('end', () => {

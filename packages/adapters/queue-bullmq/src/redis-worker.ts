@@ -25,7 +25,7 @@ export interface RedisWorkerOptions {
   /** Undefined where runs are told of no traces. */
   readonly traces: KeyTraces | undefined
   /** Announces a key, closed or not. */
-  readonly announce: (key: string) => Promise<void>
+  readonly enqueue: (key: string) => Promise<void>
   /** Says what an error means, without what must not be logged: ioredis puts the command with its arguments into it. */
   readonly explain: (error: unknown) => Error
   readonly timing: WorkerTiming
@@ -135,7 +135,7 @@ async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   // What stood in the job is gone, with it the worker that held it or Redis' memory; its key has been announced since, or will be.
   if (key === undefined) return
   // Taken while we closed: given back.
-  if (state.closing.signal.aborted) return state.announce(key)
+  if (state.closing.signal.aborted) return state.enqueue(key)
   const waitedMs = Math.max(0, state.clock.nowMs() - job.timestamp)
   state.onTaken(waitedMs)
   const taken: Taken = { key, lost: new AbortController() }

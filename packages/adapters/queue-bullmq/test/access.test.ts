@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { systemClock } from '@tranche/clock'
 import { type Logger, silentLogger } from '@tranche/log'
-import { createAnnouncer } from '@tranche/queue'
+import { createEnqueuer } from '@tranche/queue'
 import { checkRedis, createBullmqQueue, type RedisSettings } from '@tranche/queue-bullmq'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../../../scripts/redis-server.ts'
@@ -48,15 +48,15 @@ describe.skipIf(isRedisMissing)('the queue works', () => {
     const worked = recordWork()
     queue.process(worked.handler, { concurrency: 1 })
     const first = worked.next()
-    await queue.announce('a')
+    await queue.enqueue('a')
     await first
     await setPassword('two')
     password = 'two'
     await redis.admin.call('CLIENT', 'KILL', 'USER', 'app')
     const second = worked.next()
-    const announcer = createAnnouncer({ queue, clock: systemClock, log: silentLogger })
-    onTestFinished(() => announcer.stop())
-    announcer.announce('b')
+    const enqueuer = createEnqueuer({ queue, clock: systemClock, log: silentLogger })
+    onTestFinished(() => enqueuer.stop())
+    enqueuer.enqueue('b')
     await expect(second).resolves.toBe('b')
   })
 
@@ -74,15 +74,15 @@ describe.skipIf(isRedisMissing)('the password', () => {
   it('stands in no log line, at the most talkative level, when it is wrong', async () => {
     const redis = await testRedis(['--requirepass', 'another'])
     const lines: string[] = []
-    const told = Promise.withResolvers<void>()
+    const reported = Promise.withResolvers<void>()
     const note = (fields: object, message: string): void => void lines.push(inspect({ fields, message }, { depth: 10, showHidden: true }))
-    const log: Logger = { ...silentLogger, debug: note, info: note, error: note, warn: (...line) => (note(...line), told.resolve()) }
+    const log: Logger = { ...silentLogger, debug: note, info: note, error: note, warn: (...line) => (note(...line), reported.resolve()) }
     const settings = { ...redis.settings, username: 'default', password: SECRET }
     const queue = createBullmqQueue({ redis: settings, clock: systemClock, log, timing: quick })
     onTestFinished(() => queue.close(0))
     queue.process(recordWork().handler, { concurrency: 1 })
-    const refusal = await queue.announce('a').catch((error: unknown) => error)
-    await told.promise
+    const refusal = await queue.enqueue('a').catch((error: unknown) => error)
+    await reported.promise
     expect(lines.join()).toContain('does not accept the user or the password')
     expect([...lines, inspect(refusal, { depth: 10, showHidden: true })].filter((line) => line.includes(SECRET))).toEqual([])
   })
@@ -94,8 +94,8 @@ async function expectWork(settings: RedisSettings): Promise<void> {
   const worked = recordWork()
   queue.process(worked.handler, { concurrency: 2 })
   const both = Promise.all([worked.next(), worked.next()])
-  await queue.announce('a')
-  await queue.announceAfter('b', 50)
+  await queue.enqueue('a')
+  await queue.enqueueAfter('b', 50)
   await both
   await queue.close(1_000)
   expect(worked.keys).toEqual(['a', 'b'])

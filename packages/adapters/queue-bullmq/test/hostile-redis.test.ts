@@ -32,7 +32,7 @@ it.skipIf(isRedisMissing)(
     await redis.admin.lpush('hostile:jobs:wait', 'ghost', '__proto__', 'constructor')
     // The job of `a` may be worked on before it is broken.
     const [first, second] = [worked.next(), worked.next()]
-    await queue.announce('good')
+    await queue.enqueue('good')
     expect((await first) === 'a' ? await second : await first).toBe('good')
     expect(worked.keys.filter((key) => key !== 'a')).toEqual(['good'])
   },

@@ -1,6 +1,6 @@
 import { FakeClock, systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
-import { createAnnouncer } from '@tranche/queue'
+import { createEnqueuer } from '@tranche/queue'
 import { createBullmqQueue } from '@tranche/queue-bullmq'
 import { expect, it, vi } from 'vitest'
 import { isRedisMissing, plainSettings, startTestRedis } from './redis.ts'
@@ -11,29 +11,29 @@ it.skipIf(isRedisMissing)('announcer on a Redis that was ended says what is wron
   const queue = createBullmqQueue({ redis: plainSettings(port), clock: systemClock, prefix: 'test' })
   const clock = new FakeClock()
   let back: Awaited<ReturnType<typeof startTestRedis>> | undefined
-  const announcer = createAnnouncer({ queue, clock, log: silentLogger })
+  const enqueuer = createEnqueuer({ queue, clock, log: silentLogger })
   try {
-    await queue.announce('demo/agent')
+    await queue.enqueue('demo/agent')
     await redis.dispose()
-    announcer.announce('demo/agent')
+    enqueuer.enqueue('demo/agent')
     // A failed attempt leaves the timer of the next one.
     const attempt = async (): Promise<void> => {
       await vi.waitUntil(() => clock.pendingTimers > 0, { timeout: 20_000, interval: 10 })
       clock.advance(1_000)
     }
     for (let second = 0; second < 12; second++) await attempt()
-    await vi.waitUntil(() => announcer.outage() !== null, { timeout: 20_000, interval: 10 })
-    expect(announcer.outage()).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}`))
+    await vi.waitUntil(() => enqueuer.outage() !== null, { timeout: 20_000, interval: 10 })
+    expect(enqueuer.outage()).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}`))
     back = await startTestRedis({ port })
     await vi.waitUntil(
       () => {
         clock.advance(1_000)
-        return announcer.outage() === null
+        return enqueuer.outage() === null
       },
       { timeout: 30_000, interval: 50 },
     )
   } finally {
-    announcer.stop()
+    enqueuer.stop()
     await queue.close(0)
     await back?.dispose()
     await redis.dispose()

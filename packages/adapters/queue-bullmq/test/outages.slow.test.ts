@@ -1,6 +1,6 @@
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
-import { createAnnouncer, type JobOutcome } from '@tranche/queue'
+import { createEnqueuer, type JobOutcome } from '@tranche/queue'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startProxy } from './cuttable-proxy.ts'
 import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
@@ -9,14 +9,14 @@ import { isRedisMissing, plainSettings, startTestRedis, type TestRedis } from '.
 describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
   it('is killed and comes back empty: refuses announcements meanwhile, then goes on by itself, and says so in two lines', async () => {
     const redis = await testRedis()
-    const { queue, worked, lines, announcer } = bench(redis)
+    const { queue, worked, lines, enqueuer } = bench(redis)
     const first = worked.next()
-    announcer.announce('before')
+    enqueuer.enqueue('before')
     await first
     const second = worked.next()
     await redis.kill()
-    await expect(queue.announce('refused')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
-    announcer.announce('meanwhile')
+    await expect(queue.enqueue('refused')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
+    enqueuer.enqueue('meanwhile')
     await redis.start()
     await expect(second).resolves.toBe('meanwhile')
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'info'])
@@ -30,9 +30,9 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
   it('is not there at the start: waits for it, and says so once', async () => {
     const redis = await testRedis()
     await redis.kill()
-    const { worked, lines, announcer } = bench(redis)
+    const { worked, lines, enqueuer } = bench(redis)
     const first = worked.next()
-    announcer.announce('early')
+    enqueuer.enqueue('early')
     await until(() => lines.length > 0)
     await redis.start()
     await expect(first).resolves.toBe('early')
@@ -41,12 +41,12 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
 
   it('stops answering without closing a connection: refuses announcements in time, and goes on when it answers', async () => {
     const redis = await testRedis()
-    const { queue, worked, lines, announcer } = bench(redis)
+    const { queue, worked, lines, enqueuer } = bench(redis)
     await queue.stats()
     redis.freeze()
     const first = worked.next()
-    await expect(queue.announce('refused')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
-    announcer.announce('meanwhile')
+    await expect(queue.enqueue('refused')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
+    enqueuer.enqueue('meanwhile')
     await until(() => lines.length > 0)
     redis.thaw()
     await expect(first).resolves.toMatch(/refused|meanwhile/)
@@ -63,19 +63,19 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     const worked = recordWork(() => new Promise((resolve) => ends.push(resolve)))
     queue.process(worked.handler, { concurrency: 1 })
     const first = worked.next()
-    await queue.announce('a')
+    await queue.enqueue('a')
     await first
-    await queue.announce('a')
+    await queue.enqueue('a')
     proxy.cut()
     await until(() => lines.length > 0)
     ends[0]?.({ kind: 'recheckAfter', ms: 60_000 })
-    await expect(queue.announce('b')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
+    await expect(queue.enqueue('b')).rejects.toMatchObject({ code: 'REDIS_UNREACHABLE' })
     const second = worked.next()
     proxy.restore()
     await expect(second).resolves.toBe('a')
     ends[1]?.({ kind: 'awaitChange' })
     const third = worked.next()
-    await queue.announce('b')
+    await queue.enqueue('b')
     await expect(third).resolves.toBe('b')
     ends[2]?.({ kind: 'awaitChange' })
   })
@@ -88,10 +88,10 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     queue.process(worked.handler, { concurrency: 1 })
     for (let round = 0; round < 3; round++) {
       const next = worked.next()
-      await queue.announce('a')
+      await queue.enqueue('a')
       await next
-      await queue.announce('a')
-      await queue.announceAfter('a', 10_000)
+      await queue.enqueue('a')
+      await queue.enqueueAfter('a', 10_000)
       await redis.admin.flushall()
       end({ kind: 'awaitChange' })
       await until(async () => (await queue.stats()).active === 0)
@@ -101,13 +101,13 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
 
   it('is a replica for a while: says so, and goes on when it takes writes again', async () => {
     const redis = await testRedis()
-    const { queue, worked, lines, announcer } = bench(redis)
+    const { queue, worked, lines, enqueuer } = bench(redis)
     await queue.stats()
     await redis.admin.replicaof('127.0.0.1', 1)
-    await expect(queue.announce('refused')).rejects.toMatchObject({ code: 'REDIS_UNSUITABLE' })
+    await expect(queue.enqueue('refused')).rejects.toMatchObject({ code: 'REDIS_UNSUITABLE' })
     await until(() => lines.some(({ fields }) => String(fields['why']).includes('is a replica')))
     const next = worked.next()
-    announcer.announce('meanwhile')
+    enqueuer.enqueue('meanwhile')
     const connections = async (): Promise<number> => Number(/total_connections_received:(\d+)/.exec(await redis.admin.info('stats'))?.[1])
     const before = await connections()
     await until(async () => (await connections()) > before + 2)
@@ -120,12 +120,12 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
   it('has no memory left: rests between attempts instead of asking thousands of times, and goes on when it has', async () => {
     const redis = await testRedis()
     const queue = openQueue(redis.settings, 'full', { timing: quick })
-    await queue.announce('a')
+    await queue.enqueue('a')
     await redis.admin.config('SET', 'maxmemory', '1')
     const worked = recordWork()
     const next = worked.next()
     queue.process(worked.handler, { concurrency: 1 })
-    await expect(queue.announce('b')).rejects.toMatchObject({ code: 'REDIS_UNSUITABLE' })
+    await expect(queue.enqueue('b')).rejects.toMatchObject({ code: 'REDIS_UNSUITABLE' })
     const uptime = async (): Promise<number> => Number(/uptime_in_seconds:(\d+)/.exec(await redis.admin.info('server'))?.[1])
     const start = await uptime()
     const before = await scriptsOf(redis)
@@ -139,7 +139,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
   it.each(lost)('loses one key of a job (%s) and keeps the others: the next announcement is worked on', async (part) => {
     const redis = await testRedis()
     const queue = openQueue(redis.settings, 'hole', { timing: quick })
-    await queue.announce('a')
+    await queue.enqueue('a')
     const end = Promise.withResolvers<JobOutcome>()
     const worked = recordWork(() => end.promise)
     const start = (): void => void queue.process(worked.handler, { concurrency: 4 })
@@ -152,16 +152,16 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     end.resolve({ kind: 'awaitChange' })
     await until(async () => (await redis.admin.llen('hole:jobs:active')) === 0)
     const before = worked.keys.length
-    await queue.announce('a')
+    await queue.enqueue('a')
     await until(() => worked.keys.length > before)
     expect(new Set(worked.keys)).toEqual(new Set(['a']))
   })
 
   it('may throw jobs away: says so, and goes on', async () => {
     const redis = await testRedis(['--maxmemory-policy', 'allkeys-lru'])
-    const { worked, lines, announcer } = bench(redis)
+    const { worked, lines, enqueuer } = bench(redis)
     const first = worked.next()
-    announcer.announce('a')
+    enqueuer.enqueue('a')
     await first
     await until(() => lines.length > 0)
     expect(lines).toMatchObject([
@@ -181,9 +181,9 @@ function bench(redis: TestRedis) {
   const queue = openQueue(redis.settings, 'test', { lines, timing: quick })
   const worked = recordWork()
   queue.process(worked.handler, { concurrency: 1 })
-  const announcer = createAnnouncer({ queue, clock: systemClock, log: silentLogger })
-  onTestFinished(() => announcer.stop())
-  return { queue, worked, lines, announcer }
+  const enqueuer = createEnqueuer({ queue, clock: systemClock, log: silentLogger })
+  onTestFinished(() => enqueuer.stop())
+  return { queue, worked, lines, enqueuer }
 }
 
 /** How many scripts were run; all that a worker asks for is one. */

@@ -18,7 +18,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
     const prefix = newPrefix()
     const first = startWorker(redis, prefix)
     const queue = openQueue(redis.settings, prefix, { timing: quick })
-    await queue.announce('a')
+    await queue.enqueue('a')
     await first.event('started')
     // On a busy machine its lock runs out before it is frozen.
     const aborted = first.event('aborted')
@@ -32,14 +32,14 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
     // It could take the key as well.
     first.child.kill('SIGKILL')
     const again = second.next()
-    await queue.announce('a')
+    await queue.enqueue('a')
     await again
   })
 
   it('never gives a key up, however many workers die over it', async () => {
     const prefix = newPrefix()
     const queue = openQueue(redis.settings, prefix, { timing: quick })
-    await queue.announce('a')
+    await queue.enqueue('a')
     for (let death = 0; death < 2; death++) {
       const worker = startWorker(redis, prefix)
       await worker.event('started')
@@ -54,7 +54,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
   it('keeps a delayed key whose process is gone', async () => {
     const prefix = newPrefix()
     const gone = openQueue(redis.settings, prefix)
-    await gone.announceAfter('a', 300)
+    await gone.enqueueAfter('a', 300)
     await gone.close(0)
     const survivor = recordWork()
     const worked = survivor.next()
@@ -68,8 +68,8 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
     one.process(ours.handler, { concurrency: 1 })
     other.process(theirs.handler, { concurrency: 1 })
     const both = Promise.all([ours.next(), theirs.next()])
-    await one.announce('ours')
-    await other.announce('theirs')
+    await one.enqueue('ours')
+    await other.enqueue('theirs')
     await both
     expect([ours.keys, theirs.keys]).toEqual([['ours'], ['theirs']])
   })
@@ -81,7 +81,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
         const worked = recordWork()
         const all = Promise.all(keys.map(() => worked.next()))
         queue.process(worked.handler, { concurrency: 3 })
-        for (const key of keys) await queue.announce(key)
+        for (const key of keys) await queue.enqueue(key)
         await all
         await queue.close(0)
         expect([...worked.keys].sort()).toEqual([...keys].sort())
@@ -114,7 +114,7 @@ async function play(redis: TestRedis, prefix: string, steps: readonly Step[]): P
   const queues = [openQueue(redis.settings, prefix), openQueue(redis.settings, prefix)]
   const running = new Set<string>()
   /** Numbers of the announcement that was made last, and of the one that the last run came after. */
-  const announced = new Map<string, number>()
+  const enqueued = new Map<string, number>()
   const worked = new Map<string, number>()
   const breaches: string[] = []
   for (const queue of queues)
@@ -122,7 +122,7 @@ async function play(redis: TestRedis, prefix: string, steps: readonly Step[]): P
       async (key) => {
         if (running.has(key)) breaches.push(key)
         running.add(key)
-        worked.set(key, announced.get(key) ?? 0)
+        worked.set(key, enqueued.get(key) ?? 0)
         await queue.stats()
         running.delete(key)
         return { kind: 'awaitChange' }
@@ -130,10 +130,10 @@ async function play(redis: TestRedis, prefix: string, steps: readonly Step[]): P
       { concurrency: 2 },
     )
   for (const [index, { queue, key, delayMs }] of steps.entries()) {
-    announced.set(key, index + 1)
-    await queues[queue]?.announceAfter(key, delayMs)
+    enqueued.set(key, index + 1)
+    await queues[queue]?.enqueueAfter(key, delayMs)
   }
-  const isWorked = (): boolean => [...announced].every(([key, number]) => worked.get(key) === number)
+  const isWorked = (): boolean => [...enqueued].every(([key, number]) => worked.get(key) === number)
   while (!isWorked()) await queues[0]?.stats()
   await Promise.all(queues.map((queue) => queue.close(1_000)))
   expect(breaches).toEqual([])

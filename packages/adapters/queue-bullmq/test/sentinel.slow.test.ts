@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
-import { createAnnouncer } from '@tranche/queue'
+import { createEnqueuer } from '@tranche/queue'
 import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
 import { Redis } from 'ioredis'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -27,13 +27,13 @@ describe.skipIf(isRedisMissing)('under Sentinel', () => {
 
     const lines: Line[] = []
     const queue = openQueue(settings, 'sentinel', { lines, timing: quick })
-    await queue.announce('before')
+    await queue.enqueue('before')
     // Replication is asynchronous; what has not reached the replica is announced again by a sweep.
     await master.admin.wait(1, 5_000)
-    const announcer = createAnnouncer({ queue, clock: systemClock, log: silentLogger })
-    onTestFinished(() => announcer.stop())
+    const enqueuer = createEnqueuer({ queue, clock: systemClock, log: silentLogger })
+    onTestFinished(() => enqueuer.stop())
     await master.kill()
-    announcer.announce('meanwhile')
+    enqueuer.enqueue('meanwhile')
     const worked = recordWork()
     const both = Promise.all([worked.next(), worked.next()])
     queue.process(worked.handler, { concurrency: 1 })

@@ -9,7 +9,7 @@ const CLOSE_MS = 10_000
 
 describe('what is sent', () => {
   it('is what moved: passes that found nothing to do are left out, those that failed are not', async () => {
-    const spans = await told(async (tracer) => {
+    const spans = await exportedSpans(async (tracer) => {
       await tracer.begin('idle pass', { ifMoved: true }, async () => tracer.inside('look', { ifMoved: true }, async () => {}))
       await tracer.begin('job', { ifMoved: true }, () =>
         tracer.inside('pass', { ifMoved: true }, () => tracer.inside('PATCH pods', {}, async () => {})),
@@ -30,7 +30,7 @@ describe('what is sent', () => {
 
   it('goes on with the trace that it comes after, and begins one of its own after what is none', async () => {
     const before = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-    const spans = await told(async (tracer) => {
+    const spans = await exportedSpans(async (tracer) => {
       tracer.begin('after', { after: before }, () => {})
       for (const after of ['', 'x', '00-00-00-00', '\u0000', `${before};x`]) tracer.begin('own', { after }, () => {})
       tracer.after(before, () => tracer.inside('echo', {}, () => {}))
@@ -41,7 +41,7 @@ describe('what is sent', () => {
   })
 
   it('begins a new trace after many passes that followed from one another, and names the old one', async () => {
-    const spans = await told(async (tracer) => {
+    const spans = await exportedSpans(async (tracer) => {
       let after: string | undefined
       for (let pass = 0; pass < 70; pass++) after = tracer.begin(`pass ${pass}`, { after }, (span) => span.next())
     })
@@ -52,7 +52,7 @@ describe('what is sent', () => {
   })
 
   it('does not count what comes long after a span as its doing', async () => {
-    await told(async (tracer) => {
+    await exportedSpans(async (tracer) => {
       let late: (() => string | undefined) | undefined
       tracer.begin('pass', { ifMoved: true }, (span) => {
         late = () => span.within(() => tracer.current())
@@ -132,10 +132,10 @@ interface WireSpan {
 }
 
 /** What arrives of what `tell` tells, in order of its ends. */
-async function told(tell: (tracer: Tracer) => Promise<void>): Promise<readonly WireSpan[]> {
+async function exportedSpans(record: (tracer: Tracer) => Promise<void>): Promise<readonly WireSpan[]> {
   await using receiver = await startReceiver(() => 200)
   const { tracer, close } = await tracerFor(receiver, { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' })
-  await tell(tracer)
+  await record(tracer)
   await close(CLOSE_MS)
   return receiver.messages.flatMap(({ body }) => {
     const { resourceSpans } = JSON.parse(body.toString()) as {

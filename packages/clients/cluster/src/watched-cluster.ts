@@ -66,10 +66,10 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
     ...reflection,
     fleet: forReports && options.reflection !== undefined ? stampedFleet(reflection.fleet) : reflection.fleet,
     newest: {
-      daemonSets: createNewest(daemonSets, telling(options, resourcePaths.daemonSets, daemonSets)),
-      batchReleases: createNewest(batchReleases, telling(options, resourcePaths.batchReleases, batchReleases)),
-      rollouts: createNewest(rollouts, telling(options, resourcePaths.rollouts, rollouts)),
-      policies: createNewest(policies, telling(options, resourcePaths.releasePolicies, policies)),
+      daemonSets: createNewest(daemonSets, writeListener(options, resourcePaths.daemonSets, daemonSets)),
+      batchReleases: createNewest(batchReleases, writeListener(options, resourcePaths.batchReleases, batchReleases)),
+      rollouts: createNewest(rollouts, writeListener(options, resourcePaths.rollouts, rollouts)),
+      policies: createNewest(policies, writeListener(options, resourcePaths.releasePolicies, policies)),
     },
     async start(signal, failed) {
       if (options.reflection === undefined) for (const reflector of [...needed, ...mayLack]) reflector.start(signal).catch(failed)
@@ -97,7 +97,7 @@ async function whenSyncedIfServed(
 }
 
 /** @returns what hears of our own writes to a resource; undefined where nobody wants to */
-function telling<T extends KubeObject>(
+function writeListener<T extends KubeObject>(
   { onWritten }: WatchedClusterOptions,
   { plural }: ResourcePath,
   reflector: Reflector<T>,

@@ -15,9 +15,9 @@ function setUp(shown: KubeObject | undefined) {
   const store = { get: () => seen.shown, size: 1, list: () => [], byIndex: () => [] }
   const positionOf = (namespace: string): string => (namespace === key.namespace ? seen.position : '9999')
   const listsOf = (namespace: string): Lists => (namespace === key.namespace ? seen.lists : { begun: 9, done: 99 })
-  const told: KubeObject[] = []
-  const newest = createNewest({ store, positionOf, listsOf }, (object) => told.push(object))
-  return { seen, newest, told, version: () => newest.get(key)?.metadata.resourceVersion }
+  const reported: KubeObject[] = []
+  const newest = createNewest({ store, positionOf, listsOf }, (object) => reported.push(object))
+  return { seen, newest, reported, version: () => newest.get(key)?.metadata.resourceVersion }
 }
 
 describe('the newest of an object', () => {
@@ -65,10 +65,10 @@ describe('the newest of an object', () => {
   })
 
   it('tells of every answer, older ones too', () => {
-    const { newest, told } = setUp(at('5'))
+    const { newest, reported } = setUp(at('5'))
     const answers = [at('9'), at('8')]
     for (const answer of answers) newest.learn(answer)
-    expect(told).toEqual(answers)
+    expect(reported).toEqual(answers)
   })
 
   it('is no older answer that comes late', () => {

@@ -45,7 +45,7 @@ export async function carryOut(ports: SteeringPorts, order: ActionOrder, options
   const written = await writeAction(ports, { order, action }, untilWritten(options))
   if (written.kind === 'dryRun') return answer(action, 'accepted', `nothing is written (dryRun); else ${written.message}`)
   const standing = await awaitAnswer(ports, { order, written: written.action, facts: written.facts }, options)
-  if (options.timeUp?.aborted !== true) await written.told
+  if (options.timeUp?.aborted !== true) await written.eventRecorded
   if (standing.kind === 'refused') throw refusalError(standing, order)
   const state = standing.kind === 'acknowledged' ? 'acknowledged' : 'accepted'
   return { ...answer(action, state, standing.message), repeated: written.repeated }
@@ -82,7 +82,7 @@ type Written =
       /** By an earlier request. */
       readonly repeated: boolean
       /** Settles when the event was written, or could not be. */
-      readonly told: Promise<void>
+      readonly eventRecorded: Promise<void>
     }
 
 interface Asked {
@@ -114,8 +114,8 @@ async function writeAction(ports: SteeringPorts, { order, action }: Asked, optio
     if (plan.kind === 'repeated') {
       const { record } = plan
       // A write of ours went through, though its answer was lost: nobody has told of it yet.
-      const told = mayBeOurs ? tell(ports, plan, facts) : Promise.resolve()
-      return { kind: 'written', action: { record, generation: undefined }, facts, repeated: !mayBeOurs, told }
+      const eventRecorded = mayBeOurs ? recordRepeated(ports, plan, facts) : Promise.resolve()
+      return { kind: 'written', action: { record, generation: undefined }, facts, repeated: !mayBeOurs, eventRecorded }
     }
     if (order.dryRun === true) return { kind: 'dryRun', message: plan.message }
     options.signal?.throwIfAborted()
@@ -124,9 +124,15 @@ async function writeAction(ports: SteeringPorts, { order, action }: Asked, optio
     const sent = await send(ports, plan, { ...options, read: read.rollout, isStop: mustGetThrough })
     mayBeOurs ||= sent === 'unknown'
     if (typeof sent !== 'object') continue
-    const told = recordEvent(ports, plan.target, sent, plan.record)
+    const eventRecorded = recordEvent(ports, plan.target, sent, plan.record)
     const generation = sent.metadata.generation
-    return { kind: 'written', action: { record: plan.record, generation }, facts: withWritten(facts, plan, sent), repeated: false, told }
+    return {
+      kind: 'written',
+      action: { record: plan.record, generation },
+      facts: withWritten(facts, plan, sent),
+      repeated: false,
+      eventRecorded,
+    }
   }
   throw new AppError('WRITE_CONFLICT', `${order.on} ${keyText(order.key)} is being written by others all the time`, {
     details: { attempts: MOST_ATTEMPTS },
@@ -144,7 +150,7 @@ function maybeWritten({ id, type }: Action, error: unknown): AppError {
   })
 }
 
-async function tell(
+async function recordRepeated(
   ports: SteeringPorts,
   { target, record }: ActionPlan & { readonly kind: 'repeated' },
   facts: ActionFacts,

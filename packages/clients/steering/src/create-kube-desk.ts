@@ -15,7 +15,7 @@ import { readEvents } from './read-events.ts'
 import { readAllFacts, readFacts } from './read-facts.ts'
 import type { AskOptions, ReleaseDesk } from './release-desk.ts'
 import { templateOfRevision } from './template-of-revision.ts'
-import { whoAmI } from './who-am-i.ts'
+import { readOwnUsername } from './own-username.ts'
 import type { SteeringPorts, ActionOrder } from './action-order.ts'
 
 /** What a desk over a cluster is made of. */
@@ -43,7 +43,7 @@ export function createKubeDesk(ports: KubeDeskOptions): ReleaseDesk {
     events: (key, options) => readEvents(ports, key, options),
     template: (key, revision, options) => about(key, options, (facts) => templateOfRevision(facts, revision)),
     async act(key, { on = 'Rollout', ...action }, options) {
-      const by = await whoAmI(ports.client, options)
+      const by = await readOwnUsername(ports.client, options)
       return carryOut(ports, { ...action, on, key, by, via: ports.via }, options)
     },
   }

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '@tranche/clock'
-import { createBell } from './bell.ts'
+import { createWakeSignal } from './wake-signal.ts'
 import type { FollowEnd, ReleasePart, SeenRelease } from './release-desk.ts'
 
 /** What is followed. */
@@ -34,9 +34,9 @@ export async function* followChanges<P extends ReleasePart>({
 }: FollowChangesOptions<P>): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
   const ended = new AbortController()
   const until = AbortSignal.any([signal, ended.signal])
-  const bell = createBell(clock)
-  until.addEventListener('abort', () => bell.ring(), { once: true })
-  const source = open({ until, changed: () => bell.ring() })
+  const wakeSignal = createWakeSignal(clock)
+  until.addEventListener('abort', () => wakeSignal.raise(), { once: true })
+  const source = open({ until, changed: () => wakeSignal.raise() })
   try {
     while (!signal.aborted) {
       if (source.isUnwatchable()) return 'unwatchable'
@@ -47,7 +47,7 @@ export async function* followChanges<P extends ReleasePart>({
         const spentMs = clock.monotonicMs() - beganMs
         await sleep(clock, Math.max(SHORTEST_GAP_MS, spentMs / BUSY_SHARE), signal).catch(() => {})
       }
-      await bell.wait(quietMs)
+      await wakeSignal.wait(quietMs)
     }
     return 'stopped'
   } catch (error) {

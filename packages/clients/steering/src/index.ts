@@ -22,5 +22,5 @@ export type {
 export { selectorText } from './selector-text.ts'
 export { templateOfRevision } from './template-of-revision.ts'
 export { allWatchedFacts, watchedFacts } from './watched-facts.ts'
-export { whoAmI } from './who-am-i.ts'
+export { readOwnUsername } from './own-username.ts'
 export type { SteeringPorts, ActionOrder } from './action-order.ts'

@@ -42,13 +42,13 @@ describe('an action over REST', () => {
 describe('following over REST', () => {
   it('reads again when the stream tells of a change, and what it does not tell of now and then', async () => {
     const clock = new FakeClock()
-    const told = Promise.withResolvers<void>()
+    const reported = Promise.withResolvers<void>()
     let reads = 0
     const desk = deskOf(
       {
         rollout: (async () => ({ read: ++reads })) as unknown as ApiClient['rollout'],
         async *stream({ signal }) {
-          await told.promise
+          await reported.promise
           yield { type: 'reset' } as const
           await new Promise((resolve) => signal.addEventListener('abort', resolve))
         },
@@ -60,7 +60,7 @@ describe('following over REST', () => {
     const changed = seen.next()
     await clock.advanceAsync(5_000)
     expect(reads).toBe(1)
-    told.resolve()
+    reported.resolve()
     await expect(changed).resolves.toMatchObject({ value: { value: { read: 2 } } })
     const quiet = seen.next()
     await clock.advanceAsync(11_000)

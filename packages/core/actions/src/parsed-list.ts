@@ -36,14 +36,14 @@ export function listedItems(text: string | undefined): readonly ListedItem[] {
  *
  * @param items newest last
  */
-export function listText(items: readonly ListedItem[], { most, mostBytes }: ListRoom): string {
+export function listText(items: readonly ListedItem[], { most, mostBytes }: ListLimits): string {
   let kept = items.slice(-most)
   while (kept.length > 1 && sizeBytes(JSON.stringify(kept)) > mostBytes) kept = kept.slice(1)
   return JSON.stringify(kept)
 }
 
 /** How much of a list there is room for. */
-interface ListRoom {
+interface ListLimits {
   readonly most: number
   readonly mostBytes: number
 }

@@ -120,10 +120,10 @@ function planOnRollout(action: Action, facts: ActionFacts, rollout: Rollout): Ac
 function pendingRefusal(rollout: Rollout, { id, type }: Action): ActionRejection | null {
   const pending = unansweredAction(rollout)
   if (pending === undefined || pending.id === id || (type === 'abort' && pending.type !== 'abort')) return null
-  const who = pending.by === undefined ? 'somebody' : pending.by
+  const requester = pending.by === undefined ? 'somebody' : pending.by
   return refused(
     'ACTION_PENDING',
-    `${who} has asked for ${pending.type} (id ${pending.id}), and the controller has not answered yet`,
+    `${requester} has asked for ${pending.type} (id ${pending.id}), and the controller has not answered yet`,
     pending.type === 'abort' ? 'wait for the answer' : 'wait for the answer and decide again, or abort',
   )
 }

@@ -15,9 +15,9 @@ interface Asker {
 
 const ASKERS = 3
 const step = fc.oneof(
-  fc.record({ kind: fc.constant('look' as const), who: fc.nat(ASKERS - 1) }),
-  fc.record({ kind: fc.constant('write' as const), who: fc.nat(ASKERS - 1) }),
-  fc.record({ kind: fc.constantFrom('apply' as const, 'status' as const, 'status' as const), who: fc.constant(0) }),
+  fc.record({ kind: fc.constant('look' as const), askerIndex: fc.nat(ASKERS - 1) }),
+  fc.record({ kind: fc.constant('write' as const), askerIndex: fc.nat(ASKERS - 1) }),
+  fc.record({ kind: fc.constantFrom('apply' as const, 'status' as const, 'status' as const), askerIndex: fc.constant(0) }),
 )
 
 it('puts a template back over the one alone that was looked at first, and the one that was found then (G10)', () => {
@@ -30,10 +30,10 @@ it('puts a template back over the one alone that was looked at first, and the on
         first: null,
         plan: null,
       }))
-      for (const { kind, who } of steps) {
+      for (const { kind, askerIndex } of steps) {
         if (kind === 'apply') facts = observed(applied(facts))
         if (kind === 'status') facts = touched(facts)
-        const asker = askers[who]!
+        const asker = askers[askerIndex]!
         if (kind === 'look') {
           if (asker.plan?.kind === 'refused' || asker.plan?.kind === 'repeated') continue
           asker.plan = planAction(asker.action, facts)

@@ -1,8 +1,15 @@
 export { type PeerActivity, peerText } from './peer-activity.ts'
 export { batchReach, type BatchReach } from './nodes/batch-reach.ts'
 export { batchScope, type BatchScope, isInScope, isInSteps } from './nodes/batch-scope.ts'
-export { failedTurns, type TurnQuestion } from './nodes/failed-turns.ts'
-export { type Candidate, type ChoiceRules, firstCandidates, notReadyTurns, type Turn, turnOf } from './pass/candidate-order.ts'
+export { failedDueNodes, type DueNodesQuery } from './nodes/failed-due-nodes.ts'
+export {
+  type Candidate,
+  type ChoiceRules,
+  firstCandidates,
+  dueNotReadyNodes,
+  type OrderReason,
+  orderReasonOf,
+} from './pass/candidate-order.ts'
 export { type Outbox, withNotifications } from './notify/outbox.ts'
 export {
   FIRST_BACK_OFF_MS,
@@ -19,9 +26,9 @@ export { receiverTrouble } from './notify/receiver-trouble.ts'
 export { type Wait, waitOf } from './notify/reminders.ts'
 export { hasOldPod, isInReach, isOld, type Revisions } from './old-nodes.ts'
 export { type NodeTally, tallyNodes } from './pass/node-tally.ts'
-export type { Announcement, Confirmation, PassView } from './pass/pass-view.ts'
+export type { PublishedTarget, Confirmation, PassView } from './pass/pass-view.ts'
 export type { NodeToConfirm, PodToConfirm, Questions } from './pass/questions.ts'
-export { toAnnouncement } from './pass/to-announcement.ts'
+export { toPublishedTarget } from './pass/to-published-target.ts'
 export { type NodeOutlook, nodeOutlook } from './pass/node-outlook.ts'
 export { agrees, type PassPlan, type PassWait, type PermittedPod, planPass } from './pass/plan-pass.ts'
 export { badBeforeText, firstNodes, unwellText } from './release/unwell-text.ts'

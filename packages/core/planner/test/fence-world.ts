@@ -19,7 +19,7 @@ import {
   widenRecord,
 } from '@tranche/flight'
 import {
-  type Announcement,
+  type PublishedTarget,
   batchScope,
   type Confirmation,
   type NodeToConfirm,
@@ -193,7 +193,7 @@ class FenceWorld {
   #releases = 1
   /** The annotation in which a release that let go left what was in flight. */
   #unsettled: string | null = null
-  readonly #announcements: Announcement[]
+  readonly #publishedTargets: PublishedTarget[]
   /** D of G1 and G2: nodes on which we deleted a pod, without an available one since, desired all the while. */
   readonly #down = new Map<string, Deleted>()
   /** Since which version a node has been without a Ready pod, whoever caused it. */
@@ -249,7 +249,7 @@ class FenceWorld {
     this.#record = openRecord(createRecord(allowance, String(this.#version)), allowance, String(this.#version))
     this.#largestLimit = limit
     this.#noteLimit()
-    this.#announcements = [this.#announcement()]
+    this.#publishedTargets = [this.#published()]
     this.#executors = Array.from({ length: (this.#roams ? 2 : 1) + this.#random(3) }, () => this.#newExecutor())
   }
 
@@ -276,7 +276,7 @@ class FenceWorld {
       for (const executor of this.#executors) {
         this.#deliver(executor, this.#log.length)
         this.#deliverNodes(executor, this.#nodeLog.length)
-        executor.heard = this.#announcements.length
+        executor.heard = this.#publishedTargets.length
         while (executor.jobs.length > 0) this.#perform(executor, 0)
         executor.home = this.#home()
         this.#decide(executor)
@@ -389,7 +389,7 @@ class FenceWorld {
       desired: new Map(),
       confirmations: new Map(),
       brokenSince: new Map(),
-      heard: this.#announcements.length,
+      heard: this.#publishedTargets.length,
       home: null,
       deafUntil: 0,
       nodeCursor: 0,
@@ -404,7 +404,7 @@ class FenceWorld {
 
   #moveExecutor(executor: Executor, at: number): void {
     if (executor.frozenUntil > this.#nowMs) return
-    if (this.#random(3) === 0) executor.heard += this.#random(this.#announcements.length - executor.heard + 1)
+    if (this.#random(3) === 0) executor.heard += this.#random(this.#publishedTargets.length - executor.heard + 1)
     if (executor.blindUntil <= this.#nowMs && this.#random(3) === 0)
       this.#deliverNodes(executor, executor.nodeCursor + this.#random(this.#nodeLog.length - executor.nodeCursor + 1))
     if (executor.deafUntil <= at && this.#random(250) === 0) executor.deafUntil = at + 50 + this.#random(400)
@@ -453,7 +453,7 @@ class FenceWorld {
     const { record, uid, rules } = home
     const fleet = fleetOf(this.#nodes, executor, this.#bad)
     const plan = planPass({
-      announcement: this.#announcements[executor.heard - 1]!,
+      published: this.#publishedTargets[executor.heard - 1]!,
       releaseUid: uid,
       record,
       nodes: rules,
@@ -639,7 +639,7 @@ class FenceWorld {
 
   #beginChange(change: Change): void {
     const holds: readonly Hold[] = change.kind === 'stop' ? [{ reason: 'Paused', id: '1' }] : []
-    if (change.kind === 'stop' || change.kind === 'handOver') this.#announce({ paused: true })
+    if (change.kind === 'stop' || change.kind === 'handOver') this.#publish({ paused: true })
     if (change.kind === 'rollOver') this.#changeTemplate()
     if (change.kind === 'scope') {
       this.#rules = pick(this.#random, ruleSets)
@@ -690,7 +690,7 @@ class FenceWorld {
       const carried = carryOver(this.#record)
       this.#unsettled = carried === null ? null : carriedText(carried)
       this.#releaseUid = null
-      this.#announce({ controlledBy: undefined, canaryRevision: undefined, partition: undefined })
+      this.#publish({ controlledBy: undefined, canaryRevision: undefined, partition: undefined })
       if (this.#random(2) === 0) this.#changeTemplate()
       change.at = 'create'
     } else if (at === 'create') {
@@ -705,7 +705,7 @@ class FenceWorld {
       if (inherited !== null) this.report.inheritances++
       if (!again) change.at = 'claim'
     } else {
-      this.#announce({ controlledBy: this.#releaseUid ?? undefined, canaryRevision: this.#template, partition: this.#partition() })
+      this.#publish({ controlledBy: this.#releaseUid ?? undefined, canaryRevision: this.#template, partition: this.#partition() })
       if (again) change.at = 'inherit'
       else {
         this.#unsettled = null
@@ -717,7 +717,7 @@ class FenceWorld {
   #changeTemplate(): void {
     this.#template = pick(this.#random, ['v1', 'v2', 'v3'])
     this.#generation++
-    this.#announce({})
+    this.#publish({})
   }
 
   #open(change: Change): void {
@@ -735,7 +735,7 @@ class FenceWorld {
       limit,
       scope: this.#scope(),
     }
-    this.#announce({ paused: false, canaryRevision: this.#template, partition: allowance.partition })
+    this.#publish({ paused: false, canaryRevision: this.#template, partition: allowance.partition })
     this.#compareAndSwap(this.#home(), openRecord(before, allowance, before.watermark))
     this.#change = null
   }
@@ -752,7 +752,7 @@ class FenceWorld {
   #widen(limit: number): void {
     if (this.#record.state !== 'open') return
     const partition = this.#partition()
-    this.#announce({ partition })
+    this.#publish({ partition })
     this.#compareAndSwap(
       this.#home(),
       widenRecord(this.#record, {
@@ -765,12 +765,12 @@ class FenceWorld {
     )
   }
 
-  #announce(change: Partial<Announcement>): void {
+  #publish(change: Partial<PublishedTarget>): void {
     const generations = { generation: this.#generation, observedGeneration: this.#generation }
-    this.#announcements.push({ ...this.#announcements.at(-1)!, ...generations, ...change })
+    this.#publishedTargets.push({ ...this.#publishedTargets.at(-1)!, ...generations, ...change })
   }
 
-  #announcement(): Announcement {
+  #published(): PublishedTarget {
     return {
       uid: 'daemonset',
       generation: this.#generation,

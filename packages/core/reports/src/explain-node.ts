@@ -1,6 +1,6 @@
 import type { Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
-import { firstNodes, hasOldPod, stepsOf, toAnnouncement, type NodeOutlook, nodeOutlook } from '@tranche/planner'
+import { firstNodes, hasOldPod, stepsOf, toPublishedTarget, type NodeOutlook, nodeOutlook } from '@tranche/planner'
 import { stateQuestion } from './node-state.ts'
 import { outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
@@ -100,12 +100,12 @@ function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutloo
   const { daemonSet, monotonicMs } = facts
   const record = release?.status?.flight
   if (daemonSet === undefined || release === undefined || record === undefined) return null
-  const announcement = toAnnouncement(daemonSet)
+  const published = toPublishedTarget(daemonSet)
   const { uid: releaseUid } = release.metadata
   const nodes = release.spec.tranche?.nodes
   return nodeOutlook(
     {
-      announcement,
+      published,
       releaseUid,
       record,
       nodes,

@@ -253,15 +253,15 @@ describe('the revisions of a DaemonSet', () => {
     const toy = aToy()
     toy.setImage('v2')
     settle(toy)
-    const told = (): readonly string[] =>
+    const reported = (): readonly string[] =>
       reportRevisions(readToy(toy)).map(({ revision, role, nodes, held }) => `${revision} ${role} ${nodes} ${held}`)
-    expect(told()).toEqual(['hash-v2 canary 2 false', 'hash-v1 stable 3 false'])
+    expect(reported()).toEqual(['hash-v2 canary 2 false', 'hash-v1 stable 3 false'])
     toy.setImage('v3')
     settle(toy)
-    expect(told()).toEqual(['hash-v3 canary 2 false', 'hash-v2 none 0 false', 'hash-v1 stable 3 false'])
+    expect(reported()).toEqual(['hash-v3 canary 2 false', 'hash-v2 none 0 false', 'hash-v1 stable 3 false'])
     toy.act({ id: '1', type: 'abort' })
     settle(toy)
-    expect(told()).toEqual(['hash-v1 stable 5 false', 'hash-v3 none 0 true', 'hash-v2 none 0 false'])
+    expect(reported()).toEqual(['hash-v1 stable 5 false', 'hash-v3 none 0 true', 'hash-v2 none 0 false'])
   })
 })
 

@@ -1,6 +1,6 @@
 import type { NodeReport } from '@tranche/api-schema'
 import { FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
-import { nodeOutlook, toAnnouncement } from '@tranche/planner'
+import { nodeOutlook, toPublishedTarget } from '@tranche/planner'
 import {
   explainNode,
   explainRollout,
@@ -151,7 +151,7 @@ function outlookIn({ daemonSet, release, fleet, monotonicMs }: ReleaseFacts, nam
   const record = release.status?.flight
   return nodeOutlook(
     {
-      announcement: toAnnouncement(daemonSet),
+      published: toPublishedTarget(daemonSet),
       releaseUid: 'release',
       record,
       fleet,

@@ -117,10 +117,10 @@ function check<T>(value: unknown, { schema, kind, rule, standIns = {}, validate,
   )
   const fixed = issues.length === 0 ? value : fixObject(value, schema, standIns)
   if (fixed === null) return { problems: [...wrong, ...unknown], advice: [], object: null }
-  const told = [...wrong, ...unknown]
-  const isNew = ({ path }: Problem | Advice): boolean => !told.some((other) => isWithin(path, other.path))
+  const reported = [...wrong, ...unknown]
+  const isNew = ({ path }: Problem | Advice): boolean => !reported.some((other) => isWithin(path, other.path))
   const object = issues.length === 0 ? (value as T) : null
-  return { problems: [...told, ...validate(fixed as T).filter(isNew)], advice: advise(fixed as T).filter(isNew), object }
+  return { problems: [...reported, ...validate(fixed as T).filter(isNew)], advice: advise(fixed as T).filter(isNew), object }
 }
 
 /** Of a field that is told already, and what is in it, nothing more is said. */

@@ -62,12 +62,12 @@ const LONGEST_TEXT = 900
 export function problemsText(problems: readonly (Problem | Advice)[]): string {
   const [first, ...others] = problems.map(problemText)
   if (first === undefined) return ''
-  let told = first
+  let reported = first
   for (const [index, text] of others.entries()) {
-    if (told.length + text.length > LONGEST_TEXT) return `${told} (and ${others.length - index} more)`
-    told = `${told}; and ${text}`
+    if (reported.length + text.length > LONGEST_TEXT) return `${reported} (and ${others.length - index} more)`
+    reported = `${reported}; and ${text}`
   }
-  return told
+  return reported
 }
 
 /** @returns a value as JSON, cut where it would fill the screen */

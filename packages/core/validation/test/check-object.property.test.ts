@@ -62,7 +62,7 @@ describe('anything at any field', () => {
     fc.assert(
       fc.property(spoilt('Rollout', rolloutWith()), fc.option(fc.nat(50)), (value, desired) => {
         const { problems, advice, object } = checkRollout(value, { desired, workloadExists: null })
-        expectTold([...problems, ...advice])
+        expectFindings([...problems, ...advice])
         if (problems.length > 0) refused += 1
         else expect(object).toEqual(value)
         if (object !== null) expect(problems).toEqual(expect.arrayContaining([...validateSpec(object, { desired })]))
@@ -78,7 +78,7 @@ describe('anything at any field', () => {
     fc.assert(
       fc.property(spoilt('BatchRelease', batchReleaseWith({}, { tranche: {} })), (value) => {
         const { problems, advice, object } = checkBatchRelease(value)
-        expectTold([...problems, ...advice])
+        expectFindings([...problems, ...advice])
         if (problems.length > 0) refused += 1
         if (object === null || problems.length > 0 || validateBatchRelease(object).length > 0) return
         expectResolvableBatches(object)
@@ -102,7 +102,7 @@ describe('anything at any field', () => {
       fc.property(fc.array(document, { maxLength: 4 }), (documents) => {
         const found = checkDocuments(documents)
         expect(found).toHaveLength(documents.length)
-        for (const { problems, advice } of found) expectTold([...problems, ...advice])
+        for (const { problems, advice } of found) expectFindings([...problems, ...advice])
       }),
       { numRuns: 300 },
     )
@@ -116,7 +116,7 @@ describe('any text', () => {
     fc.assert(
       fc.property(text, (action) => {
         const parsed = parseAction(rolloutAnnotated({ 'tranche.dev/action': action }))
-        if (parsed.kind === 'problem') expectTold([parsed.problem])
+        if (parsed.kind === 'problem') expectFindings([parsed.problem])
         else expect(parsed.kind).toBe('action')
       }),
     )
@@ -125,14 +125,14 @@ describe('any text', () => {
   it('in a key of ours is in order or told', () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.values(daemonSetAnnotations)), text, (key, value) => {
-        expectTold(validateKeys({ annotations: { [key]: value } }))
+        expectFindings(validateKeys({ annotations: { [key]: value } }))
       }),
     )
   })
 })
 
 /** A field, a rule and a way out, in text that any JSON can carry and that fits into a message. */
-function expectTold(findings: readonly (Problem | Advice)[]): void {
+function expectFindings(findings: readonly (Problem | Advice)[]): void {
   for (const finding of findings) {
     expect(finding.path).not.toBe('')
     expect(finding.message).not.toBe('')

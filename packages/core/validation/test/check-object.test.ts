@@ -56,9 +56,9 @@ describe('fields of the wrong type', () => {
       metadata: { name: 'x' },
       spec: { ...broken, ...spec },
     })
-    const told = problems.map(({ path }) => path)
-    expect(told).toEqual(expect.arrayContaining([...missing, 'spec.failure.maxFailedNodes', 'spec.soak.step']))
-    expect(new Set(told).size).toBe(told.length)
+    const reported = problems.map(({ path }) => path)
+    expect(reported).toEqual(expect.arrayContaining([...missing, 'spec.failure.maxFailedNodes', 'spec.soak.step']))
+    expect(new Set(reported).size).toBe(reported.length)
   })
 
   it.each([

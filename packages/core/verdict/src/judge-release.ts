@@ -21,7 +21,7 @@ export interface ReleaseCase {
   /** For how long this release was stopped; undefined while nothing is known of that. */
   readonly stopped: StoppedTime | undefined
   /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
-  readonly notReadyInTurn?: readonly string[] | undefined
+  readonly notReadyDue?: readonly string[] | undefined
   /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
   readonly createRefused?: string | undefined
 }

@@ -26,7 +26,7 @@ export interface VerdictQuestion extends Times {
   readonly terms: FailureTerms
   readonly plan: ReleasePlan
   /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
-  readonly notReadyInTurn?: readonly string[] | undefined
+  readonly notReadyDue?: readonly string[] | undefined
   /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
   readonly createRefused?: string | undefined
 }
@@ -96,7 +96,7 @@ function findingsOf(question: VerdictQuestion): Findings {
     if (finding.kind === 'failed') found.push({ failed: finding.failed, suspect })
     else leftMs = Math.min(leftMs, finding.leftMs)
   }
-  for (const node of question.notReadyInTurn ?? []) {
+  for (const node of question.notReadyDue ?? []) {
     if (accepted.has(node)) continue
     const failed = { node, reason: 'NodeNotReady', message: 'the node was NotReady when its turn came' }
     found.push({ failed, suspect: { pod: undefined } })

@@ -1,7 +1,7 @@
-import type { Told } from './to-forecast.ts'
+import type { ForecastInputs } from './to-forecast.ts'
 import { isSimulated } from './pod-times.ts'
 import { toSeconds } from './eta-range.ts'
-import { roomText } from './room-text.ts'
+import { capacityText } from './capacity-text.ts'
 import type { StopTime } from './pod-times.ts'
 import { meanOf } from './statistics.ts'
 
@@ -13,7 +13,7 @@ export function assumptionsOf({
   times,
   mishaps,
   minReadySeconds,
-}: Told & { readonly minReadySeconds: number }): readonly string[] {
+}: ForecastInputs & { readonly minReadySeconds: number }): readonly string[] {
   const { believed, isCoarse, crowd } = times
   const mostSeconds = toSeconds(believed[Math.round(0.9 * (believed.length - 1))] ?? 0)
   const persons = (snapshot.rollout.spec.strategy.canary?.steps ?? []).some(
@@ -37,18 +37,18 @@ export function assumptionsOf({
     ...(minReadySeconds > 0 ? [`a pod counts as available after ${minReadySeconds} s (minReadySeconds)`] : []),
     ...(persons ? [`steps that wait for a person are approved after ${request.approveAfterSeconds ?? 0} s`] : []),
     ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} succeed at once`]),
-    roomText(snapshot.daemonSet ?? daemonSet, daemonSet),
+    capacityText(snapshot.daemonSet ?? daemonSet, daemonSet),
     ...mishaps,
     ...snapshot.unread.map((what) => `not known: ${what}`),
   ]
 }
 
-function stopText({ ms, told }: StopTime): string {
+function stopText({ ms, source }: StopTime): string {
   const text = `pods stop within ${toSeconds(ms)} s`
-  switch (told) {
+  switch (source) {
     case 'ByReleases':
       return `${text}: so long places stood empty in the last release`
-    case 'ByNobody':
+    case 'ByDefault':
       return `${text}, which nothing tells yet: it may be up to a second more or less for each`
     default:
       return text

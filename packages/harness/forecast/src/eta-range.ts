@@ -54,7 +54,7 @@ function offMs({ believed, stop, isCoarse, crowd }: PodTimes): { readonly less: 
   if (believed.length === 0) return { less: coarse, more: coarse }
   const quickest = believed[Math.floor(TAIL * believed.length)]!
   const crowded = crowd === null ? 0 : meanOf(believed) - quickest
-  const [stopLess, stopMore] = stop.told === 'ByNobody' ? [Math.min(STOP_OFF_MS, stop.ms), STOP_OFF_MS] : [0, 0]
+  const [stopLess, stopMore] = stop.source === 'ByDefault' ? [Math.min(STOP_OFF_MS, stop.ms), STOP_OFF_MS] : [0, 0]
   return { less: coarse + crowded + stopLess, more: coarse + stopMore }
 }
 

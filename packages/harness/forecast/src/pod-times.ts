@@ -21,7 +21,7 @@ export interface PodTimes {
 /** How long a pod takes to stop, and who says so: pods of earlier releases, the settings of simulated nodes, or nobody. */
 export interface StopTime {
   readonly ms: number
-  readonly told: 'ByReleases' | 'BySettings' | 'ByNobody'
+  readonly source: 'ByReleases' | 'BySettings' | 'ByDefault'
 }
 
 /** What is measured. */
@@ -55,9 +55,9 @@ const HIDDEN_VARIANCE = 1_000 ** 2 / 6
  * in a release, and then only from the moment when their kubelets took them up: a crowd waits for the scheduler.
  */
 export function measurePods({ snapshot, daemonSet, planned, limit }: PodTimesQuestion): PodTimes {
-  const told = snapshot.pods.flatMap((pod) => startOf(pod) ?? [])
-  const most = medianOf(told.map(wholeMsOf)) ?? START_MS
-  const sound = told.filter((start) => wholeMsOf(start) <= OUTLIER * Math.max(most, 1_000))
+  const reported = snapshot.pods.flatMap((pod) => startOf(pod) ?? [])
+  const most = medianOf(reported.map(wholeMsOf)) ?? START_MS
+  const sound = reported.filter((start) => wholeMsOf(start) <= OUTLIER * Math.max(most, 1_000))
   const company = companyOf(sound)
   const quiet = sound.filter((start) => company(start) <= COMPANY * limit)
   const isQuiet = quiet.length >= ENOUGH || quiet.length === sound.length
@@ -100,15 +100,15 @@ function stopTime({ snapshot, daemonSet, planned, limit }: PodTimesQuestion, sta
   const annotations = planned.spec.template.metadata?.annotations ?? {}
   const graceMs = graceMsOf(planned)
   if (annotations[`${SETTINGS_PREFIX}stop-ms`] !== undefined || snapshot.nodes.some(isSimulated))
-    return { ms: Math.min(readPodSettings(annotations, '', '').stopMs, graceMs), told: 'BySettings' }
+    return { ms: Math.min(readPodSettings(annotations, '', '').stopMs, graceMs), source: 'BySettings' }
   const measured = measureStop({
     starts: starts.filter(replacedBy(snapshot, daemonSet)),
     limit,
     minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1_000,
     longestMs: graceMsOf(daemonSet) + GRACE_MARGIN_MS,
   })
-  if (measured === undefined) return { ms: Math.min(STOP_MS, graceMs), told: 'ByNobody' }
-  return { ms: Math.min(measured, graceMs + GRACE_MARGIN_MS), told: 'ByReleases' }
+  if (measured === undefined) return { ms: Math.min(STOP_MS, graceMs), source: 'ByDefault' }
+  return { ms: Math.min(measured, graceMs + GRACE_MARGIN_MS), source: 'ByReleases' }
 }
 
 /**

@@ -4,11 +4,11 @@ import { hashOf, templateOf, templateText } from '@tranche/planner'
 import { type BatchTimes, type Chronicle, revisionOf, type Taken } from './chronicle.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
-import { createTurns, createUntaken } from './turn-text.ts'
+import { createOrderReasons, createUntaken } from './order-reason.ts'
 import type { PodTimes } from './pod-times.ts'
 
 /** What a forecast is told from. */
-export interface Told {
+export interface ForecastInputs {
   readonly snapshot: ClusterSnapshot
   /** With the planned change. */
   readonly daemonSet: DaemonSet
@@ -20,21 +20,21 @@ export interface Told {
 }
 
 /** Tells what was played. */
-export function toForecast(told: Told): Forecast {
-  const { chronicle, daemonSet } = told
-  const outcome = outcomeOf(told)
+export function toForecast(inputs: ForecastInputs): Forecast {
+  const { chronicle, daemonSet } = inputs
+  const outcome = outcomeOf(inputs)
   const first = chronicle.taken.filter(isOfFirst(chronicle))
-  const hit = nodesHit(told, outcome, first)
+  const hit = nodesHit(inputs, outcome, first)
   return {
-    nodes: [...takenNodes(told, first), ...otherNodes(told, first)],
-    etaSeconds: outcome === 'Completes' || outcome === 'RollsBack' ? etaOf(told, chronicle.endedMs ?? 0) : null,
-    peakUnavailable: peakOf(told),
+    nodes: [...takenNodes(inputs, first), ...otherNodes(inputs, first)],
+    etaSeconds: outcome === 'Completes' || outcome === 'RollsBack' ? etaOf(inputs, chronicle.endedMs ?? 0) : null,
+    peakUnavailable: peakOf(inputs),
     maxUnavailable: chronicle.limit,
     outcome,
     nodesHit: hit,
-    message: messageOf(told, outcome, hit),
+    message: messageOf(inputs, outcome, hit),
     batches: batchesOf(chronicle),
-    assumptions: assumptionsOf({ ...told, minReadySeconds: daemonSet.spec.minReadySeconds ?? 0 }),
+    assumptions: assumptionsOf({ ...inputs, minReadySeconds: daemonSet.spec.minReadySeconds ?? 0 }),
   }
 }
 
@@ -44,9 +44,9 @@ function isOfFirst({ taken, batches }: Chronicle): (one: Pick<Taken, 'release'>)
   return ({ release }) => release === first
 }
 
-function outcomeOf(told: Told): Forecast['outcome'] {
-  const { endedMs, begunMs, rollout } = told.chronicle
-  if (begunMs === null && isDisabled(rollout) && !isUpToDate(told)) return 'Blocked'
+function outcomeOf(inputs: ForecastInputs): Forecast['outcome'] {
+  const { endedMs, begunMs, rollout } = inputs.chronicle
+  if (begunMs === null && isDisabled(rollout) && !isUpToDate(inputs)) return 'Blocked'
   if (begunMs === null && !isStalled(rollout)) return 'Completes'
   if (endedMs !== null) return conditionOf(rollout, 'Succeeded')?.status === 'False' ? 'RollsBack' : 'Completes'
   return rollout.status?.failure?.stops === true || conditionOf(rollout, 'Stalled')?.reason === 'ReleaseFailed' ? 'Stops' : 'Blocked'
@@ -57,7 +57,7 @@ function isDisabled({ status, spec }: Rollout): boolean {
 }
 
 /** Every pod runs the template that is planned. */
-function isUpToDate({ daemonSet, snapshot: { revisions, pods } }: Told): boolean {
+function isUpToDate({ daemonSet, snapshot: { revisions, pods } }: ForecastInputs): boolean {
   const planned = templateText(daemonSet.spec.template)
   const revision = revisions.find((one) => templateText(templateOf(one)) === planned)
   return revision !== undefined && pods.every((pod) => revisionOf(pod) === hashOf(revision))
@@ -71,26 +71,26 @@ function conditionOf({ status }: Rollout, type: string) {
   return status?.conditions?.find((condition) => condition.type === type)
 }
 
-function nodesHit({ chronicle }: Told, outcome: Forecast['outcome'], first: readonly Taken[]): number {
+function nodesHit({ chronicle }: ForecastInputs, outcome: Forecast['outcome'], first: readonly Taken[]): number {
   if (outcome === 'Completes') return new Set(first.map(({ node }) => node)).size
   return chronicle.canary === undefined ? 0 : chronicle.nodesWith(chronicle.canary).size
 }
 
-function takenNodes(told: Told, first: readonly Taken[]): Forecast['nodes'] {
-  const turnText = createTurns(told)
+function takenNodes(inputs: ForecastInputs, first: readonly Taken[]): Forecast['nodes'] {
+  const orderReasonText = createOrderReasons(inputs)
   const seen = new Set<string>()
   return first.flatMap((taken) => {
     if (seen.has(taken.node)) return []
     seen.add(taken.node)
     const { node: name, batch, atMs } = taken
-    return [{ name, batch, order: seen.size, reason: turnText(taken), atSeconds: toSeconds(atMs) }]
+    return [{ name, batch, order: seen.size, reason: orderReasonText(taken), atSeconds: toSeconds(atMs) }]
   })
 }
 
-function otherNodes(told: Told, first: readonly Taken[]): Forecast['nodes'] {
+function otherNodes(inputs: ForecastInputs, first: readonly Taken[]): Forecast['nodes'] {
   const seen = new Set(first.map(({ node }) => node))
-  const reasonOf = createUntaken(told)
-  const others = told.snapshot.nodes.filter(({ metadata }) => !seen.has(metadata.name))
+  const reasonOf = createUntaken(inputs)
+  const others = inputs.snapshot.nodes.filter(({ metadata }) => !seen.has(metadata.name))
   return others
     .flatMap((node) => {
       const reason = reasonOf(node)
@@ -99,7 +99,7 @@ function otherNodes(told: Told, first: readonly Taken[]): Forecast['nodes'] {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function etaOf({ chronicle, daemonSet, times }: Told, wholeMs: number): NonNullable<Forecast['etaSeconds']> {
+function etaOf({ chronicle, daemonSet, times }: ForecastInputs, wholeMs: number): NonNullable<Forecast['etaSeconds']> {
   const byBatch = Map.groupBy(chronicle.taken, ({ release, batch }) => `${release} ${batch}`)
   return etaRange({
     batches: [...byBatch.values()].map((taken) => taken.map(({ node }) => node)),
@@ -111,7 +111,7 @@ function etaOf({ chronicle, daemonSet, times }: Told, wholeMs: number): NonNulla
 }
 
 /** Nodes that are down to begin with count. */
-function peakOf({ chronicle, snapshot }: Told): number {
+function peakOf({ chronicle, snapshot }: ForecastInputs): number {
   const desired = snapshot.daemonSet?.status?.desiredNumberScheduled ?? snapshot.pods.length
   let down = Math.max(0, desired - chronicle.upAtStart)
   let most = down
@@ -144,8 +144,8 @@ function pauseText({ rollout, hasPausedAt }: Chronicle, { index, readyMs }: Batc
   return step.pause.duration === undefined ? 'person' : `${step.pause.duration}s`
 }
 
-function messageOf(told: Told, outcome: Forecast['outcome'], hit: number): string {
-  const { chronicle, snapshot } = told
+function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: number): string {
+  const { chronicle, snapshot } = inputs
   const { rollout, begunMs, batches } = chronicle
   const said = rollout.status?.message ?? ''
   if (outcome === 'Completes' && begunMs === null) return 'Nothing is to be released: every node runs the template of the DaemonSet.'

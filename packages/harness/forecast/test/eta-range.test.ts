@@ -6,7 +6,7 @@ const names = (count: number): readonly string[] => Array.from({ length: count }
 const timesOf = (believed: readonly number[]): PodTimes => ({
   believed,
   startMsOf: (node) => believed[Number(node.slice('node-'.length)) % believed.length] ?? 10_000,
-  stop: { ms: 1_000, told: 'ByReleases' },
+  stop: { ms: 1_000, source: 'ByReleases' },
   isCoarse: false,
   crowd: null,
 })
@@ -35,7 +35,7 @@ it('adds what whole seconds hide, and half of everything where no pod tells', ()
 
 it('adds a second for each pod where nothing tells how long one takes to stop, and takes off no more than it takes', () => {
   const rangeOf = (ms: number) => {
-    const times: PodTimes = { ...timesOf([9_000, 9_000, 9_000]), stop: { ms, told: 'ByNobody' } }
+    const times: PodTimes = { ...timesOf([9_000, 9_000, 9_000]), stop: { ms, source: 'ByDefault' } }
     return etaRange({ batches: [names(10)], limit: 5, times, minReadyMs: 0, wholeMs: 20_000 })
   }
   expect([rangeOf(1_500), rangeOf(400)]).toEqual([

@@ -6,9 +6,9 @@ import type { SimulatedCluster } from '../src/simulated-cluster.ts'
 
 it('says which machine could not be made to fail', async () => {
   const clock = new VirtualClock()
-  const told: ((write: Pick<AcceptedWrite, 'kind' | 'object'>) => void)[] = []
-  const observe = (listener: (typeof told)[number]): (() => void) => {
-    told.push(listener)
+  const reported: ((write: Pick<AcceptedWrite, 'kind' | 'object'>) => void)[] = []
+  const observe = (listener: (typeof reported)[number]): (() => void) => {
+    reported.push(listener)
     return () => {}
   }
   const kill = (node: string): Promise<void> => (node === 'node-2' ? Promise.reject(new Error('the node is gone')) : Promise.resolve())
@@ -19,7 +19,7 @@ it('says which machine could not be made to fail', async () => {
     spec: { nodeName: 'node-1' },
     status: { conditions: [{ type: 'Ready', status: 'True' }] },
   }
-  for (const listener of told) listener({ kind: 'Pod', object: object as never })
+  for (const listener of reported) listener({ kind: 'Pod', object: object as never })
   await clock.run()
   expect(mishaps).toEqual(['not played: node-2 could not be made to fail (the node is gone)'])
 })

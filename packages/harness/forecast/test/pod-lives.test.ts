@@ -7,7 +7,7 @@ it.each([3_120, 9_430, 1_149])('lets pods be ready together, and all of them tak
   const times: PodTimes = {
     believed: [startMs],
     startMsOf: () => startMs,
-    stop: { ms: 0, told: 'ByReleases' },
+    stop: { ms: 0, source: 'ByReleases' },
     isCoarse: false,
     crowd: null,
   }
@@ -32,7 +32,7 @@ it.each([
   ['node-1', 'agent:v3', 'prompt'],
   ['machine-1', 'agent:v3-bad-crash', 'prompt'],
 ])('lets a new pod on %s with the image %s be %s: only simulated nodes say by the tag what becomes of it', (nodeName, image, name) => {
-  const times: PodTimes = { believed: [], startMsOf: () => 1_000, stop: { ms: 0, told: 'ByNobody' }, isCoarse: false, crowd: null }
+  const times: PodTimes = { believed: [], startMsOf: () => 1_000, stop: { ms: 0, source: 'ByDefault' }, isCoarse: false, crowd: null }
   const lives = createLives({ times, pods: [], takenAtMs: 0, nowMs: () => 0, crashes: () => false, simulated: new Set(['node-1']) })
   expect(lives({ metadata: { name: 'p', uid: '1' }, spec: { nodeName, containers: [{ image }] } } as unknown as Pod).name).toBe(name)
 })

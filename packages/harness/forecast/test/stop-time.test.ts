@@ -9,12 +9,12 @@ type Asked = Parameters<typeof question>[1]
 const measure = (release: PlayedRelease, asked: Asked = {}): PodTimes =>
   measurePods(question(releasedPods(release), { limit: release.limit, ...asked }))
 const seconds = ({ stop }: PodTimes): number => Math.round(stop.ms / 100) / 10
-const unknown = { ms: 1_500, told: 'ByNobody' }
+const unknown = { ms: 1_500, source: 'ByDefault' }
 
 describe('how long pods take to stop', () => {
   it('is told by how soon the place of a node that is up again is taken in a release', () => {
     const times = measure(one)
-    expect([times.stop.told, seconds(times)]).toEqual(['ByReleases', expect.closeTo(2.4, 0)])
+    expect([times.stop.source, seconds(times)]).toEqual(['ByReleases', expect.closeTo(2.4, 0)])
   })
 
   it.each<[string, Partial<PlayedRelease>]>([
@@ -28,7 +28,7 @@ describe('how long pods take to stop', () => {
   ])('%s', (_, part) => {
     const release = { ...one, ...part }
     const times = measure(release, { spec: { minReadySeconds: (release.minReadyMs ?? 0) / 1_000 } })
-    expect(times.stop.told).toBe('ByReleases')
+    expect(times.stop.source).toBe('ByReleases')
     expect(Math.abs(times.stop.ms - release.stopMs)).toBeLessThan(500)
   })
 
@@ -72,12 +72,12 @@ describe('how long pods take to stop', () => {
       spec: { nodeName: `later-${at}` },
     }))
     const times = measurePods(question([...pods, ...later], { limit: 6 }))
-    expect([times.stop.told, seconds(times)]).toEqual(['ByReleases', expect.closeTo(2.4, 0)])
+    expect([times.stop.source, seconds(times)]).toEqual(['ByReleases', expect.closeTo(2.4, 0)])
   })
 
   it('is at most the grace period and a little where nothing tells, or where the planned one is shorter', () => {
     const short = { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } }
-    expect(measure({ ...one, batches: [3] }, short).stop).toEqual({ ms: 1_000, told: 'ByNobody' })
+    expect(measure({ ...one, batches: [3] }, short).stop).toEqual({ ms: 1_000, source: 'ByDefault' })
     const asked = question(releasedPods({ ...one, stopMs: 30_000 }), { limit: 6 })
     expect(measurePods(asked).stop.ms).toBeGreaterThan(29_000)
     const planned = { ...asked.planned, spec: short.spec } as typeof asked.planned
@@ -100,7 +100,7 @@ describe('how long pods take to stop', () => {
       const times = measure(release)
       const truth = meanOf(starts) + stopMs
       const off = Math.abs(meanOf(times.believed) + times.stop.ms - truth)
-      expect(times.stop.told).toBe('ByReleases')
+      expect(times.stop.source).toBe('ByReleases')
       expect(off).toBeLessThan(Math.max(truth / 20, 100))
     })
     fc.assert(holds, { numRuns: 60, seed: 1 })

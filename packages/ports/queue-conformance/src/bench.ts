@@ -11,8 +11,8 @@ export interface Bench {
 export const DELAY_MS = 400
 
 /** Announces keys one after the other. */
-export async function announceAll(queue: JobQueueHarness, keys: readonly string[]): Promise<void> {
-  for (const key of keys) await queue.producer.announce(key)
+export async function enqueueAll(queue: JobQueueHarness, keys: readonly string[]): Promise<void> {
+  for (const key of keys) await queue.producer.enqueue(key)
 }
 
 /** Lets every run that goes on end well, and waits for what follows. */

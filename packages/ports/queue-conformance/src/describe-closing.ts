@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { announceAll, DELAY_MS, endAll, type Bench } from './bench.ts'
+import { enqueueAll, DELAY_MS, endAll, type Bench } from './bench.ts'
 
 /** Q7: the end of a worker and of a queue. */
 export function describeClosing(bench: () => Bench): void {
   it('Q7 starts no handler after close', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a', 'b'])
+    await enqueueAll(queue, ['a', 'b'])
     await queue.settle()
     const closing = queue.consumer.close(DELAY_MS)
     work.running()[0]?.end()
@@ -18,7 +18,7 @@ export function describeClosing(bench: () => Bench): void {
   it('Q7 starts no handler for what was delayed when it closed', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await queue.producer.announceAfter('a', DELAY_MS)
+    await queue.producer.enqueueAfter('a', DELAY_MS)
     await queue.consumer.close(0)
     await queue.advance(DELAY_MS * 2 + queue.latenessMs)
     expect(work.runs).toHaveLength(0)
@@ -27,7 +27,7 @@ export function describeClosing(bench: () => Bench): void {
   it('Q7 lets a running handler end in its own time before the deadline', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     const closing = watchSettling(queue.consumer.close(DELAY_MS))
     await queue.advance(DELAY_MS / 2)
@@ -40,7 +40,7 @@ export function describeClosing(bench: () => Bench): void {
   it('Q7 aborts the signal of a running handler at the deadline and waits no longer', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     const closing = watchSettling(queue.consumer.close(DELAY_MS))
     await queue.advance(DELAY_MS / 2)
@@ -53,7 +53,7 @@ export function describeClosing(bench: () => Bench): void {
   it('Q7 takes the earliest deadline when closed twice', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     const first = queue.consumer.close(DELAY_MS * 100)
     const second = queue.consumer.close(0)
@@ -74,17 +74,17 @@ export function describeClosing(bench: () => Bench): void {
   it('takes announcements after close without a word', async () => {
     const { queue } = bench()
     await queue.producer.close(0)
-    await queue.producer.announce('a')
-    await queue.producer.announceAfter('b', DELAY_MS)
+    await queue.producer.enqueue('a')
+    await queue.producer.enqueueAfter('b', DELAY_MS)
   })
 
   it('leaves the other workers alone when one closes, and its key to them', async () => {
     const { queue, work } = bench()
     const first = queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     const closing = first.close(DELAY_MS)
-    await announceAll(queue, ['a', 'b'])
+    await enqueueAll(queue, ['a', 'b'])
     queue.consumer.process(work.handler, { concurrency: 1 })
     work.running()[0]?.end()
     await closing

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { announceAll, endAll, type Bench } from './bench.ts'
+import { enqueueAll, endAll, type Bench } from './bench.ts'
 
 /** Q6: handlers that throw. */
 export function describeFailures(bench: () => Bench): void {
   it('Q6 runs a key again when its handler throws, until it does not', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     for (let failures = 1; failures <= 3; failures++) {
       work.running()[0]?.fail(new Error('no answer'))
@@ -22,7 +22,7 @@ export function describeFailures(bench: () => Bench): void {
   it('Q6 waits before it runs a failed key again', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     work.running()[0]?.fail(new Error('no answer'))
     await queue.settle()
@@ -33,11 +33,11 @@ export function describeFailures(bench: () => Bench): void {
   it('Q6 works an announcement made during the back-off, at its end at the latest', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     work.running()[0]?.fail(new Error('no answer'))
     await queue.settle()
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.advance(queue.retryWithinMs)
     expect(work.runs).toHaveLength(2)
   })
@@ -45,7 +45,7 @@ export function describeFailures(bench: () => Bench): void {
   it('Q6 goes on with other keys while one fails', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['bad', 'good'])
+    await enqueueAll(queue, ['bad', 'good'])
     await queue.settle()
     work
       .running()
@@ -63,7 +63,7 @@ export function describeFailures(bench: () => Bench): void {
       throw new Error('a mistake of ours')
     }
     queue.consumer.process(handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.advance(queue.retryWithinMs)
     expect(runs).toBeGreaterThanOrEqual(2)
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { announceAll, DELAY_MS, type Bench } from './bench.ts'
+import { enqueueAll, DELAY_MS, type Bench } from './bench.ts'
 
 /** Q3 and Q4: which runs overlap. */
 export function describeOverlap(bench: () => Bench): void {
@@ -8,7 +8,7 @@ export function describeOverlap(bench: () => Bench): void {
     queue.consumer.process(work.handler, { concurrency: 2 })
     queue.consumer.process(work.handler, { concurrency: 2 })
     for (let round = 0; round < 4; round++) {
-      await announceAll(queue, ['a'])
+      await enqueueAll(queue, ['a'])
       await queue.settle()
       expect(work.running()).toHaveLength(1)
       if (round % 2 === 1) work.running()[0]?.end()
@@ -18,7 +18,7 @@ export function describeOverlap(bench: () => Bench): void {
   it('Q4 runs different keys side by side, up to the concurrency', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
-    await announceAll(queue, ['a', 'b', 'c'])
+    await enqueueAll(queue, ['a', 'b', 'c'])
     await queue.settle()
     expect(work.running()).toHaveLength(2)
     work.running()[0]?.end()
@@ -30,10 +30,10 @@ export function describeOverlap(bench: () => Bench): void {
   it('Q4 goes on with other keys while one is stuck', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
-    await announceAll(queue, ['stuck'])
+    await enqueueAll(queue, ['stuck'])
     await queue.settle()
     for (const key of ['a', 'b', 'c']) {
-      await announceAll(queue, ['stuck', key])
+      await enqueueAll(queue, ['stuck', key])
       await queue.settle()
       work
         .running()
@@ -46,10 +46,10 @@ export function describeOverlap(bench: () => Bench): void {
   it('counts keys by state', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
-    await announceAll(queue, ['b', 'c'])
-    await queue.producer.announceAfter('d', DELAY_MS)
+    await enqueueAll(queue, ['b', 'c'])
+    await queue.producer.enqueueAfter('d', DELAY_MS)
     await queue.settle()
     expect(await queue.producer.stats()).toEqual({ waiting: 2, delayed: 1, active: 1 })
   })

@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest'
-import { announceAll, DELAY_MS, endAll, type Bench } from './bench.ts'
+import { enqueueAll, DELAY_MS, endAll, type Bench } from './bench.ts'
 
 /** Q1, Q2 and Q8: what becomes of announcements of one key. */
 export function describeSignals(bench: () => Bench): void {
   it('runs the handler with the key that was announced', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await queue.producer.announce('kube-system/agent')
+    await queue.producer.enqueue('kube-system/agent')
     await queue.settle()
     expect(work.keys()).toEqual(['kube-system/agent'])
   })
 
   it('Q8 keeps what is announced before any worker exists', async () => {
     const { queue, work } = bench()
-    await announceAll(queue, ['a', 'b'])
+    await enqueueAll(queue, ['a', 'b'])
     await queue.settle()
     queue.consumer.process(work.handler, { concurrency: 2 })
     await queue.settle()
@@ -22,7 +22,7 @@ export function describeSignals(bench: () => Bench): void {
 
   it('Q1 runs a key once however often it is announced while it waits', async () => {
     const { queue, work } = bench()
-    await announceAll(queue, ['a', 'a', 'a'])
+    await enqueueAll(queue, ['a', 'a', 'a'])
     queue.consumer.process(work.handler, { concurrency: 2 })
     await queue.settle()
     await endAll(bench())
@@ -32,9 +32,9 @@ export function describeSignals(bench: () => Bench): void {
   it('Q2 runs a key exactly once more when it is announced while it is worked on', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
-    await announceAll(queue, ['a', 'a', 'a'])
+    await enqueueAll(queue, ['a', 'a', 'a'])
     await queue.settle()
     expect(work.runs).toHaveLength(1)
     await endAll(bench())
@@ -47,10 +47,10 @@ export function describeSignals(bench: () => Bench): void {
   it('Q2 never loses the last announcement, however many runs it meets', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
-    await announceAll(queue, ['a'])
+    await enqueueAll(queue, ['a'])
     await queue.settle()
     for (let round = 0; round < 5; round++) {
-      await announceAll(queue, ['a', 'a'])
+      await enqueueAll(queue, ['a', 'a'])
       await endAll(bench())
       expect(work.running()).toHaveLength(1)
     }
@@ -62,7 +62,7 @@ export function describeSignals(bench: () => Bench): void {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     for (let round = 0; round < 3; round++) {
-      await announceAll(queue, ['a'])
+      await enqueueAll(queue, ['a'])
       await queue.settle()
       await endAll(bench())
     }

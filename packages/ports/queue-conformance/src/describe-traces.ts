@@ -6,60 +6,60 @@ const SECOND = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01;7'
 
 /** Q9: what a run is told of the trace in which its key was announced. */
 export function describeTraces(bench: () => Bench): void {
-  const tracesTold = (): readonly (string | undefined)[] => bench().work.runs.map(({ note }) => note?.trace)
+  const deliveredTraces = (): readonly (string | undefined)[] => bench().work.runs.map(({ note }) => note?.trace)
 
   it('Q9 tells a run in which trace its key was announced, and the next run nothing of it', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await queue.producer.announce('a', FIRST)
+    await queue.producer.enqueue('a', FIRST)
     await queue.settle()
     await endAll(bench())
-    await queue.producer.announce('a')
+    await queue.producer.enqueue('a')
     await queue.settle()
-    expect(tracesTold()).toEqual([FIRST, undefined])
+    expect(deliveredTraces()).toEqual([FIRST, undefined])
   })
 
   it('Q9 keeps the last trace of announcements that collapse, also of those without one', async () => {
     const { queue, work } = bench()
-    await queue.producer.announce('a')
-    await queue.producer.announce('a', FIRST)
-    await queue.producer.announce('a', SECOND)
-    await queue.producer.announce('a')
+    await queue.producer.enqueue('a')
+    await queue.producer.enqueue('a', FIRST)
+    await queue.producer.enqueue('a', SECOND)
+    await queue.producer.enqueue('a')
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.settle()
-    expect(tracesTold()).toEqual([SECOND])
+    expect(deliveredTraces()).toEqual([SECOND])
   })
 
   it('Q9 tells the next run of an announcement that was made while the key was worked on', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await queue.producer.announce('a')
+    await queue.producer.enqueue('a')
     await queue.settle()
-    await queue.producer.announce('a', FIRST)
+    await queue.producer.enqueue('a', FIRST)
     await endAll(bench())
-    expect(tracesTold()).toEqual([undefined, FIRST])
+    expect(deliveredTraces()).toEqual([undefined, FIRST])
   })
 
   it('Q9 hands on the trace of a run that asks for another one', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await queue.producer.announce('a')
+    await queue.producer.enqueue('a')
     await queue.settle()
     work.running()[0]?.end({ kind: 'recheckAfter', ms: DELAY_MS, trace: FIRST })
     await queue.settle()
     await queue.advance(DELAY_MS + queue.latenessMs)
-    expect(tracesTold()).toEqual([undefined, FIRST])
+    expect(deliveredTraces()).toEqual([undefined, FIRST])
   })
 
   it('Q9 prefers the trace of an announcement to that of a run that asks for another one', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
-    await queue.producer.announce('a')
+    await queue.producer.enqueue('a')
     await queue.settle()
-    await queue.producer.announce('a', FIRST)
+    await queue.producer.enqueue('a', FIRST)
     work.running()[0]?.end({ kind: 'recheckAfter', ms: DELAY_MS, trace: SECOND })
     await queue.settle()
-    expect(tracesTold()).toEqual([undefined, FIRST])
+    expect(deliveredTraces()).toEqual([undefined, FIRST])
   })
 
   it.each(['', 'x', '00-0-0-00', FIRST.toUpperCase(), `${FIRST}\r\nSET a b`, '\u0000', 'é'.repeat(4_096)])(
@@ -67,11 +67,11 @@ export function describeTraces(bench: () => Bench): void {
     async (trace) => {
       const { queue, work } = bench()
       queue.consumer.process(work.handler, { concurrency: 1 })
-      await queue.producer.announce('a', trace)
+      await queue.producer.enqueue('a', trace)
       await queue.settle()
       await endAll(bench())
       expect(work.keys()).toEqual(['a'])
-      expect(tracesTold()).toEqual([trace])
+      expect(deliveredTraces()).toEqual([trace])
     },
   )
 }

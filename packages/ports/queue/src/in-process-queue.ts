@@ -31,15 +31,15 @@ export function createInProcessQueue(options: InProcessQueueOptions): JobQueue {
     waiting: new Map(),
     delayed: new Map(),
     active: new Set(),
-    announcedAgain: new Map(),
+    requeued: new Map(),
     failures: new Map(),
     traces: new Map(),
     pool: createWorkerPool(options.clock),
     closed: false,
   }
   return {
-    announce: (key, trace) => Promise.resolve(announceAt(state, key, state.clock.monotonicMs(), trace)),
-    announceAfter: (key, delayMs) => Promise.resolve(announceAt(state, key, state.clock.monotonicMs() + Math.max(0, delayMs))),
+    enqueue: (key, trace) => Promise.resolve(enqueueAt(state, key, state.clock.monotonicMs(), trace)),
+    enqueueAfter: (key, delayMs) => Promise.resolve(enqueueAt(state, key, state.clock.monotonicMs() + Math.max(0, delayMs))),
     process: (handler, workerOptions) => startWorker(state, handler, workerOptions),
     stats: () => Promise.resolve(countKeys(state)),
     close: (deadlineMs) => closeQueue(state, deadlineMs),
@@ -58,7 +58,7 @@ interface QueueState {
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
   readonly active: Set<string>
   /** For active keys announced meanwhile: when the next run is due. */
-  readonly announcedAgain: Map<string, number>
+  readonly requeued: Map<string, number>
   /** Failures in a row. */
   readonly failures: Map<string, number>
   /** In which trace the next run was announced. */
@@ -67,11 +67,11 @@ interface QueueState {
   closed: boolean
 }
 
-function announceAt(state: QueueState, key: string, dueMs: number, trace?: TraceContext): void {
+function enqueueAt(state: QueueState, key: string, dueMs: number, trace?: TraceContext): void {
   if (state.closed) return
   if (trace !== undefined) state.traces.set(key, trace)
   if (state.active.has(key)) {
-    state.announcedAgain.set(key, Math.min(dueMs, state.announcedAgain.get(key) ?? dueMs))
+    state.requeued.set(key, Math.min(dueMs, state.requeued.get(key) ?? dueMs))
     return
   }
   if (state.waiting.has(key)) return
@@ -131,12 +131,11 @@ async function work(state: QueueState, job: Job, worker: PoolWorker<JobHandler>)
       return fail(state, key, signal.aborted, error)
     }
   })
-  const againMs = state.announcedAgain.get(key)
-  state.announcedAgain.delete(key)
+  const againMs = state.requeued.get(key)
+  state.requeued.delete(key)
   state.active.delete(key)
-  if (againMs !== undefined) announceAt(state, key, againMs)
-  if (outcome.kind === 'recheckAfter')
-    announceAt(state, key, state.clock.monotonicMs() + outcome.ms, state.traces.get(key) ?? outcome.trace)
+  if (againMs !== undefined) enqueueAt(state, key, againMs)
+  if (outcome.kind === 'recheckAfter') enqueueAt(state, key, state.clock.monotonicMs() + outcome.ms, state.traces.get(key) ?? outcome.trace)
   dispatchSoon(state)
 }
 
@@ -156,7 +155,7 @@ function fail(state: QueueState, key: string, aborted: boolean, error: unknown):
 
 function countKeys(state: QueueState): JobQueueStats {
   const nowMs = state.clock.monotonicMs()
-  const again = [...state.announcedAgain.values()]
+  const again = [...state.requeued.values()]
   const againDue = again.filter((dueMs) => dueMs <= nowMs).length
   return {
     waiting: state.waiting.size + againDue,

@@ -9,7 +9,7 @@ import type { TraceContext } from '@tranche/tracing'
  * ```text
  *            announce: due now        due, a worker is free        handler settles
  *   nothing ───────────────────▶ pending ───────────────────▶ active ───────────▶ nothing
- *            announceAfter: due        ▲                        │ announced meanwhile, recheckAfter, thrown
+ *            enqueueAfter: due        ▲                        │ announced meanwhile, recheckAfter, thrown
  *            after the delay           └────────────────────────┘
  * ```
  *
@@ -38,13 +38,13 @@ export interface JobQueue {
    * @param trace where it comes after; a queue does not read it
    * @throws when the queue cannot be reached; the announcement may have been taken all the same
    */
-  announce(key: string, trace?: TraceContext): Promise<void>
+  enqueue(key: string, trace?: TraceContext): Promise<void>
   /**
    * Asks for a run of `key` in `delayMs` (≥ 0), or earlier if somebody else asks for an earlier one. Dropped after `close`.
    *
    * @throws when the queue cannot be reached; the announcement may have been taken all the same
    */
-  announceAfter(key: string, delayMs: number): Promise<void>
+  enqueueAfter(key: string, delayMs: number): Promise<void>
   /** Starts a worker on this queue. A queue may have several; a key is worked by one of them at a time (Q3). */
   process(handler: JobHandler, options: WorkerOptions): Worker
   /** How many keys are in which state; approximate where others use the same queue. */
@@ -64,7 +64,7 @@ export interface JobQueue {
  *
  * @throws anything, to be run again after a back-off (Q6)
  */
-export type JobHandler = (key: string, signal: AbortSignal, told?: JobNote) => Promise<JobOutcome>
+export type JobHandler = (key: string, signal: AbortSignal, note?: JobNote) => Promise<JobOutcome>
 
 /** What a run is told beside its key. */
 export interface JobNote {
@@ -75,7 +75,7 @@ export interface JobNote {
 }
 
 /**
- * What comes next for a key: nothing until somebody announces it, or an `announceAfter` of its own in `ms` (≥ 0), whose run is told the
+ * What comes next for a key: nothing until somebody announces it, or an `enqueueAfter` of its own in `ms` (≥ 0), whose run is told the
  * `trace` (Q9) where no announcement says another.
  */
 export type JobOutcome =

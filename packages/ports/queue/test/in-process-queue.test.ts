@@ -13,7 +13,7 @@ describe('createInProcessQueue', () => {
     const queue = createInProcessQueue({ clock })
     let runs = 0
     queue.process(async () => (runs++, NOTHING_MORE), { concurrency: 1 })
-    void queue.announce('a')
+    void queue.enqueue('a')
     expect(runs).toBe(0)
     await clock.advanceAsync(0)
     expect(runs).toBe(1)
@@ -29,7 +29,7 @@ describe('createInProcessQueue', () => {
       throw new Error('no answer')
     }
     queue.process(handler, { concurrency: 1 })
-    await queue.announce('a')
+    await queue.enqueue('a')
     await clock.advanceAsync(200)
     await queue.close(0)
     expect(gaps(startedMs)).toEqual([10, 20, 40, 50, 50, 0, 10, 20])
@@ -39,9 +39,9 @@ describe('createInProcessQueue', () => {
     const clock = new FakeClock()
     const queue = createInProcessQueue({ clock })
     const keys: string[] = []
-    await queue.announceAfter('late', 20)
-    await queue.announceAfter('early', 10)
-    await queue.announce('now')
+    await queue.enqueueAfter('late', 20)
+    await queue.enqueueAfter('early', 10)
+    await queue.enqueue('now')
     await clock.advanceAsync(30)
     queue.process(async (key) => (keys.push(key), NOTHING_MORE), { concurrency: 1 })
     await clock.advanceAsync(0)
@@ -53,7 +53,7 @@ describe('createInProcessQueue', () => {
     const queue = createInProcessQueue({ clock })
     const taken = [0, 0]
     for (const worker of [0, 1]) queue.process(() => (taken[worker]!++, new Promise<never>(() => {})), { concurrency: 4 })
-    for (const key of ['a', 'b', 'c', 'd']) await queue.announce(key)
+    for (const key of ['a', 'b', 'c', 'd']) await queue.enqueue(key)
     await clock.advanceAsync(0)
     expect(taken).toEqual([2, 2])
   })
@@ -65,7 +65,7 @@ describe('createInProcessQueue', () => {
     const queue = createInProcessQueue({ clock, log })
     const error = new Error('no answer')
     queue.process(() => Promise.reject(error), { concurrency: 1 })
-    await queue.announce('a')
+    await queue.enqueue('a')
     await clock.advanceAsync(100)
     await queue.close(0)
     expect(lines).toEqual([
@@ -78,8 +78,8 @@ describe('createInProcessQueue', () => {
     const clock = new FakeClock()
     const queue = createInProcessQueue({ clock })
     queue.process(async () => ({ kind: 'recheckAfter', ms: 1000 }), { concurrency: 1 })
-    await queue.announce('a')
-    await queue.announceAfter('b', 1000)
+    await queue.enqueue('a')
+    await queue.enqueueAfter('b', 1000)
     await clock.advanceAsync(0)
     await queue.close(1000)
     expect(clock.pendingTimers).toBe(0)
@@ -90,13 +90,13 @@ describe('createInProcessQueue', () => {
     const queue = createInProcessQueue({ clock })
     let end = (_outcome: JobOutcome): void => {}
     queue.process(() => new Promise((resolve) => (end = resolve)), { concurrency: 1 })
-    await queue.announce('a')
+    await queue.enqueue('a')
     await clock.advanceAsync(0)
     const closed = queue.close(50)
     await clock.advanceAsync(50)
     await closed
     end({ kind: 'recheckAfter', ms: 1000 })
-    await queue.announceAfter('b', 1000)
+    await queue.enqueueAfter('b', 1000)
     await clock.advanceAsync(0)
     expect(clock.pendingTimers).toBe(0)
     expect(await queue.stats()).toEqual({ waiting: 0, delayed: 0, active: 0 })
@@ -117,12 +117,12 @@ describe('under any interleaving, the in-process queue', () => {
 })
 
 type Event =
-  | { readonly kind: 'announce'; readonly key: string; readonly delayMs: number }
+  | { readonly kind: 'enqueue'; readonly key: string; readonly delayMs: number }
   | { readonly kind: 'end'; readonly nth: number; readonly how: 'done' | 'again' | 'throw' }
   | { readonly kind: 'pass'; readonly ms: number }
 
 const eventArbitrary: fc.Arbitrary<Event> = fc.oneof(
-  fc.record({ kind: fc.constant('announce' as const), key: fc.constantFrom('a', 'b', 'c'), delayMs: fc.constantFrom(0, 0, 5, 50) }),
+  fc.record({ kind: fc.constant('enqueue' as const), key: fc.constantFrom('a', 'b', 'c'), delayMs: fc.constantFrom(0, 0, 5, 50) }),
   fc.record({ kind: fc.constant('end' as const), nth: fc.nat(3), how: fc.constantFrom('done', 'again', 'throw') }),
   fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(0, 3, 20, 100) }),
 )
@@ -158,7 +158,7 @@ async function playEvents(events: readonly Event[]): Promise<void> {
     else {
       asked++
       askedAtStep.set(event.key, step)
-      void queue.announceAfter(event.key, event.delayMs)
+      void queue.enqueueAfter(event.key, event.delayMs)
     }
   }
   step++

@@ -93,7 +93,7 @@ async function passOver(reading: AnalysisReading, doing: Doing): Promise<Outcome
   if (plan.runs !== stored) {
     await cluster.patchStatus(release, runsPatch(release, plan.runs), signal)
     log.info({ batchRelease: keyText(key), analyses: plan.runs.length }, 'wrote analyses')
-    tellEnded(release, stored, plan.runs, doing)
+    recordEnded(release, stored, plan.runs, doing)
     return recheckAfter(0)
   }
   const due = new Map(plan.due.map((one) => [measurementId(one.run), one]))
@@ -186,17 +186,17 @@ function end(memory: Memory, id: string, { ending }: UnderWay): void {
  * What an analysis came to is told on the Rollout, once: it was written by us just now. That nobody can tell is said there by
  * the stall that it leads to, but for a dry run.
  */
-function tellEnded(release: BatchRelease, before: readonly AnalysisRun[], after: readonly AnalysisRun[], { events, key }: Doing): void {
+function recordEnded(release: BatchRelease, before: readonly AnalysisRun[], after: readonly AnalysisRun[], { events, key }: Doing): void {
   const owner = rolloutOf(release)
   if (owner === undefined) return
   const running = new Set(before.filter(({ phase }) => phase === 'Running').map(runId))
   for (const run of after) {
-    const told = eventReasons[run.phase]
-    if (told === undefined || !running.has(runId(run))) continue
+    const eventReason = eventReasons[run.phase]
+    if (eventReason === undefined || !running.has(runId(run))) continue
     const isDry = run.dryRun === true
-    if (told.reason === 'AnalysisInconclusive' && !isDry) continue
+    if (eventReason.reason === 'AnalysisInconclusive' && !isDry) continue
     const note = isDry ? ' (a dry run: it decides nothing)' : ''
-    events.record({ ...owner, namespace: key.namespace }, isDry ? 'Normal' : told.type, told.reason, `${runText(run)}${note}`)
+    events.record({ ...owner, namespace: key.namespace }, isDry ? 'Normal' : eventReason.type, eventReason.reason, `${runText(run)}${note}`)
   }
 }
 

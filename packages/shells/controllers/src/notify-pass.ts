@@ -5,7 +5,7 @@ import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type NotifyPlan, planNotify, postponePatch, removalPatch } from '@tranche/planner'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
-import type { NotifyPort, NotifyReading, Told } from './notify-port.ts'
+import type { NotifyPort, NotifyReading, NotifyResult } from './notify-port.ts'
 
 /** What the pass over receivers is made of. */
 export interface NotifyParts {
@@ -37,10 +37,10 @@ export function createNotifyPass(parts: NotifyParts): Reconcile {
     const patching = { ...parts, reading, signal, log }
     if (plan.kind === 'drop') return write(removalPatch(reading.rollout, notification.id), patching)
     const known = unwritten.get(keyText(key))
-    const told = known?.id === notification.id ? known.told : await tell(plan, key, patching)
+    const result = known?.id === notification.id ? known.result : await notify(plan, key, patching)
     // What was told need not be told again because the API server is away.
-    unwritten.set(keyText(key), { id: notification.id, told })
-    const outcome = await writeTold(told, notification, patching)
+    unwritten.set(keyText(key), { id: notification.id, result })
+    const outcome = await writeResult(result, notification, patching)
     unwritten.delete(keyText(key))
     return outcome
   }
@@ -49,7 +49,7 @@ export function createNotifyPass(parts: NotifyParts): Reconcile {
 /** What came of the last telling, until it is written. Saves messages, and guards nothing (G7). */
 interface Unwritten {
   readonly id: string
-  readonly told: Told
+  readonly result: NotifyResult
 }
 
 function forget(unwritten: Map<string, Unwritten>, key: ObjectKey): Outcome {
@@ -69,22 +69,26 @@ interface Patching extends NotifyParts {
   readonly signal: AbortSignal
 }
 
-async function tell({ notification, receiver }: NotifyPlan & { kind: 'tell' }, key: ObjectKey, patching: Patching): Promise<Told> {
+async function notify(
+  { notification, receiver }: NotifyPlan & { kind: 'notify' },
+  key: ObjectKey,
+  patching: Patching,
+): Promise<NotifyResult> {
   const { cluster, log, reading, signal } = patching
   const rollout = reading.rollout.metadata.name
-  const told = await cluster.tell({ namespace: key.namespace, rollout, notification, receiver }, signal)
+  const result = await cluster.notify({ namespace: key.namespace, rollout, notification, receiver }, signal)
   const fields = { receiver: keyText(key), event: notification.event, attempt: (notification.attempts ?? 0) + 1 }
-  if (told.kind === 'taken') log.info(fields, 'sent notification')
-  else log.warn({ ...fields, why: told.message }, 'could not send notification')
-  return told
+  if (result.kind === 'taken') log.info(fields, 'sent notification')
+  else log.warn({ ...fields, why: result.message }, 'could not send notification')
+  return result
 }
 
 /** Others may have written while the receiver was told, so it is looked up anew. */
-function writeTold(told: Told, { id }: Notification, patching: Patching): Promise<Outcome> {
+function writeResult(result: NotifyResult, { id }: Notification, patching: Patching): Promise<Outcome> {
   const { cluster, reading, clock } = patching
   const { name, namespace = '' } = reading.rollout.metadata
   const rollout = cluster.read({ namespace, name })?.rollout ?? reading.rollout
-  const patch = told.kind === 'taken' ? removalPatch(rollout, id) : postponePatch(rollout, id, told, clock.nowMs())
+  const patch = result.kind === 'taken' ? removalPatch(rollout, id) : postponePatch(rollout, id, result, clock.nowMs())
   return write(patch, { ...patching, reading: { ...reading, rollout } })
 }
 

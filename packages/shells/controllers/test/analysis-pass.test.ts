@@ -136,7 +136,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     await world.answer({ ok: false })
     await world.pass()
     await world.pass()
-    expect(world.told).toEqual([
+    expect(world.reported).toEqual([
       'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, and 0 may; the last one: successCondition does not hold: result.ok, and the answer is {"ok":false}',
     ])
   })
@@ -145,7 +145,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     const world = await aRunningWorld({ dryRun: true, count: 1 })
     await world.answer({ ok: false })
     await world.pass()
-    expect(world.told[0]).toMatch(/^Normal AnalysisFailed .* \(a dry run: it decides nothing\)$/)
+    expect(world.reported[0]).toMatch(/^Normal AnalysisFailed .* \(a dry run: it decides nothing\)$/)
   })
 })
 
@@ -162,7 +162,7 @@ interface World {
   fails: Error | null
   readonly patches: (readonly PatchOperation[])[]
   readonly asked: Asked[]
-  readonly told: string[]
+  readonly reported: string[]
   /** What was left to the judge: namespace and condition. */
   readonly judged: string[]
   readonly wakes: number
@@ -193,7 +193,7 @@ function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release:
     fails: null as Error | null,
     patches: [] as (readonly PatchOperation[])[],
     asked: [] as Asked[],
-    told: [] as string[],
+    reported: [] as string[],
     judged: [] as string[],
     wakes: 0,
     analyses: begin(),
@@ -240,7 +240,7 @@ function aWorld(analyses: readonly Analysis[], clock = new FakeClock(), release:
       },
       clock,
       events: {
-        record: ({ kind, name }, type, reason, message) => void world.told.push(`${type} ${reason} ${kind}/${name}: ${message}`),
+        record: ({ kind, name }, type, reason, message) => void world.reported.push(`${type} ${reason} ${kind}/${name}: ${message}`),
         flush: async () => undefined,
       },
       wake: () => void world.wakes++,

@@ -1,6 +1,6 @@
 import type { Notification, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
-import { createNotifyPass, type NotifyPort, receiverKey, type Told } from '@tranche/controllers'
+import { createNotifyPass, type NotifyPort, receiverKey, type NotifyResult } from '@tranche/controllers'
 import { AppError } from '@tranche/errors'
 import { silentLogger } from '@tranche/log'
 import type { Reconcile } from '@tranche/reconcile'
@@ -31,11 +31,11 @@ describe('passes over receivers, whatever happens (G7)', () => {
         for (const step of all) await world.take(step)
         await world.settle()
         for (const receiver of receivers) {
-          const first = [...new Set(world.told.filter((one) => one.receiver === receiver).map(({ id }) => id))]
+          const first = [...new Set(world.reported.filter((one) => one.receiver === receiver).map(({ id }) => id))]
           expect(first).toEqual(world.happened.filter((one) => one.receiver === receiver).map(({ id }) => id))
         }
-        const texts = new Map(world.told.map(({ id, message }) => [id, message]))
-        expect(world.told.every(({ id, message }) => texts.get(id) === message)).toBe(true)
+        const texts = new Map(world.reported.map(({ id, message }) => [id, message]))
+        expect(world.reported.every(({ id, message }) => texts.get(id) === message)).toBe(true)
         expect(world.rollout().status?.notifications).toBeUndefined()
       }),
       { numRuns: 200 },
@@ -50,7 +50,7 @@ describe('passes over receivers, whatever happens (G7)', () => {
     await world.take({ kind: 'pass', receiver: 'a', diesAt: 'nowhere' })
     expect(world.rollout().status?.notifications?.length).toBe(2)
     await world.settle()
-    expect(world.told.map(({ receiver }) => receiver)).toEqual(['a', 'b'])
+    expect(world.reported.map(({ receiver }) => receiver)).toEqual(['a', 'b'])
   })
 
   it('let nobody wait for a receiver that is down', async () => {
@@ -58,7 +58,7 @@ describe('passes over receivers, whatever happens (G7)', () => {
     await world.take({ kind: 'turns', receiver: 'a', isUp: false })
     for (const receiver of ['a', 'b', 'a', 'b']) await world.take({ kind: 'happens', receiver })
     for (const receiver of ['a', 'b', 'a', 'b']) await world.take({ kind: 'pass', receiver, diesAt: 'nowhere' })
-    expect(world.told.map(({ id }) => id)).toEqual(['1', '3'])
+    expect(world.reported.map(({ id }) => id)).toEqual(['1', '3'])
     expect(world.rollout().status?.notifications?.map(({ id, attempts = 0 }) => [id, attempts])).toEqual([
       ['0', 1],
       ['2', 0],
@@ -69,7 +69,7 @@ describe('passes over receivers, whatever happens (G7)', () => {
     const world = createWorld()
     await world.take({ kind: 'happens', receiver: 'gone' })
     await world.take({ kind: 'pass', receiver: 'gone', diesAt: 'nowhere' })
-    expect([world.told, world.rollout().status?.notifications]).toEqual([[], undefined])
+    expect([world.reported, world.rollout().status?.notifications]).toEqual([[], undefined])
   })
 })
 
@@ -87,7 +87,7 @@ function steps(): fc.Arbitrary<Step> {
 
 interface World {
   /** What receivers have taken, in order. */
-  readonly told: readonly Notification[]
+  readonly reported: readonly Notification[]
   readonly happened: readonly Notification[]
   rollout(): Rollout
   take(step: Step): Promise<void>
@@ -99,7 +99,7 @@ class Died extends Error {}
 
 function createWorld(): World {
   const clock = new FakeClock()
-  const told: Notification[] = []
+  const reported: Notification[] = []
   const happened: Notification[] = []
   const down = new Set<string>()
   let stored = aRollout()
@@ -118,10 +118,10 @@ function createWorld(): World {
 
   const port: NotifyPort = {
     read: () => ({ rollout: seen, policy: { kind: 'found', policy: aPolicy() } }),
-    async tell({ notification }): Promise<Told> {
+    async notify({ notification }): Promise<NotifyResult> {
       dieAt('beforeTelling')
       const refused = { kind: 'refused', message: 'webhook.url: down', retryAfterMs: null } as const
-      if (!down.has(notification.receiver)) told.push(notification)
+      if (!down.has(notification.receiver)) reported.push(notification)
       dieAt('afterTelling')
       return down.has(notification.receiver) ? refused : { kind: 'taken' }
     },
@@ -153,7 +153,7 @@ function createWorld(): World {
   }
 
   return {
-    told,
+    reported,
     happened,
     rollout: () => stored,
     async take(step) {

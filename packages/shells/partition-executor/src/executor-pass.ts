@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import { changePermits, hasLeft, isConfirmedBy, recordTouches, type TouchedPermit } from '@tranche/flight'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
-import { failedTurns, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
+import { failedDueNodes, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
@@ -187,9 +187,9 @@ function outcomeOfWrite(written: boolean): Outcome {
 
 function toView(reading: ExecutorReading, { sent, confirmations }: Memory, times: PassTimes): PassView {
   const { monotonicMs } = times
-  const { announcement, release, fleet, podsSeen } = reading
+  const { published, release, fleet, podsSeen } = reading
   return {
-    announcement,
+    published,
     releaseUid: release.metadata.uid,
     record: release.status?.flight,
     nodes: release.spec.tranche?.nodes,
@@ -209,16 +209,16 @@ interface PassTimes {
 }
 
 /** The verdict of the controller, worked out here as well: no deletion waits for its round trip. */
-function isBad({ announcement, release, fleet }: ExecutorReading, { monotonicMs, epochMs }: PassTimes): boolean {
+function isBad({ published, release, fleet }: ExecutorReading, { monotonicMs, epochMs }: PassTimes): boolean {
   const isOwned = rolloutOf(release) !== undefined
-  if (isOwned && !announcement.inProgress) return false
+  if (isOwned && !published.inProgress) return false
   const { watchedNodes = [], stoppedTime } = release.status ?? {}
   const isOfRelease = stoppedTime?.release === judgedRelease(release)
-  const seen = { release, fleet, minReadyMs: announcement.minReadySeconds * 1000, monotonicMs }
+  const seen = { release, fleet, minReadyMs: published.minReadySeconds * 1000, monotonicMs }
   const judgement = judgeRelease({
     ...seen,
     nowMs: monotonicMs + epochMs,
-    notReadyInTurn: failedTurns(seen),
+    notReadyDue: failedDueNodes(seen),
     watched: isOfRelease ? watchedNodes : [],
     stopped: isOfRelease ? stoppedTime : undefined,
   })

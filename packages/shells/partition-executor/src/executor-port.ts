@@ -2,11 +2,11 @@ import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { FleetNode, FleetView } from '@tranche/fleet'
 import type { LivePod, TouchAnswer } from '@tranche/flight'
 import type { ObjectKey, PodPlacement } from '@tranche/kube-types'
-import type { Announcement, PermittedPod } from '@tranche/planner'
+import type { PublishedTarget, PermittedPod } from '@tranche/planner'
 
 /** What one pass reads about a DaemonSet, all of it from this process's own watches. */
 export interface ExecutorReading {
-  readonly announcement: Announcement
+  readonly published: PublishedTarget
   /** The BatchRelease that control-info names; the newest we have seen, in a watch or in an answer to a write. */
   readonly release: BatchRelease
   readonly fleet: FleetView

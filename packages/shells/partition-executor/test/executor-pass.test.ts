@@ -278,11 +278,11 @@ describe('a pass of the executor', () => {
       ] as const) {
         const stage = aJudgedStage('new')
         stage.set(goneOn('a', stage.record), crashing)
-        const { release, announcement } = stage.reading!
+        const { release, published } = stage.reading!
         const owner = { apiVersion: 'rollouts.kruise.io/v1beta1', kind: 'Rollout', name: 'agent', uid: 'rollout', controller: true }
         const metadata = { ...release.metadata, ...(isOwned && { ownerReferences: [owner] }) }
-        const said = { ...announcement, inProgress, strategy: announcement.strategy }
-        stage.reading = { ...stage.reading!, release: { ...release, metadata }, announcement: said }
+        const said = { ...published, inProgress, strategy: published.strategy }
+        stage.reading = { ...stage.reading!, release: { ...release, metadata }, published: said }
         await stage.pass()
         expect([isOwned, inProgress, stage.calls.includes('delete pod-b')]).toEqual([isOwned, inProgress, deletes])
       }
@@ -349,7 +349,7 @@ function aStage(fields: Partial<FlightRecord>): Stage {
           spec: { ...release.spec, ...(stage.tranche !== undefined && { tranche: stage.tranche }) },
           status: { ...release.status, ...(stage.stoppedTime !== undefined && { stoppedTime: stage.stoppedTime }) },
         },
-        announcement: { ...reading.announcement, minReadySeconds: stage.minReadySeconds },
+        published: { ...reading.published, minReadySeconds: stage.minReadySeconds },
       }
     },
     pass: (signal = new AbortController().signal) => run(key, signal, silentLogger),
@@ -406,7 +406,7 @@ function portOf(stage: Stage): Parameters<typeof createExecutorPass>[0]['cluster
 function aReading(flight: FlightRecord, pods: Readonly<Record<string, Partial<FleetPod>>>): ExecutorReading {
   const spec = { releasePlan: { enableExtraWorkloadForCanary: false } }
   return {
-    announcement: {
+    published: {
       ...{ uid: 'daemonset', generation: 1, observedGeneration: 1, controlledBy: 'release', canaryRevision: 'new', stableRevision: 'old' },
       ...{ partition: flight.partition, paused: false, strategy: 'OnDelete', inProgress: true, minReadySeconds: 0 },
     },

@@ -92,7 +92,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
   let campaigning: Promise<void> = Promise.resolve()
   return {
     start() {
-      options.watch?.((lease) => state.sight.told(lease), state.stopping.signal)
+      options.watch?.((lease) => state.sight.observe(lease), state.stopping.signal)
       campaigning = campaign(state)
     },
     async stop() {

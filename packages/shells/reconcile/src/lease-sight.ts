@@ -25,7 +25,7 @@ export interface LeaseSight {
   /** Takes note of what was read; null: there is none. */
   read(lease: Lease | null): void
   /** Takes note of what the watch tells: it may be late, and tell of a version that a read has shown to be over. */
-  told(lease: Lease | null): void
+  observe(lease: Lease | null): void
   /** Whether the Lease, as just read, has been seen like that for as long as its holder asked for. */
   hasExpired(lease: Lease): boolean
   /** Waits until the Lease may be taken by what is known of it, or is to be read since nothing more is heard of it; or until `signal` aborts. */
@@ -49,7 +49,7 @@ export function createLeaseSight({ clock, leaseDurationMs, retryPeriodMs, isWatc
   let lookedMs = Number.NEGATIVE_INFINITY
   /** The watch has told since the last look began that nobody holds the Lease. */
   let isFreed = false
-  let onTold = (): void => {}
+  let onObserved = (): void => {}
 
   function observe(lease: Lease | null): void {
     const durationMs = (lease?.spec?.leaseDurationSeconds ?? leaseDurationMs / 1000) * 1000
@@ -73,12 +73,12 @@ export function createLeaseSight({ clock, leaseDurationMs, retryPeriodMs, isWatc
       if (observed?.resourceVersion !== lease?.metadata.resourceVersion) observe(lease)
       heardMs = clock.monotonicMs()
     },
-    told(lease) {
+    observe(lease) {
       if (lease !== null && compareResourceVersions(lease.metadata.resourceVersion, observed?.resourceVersion ?? '') <= 0) return
       if (lease !== null) observe(lease)
       heardMs = clock.monotonicMs()
       isFreed = lease === null || holderOf(lease) === null
-      onTold()
+      onObserved()
     },
     hasExpired: ({ metadata }) => observed?.resourceVersion === metadata.resourceVersion && clock.monotonicMs() >= observed.expiresMs,
     untilNextLook(signal) {
@@ -87,17 +87,17 @@ export function createLeaseSight({ clock, leaseDurationMs, retryPeriodMs, isWatc
         let timer: Timer | null = null
         const done = (): void => {
           timer?.cancel()
-          onTold = () => {}
+          onObserved = () => {}
           signal.removeEventListener('abort', done)
           resolve()
         }
-        onTold = () => {
+        onObserved = () => {
           timer?.cancel()
           if (isFreed || signal.aborted) done()
           else timer = clock.setTimer(Math.max(1, Math.ceil(nextLookMs(waitingSinceMs) - clock.monotonicMs())), done)
         }
         signal.addEventListener('abort', done, { once: true })
-        onTold()
+        onObserved()
       })
     },
   }

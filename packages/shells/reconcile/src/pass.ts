@@ -71,7 +71,7 @@ export function createPass(options: PassOptions): (run: PassRun) => Promise<Pass
     const durationMs = clock.monotonicMs() - startMs
     logFailure(log, result, failures + 1, durationMs)
     report(options, log, { name, durationMs, outcome: result.kind })
-    return tracer.isOn ? told(span, result) : result
+    return tracer.isOn ? traced(span, result) : result
   }
 
   return function runPassInSpan(run) {
@@ -85,7 +85,7 @@ export function createPass(options: PassOptions): (run: PassRun) => Promise<Pass
 }
 
 /** Conflicts are how passes go when others write too; other errors make a pass one that has failed. */
-function told(span: Span, result: PassResult): PassResult {
+function traced(span: Span, result: PassResult): PassResult {
   span.set({ 'tranche.outcome': result.kind })
   const { error } = 'error' in result ? result : { error: null }
   if (error !== null && !(isAppError(error) && error.code === 'WRITE_CONFLICT')) span.fail(error)

@@ -71,7 +71,7 @@ async function endure(weather: Weather, seen: { terms: number; handovers: number
   const server = createLeaseServer(clock)
   const { tidings } = weather
   let journeys = 0
-  let told = 0
+  let reported = 0
   let isCalm = false
   let lastLeader = -1
   const seats: Seat[] = []
@@ -82,7 +82,7 @@ async function endure(weather: Weather, seen: { terms: number; handovers: number
     }
     const elector = createLeaderElector({
       port: server.connect(journey),
-      ...(tidings.length > 0 && { watch: server.watchedWith(() => (self.isIsolated ? null : tidings[told++ % tidings.length]!)) }),
+      ...(tidings.length > 0 && { watch: server.watchedWith(() => (self.isIsolated ? null : tidings[reported++ % tidings.length]!)) }),
       identity: `candidate-${index}-${life}`,
       clock: driftingClock(clock, weather.rates[index]!),
       log: silentLogger,

@@ -34,7 +34,7 @@ export function createLeaseServer(clock: Clock): LeaseServer {
   const put = (spec: LeaseSpec): Lease => {
     if (stored !== null && JSON.stringify(stored.spec) === JSON.stringify(spec)) return stored
     stored = { metadata: { name: 'leader', namespace: 'tranche', uid: 'u-1', resourceVersion: String(++version) }, spec }
-    for (const tell of watches) tell(stored)
+    for (const report of watches) report(stored)
     return stored
   }
   const create = (spec: LeaseSpec): Lease => {
@@ -60,15 +60,15 @@ export function createLeaseServer(clock: Clock): LeaseServer {
       update: (lease) => travel(clock, nextJourney(), () => update(lease)),
     }),
     watchedWith: (nextDelayMs) => (onSeen, signal) => {
-      const tell = (lease: Lease): void => {
+      const report = (lease: Lease): void => {
         const delayMs = nextDelayMs()
         if (delayMs === null) return
         const deliver = (): void => (signal.aborted ? undefined : onSeen(lease))
         if (delayMs === 0) deliver()
         else clock.setTimer(delayMs, deliver)
       }
-      watches.add(tell)
-      if (stored !== null) tell(stored)
+      watches.add(report)
+      if (stored !== null) report(stored)
     },
   }
 }

@@ -38,7 +38,7 @@ export function judge({ writes, deliveries }: Recording, query: JudgeQuery): rea
   const judges = createJudges({ world, sight, query, breach })
   for (const write of writes) {
     const deletion = world.deletionOf(write)
-    if (deletion === 'stranger') breach(strangerTaken(write))
+    if (deletion === 'stranger') breach(foreignDeletion(write))
     else if (deletion !== null) {
       if (isAskedFor(deletion, query)) for (const one of judges) one.onDeletion?.(deletion)
       deletion.daemonSet.fly(deletion.pod, deletion.permittedMs ?? write.t)
@@ -87,7 +87,7 @@ function createJudges(parts: JudgeParts): readonly Judge[] {
 }
 
 /** G4: a pod that no DaemonSet of the recording has is nobody's to delete, whatever DaemonSet is asked for. */
-function strangerTaken({ t, o, node: place }: RecordedWrite): Breach {
+function foreignDeletion({ t, o, node: place }: RecordedWrite): Breach {
   const { node = place } = o as { readonly node?: string }
   const text = `the pod belongs to ${String(o['owner'] ?? 'nobody')}, and to no DaemonSet that there is`
   return { guarantee: 'G4', atMs: t, ...(node !== undefined && { node }), text }

@@ -61,12 +61,12 @@ describe('findBreaches', () => {
   }
 
   it.each(Object.entries(cases))('%s', (_name, { story, found }) => {
-    const breaches = findBreaches(tell(`${start} | ${story}`), { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })
+    const breaches = findBreaches(recordingOf(`${start} | ${story}`), { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })
     expect(breaches.map(({ guarantee, node }) => `${guarantee} ${node}`)).toEqual(found)
   })
 
   it('says when, where and by how much', () => {
-    const [breach] = findBreaches(tell(`${start} | limit 3 | wait 90 | del a:1`), {
+    const [breach] = findBreaches(recordingOf(`${start} | limit 3 | wait 90 | del a:1`), {
       daemonSet: 'agent',
       isOurs: (actor) => actor === 'executor',
     })
@@ -80,12 +80,12 @@ describe('findBreaches', () => {
 
   it('looks at nothing that others did where watches never arrive', () => {
     const query = { daemonSet: 'agent', isOurs: (actor: string) => actor === 'executor', watchLagMs: Number.POSITIVE_INFINITY }
-    expect(findBreaches(tell(`${start} | c:3 v1 - | wait 99000 | del a:1`), query)).toEqual([])
+    expect(findBreaches(recordingOf(`${start} | c:3 v1 - | wait 99000 | del a:1`), query)).toEqual([])
   })
 })
 
 it('counts the deletions of ours', () => {
-  const writes = tell(`${start} | del a:1 | gone a:1 | b:2! | del c:3`)
+  const writes = recordingOf(`${start} | del a:1 | gone a:1 | b:2! | del c:3`)
   expect(countDeletions(writes, { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })).toBe(2)
 })
 
@@ -93,7 +93,7 @@ it('counts the deletions of ours', () => {
  * A story as a recording, one millisecond a word. `a:1 v1 +` is pod 1 on node a at revision v1, Ready (`-` not, `x`
  * terminating); `a:1!` somebody else's deletion; `del a:1` ours; `gone a:1` its end; `say v2 1` the announcement; `limit 1` the record's limit.
  */
-function tell(story: string): RecordedWrite[] {
+function recordingOf(story: string): RecordedWrite[] {
   const writes: RecordedWrite[] = []
   const preconditions = { uid: 'as it was', resourceVersion: 'as it was' }
   const pods = new Map<string, Readonly<Record<string, unknown>>>()
@@ -116,13 +116,13 @@ function tell(story: string): RecordedWrite[] {
     else if (word === 'remove') write('Node', 'DELETED', { name: first }, 'delete')
     else if (word === 'limit')
       write('BatchRelease', 'MODIFIED', { spec: { workloadRef: { name: 'agent' } }, status: { flight: { limit: Number(first) } } })
-    else if (word === 'pause') tellRollout(first)
-    else if (word === 'say' || word === 'ready-for') tellDaemonSet(word, first, second)
-    else tellPod(word, first, second)
+    else if (word === 'pause') writeRollout(first)
+    else if (word === 'say' || word === 'ready-for') writeDaemonSet(word, first, second)
+    else writePod(word, first, second)
   }
   return writes
 
-  function tellDaemonSet(word: string, first: string, second: string): void {
+  function writeDaemonSet(word: string, first: string, second: string): void {
     const annotations = {
       'rollouts.kruise.io/daemonset-canary-revision': first,
       'rollouts.kruise.io/daemonset-partition': second,
@@ -134,7 +134,7 @@ function tell(story: string): RecordedWrite[] {
     write('DaemonSet', 'MODIFIED', daemonSet)
   }
 
-  function tellRollout(what: string): void {
+  function writeRollout(what: string): void {
     if (what === 'asked' || what === 'lifted') generation++
     const said = what === 'said'
     write('Rollout', what === 'deleted' ? 'DELETED' : 'MODIFIED', {
@@ -147,7 +147,7 @@ function tell(story: string): RecordedWrite[] {
     })
   }
 
-  function tellPod(word: string, first: string, second: string): void {
+  function writePod(word: string, first: string, second: string): void {
     const [node = '', uid = ''] = (word === 'del' || word === 'gone' ? first : word).replace('!', '').split(':')
     const known = pods.get(uid)
     const base = known ?? { name: `p${uid}`, uid, node, owner: first === 'foreign' ? 'other' : 'agent', hash: first, deleting: false }

@@ -99,7 +99,7 @@ export class Script {
 
   /** Writes the record, with permits for these pods as they are; a controller announces the partition first. */
   record(fields: Fields, pods?: string, actor = 'controller-1'): this {
-    if (fields['partition'] !== undefined && actor.startsWith('controller')) this.#announce(fields)
+    if (fields['partition'] !== undefined && actor.startsWith('controller')) this.#enqueue(fields)
     const known = this.#objects.get('BatchRelease agent')
     const status = known?.['status'] as { readonly flight?: Fields } | undefined
     const before = status?.flight
@@ -122,13 +122,13 @@ export class Script {
     return this.#write('BatchRelease', 'agent', o, { actor: 'controller-1', verb: 'patch', ...options })
   }
 
-  #announce({ partition, revision }: Fields): void {
+  #enqueue({ partition, revision }: Fields): void {
     const said = (this.#objects.get('DaemonSet agent')?.['annotations'] ?? {}) as Fields
-    const announced = {
+    const published = {
       ...(revision !== undefined && { 'rollouts.kruise.io/daemonset-canary-revision': revision }),
       'rollouts.kruise.io/daemonset-partition': String(partition),
     }
-    if (Object.entries(announced).some(([key, value]) => said[key] !== value)) this.annotate(announced)
+    if (Object.entries(published).some(([key, value]) => said[key] !== value)) this.annotate(published)
   }
 
   /** Somebody writes a BatchRelease by hand. */
@@ -197,7 +197,7 @@ export function fleet(daemonSet: Fields = {}): Script {
 }
 
 /** One recording and what is to be found in it: `G1 a`, or `G10` where it is about no node. */
-export type Case = readonly [name: string, tell: (script: Script) => unknown, found: readonly string[]]
+export type Case = readonly [name: string, play: (script: Script) => unknown, found: readonly string[]]
 
 /** Runs a table of recordings against one judge. Each begins with {@link fleet}, unless `begin` says otherwise. */
 export function judgeEach(
@@ -205,9 +205,9 @@ export function judgeEach(
   cases: readonly Case[],
   options: { readonly begin?: () => Script; readonly query?: (script: Script) => Partial<JudgeQuery> } = {},
 ): void {
-  it.each(cases)(`%s (${guarantee})`, (_name, tell, found) => {
+  it.each(cases)(`%s (${guarantee})`, (_name, play, found) => {
     const script = (options.begin ?? fleet)()
-    tell(script)
+    play(script)
     expect(
       find(script, { guarantees: [guarantee], ...options.query?.(script) }).map(({ guarantee: id, node }) =>
         [id, node].filter(Boolean).join(' '),

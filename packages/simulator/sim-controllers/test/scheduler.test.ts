@@ -1,5 +1,5 @@
 import type { Node, Pod } from '@tranche/kube-types'
-import { type ClusterRooms, createRoomLedger, planBinding } from '@tranche/sim-controllers'
+import { type ClusterCapacities, createCapacityLedger, planBinding } from '@tranche/sim-controllers'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { node } from './builders.ts'
@@ -136,7 +136,7 @@ describe('the ledger of rooms', () => {
     const moves = ['+a', '+b', '-a', 'x on=a cpu=1', 'x on=a cpu=1 ended', 'y on=b cpu=2', 'y gone', 'z on=a memory=1', 'z gone']
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...moves), { maxLength: 20 }), (sequence) => {
-        const ledger = createRoomLedger()
+        const ledger = createCapacityLedger()
         const nodes = new Set<string>()
         const pods = new Map<string, Pod>()
         for (const move of sequence) {
@@ -156,7 +156,7 @@ describe('the ledger of rooms', () => {
             ledger.putPod(aPod(move))
           }
         }
-        const fresh = createRoomLedger()
+        const fresh = createCapacityLedger()
         for (const name of nodes) fresh.putNode(aNode(name))
         for (const pod of pods.values()) fresh.putPod(pod)
         for (const name of ['a', 'b']) expect(contentOf(ledger.get(name))).toEqual(contentOf(fresh.get(name)))
@@ -165,15 +165,15 @@ describe('the ledger of rooms', () => {
   })
 })
 
-function contentOf(room: ReturnType<ReturnType<typeof createRoomLedger>['get']>): unknown {
-  if (room === undefined) return undefined
-  const used = [...room.used].filter(([, amount]) => amount !== 0).sort()
-  return { pods: [...room.pods.keys()].sort(), used }
+function contentOf(capacity: ReturnType<ReturnType<typeof createCapacityLedger>['get']>): unknown {
+  if (capacity === undefined) return undefined
+  const used = [...capacity.used].filter(([, amount]) => amount !== 0).sort()
+  return { pods: [...capacity.pods.keys()].sort(), used }
 }
 
 /** Nodes as words: a name, `!taint`, `cordoned`, `host=name`, `pods=n`; pods as in {@link aPod}, bound by `on=node`. */
-function cluster(nodes: readonly string[], pods: readonly string[]): ClusterRooms {
-  const ledger = createRoomLedger()
+function cluster(nodes: readonly string[], pods: readonly string[]): ClusterCapacities {
+  const ledger = createCapacityLedger()
   for (const words of nodes) ledger.putNode(aNode(words))
   for (const words of pods) ledger.putPod(aPod(words))
   return {

@@ -1,5 +1,5 @@
 import type { Node, Pod } from '@tranche/kube-types'
-import { hasFreePorts, isTolerated, matchesPlacement, roomOf, shortagesOf, allocatableOf } from '@tranche/sim-controllers'
+import { hasFreePorts, isTolerated, matchesPlacement, capacityOf, shortagesOf, allocatableOf } from '@tranche/sim-controllers'
 
 /** Why a kubelet does not take a pod that was bound to its node. */
 export interface AdmissionRefusal {
@@ -17,17 +17,17 @@ export interface AdmissionRefusal {
  * @see pkg/kubelet/lifecycle, general predicates
  */
 export function planAdmission(pod: Pod, node: Node, others: readonly Pod[]): AdmissionRefusal | undefined {
-  const room = roomOf(node, others)
+  const nodeCapacity = capacityOf(node, others)
   const known = allocatableOf(node)
   // Extended resources that the node does not have are another's to judge.
-  const shortage = shortagesOf(pod, room).find(({ resource }) => !resource.includes('/') || known.has(resource))
+  const shortage = shortagesOf(pod, nodeCapacity).find(({ resource }) => !resource.includes('/') || known.has(resource))
   if (shortage !== undefined) {
     const { resource, requested, used, capacity } = shortage
     const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`
     return { reason: `OutOf${resource}`, message }
   }
   if (!matchesPlacement(pod.spec ?? {}, node)) return failed('NodeAffinity', "node(s) didn't match Pod's node affinity/selector")
-  if (!hasFreePorts(pod, room)) return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports")
+  if (!hasFreePorts(pod, nodeCapacity)) return failed('NodePorts', "node(s) didn't have free ports for the requested pod ports")
   const driving = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
   if (driving.some((taint) => !isTolerated(taint, pod.spec?.tolerations ?? [])))
     return failed('TaintToleration', "node(s) had taints that the pod didn't tolerate")

@@ -14,15 +14,15 @@ const words: Readonly<Record<DoctorFinding['state'], readonly [Style, string]>> 
 /** Findings for a person, each with how to mend it. Pure. */
 export function doctorView(findings: readonly DoctorFinding[], drawing: Drawing): readonly string[] {
   const width = Math.max(...findings.map(({ check }) => check.length))
-  const room = Math.max(20, Math.min(drawing.width, WIDEST_TEXT) - width - 11)
+  const textWidth = Math.max(20, Math.min(drawing.width, WIDEST_TEXT) - width - 11)
   return findings.flatMap(({ check, state, message, fix }) => {
     const [style, word] = words[state]
-    const [first = '', ...more] = wrapText(message, room)
+    const [first = '', ...more] = wrapText(message, textWidth)
     const indent = ' '.repeat(width + 11)
     return [
       drawing.line([style, word.padEnd(9)], check.padEnd(width), '  ', first),
       ...more.map((row) => drawing.line(indent, row)),
-      ...(fix === undefined ? [] : wrapText(fix, room).map((row) => drawing.line(indent, ['dim', row]))),
+      ...(fix === undefined ? [] : wrapText(fix, textWidth).map((row) => drawing.line(indent, ['dim', row]))),
     ]
   })
 }

@@ -20,13 +20,13 @@ const LEAST_REASON = 12
 export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
   const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, roomyColumns.slice(1), []]
   const fits = (roomy: readonly Column<RolloutSummary>[]): boolean =>
-    roomLeft(rollouts, columnsOf(columns, roomy, drawing), drawing.width) >= longestReason(rollouts)
+    widthLeft(rollouts, columnsOf(columns, roomy, drawing), drawing.width) >= longestReason(rollouts)
   const roomy = [all!, ...fewer].find(fits) ?? fewer.at(-1) ?? all!
   return tableLines(rollouts, columnsOf(columns, roomy, drawing), drawing)
 }
 
 /** @returns columns that the last one has, where no other is cut */
-function roomLeft(rollouts: readonly RolloutSummary[], columns: readonly Column<RolloutSummary>[], width: number): number {
+function widthLeft(rollouts: readonly RolloutSummary[], columns: readonly Column<RolloutSummary>[], width: number): number {
   const taken = columns
     .slice(0, -1)
     .map(({ heading, cell }) => Math.max(heading.length, ...rollouts.map((rollout) => cell(rollout).length)))

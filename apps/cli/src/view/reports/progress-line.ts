@@ -3,7 +3,7 @@ import type { Drawing } from './drawing.ts'
 import { backText, goesBackAtOnce, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
 
 /** What was told of a Rollout, and when (monotonic milliseconds). */
-export interface Told {
+export interface PrintedProgress {
   readonly report: RolloutSummary
   readonly atMs: number
 }
@@ -12,9 +12,9 @@ export interface Told {
 const COUNTS_EVERY_MS = 5_000
 
 /** @returns whether `report` says something that a reader of a log has to be told, `told` being the last that they were */
-export function isNews(told: Told | null, report: RolloutSummary, nowMs: number): boolean {
-  if (told === null || turningPoint(told.report) !== turningPoint(report)) return true
-  return counts(told.report) !== counts(report) && nowMs - told.atMs >= COUNTS_EVERY_MS
+export function isNews(printed: PrintedProgress | null, report: RolloutSummary, nowMs: number): boolean {
+  if (printed === null || turningPoint(printed.report) !== turningPoint(report)) return true
+  return counts(printed.report) !== counts(report) && nowMs - printed.atMs >= COUNTS_EVERY_MS
 }
 
 /** @returns where a release stands, in one line: state, step, nodes, and what it waits for */

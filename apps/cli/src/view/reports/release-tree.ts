@@ -28,7 +28,7 @@ export function releaseTree(picture: ReleasePicture, options: TreeOptions): read
   const unknown = [...branches].filter(([hash]) => !shown.some(({ revision }) => revision === hash))
   return [
     ...shown.map((revision) => revisionItem(revision, branches.get(revision.revision) ?? [], { picture, options })),
-    ...unknown.map(([, nodes]) => strangerItem(nodes, options)),
+    ...unknown.map(([, nodes]) => unknownRevisionItem(nodes, options)),
   ]
 }
 
@@ -137,7 +137,7 @@ function pauseSpan(pause: string): string {
   return Number.isNaN(seconds) ? pause : durationText(seconds * 1000)
 }
 
-function strangerItem(nodes: readonly NodeReport[], options: TreeOptions): TreeItem {
+function unknownRevisionItem(nodes: readonly NodeReport[], options: TreeOptions): TreeItem {
   const hash = nodes[0]?.revision ?? ''
   return {
     spans: [
@@ -157,9 +157,9 @@ interface ZoneOptions extends TreeOptions {
 function zoneItems(nodes: readonly NodeReport[], options: ZoneOptions): readonly TreeItem[] {
   const zones = [...Map.groupBy(nodes, ({ zone }) => zone)].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   if (zones.every(([zone]) => zone === '')) return nodeItems(nodes, { ...options, mostNodes: MOST_NODES })
-  const telling = zones.filter(([, members]) => options.all || options.wide || members.some(isUnwell))
-  const shown = options.wide ? telling : worstZones(telling)
-  const left = telling.filter((zone) => !shown.includes(zone))
+  const notable = zones.filter(([, members]) => options.all || options.wide || members.some(isUnwell))
+  const shown = options.wide ? notable : worstZones(notable)
+  const left = notable.filter((zone) => !shown.includes(zone))
   const mostNodes = shown.length > MANY_ZONES ? MOST_NODES_OF_MANY_ZONES : MOST_NODES
   return [
     ...zones.filter((zone) => shown.includes(zone)).map((zone) => zoneItem(zone, { ...options, mostNodes })),
@@ -208,10 +208,10 @@ interface NodeOptions extends TreeOptions {
 
 function nodeItems(nodes: readonly NodeReport[], { wide, nowMs, mostNodes }: NodeOptions): readonly TreeItem[] {
   const rank = ({ state }: NodeReport): number => (unwell as readonly string[]).indexOf(state)
-  const telling = nodes.filter(isUnwell).toSorted((a, b) => rank(a) - rank(b) || (a.since ?? '').localeCompare(b.since ?? ''))
-  const shown = wide || telling.length === mostNodes + 1 ? telling : telling.slice(0, mostNodes)
+  const notable = nodes.filter(isUnwell).toSorted((a, b) => rank(a) - rank(b) || (a.since ?? '').localeCompare(b.since ?? ''))
+  const shown = wide || notable.length === mostNodes + 1 ? notable : notable.slice(0, mostNodes)
   const width = Math.min(LONGEST_NAME, Math.max(0, ...shown.map(({ name }) => Array.from(name).length)))
-  const left = telling.slice(shown.length)
+  const left = notable.slice(shown.length)
   return [
     ...shown.map((node) => nodeItem(node, { width, wide, nowMs })),
     ...(left.length === 0 ? [] : [{ spans: [['dim', 'and '], ...stateSpans(left), ['dim', ' more']] as const, items: [] }]),

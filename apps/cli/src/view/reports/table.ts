@@ -37,13 +37,13 @@ export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<R
 }
 
 /** Takes from the columns that may shrink until the table fits; the last column is never counted beyond its heading. */
-function shrunk<Row>(widths: readonly number[], columns: readonly Column<Row>[], room: number): readonly number[] {
+function shrunk<Row>(widths: readonly number[], columns: readonly Column<Row>[], maxWidth: number): readonly number[] {
   const result = [...widths]
   const lastLeast = columns.at(-1)?.least ?? columns.at(-1)?.heading.length ?? 0
   const used = (): number => result.slice(0, -1).reduce((sum, width) => sum + width + GAP, 0) + Math.min(lastLeast, result.at(-1) ?? 0)
   for (const [at, { least }] of columns.slice(0, -1).entries()) {
     if (least === undefined) continue
-    const excess = used() - room
+    const excess = used() - maxWidth
     if (excess <= 0) break
     result[at] = Math.max(Math.min(least, result[at]!), result[at]! - excess)
   }

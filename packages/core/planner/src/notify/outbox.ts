@@ -8,7 +8,7 @@ import {
 } from '@tranche/api-schema'
 import { sha256Hex } from '@tranche/kube-types'
 import { dueReminders, untilReminderMs, waitOf } from './reminders.ts'
-import { nodesOf, type Told, toldEvents } from './told-events.ts'
+import { nodesOf, type NotifiableEvent, notifiableEvents } from './notifiable-events.ts'
 
 /** Whom a status write tells. */
 export interface Outbox {
@@ -35,11 +35,11 @@ const MESSAGE_MAX = 1024
  */
 export function withNotifications(next: RolloutStatus, outbox: Outbox): NotifyingStatus {
   const { rollout, receivers } = outbox
-  const told = toldEvents(rollout.status, next).flatMap((one) =>
+  const notifiable = notifiableEvents(rollout.status, next).flatMap((one) =>
     receivers.filter(({ events }) => events?.includes(one.event) ?? true).map((receiver) => notification(one, receiver, outbox, next)),
   )
   const reminded = withReminders(next, outbox)
-  const waiting = [...(next.notifications ?? []), ...told, ...reminded.notifications]
+  const waiting = [...(next.notifications ?? []), ...notifiable, ...reminded.notifications]
   const { notifications: _old, remindedAt: _before, ...rest } = next
   const status = {
     ...rest,
@@ -62,7 +62,7 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
   if (wait === null) return { notifications: [], remindedAt: undefined, recheckAfterMs: null }
   const { remindedAt } = next
   const due = dueReminders(receivers, wait, { remindedMs: remindedAt === undefined ? null : Date.parse(remindedAt), nowMs })
-  const told: Told = {
+  const notifiable: NotifiableEvent = {
     event: 'Reminder',
     message: `somebody is waited for since ${new Date(wait.sinceMs).toISOString()}: ${next.message ?? ''}`,
     nodes: nodesOf('Reminder', next),
@@ -71,7 +71,7 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
     ({ name }) => next.notifications?.some(({ event, receiver }) => event === 'Reminder' && receiver === name) !== true,
   )
   return {
-    notifications: unaware.map((receiver) => notification(told, receiver, outbox, next)),
+    notifications: unaware.map((receiver) => notification(notifiable, receiver, outbox, next)),
     remindedAt: due.length > 0 ? new Date(nowMs).toISOString() : remindedAt,
     recheckAfterMs: untilReminderMs(receivers, wait, nowMs),
   }
@@ -81,7 +81,12 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
  * The id is of what was read, and of nothing that a second look at the same would find changed. No two writes that were
  * accepted rest on one version of the Rollout, so it is told once.
  */
-function notification({ event, message, nodes }: Told, { name }: Receiver, { rollout, nowMs }: Outbox, next: RolloutStatus): Notification {
+function notification(
+  { event, message, nodes }: NotifiableEvent,
+  { name }: Receiver,
+  { rollout, nowMs }: Outbox,
+  next: RolloutStatus,
+): Notification {
   const { uid, resourceVersion } = rollout.metadata
   const revision = next.canaryStatus?.canaryRevision
   const step = next.currentStepIndex

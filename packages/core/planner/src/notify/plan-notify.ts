@@ -14,7 +14,7 @@ export interface NotifyView {
 
 /** The one thing that a pass over a receiver should do. */
 export type NotifyPlan =
-  | { readonly kind: 'tell'; readonly notification: Notification; readonly receiver: Receiver }
+  | { readonly kind: 'notify'; readonly notification: Notification; readonly receiver: Receiver }
   /** The receiver is no more. */
   | { readonly kind: 'drop'; readonly notification: Notification }
   /** `recheckAfterMs` null: until something changes. */
@@ -35,7 +35,7 @@ export function planNotify(view: NotifyView): NotifyPlan {
   if (receiver === 'notKnown') return { kind: 'wait', recheckAfterMs: null }
   if (receiver === null) return { kind: 'drop', notification }
   const leftMs = untilNextMs(notification, view.nowMs)
-  return leftMs > 0 ? { kind: 'wait', recheckAfterMs: leftMs } : { kind: 'tell', notification, receiver }
+  return leftMs > 0 ? { kind: 'wait', recheckAfterMs: leftMs } : { kind: 'notify', notification, receiver }
 }
 
 /** A policy that is not there may come again: what is to be told waits for it, as the release does. */

@@ -53,7 +53,7 @@ export function firstOfEachKind(nodes: readonly NodeView[], rules: ChoiceRules, 
  *
  * @param nodes with an old pod, and without a permit
  */
-export function notReadyTurns(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly NodeView[] {
+export function dueNotReadyNodes(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly NodeView[] {
   if (count <= 0 || nodes.every((node) => isInReach(node, rules) || !isInScope(rules.scope, node))) return []
   const candidates = nodes.flatMap((node) => (isInScope(rules.scope, node) ? (candidateOn(node, rules) ?? []) : []))
   const first = candidates.sort((a, b) => compareCandidates(a, b, rules)).slice(0, count)
@@ -113,20 +113,20 @@ function healthRank({ node, pod }: Candidate, rules: ChoiceRules): number {
 }
 
 /** The rule of G5 that puts an old pod where it stands; `Policy` with the key of `nodes.order`, from 0, that speaks of its node. */
-export type Turn =
+export type OrderReason =
   | { readonly rule: 'Superseded' | 'Failed' | 'Crashing' | 'Pending' | 'NotReady' | 'Oldest' }
   | { readonly rule: 'Policy'; readonly key: number; readonly by: string | undefined }
 
 /** @returns the first rule of the order that says anything about the candidate */
-export function turnOf(candidate: Candidate, rules: ChoiceRules): Turn {
+export function orderReasonOf(candidate: Candidate, rules: ChoiceRules): OrderReason {
   if (supersededRank(candidate.pod, rules) === 0) return { rule: 'Superseded' }
-  const byHealth = healthTurns[healthRank(candidate, rules)]
+  const byHealth = healthRules[healthRank(candidate, rules)]
   if (byHealth !== undefined) return { rule: byHealth }
   const key = rules.scope.rules.keyOf(candidate.node.labels)
   return key === undefined ? { rule: 'Oldest' } : { rule: 'Policy', ...key }
 }
 
 /** By rank. */
-const healthTurns = ['Failed', 'Crashing', 'Pending', 'NotReady'] as const
+const healthRules = ['Failed', 'Crashing', 'Pending', 'NotReady'] as const
 
 const crashes: ReadonlySet<string> = new Set(['CrashLoopBackOff', 'OOMKilled', 'Error', 'RunContainerError'])

@@ -1,5 +1,5 @@
 import type { NodeView } from '@tranche/fleet'
-import { type Candidate, type ChoiceRules, firstOfEachKind, notReadyTurns } from './candidate-order.ts'
+import { type Candidate, type ChoiceRules, firstOfEachKind, dueNotReadyNodes } from './candidate-order.ts'
 import { isBroken } from './node-tally.ts'
 import { namesDown, budgetIn } from './budget.ts'
 import { type TrackedPermit, isGone, isUnsettled, type FenceState } from './fence-state.ts'
@@ -24,7 +24,7 @@ export function chooseCandidates(fence: FenceState, choice: Choice): readonly Ca
   const { revisions, scope } = fence
   const rules = { ...revisions, scope }
   const waitsForNotReady = scope.rules.notReady === 'Wait'
-  const kept = waitsForNotReady ? notReadyTurns(choice.free, rules, fence.lack).length : 0
+  const kept = waitsForNotReady ? dueNotReadyNodes(choice.free, rules, fence.lack).length : 0
   const count = Math.min(choice.count, fence.lack - kept)
   if (count <= 0) return []
   const ordered = inOrder(fence, { ...choice, count }, rules)

@@ -46,7 +46,7 @@ export type Unconfirmed =
 
 /** Works out what the rules look at. */
 export function toFenceState(view: PassView, record: FlightRecord): FenceState {
-  const availability: Availability = { minReadyMs: view.announcement.minReadySeconds * 1000, monotonicMs: view.monotonicMs }
+  const availability: Availability = { minReadyMs: view.published.minReadySeconds * 1000, monotonicMs: view.monotonicMs }
   const tally = tallyNodes(view.fleet, { revision: record.revision, ...availability })
   const permits = record.permits.map((permit): TrackedPermit => {
     const node = nodeInView(view.fleet, permit.node)
@@ -59,7 +59,7 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
   })
   const old = [...permittedNodes(permits)].filter((node) => isOldNode(view, record, node))
   const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
-  const revisions = { canary: record.revision, stable: view.announcement.stableRevision }
+  const revisions = { canary: record.revision, stable: view.published.stableRevision }
   const taken = tally.onRevision + old.length
   const size = batchSizeOf(record, tally.desired, taken)
   return { view, record, availability, revisions, scope, tally, permits, size, lack: size - taken }

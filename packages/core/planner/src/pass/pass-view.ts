@@ -2,7 +2,7 @@ import type { FlightRecord, ReleaseNodeRules } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 
 /** What the DaemonSet says to executors. */
-export interface Announcement {
+export interface PublishedTarget {
   readonly uid: string
   /** `metadata.generation`. */
   readonly generation: number
@@ -34,7 +34,7 @@ export type Confirmation =
 
 /** Everything one pass of an executor over one DaemonSet has read. */
 export interface PassView {
-  readonly announcement: Announcement
+  readonly published: PublishedTarget
   /** UID of the BatchRelease that holds the record. */
   readonly releaseUid: string
   /** The permit record; undefined before the first. */

@@ -77,7 +77,7 @@ export function planPass(view: PassView): PassPlan {
 
 /** F1: the record permits, the DaemonSet announces, and only where both say the same may anybody act. */
 export function agrees(view: PassView, record: FlightRecord): boolean {
-  const said = view.announcement
+  const said = view.published
   return (
     record.state === 'open' &&
     said.uid === record.workloadUid &&
@@ -134,8 +134,8 @@ function settleOnly(fence: FenceState): PassPlan {
 }
 
 /** F6: our DaemonSet is older than the record, and with it what it says of minReadySeconds and of where pods belong. */
-function isOutdated({ view: { announcement }, record }: FenceState): boolean {
-  return announcement.uid === record.workloadUid && announcement.generation < record.generation
+function isOutdated({ view: { published }, record }: FenceState): boolean {
+  return published.uid === record.workloadUid && published.generation < record.generation
 }
 
 function waitAsNeeded(fence: FenceState): PassPlan {

@@ -26,7 +26,7 @@ export type BatchReleasePlan =
   | { readonly kind: 'wait'; readonly for: string; readonly recheckAfterMs: number | null }
 
 /** Why a DaemonSet is patched. */
-export type DaemonSetPatchReason = 'takeOver' | 'reassert' | 'announce' | 'pause' | 'resume' | 'restore' | 'release' | 'touch'
+export type DaemonSetPatchReason = 'takeOver' | 'reassert' | 'publish' | 'pause' | 'resume' | 'restore' | 'release' | 'touch'
 /** Why a record is written. */
 export type RecordWriteReason = 'inherit' | 'open' | 'widen' | 'narrow' | 'stop' | 'holds'
 

@@ -1,7 +1,7 @@
 import type { BatchRelease, StoppedTime, WatchedNode } from '@tranche/api-schema'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
 import { firstSightOf, judgedRelease, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes, withMovedTimes } from '@tranche/verdict'
-import { failedTurns } from '../nodes/failed-turns.ts'
+import { failedDueNodes } from '../nodes/failed-due-nodes.ts'
 import { hashOf } from './discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
 import { isFinalized } from './is-finalized.ts'
@@ -23,14 +23,14 @@ function judged(view: ReleaseView): Judgement | null {
   const { daemonSet } = view
   if (daemonSet === undefined || !isJudged(view, daemonSet)) return null
   const availability = availabilityOf(daemonSet, view)
-  const notReadyInTurn = failedTurns({ ...view, ...availability })
+  const notReadyDue = failedDueNodes({ ...view, ...availability })
   return judgeRelease({
     ...view,
     release: byTheClock(view),
     nowMs: steadyMs(view),
     ...availability,
     stopped: stoppedSoFar(view),
-    notReadyInTurn,
+    notReadyDue,
   })
 }
 

@@ -95,12 +95,12 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
 function planLostRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, daemonSet } = view
   if (release.status?.flight !== undefined || daemonSet === undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return null
-  const allowance = wanted.kind === 'allow' ? wanted.allowance : announcedAllowance(daemonSet)
+  const allowance = wanted.kind === 'allow' ? wanted.allowance : publishedAllowance(daemonSet)
   return { kind: 'restoreRecord', allowance, minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000 }
 }
 
 /** What the lost record allowed, as far as the DaemonSet announces it; a record that is stopped allows nothing of it. */
-function announcedAllowance({ metadata: { uid, generation = 0, annotations = {} } }: DaemonSet): Allowance {
+function publishedAllowance({ metadata: { uid, generation = 0, annotations = {} } }: DaemonSet): Allowance {
   const revision = annotations[daemonSetAnnotations.canaryRevision] ?? ''
   const partition = Math.max(0, Number(annotations[daemonSetAnnotations.partition] ?? 0) || 0)
   return { workloadUid: uid, generation, revision, size: 0, partition, limit: 1 }
@@ -141,14 +141,14 @@ function saidUnclear(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null
 /** F8: announce the stop, then void the record; a stopped record only follows the reasons. */
 function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: readonly Hold[]): BatchReleasePlan | null {
   if (record === undefined) return null
-  const announced = stopAnnouncement(view, record)
-  if (announced !== null) return { kind: 'patchDaemonSet', why: 'pause', patch: announced }
+  const unpublished = unpublishedStop(view, record)
+  if (unpublished !== null) return { kind: 'patchDaemonSet', why: 'pause', patch: unpublished }
   if (record.state === 'open') return { kind: 'writeRecord', why: 'stop', record: revokeRecord(record, holds), confirm: false }
   return sameHolds(record.holds, holds) ? null : { kind: 'writeRecord', why: 'holds', record: withHolds(record, holds), confirm: false }
 }
 
 /** Every stop is announced, also one that finds nothing open; but a release that lets go takes the key away next. */
-function stopAnnouncement(view: ReleaseView, record: FlightRecord): readonly PatchOperation[] | null {
+function unpublishedStop(view: ReleaseView, record: FlightRecord): readonly PatchOperation[] | null {
   const { daemonSet, release } = view
   if (daemonSet === undefined || !isInCharge(view, daemonSet) || view.pauseRefused) return null
   return record.state === 'stopped' && release.metadata.deletionTimestamp !== undefined ? null : pausePatch(daemonSet)
@@ -164,8 +164,8 @@ function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightReco
   if (inherited !== null) return { kind: 'writeRecord', why: 'inherit', record: inherited, confirm: false }
   const watch = inheritedWatch(view, daemonSet, record)
   if (watch !== null) return { kind: 'writeStatus', status: watch }
-  const announced = planAnnouncement(view, daemonSet, wanted)
-  if (announced !== null) return announced
+  const unpublished = planPublish(view, daemonSet, wanted)
+  if (unpublished !== null) return unpublished
   const opened = openRecord(record, wanted.allowance, newestPodIn(view.fleet, record.watermark))
   const open: BatchReleasePlan = { kind: 'writeRecord', why: 'open', record: opened, confirm: true }
   return record.workloadUid === wanted.allowance.workloadUid ? open : { kind: 'touchOldPods', next: open }
@@ -192,8 +192,8 @@ function planOpen(
 ): BatchReleasePlan | null {
   const direction = directionOf(record, wanted.allowance)
   if (direction === 'narrows') return { kind: 'writeRecord', why: 'narrow', record: revokeRecord(record, []), confirm: false }
-  const announced = planAnnouncement(view, daemonSet, wanted)
-  if (announced !== null) return announced
+  const unpublished = planPublish(view, daemonSet, wanted)
+  if (unpublished !== null) return unpublished
   if (direction === 'widens') return { kind: 'writeRecord', why: 'widen', record: widenRecord(record, wanted.allowance), confirm: true }
   if (direction === 'lowersLimit') return saidUnclear(view, wanted) ?? lowerLimit(record, wanted.allowance.limit)
   const resumed = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.paused]: null } })
@@ -210,18 +210,18 @@ function lowerLimit(record: FlightRecord, limit: number): BatchReleasePlan {
 }
 
 /** What one batch needs, in one patch, so that an executor can never see half of it; null when it stands there already. */
-function planAnnouncement(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan | null {
+function planPublish(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan | null {
   if (strategyOf(daemonSet) !== 'OnDelete' || !(daemonSetAnnotations.originalUpdateStrategy in (daemonSet.metadata.annotations ?? {}))) {
     const patch = daemonSetPatch(daemonSet, takeOverStrategy(daemonSet))
     if (patch !== null) return { kind: 'patchDaemonSet', why: 'takeOver', patch }
   }
-  const patch = daemonSetPatch(daemonSet, announcement(view, wanted))
+  const patch = daemonSetPatch(daemonSet, targetChange(view, wanted))
   if (patch === null) return null
-  const plan: BatchReleasePlan = { kind: 'patchDaemonSet', why: 'announce', patch }
+  const plan: BatchReleasePlan = { kind: 'patchDaemonSet', why: 'publish', patch }
   return view.otherControl === 'vanished' ? { kind: 'touchOldPods', next: plan } : plan
 }
 
-function announcement(view: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
+function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted & { kind: 'allow' }): DaemonSetChange {
   const { release } = view
   const owner = rolloutOf(release)
   const ended = isOverButForNodesLeft(view, progress)

@@ -103,12 +103,12 @@ function acceptedText({ release }: ReleaseView, { progress, allowance: { limit }
   const accepted = new Set(failure?.release === judgedRelease(release) ? failure.accepted : [])
   const down = progress.unavailable.filter((node) => accepted.has(node))
   if (down.length === 0) return ''
-  const whose = `the failures on ${firstNodes(down)} were accepted`
+  const acceptedNote = `the failures on ${firstNodes(down)} were accepted`
   const used = progress.unavailable.length
   if (used >= limit && progress.updated < progress.effectiveSize)
-    return `; ${whose}, and they use maxUnavailable (${limit}) up: raise it to ${used + 1} at least, mend the nodes, abort, or apply another template`
+    return `; ${acceptedNote}, and they use maxUnavailable (${limit}) up: raise it to ${used + 1} at least, mend the nodes, abort, or apply another template`
   if (progress.updatedAvailable > 0) return ''
-  return `; ${whose}, but no batch is ready before an updated node is available: mend one, abort, or apply another template`
+  return `; ${acceptedNote}, but no batch is ready before an updated node is available: mend one, abort, or apply another template`
 }
 
 /** Which rule of the policy holds back what lacks; null where none does. */

@@ -20,11 +20,11 @@ export function actionsAfterPause(view: RolloutView, daemonSet: DaemonSet, state
   const found = failure.at ?? ''
   const known = pause?.failure === found ? pause : undefined
   const { spec, metadata } = view.rollout
-  if (spec.strategy.paused === true) return { ...actions, pause: known ?? { failure: found, lifts: wasTold(view, failure) } }
+  if (spec.strategy.paused === true) return { ...actions, pause: known ?? { failure: found, lifts: wasReported(view, failure) } }
   return known?.lifts === true ? { ...actions, retry: `${RESUMED}${metadata.generation ?? 0}` } : actions
 }
 
-function wasTold({ rollout: { status } }: RolloutView, { at }: Failure): boolean {
+function wasReported({ rollout: { status } }: RolloutView, { at }: Failure): boolean {
   const isStalled = status?.conditions?.some(
     ({ type, status: value, reason }) =>
       type === 'Stalled' && value === 'True' && (reason === 'ReleaseFailed' || reason === 'AnalysisInconclusive'),

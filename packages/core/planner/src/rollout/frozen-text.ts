@@ -12,9 +12,9 @@ import type { RolloutView } from './rollout-view.ts'
  */
 export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: DaemonSetChange): string | null {
   const frozen = change.annotations?.[daemonSetAnnotations.frozen] ?? metadata.annotations?.[daemonSetAnnotations.frozen]
-  const announced = frozen === undefined || frozen === null ? null : revisionOf(frozen)
-  if (announced === null) return null
-  const revision = revisionNow(view) ?? announced
+  const published = frozen === undefined || frozen === null ? null : revisionOf(frozen)
+  if (published === null) return null
+  const revision = revisionNow(view) ?? published
   const left = leftByRevision(view, revision)
   const nodes = [...left.values()].reduce((sum, count) => sum + count, 0)
   const where = [...left].map(([hash, count]) => `${count} on revision ${hash}`).join(', ')

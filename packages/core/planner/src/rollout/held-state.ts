@@ -52,10 +52,10 @@ function waitingState({ fleet }: RolloutView, state: RolloutState, message: stri
 
 function rollingBackText({ revisions }: RolloutView, { canary, failure }: RolloutState, { reason }: HeldRevision): string {
   const seen = reason === 'Failed' && failure !== undefined ? `revision ${canary.canaryRevision} failed: ${failure.message}; ` : ''
-  const who = reason === 'Failed' ? 'failure.action is Rollback: ' : ''
+  const cause = reason === 'Failed' ? 'failure.action is Rollback: ' : ''
   const from = revisionText(revisions, canary.canaryRevision)
   const to = revisionText(revisions, canary.stableRevision ?? '')
-  return `${seen}${who}rolling back revision ${from}: the template of revision ${to} is put back`
+  return `${seen}${cause}rolling back revision ${from}: the template of revision ${to} is put back`
 }
 
 /** Says why nothing is released, and what lifts it. */

@@ -28,7 +28,7 @@ export function nextRolloutStatus(view: RolloutView): NextStatus {
   const isHeldUp = hold !== null && !isStoppedWith(hold, view)
   const state = isHeldUp ? heldUp(before, hold, wanted) : wanted
   const said = isHeldUp && !hasLostAnswers(view.rollout) ? {} : rememberAnswer(view.rollout, answer)
-  const { status, recheckAfterMs: remindInMs } = tellingStatus(view, withReleases(view, { ...toStatus(view, state), ...said }))
+  const { status, recheckAfterMs: remindInMs } = notifyingStatus(view, withReleases(view, { ...toStatus(view, state), ...said }))
   const writeInMs = mayWriteStatus(view, status) ? null : untilCountsMs(view)
   const waits = [state.recheckAfterMs, writeInMs, remindInMs].filter((ms) => ms !== null)
   return {
@@ -138,7 +138,7 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
 }
 
 /** Where the API server drops our own fields, nobody is told anything. */
-function tellingStatus(view: RolloutView, next: RolloutStatus): NotifyingStatus {
+function notifyingStatus(view: RolloutView, next: RolloutStatus): NotifyingStatus {
   const { rollout, nowMs, schemaGap } = view
   if (schemaGap !== undefined) return { status: keptStatus(view, next), recheckAfterMs: null }
   return withNotifications(next, { rollout, receivers: receiversOf(view.policy), nowMs })

@@ -82,10 +82,10 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   if (state === null) return null
   // Beside a peer, or without its policy, it is held as any release is, and not frozen for good: that may be for a moment.
   const obstacle = activePeer(view) ?? unusablePolicy(view)
-  return inTurn(obstacle === null ? state : stalledState(before, obstacle))
+  return beforeTeardown(obstacle === null ? state : stalledState(before, obstacle))
 }
 
-function inTurn(state: RolloutState): RolloutState {
+function beforeTeardown(state: RolloutState): RolloutState {
   return { ...state, message: `before the Rollout goes: ${state.message}` }
 }
 

@@ -12,7 +12,7 @@ describe('the outbox, for every number of waiting notifications (G7)', () => {
       fc.property(fc.array(waiting(), { minLength: 40, maxLength: 80, size: 'max' }), (all) => {
         const notifications = all.map((one, at) => ({ ...one, id: String(at) }))
         const before = aStatus('StepUpgrade')
-        const { status } = withNotifications({ ...aStatus('StepPaused'), notifications }, telling(before))
+        const { status } = withNotifications({ ...aStatus('StepPaused'), notifications }, outboxOf(before))
         const kept = status.notifications ?? []
         const appended = notifications.length + 1
         expect(kept.length).toBe(Math.min(NOTIFICATIONS_MAX, appended))
@@ -33,7 +33,7 @@ describe('the outbox, for every number of waiting notifications (G7)', () => {
     fc.assert(
       fc.property(fc.array(waiting(), { minLength: 40, maxLength: 80, size: 'max' }), (all) => {
         const notifications = all.map((one, at) => ({ ...one, id: String(at) }))
-        const { status } = withNotifications({ ...aStatus('StepPaused'), notifications }, telling(aStatus('StepUpgrade')))
+        const { status } = withNotifications({ ...aStatus('StepPaused'), notifications }, outboxOf(aStatus('StepUpgrade')))
         const ids = (status.notifications ?? []).slice(0, -1).map(({ id }) => Number(id))
         expect(ids).toEqual(ids.toSorted((a, b) => a - b))
       }),
@@ -42,7 +42,7 @@ describe('the outbox, for every number of waiting notifications (G7)', () => {
   })
 })
 
-function telling(before: RolloutStatus): Parameters<typeof withNotifications>[1] {
+function outboxOf(before: RolloutStatus): Parameters<typeof withNotifications>[1] {
   return { rollout: aRollout(before), receivers: [aReceiver('new')], nowMs: T0 }
 }
 

@@ -54,11 +54,11 @@ describe('what a status write tells', () => {
   }
 
   it.each(Object.entries(cases))('%s', (_name, { before, after, want }) => {
-    expect(tell(before, after).notifications?.map(({ event }) => event) ?? []).toEqual(want)
+    expect(report(before, after).notifications?.map(({ event }) => event) ?? []).toEqual(want)
   })
 
   it('names when, which revision, which step, and at most ten nodes', () => {
-    const { notifications } = tell(aStatus('StepUpgrade'), { ...aStatus('StepUpgrade', { step: 2 }), heldRevisions: [held], failure })
+    const { notifications } = report(aStatus('StepUpgrade'), { ...aStatus('StepUpgrade', { step: 2 }), heldRevisions: [held], failure })
     expect(notifications).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -76,18 +76,18 @@ describe('what a status write tells', () => {
   it('is told to each receiver that wants to hear of it, after what waits already', () => {
     const waiting = { id: '1', receiver: 'z', event: 'Stalled', message: '', at: '2026-01-01T00:00:00Z' } as const
     const receivers = [aReceiver('a', { events: ['Stalled'] }), aReceiver('b', { events: ['StepPaused'] }), aReceiver('c')]
-    const { notifications } = tell(pausing.before, { ...pausing.after, notifications: [waiting] }, { receivers })
+    const { notifications } = report(pausing.before, { ...pausing.after, notifications: [waiting] }, { receivers })
     expect(notifications?.map(({ receiver }) => receiver)).toEqual(['z', 'b', 'c'])
   })
 
   it('is cut where it is longer than anybody reads', () => {
-    const { notifications } = tell(pausing.before, { ...pausing.after, message: 'x'.repeat(5_000) })
+    const { notifications } = report(pausing.before, { ...pausing.after, message: 'x'.repeat(5_000) })
     expect(notifications?.[0]?.message.length).toBe(1_024)
   })
 })
 
 describe('the id of a notification', () => {
-  const idsOf = (options: Options): readonly string[] => tell(pausing.before, pausing.after, options).notifications!.map(({ id }) => id)
+  const idsOf = (options: Options): readonly string[] => report(pausing.before, pausing.after, options).notifications!.map(({ id }) => id)
 
   it('is the same whenever and however often the same is decided again', () => {
     expect(idsOf({ nowMs: T0 + 60_000 })).toEqual(idsOf({}))
@@ -176,16 +176,16 @@ describe('reminders', () => {
   }
 
   it.each(Object.entries(cases))('%s', (_name, { status, receivers = [every30], afterMs, want, nextMs }) => {
-    const told = withNotifications(status, { rollout: aRollout(status), receivers, nowMs: T0 + afterMs })
-    expect(told.status.notifications?.map(({ receiver, event }) => event === 'Reminder' && receiver) ?? []).toEqual(want)
-    expect(told.recheckAfterMs).toBe(nextMs)
-    if (want.length > 0) expect(told.status.remindedAt).toBe(at(afterMs))
+    const reported = withNotifications(status, { rollout: aRollout(status), receivers, nowMs: T0 + afterMs })
+    expect(reported.status.notifications?.map(({ receiver, event }) => event === 'Reminder' && receiver) ?? []).toEqual(want)
+    expect(reported.recheckAfterMs).toBe(nextMs)
+    if (want.length > 0) expect(reported.status.remindedAt).toBe(at(afterMs))
   })
 
   it('say since when', () => {
     const status = aStatus('StepPaused')
-    const told = withNotifications(status, { rollout: aRollout(status), receivers: [every30], nowMs: T0 + 30 * minutes })
-    expect(told.status.notifications?.[0]?.message).toBe('somebody is waited for since 2026-01-01T00:00:00.000Z: step 1 is StepPaused')
+    const reported = withNotifications(status, { rollout: aRollout(status), receivers: [every30], nowMs: T0 + 30 * minutes })
+    expect(reported.status.notifications?.[0]?.message).toBe('somebody is waited for since 2026-01-01T00:00:00.000Z: step 1 is StepPaused')
   })
 
   it('are not heaped up for a receiver that has not taken the last one, and end with the wait', () => {
@@ -210,7 +210,7 @@ interface Options {
   readonly resourceVersion?: string
 }
 
-function tell(
+function report(
   before: RolloutStatus | undefined,
   after: RolloutStatus,
   { receivers = [aReceiver('a')], nowMs = T0, resourceVersion = '7' }: Options = {},

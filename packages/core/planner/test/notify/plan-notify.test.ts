@@ -9,7 +9,7 @@ const both = [waiting('1', 'a'), waiting('2', 'b'), waiting('3', 'a')]
 
 describe('what a receiver is told next', () => {
   const cases: Record<string, { view: Partial<NotifyView>; notifications?: readonly Notification[]; want: object }> = {
-    'is the oldest that waits for it': { view: { receiver: 'b' }, want: { kind: 'tell', notification: both[1], receiver: { name: 'b' } } },
+    'is the oldest that waits for it': { view: { receiver: 'b' }, want: { kind: 'notify', notification: both[1], receiver: { name: 'b' } } },
     'is nothing where nothing waits for it': { view: { receiver: 'c' }, want: { kind: 'wait', recheckAfterMs: null } },
     'is nothing before the oldest is due again, so that the order is kept': {
       view: {},
@@ -19,12 +19,12 @@ describe('what a receiver is told next', () => {
     'is the oldest once it is due again': {
       view: { nowMs: T0 + 5_000 },
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(5_000) })],
-      want: { kind: 'tell', notification: { id: '1' } },
+      want: { kind: 'notify', notification: { id: '1' } },
     },
     'waits no longer for a clock that was set back than for any back-off': {
       view: {},
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(3_600_000) })],
-      want: { kind: 'tell' },
+      want: { kind: 'notify' },
     },
     'is dropped where the policy has no such receiver any more': {
       view: { policy: { kind: 'found', policy: aPolicy(['b']) } },
@@ -48,8 +48,8 @@ describe('what is written of an attempt', () => {
   const rollout = aRollout({ ...aStatus('StepPaused'), notifications: both })
 
   it('takes away what was told, and nothing else', () => {
-    const told = applyPatch(rollout, removalPatch(rollout, '2')!)
-    expect(told?.status?.notifications?.map(({ id }) => id)).toEqual(['1', '3'])
+    const reported = applyPatch(rollout, removalPatch(rollout, '2')!)
+    expect(reported?.status?.notifications?.map(({ id }) => id)).toEqual(['1', '3'])
   })
 
   it('leaves no empty list', () => {

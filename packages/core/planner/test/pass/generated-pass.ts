@@ -4,7 +4,7 @@ import { permitId } from '@tranche/flight'
 import type { PassPlan, PassView } from '@tranche/planner'
 import { FLEET_OWNER, type GeneratedCluster, generatedClusters, nodeOfPod, type SeenPod } from '@tranche/testing'
 import fc from 'fast-check'
-import { announcementOf, NOW_MS } from './pass-notation.ts'
+import { publishedTargetOf, NOW_MS } from './pass-notation.ts'
 
 /** A generated cluster, the view that a pass has of it, and the truth about it, worked out apart from the code under test. */
 export interface GeneratedPass {
@@ -28,7 +28,7 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
     index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs })!)
   }
   return {
-    announcement: { ...announcementOf(cluster.record), minReadySeconds: cluster.minReadySeconds },
+    published: { ...publishedTargetOf(cluster.record), minReadySeconds: cluster.minReadySeconds },
     releaseUid: 'release',
     record: cluster.record,
     fleet: index.view(FLEET_OWNER),

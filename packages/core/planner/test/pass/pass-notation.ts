@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
 import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
-import { type Announcement, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/planner'
+import { type PublishedTarget, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/planner'
 import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
 
 import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
@@ -34,7 +34,7 @@ export interface PassCase {
   readonly partition?: number
   readonly minReadySeconds?: number
   readonly record?: Partial<FlightRecord>
-  readonly announcement?: Partial<Announcement>
+  readonly published?: Partial<PublishedTarget>
   readonly podsSeen?: string
   readonly isBad?: boolean
 }
@@ -46,7 +46,7 @@ export function passView(given: PassCase): PassView {
   const scope = scopeTextOf(batchScope(given.rules, given.batch ?? null))
   const record = aRecord({ partition, limit: given.limit ?? 1, permits, scope, ...given.record })
   return {
-    announcement: { ...announcementOf(record), minReadySeconds: given.minReadySeconds ?? 0, ...given.announcement },
+    published: { ...publishedTargetOf(record), minReadySeconds: given.minReadySeconds ?? 0, ...given.published },
     releaseUid: 'release',
     record,
     nodes: given.rules,
@@ -65,7 +65,7 @@ export function passView(given: PassCase): PassView {
 }
 
 /** What the DaemonSet says when it agrees with the record. */
-export function announcementOf(record: FlightRecord): Announcement {
+export function publishedTargetOf(record: FlightRecord): PublishedTarget {
   return {
     uid: record.workloadUid,
     generation: record.generation,

@@ -1,6 +1,6 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { changePermits, permitId, recordTouches } from '@tranche/flight'
-import { type Announcement, type PassPlan, type PassView, planPass } from '@tranche/planner'
+import { type PublishedTarget, type PassPlan, type PassView, planPass } from '@tranche/planner'
 import { type GeneratedCluster, nodeOfPod } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -52,9 +52,9 @@ describe('planPass, for every view', () => {
   it('takes and settles nothing by a minReadySeconds of another generation than the record’s, larger or smaller (F10, F1, G1)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(0, 1, 60, 3_600), fc.constantFrom(-1, 1), ({ view }, minReadySeconds, by) => {
-        const { generation, observedGeneration } = view.announcement
+        const { generation, observedGeneration } = view.published
         const moved = { generation: generation + by, observedGeneration: observedGeneration + by, minReadySeconds }
-        expect(planPass({ ...view, announcement: { ...view.announcement, ...moved } }).kind).toBe('wait')
+        expect(planPass({ ...view, published: { ...view.published, ...moved } }).kind).toBe('wait')
       }),
       { numRuns },
     )
@@ -67,8 +67,8 @@ describe('planPass, for every view', () => {
         fc.constantFrom(0, 1, 60, 3_600),
         fc.constantFrom('voiding' as const, 'stopped' as const),
         ({ cluster, view }, minReadySeconds, state) => {
-          const announcement = { ...view.announcement, generation: cluster.record.generation - 1, minReadySeconds }
-          expect(planPass({ ...view, record: { ...cluster.record, state }, announcement }).kind).toBe('wait')
+          const published = { ...view.published, generation: cluster.record.generation - 1, minReadySeconds }
+          expect(planPass({ ...view, record: { ...cluster.record, state }, published }).kind).toBe('wait')
         },
       ),
       { numRuns },
@@ -91,8 +91,8 @@ describe('planPass, for every view', () => {
   it('settles nothing, and gives no place away, by what only the clock says of a pod (F6, G2)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(1, 60), ({ cluster, view }, minReadySeconds) => {
-        const announcement = { ...view.announcement, minReadySeconds }
-        const plan = planPass({ ...view, announcement, confirmations: new Map() })
+        const published = { ...view.published, minReadySeconds }
+        const plan = planPass({ ...view, published, confirmations: new Map() })
         const truth = truthOf({ ...cluster, minReadySeconds })
         const removed = plan.kind === 'changePermits' ? plan.change.remove : []
         expect(removed.filter((permit) => isSettled(permit, truth) && !hasAnotherBehind(cluster, permit))).toEqual([])
@@ -209,7 +209,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  const disagreements: readonly Partial<Announcement>[] = [
+  const disagreements: readonly Partial<PublishedTarget>[] = [
     { uid: 'another' },
     { controlledBy: undefined },
     { canaryRevision: 'old' },
@@ -222,7 +222,7 @@ describe('planPass, for every view', () => {
   it('does nothing while anybody disagrees (F1)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(...disagreements), ({ view }, wrong) => {
-        expect(planText(planPass({ ...view, announcement: { ...view.announcement, ...wrong } }))).toBe('wait for agreement')
+        expect(planText(planPass({ ...view, published: { ...view.published, ...wrong } }))).toBe('wait for agreement')
       }),
       { numRuns: 500 },
     )

@@ -1,5 +1,5 @@
 import type { Permit } from '@tranche/api-schema'
-import type { Announcement, PassPlan } from '@tranche/planner'
+import type { PublishedTarget, PassPlan } from '@tranche/planner'
 import { planPass } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { type PassCase, passView, planText } from './pass-notation.ts'
@@ -65,7 +65,7 @@ describe('planPass: who may act at all', () => {
     expect(planText(planPass({ ...passView({ nodes: 'a:old' }), record: undefined }))).toBe('wait for record')
   })
 
-  const disagreements: Record<string, Partial<Announcement>> = {
+  const disagreements: Record<string, Partial<PublishedTarget>> = {
     'the DaemonSet is another one of the same name': { uid: 'another' },
     'control-info names another BatchRelease': { controlledBy: 'another' },
     'control-info is missing': { controlledBy: undefined },
@@ -79,9 +79,9 @@ describe('planPass: who may act at all', () => {
     'the DaemonSet controller has not observed the change': { observedGeneration: 1 },
     'the record follows an older generation': { generation: 3, observedGeneration: 3 },
   }
-  it.each(Object.entries(disagreements))('F1 does nothing when %s', (_name, announcement) => {
+  it.each(Object.entries(disagreements))('F1 does nothing when %s', (_name, published) => {
     for (const permits of ['a', '', 'b.gone']) {
-      expect(planText(planPass(passView({ nodes: 'a:old b:new', permits, announcement })))).toBe('wait for agreement')
+      expect(planText(planPass(passView({ nodes: 'a:old b:new', permits, published })))).toBe('wait for agreement')
     }
   })
 })
@@ -617,7 +617,7 @@ describe('planPass: while a record is not open (F8)', () => {
     'settles though somebody has changed the DaemonSet': {
       nodes: 'a:new',
       permits: 'a.gone',
-      announcement: { generation: 9 },
+      published: { generation: 9 },
       want: 'remove a',
     },
     'reads a node before its permit leaves (F6)': { nodes: 'b:old', permits: 'a.gone', want: 'confirm node a' },
@@ -631,20 +631,20 @@ describe('planPass: while a record is not open (F8)', () => {
     'settles nothing by a DaemonSet older than the record (F6)': {
       nodes: 'a:new',
       permits: 'a.gone',
-      announcement: { generation: 0 },
+      published: { generation: 0 },
       want: 'wait for agreement',
     },
     'reads nothing by a DaemonSet older than the record (F6)': {
       nodes: 'a:new',
       permits: 'a.gone b.gone',
       minReadySeconds: 60,
-      announcement: { generation: 0 },
+      published: { generation: 0 },
       want: 'wait for agreement',
     },
     'settles by a DaemonSet that was made anew, whose generations begin anew': {
       nodes: 'a:new',
       permits: 'a.gone',
-      announcement: { uid: 'another', generation: 0 },
+      published: { uid: 'another', generation: 0 },
       want: 'remove a',
     },
     'buries nothing: a touch answers for it': { nodes: 'a:old', permits: 'a.dead', want: 'wait for availability' },

@@ -78,7 +78,7 @@ describe('a release that begins where another has let go (F11)', () => {
 
   it('takes the annotation away with its announcement, once the record has it', () => {
     const plan = planBatchRelease(aView({ ...begins, record: { state: 'stopped', permits: inFlight.permits } }))
-    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
     expect(valuesOf(plan)).toMatchObject({ [unsettled]: undefined, [controlInfo]: expect.any(String) })
   })
 
@@ -95,7 +95,7 @@ describe('a release that begins where another has let go (F11)', () => {
     ['that cannot be read', { annotations: { ...unannounced, [unsettled]: 'odd' } }],
   ] as const)('takes an annotation away %s', (_which, fields) => {
     const plan = planBatchRelease(aView({ ...begins, ...fields }))
-    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
     expect(valuesOf(plan)).toHaveProperty([unsettled], undefined)
   })
 })
@@ -154,9 +154,9 @@ describe('a release that is frozen', () => {
     const { watched: _watched, ...unwatched } = view
     expect(watchRelease(unwatched, [])).toEqual(watchedNodes)
 
-    const announced = planBatchRelease(onceSaid(view))
-    expect(announced).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
-    expect(valuesOf(announced)).toHaveProperty([frozen], undefined)
+    const published = planBatchRelease(onceSaid(view))
+    expect(published).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
+    expect(valuesOf(published)).toHaveProperty([frozen], undefined)
   })
 
   it.each([
@@ -167,7 +167,7 @@ describe('a release that is frozen', () => {
   ])('says nothing to a release %s', (_what, other) => {
     const annotations = { ...unannounced, [frozen]: JSON.stringify({ revision: 'new', watch: other }) }
     const plan = planBatchRelease(aView({ ...comes, annotations }))
-    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'announce' })
+    expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
   })
 })
 

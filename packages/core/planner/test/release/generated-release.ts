@@ -34,7 +34,7 @@ const shape = fc.record({
   request: fc.constantFrom('go', 'go', 'go', 'go', 'pause', 'delete', 'remove'),
   control,
   /** The annotations of the release: as the record has them, as another batch had them, or none. */
-  announced: fc.constantFrom('asRecorded', 'asRecorded', 'otherwise', 'nothing'),
+  published: fc.constantFrom('asRecorded', 'asRecorded', 'otherwise', 'nothing'),
   paused: fc.boolean(),
   strategy: fc.constantFrom('OnDelete', 'OnDelete', 'OnDelete', 'RollingUpdate'),
   remembered: fc.constantFrom('RollingUpdate', 'RollingUpdate', 'OnDelete', null),
@@ -205,7 +205,7 @@ function releaseOf(cluster: GeneratedCluster, drawn: Shape): BatchRelease {
 }
 
 function daemonSetOf({ record, maxUnavailable, minReadySeconds }: GeneratedCluster, drawn: Shape, user: UserFields): DaemonSet {
-  const said = { asRecorded: record.partition, otherwise: record.partition + 1, nothing: null }[drawn.announced]
+  const said = { asRecorded: record.partition, otherwise: record.partition + 1, nothing: null }[drawn.published]
   const controllers = { ours: 'release', vanished: 'one that is gone', exists: 'another', nobody: null }
   const controller = controllers[drawn.control]
   const keys = {

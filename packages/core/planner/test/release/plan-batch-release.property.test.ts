@@ -170,7 +170,7 @@ describe('planBatchRelease, for every view', () => {
     )
     const wanted = [
       'setFinalizer',
-      'announce',
+      'publish',
       'takeOver',
       'pause',
       'createRecord',

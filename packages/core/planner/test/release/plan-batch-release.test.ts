@@ -43,7 +43,7 @@ describe('planBatchRelease', () => {
     },
     'announces the batch before it opens the record': {
       view: { record: { state: 'stopped' }, annotations: unannounced },
-      want: { kind: 'patchDaemonSet', why: 'announce' },
+      want: { kind: 'patchDaemonSet', why: 'publish' },
     },
     'opens the announced record after reading everything live (F9)': {
       view: { record: { state: 'stopped' } },
@@ -100,7 +100,7 @@ describe('planBatchRelease', () => {
     },
     'announces a larger batch before it widens the record': {
       view: { spec: { batchPartition: 1 } },
-      want: { kind: 'patchDaemonSet', why: 'announce' },
+      want: { kind: 'patchDaemonSet', why: 'publish' },
     },
     'widens the record once the larger batch is announced, after reading everything live (F9)': {
       view: { spec: { batchPartition: 1 }, annotations: { [partition]: '0' } },
@@ -128,7 +128,7 @@ describe('planBatchRelease', () => {
     },
     'touches every old pod before it takes over from a BatchRelease that has vanished (F11)': {
       view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
-      want: { kind: 'touchOldPods', next: { kind: 'patchDaemonSet', why: 'announce' } },
+      want: { kind: 'touchOldPods', next: { kind: 'patchDaemonSet', why: 'publish' } },
     },
     'announces nothing while another BatchRelease is in charge': {
       view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('b', 'b') }, view: { otherControl: 'exists' } },
@@ -167,7 +167,7 @@ describe('planBatchRelease', () => {
     },
     'puts back the keys that somebody took away before the record was stopped': {
       view: { ...finishing, annotations: unannounced },
-      want: { kind: 'patchDaemonSet', why: 'announce' },
+      want: { kind: 'patchDaemonSet', why: 'publish' },
     },
     'announces a stop that finds nothing open': {
       view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] }, tranche: { paused: true } },
@@ -179,7 +179,7 @@ describe('planBatchRelease', () => {
     },
     'keeps OnDelete and says in one patch that no release runs when NotReady nodes are left': {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?' },
-      want: { kind: 'patchDaemonSet', why: 'announce' },
+      want: { kind: 'patchDaemonSet', why: 'publish' },
     },
     'is quiet about nodes that are left once that is said': {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?', annotations: { [partition]: '0', [inProgressing]: null } },
@@ -261,10 +261,10 @@ describe('planBatchRelease', () => {
 
   it('gives no strategy back when the template is newer than what it has announced', () => {
     const view = { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } } as const
-    const announced = { ...view, nodes: 'a:old b:old', annotations: { [canaryRevision]: 'old' } }
-    const plan = planBatchRelease(aView(announced))
+    const published = { ...view, nodes: 'a:old b:old', annotations: { [canaryRevision]: 'old' } }
+    const plan = planBatchRelease(aView(published))
     expect(plan.kind === 'patchDaemonSet' && plan.patch.some(({ path }) => path.includes('tranche.dev~1frozen'))).toBe(true)
-    const pending = planOnceSaid(aView({ ...announced, generation: 3, observed: 2 }))
+    const pending = planOnceSaid(aView({ ...published, generation: 3, observed: 2 }))
     expect(pending.kind).toBe('wait')
   })
 

@@ -55,8 +55,8 @@ function checkSealed({ rollout, release }: ToyCluster, sealed: Set<string>): voi
   const open = record?.state === 'open' ? record.revision : null
   if (open !== null) expect([...sealed], 'held and open').not.toContain(open)
   // Between the answer to the action and the BatchRelease that has it, what was allowed still is.
-  const isTold = release === undefined || release.spec.tranche?.hold?.reason === 'RevisionHeld'
-  for (const revision of held) if (isTold && revision !== open) sealed.add(revision)
+  const isReported = release === undefined || release.spec.tranche?.hold?.reason === 'RevisionHeld'
+  for (const revision of held) if (isReported && revision !== open) sealed.add(revision)
 }
 
 function act(toy: ToyCluster, deed: Deed, at: number): void {
@@ -80,10 +80,10 @@ function act(toy: ToyCluster, deed: Deed, at: number): void {
   }
 }
 
-function pass(toy: ToyCluster, who: typeof passes extends fc.Arbitrary<infer P> ? P : never): void {
-  if (who === 'rollout' || who === 'all') toy.passRollout()
-  if (who === 'release' || who === 'all') toy.passRelease()
-  if (who === 'executor' || who === 'all') toy.passExecutor()
-  if (who === 'native' || who === 'all') toy.actNatively()
-  if (who === 'time') toy.nowMs += 5_000
+function pass(toy: ToyCluster, actor: typeof passes extends fc.Arbitrary<infer P> ? P : never): void {
+  if (actor === 'rollout' || actor === 'all') toy.passRollout()
+  if (actor === 'release' || actor === 'all') toy.passRelease()
+  if (actor === 'executor' || actor === 'all') toy.passExecutor()
+  if (actor === 'native' || actor === 'all') toy.actNatively()
+  if (actor === 'time') toy.nowMs += 5_000
 }

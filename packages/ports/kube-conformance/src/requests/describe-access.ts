@@ -257,7 +257,7 @@ async function grant(
     subjects: [{ ...subject, ...of }],
   })
   for (const one of rules) {
-    const spec = { ...whoIs(subject, namespace), resourceAttributes: attributesOf(one, namespace) }
+    const spec = { ...subjectFields(subject, namespace), resourceAttributes: attributesOf(one, namespace) }
     await api.askUntil(
       () => api.post(`${reviews}/subjectaccessreviews`, { spec }),
       `the force of the rules for ${subject.kind} ${subject.name}`,
@@ -266,7 +266,7 @@ async function grant(
   }
 }
 
-function whoIs({ kind, name }: { readonly kind: string; readonly name: string }, namespace: string): object {
+function subjectFields({ kind, name }: { readonly kind: string; readonly name: string }, namespace: string): object {
   if (kind === 'ServiceAccount') return { user: `system:serviceaccount:${namespace}:${name}` }
   return kind === 'Group' ? { user: 'somebody', groups: [name] } : { user: name }
 }

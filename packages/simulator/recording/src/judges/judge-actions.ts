@@ -27,19 +27,19 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     const text = before.metadata.annotations?.[ACTION]
     const known = answers.get(key)
     answers.set(key, { answer: String(lastAction.result), text })
-    const tell = (guarantee: 'G7' | 'G10', why: string): void =>
+    const report = (guarantee: 'G7' | 'G10', why: string): void =>
       breach({ guarantee, atMs: write.t, text: `the action ${lastAction.type} (${lastAction.id}) was ${why}` })
     const isForgotten = forgotten.delete(keyOf(write)) && lastAction.result === 'Refused'
     if (known !== undefined && known.text === text && !isForgotten)
-      tell('G7', `answered a second time: ${known.answer}, and now ${lastAction.result}`)
+      report('G7', `answered a second time: ${known.answer}, and now ${lastAction.result}`)
     const action = actionOf(before)
     if (lastAction.result !== 'Accepted' || action?.id !== lastAction.id || action.type === 'retry') return
     const { index } = stepOf(before)
     const { canaryRevision } = before.status?.canaryStatus ?? {}
     if (action.expectedStep !== undefined && index !== undefined && action.expectedStep !== index)
-      tell('G10', `accepted at step ${index}, and meant for step ${action.expectedStep}`)
+      report('G10', `accepted at step ${index}, and meant for step ${action.expectedStep}`)
     if (action.revision !== undefined && canaryRevision !== undefined && action.revision !== canaryRevision)
-      tell('G10', `accepted for revision ${canaryRevision}, and meant for ${action.revision}`)
+      report('G10', `accepted for revision ${canaryRevision}, and meant for ${action.revision}`)
   }
 
   function judgeWord(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
@@ -53,14 +53,14 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     // Steps that replace others are counted from their own first one: which of them is the present one says nothing of an approval.
     const observed = stepsAt.get(`${key} ${before.status?.observedGeneration}`)
     const isReplaced = observed !== undefined && observed !== stepsOf(next)
-    const tell = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
+    const report = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
     const isPutBack = state === 'StepPaused' && index === standing.index
     const isHeld = heldRevisions.some(({ revision }) => revision === standing.revision)
     const isStopped = standing.isFailed || stopped.has(key) || failure?.stops === true || isHeld
     if (standing.state === 'StepPaused') {
-      if (isPutBack && !isStopped) tell(`put back the approval of step ${index}`)
+      if (isPutBack && !isStopped) report(`put back the approval of step ${index}`)
     } else if (currentStepState === 'StepReady' || (!isReplaced && (index ?? 0) > (standing.index ?? 0)))
-      tell(`took StepReady for an approval of step ${standing.index}, which was in ${standing.state},`)
+      report(`took StepReady for an approval of step ${standing.index}, which was in ${standing.state},`)
   }
 
   function followRelease({ o, type, namespace }: RecordedWrite): void {

@@ -11,11 +11,11 @@ export function createAimJudge({ sight, breach }: JudgeParts): Judge {
   return {
     onDeletion(deletion) {
       const { pod, daemonSet, atMs } = deletion
-      const tell = (text: string): void => breach({ guarantee: 'G4', atMs, node: pod.node, text })
-      for (const fault of [faultOfPod(deletion), faultOfRequest(deletion)]) if (fault !== null) tell(fault)
+      const report = (text: string): void => breach({ guarantee: 'G4', atMs, node: pod.node, text })
+      for (const fault of [faultOfPod(deletion), faultOfRequest(deletion)]) if (fault !== null) report(fault)
       const node = daemonSet.node(pod.node)
-      if (node?.wanted === false && sight.hasSeen(deletion.decision, node.wantedBy)) tell('the DaemonSet does not want a pod on the node')
-      if (!agreed(deletion)) tell(`the DaemonSet did not agree with the record: ${disagreement(deletion)}`)
+      if (node?.wanted === false && sight.hasSeen(deletion.decision, node.wantedBy)) report('the DaemonSet does not want a pod on the node')
+      if (!agreed(deletion)) report(`the DaemonSet did not agree with the record: ${disagreement(deletion)}`)
     },
   }
 
@@ -58,6 +58,6 @@ function agrees(version: RecordedDaemonSet, { orders }: Deletion['daemonSet']): 
 function disagreement({ daemonSet }: Deletion): string {
   const { generation, observed, annotations = {}, strategy } = daemonSet.latest ?? {}
   const { flight } = daemonSet.orders
-  const announced = `${annotations[CANARY]} with partition ${annotations[PARTITION]}${annotations[PAUSED] ? ', paused' : ''}`
-  return `generation ${generation}, observed ${observed}, ${strategy?.type}, ${announced}; record at ${flight?.generation}, ${flight?.revision} with partition ${flight?.partition}`
+  const published = `${annotations[CANARY]} with partition ${annotations[PARTITION]}${annotations[PAUSED] ? ', paused' : ''}`
+  return `generation ${generation}, observed ${observed}, ${strategy?.type}, ${published}; record at ${flight?.generation}, ${flight?.revision} with partition ${flight?.partition}`
 }

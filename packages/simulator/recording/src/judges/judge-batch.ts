@@ -22,12 +22,12 @@ export function createBatchJudge({ sight, breach }: JudgeParts): Judge {
       const { daemonSet, pod, atMs, decision } = deletion
       const { partition, isSilent } = daemonSet.orders
       if (daemonSet.latest === undefined) return
-      const tell = (text: string): void => breach({ guarantee: 'G3', atMs, node: pod.node, text })
-      if (isSilent || partition === undefined) return tell('nothing was ordered')
+      const report = (text: string): void => breach({ guarantee: 'G3', atMs, node: pod.node, text })
+      if (isSilent || partition === undefined) return report('nothing was ordered')
       if (daemonSet.taken.size + 1 <= daemonSet.wanted - partition) return
       const size = daemonSet.mostWanted(decision, sight) - partition
       const taken = countTaken(deletion)
-      if (taken > size) tell(`${taken} nodes are taken, ${size} were ordered`)
+      if (taken > size) report(`${taken} nodes are taken, ${size} were ordered`)
     },
   }
 }

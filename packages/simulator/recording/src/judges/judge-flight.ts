@@ -15,9 +15,9 @@ export function createFlightJudge({ breach }: JudgeParts): Judge {
       const node = daemonSet.node(pod.node)
       const addsNothing = node !== undefined && (daemonSet.inFlight.has(node) || daemonSet.robbed.has(node) || !node.wanted)
       const inFlight = daemonSet.inFlight.size + (addsNothing ? 0 : 1)
-      const tell = (text: string): void => breach({ guarantee: 'G2', atMs, node: pod.node, text })
-      if (recorded > declared) tell(`the limit is ${recorded}, but the DaemonSet allowed no more than ${declared} when it was set`)
-      if (!addsNothing && inFlight > limit) tell(`${inFlight} nodes are in flight, ${limit} are allowed`)
+      const report = (text: string): void => breach({ guarantee: 'G2', atMs, node: pod.node, text })
+      if (recorded > declared) report(`the limit is ${recorded}, but the DaemonSet allowed no more than ${declared} when it was set`)
+      if (!addsNothing && inFlight > limit) report(`${inFlight} nodes are in flight, ${limit} are allowed`)
     },
   }
 }

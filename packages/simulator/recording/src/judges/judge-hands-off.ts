@@ -19,14 +19,14 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
   const reverts = createReverts((nowMs) => clockDoubtMs(query, nowMs))
 
   function judgeOurs(write: RecordedWrite, before: RecordedDaemonSet, next: RecordedDaemonSet): void {
-    const tell = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })
-    for (const text of [...changesNotOurs(before, next), ...faultsOfMemory(before, next)]) tell(text)
+    const report = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })
+    for (const text of [...changesNotOurs(before, next), ...faultsOfMemory(before, next)]) report(text)
     if (before.template === next.template) return
-    if (templates.get(keyOf(write))?.has(next.template ?? '') !== true) tell('changed the template to one that the DaemonSet never had')
+    if (templates.get(keyOf(write))?.has(next.template ?? '') !== true) report('changed the template to one that the DaemonSet never had')
     else {
       const story = world.story(write.namespace, next.name)
       const fault = reverts.fault(write, before, story === undefined ? [] : world.rolloutsOf(story))
-      if (fault !== null) tell(fault)
+      if (fault !== null) report(fault)
     }
   }
 

@@ -93,8 +93,8 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     const neededMs = 1_000 * Math.max(0, ...seconds)
     return [...pods.values()].some(({ ended, readyRv }) => {
       if (ended !== null || readyRv === null) return false
-      const toldMs = sight.toldAtMs(decision.actor, { t: Number.POSITIVE_INFINITY, rv: readyRv, of: 'pods' })
-      return toldMs + neededMs <= decision.atMs
+      const deliveredMs = sight.deliveredAtMs(decision.actor, { t: Number.POSITIVE_INFINITY, rv: readyRv, of: 'pods' })
+      return deliveredMs + neededMs <= decision.atMs
     })
   }
 

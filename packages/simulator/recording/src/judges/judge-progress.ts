@@ -14,7 +14,7 @@ export function createProgressJudge({ world, query, breach }: JudgeParts): Judge
       if (calmFromMs === undefined) return
       for (const story of world.stories()) {
         const rollout = bindingOf(world, story)
-        if (rollout === undefined || waitsForSomebody(rollout)) continue
+        if (rollout === undefined || waitsForPerson(rollout)) continue
         const left = nodesLeft(story, (hash) => world.templateOf(hash))
         const { phase, message = '' } = rollout.status ?? {}
         if (left.length === 0 && phase === 'Healthy') continue
@@ -31,7 +31,7 @@ export function isStalled(status: RecordedRollout['status']): boolean {
 }
 
 /** Whether the Rollout says that somebody must do something. */
-function waitsForSomebody({ metadata, spec, status }: RecordedRollout): boolean {
+function waitsForPerson({ metadata, spec, status }: RecordedRollout): boolean {
   const { canaryStatus, phase, currentStepIndex, currentStepState } = status ?? {}
   if (metadata.deletionTimestamp !== undefined || spec.disabled === true || spec.strategy?.paused === true) return true
   if (isStalled(status)) return true

@@ -73,8 +73,8 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     const release = releaseOf(story, story.latest?.template)
     release?.follow(before, next, { nowMs: write.t, isOurs })
     // A status from before the template came speaks of another one.
-    const told = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
-    if (isOurs && next.status?.phase === 'Healthy' && told === story.latest?.template) noteStable(story)
+    const reported = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
+    if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) noteStable(story)
     if (!isOurs && isTakenUp(before, next)) addRunning(story)
   }
 

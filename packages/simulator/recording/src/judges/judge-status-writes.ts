@@ -20,14 +20,14 @@ export function createStatusWriteJudge({ query, breach }: JudgeParts): Judge {
       if (write.type === 'DELETED' || before === undefined) return void foreign.delete(key)
       const changesStep = JSON.stringify(stepOf(next)) !== JSON.stringify(stepOf(before))
       if (!query.isOurs(write.actor ?? '')) return void (changesStep && foreign.set(key, write.rv))
-      const tell = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
+      const report = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
       if (changesStep && foreign.has(key) && write.basedOn === undefined) {
         const { state, next: asked } = stepOf(before)
-        tell(`overwrote the step (${state}, next ${asked}), without having read it,`)
+        report(`overwrote the step (${state}, next ${asked}), without having read it,`)
       }
       if (changesStep) foreign.delete(key)
-      if (JSON.stringify(next.spec) !== JSON.stringify(before.spec)) tell('changed the spec')
-      if (actionOf(next)?.id !== actionOf(before)?.id) tell('changed the action')
+      if (JSON.stringify(next.spec) !== JSON.stringify(before.spec)) report('changed the spec')
+      if (actionOf(next)?.id !== actionOf(before)?.id) report('changed the action')
     },
   }
 }

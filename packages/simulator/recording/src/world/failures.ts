@@ -9,7 +9,7 @@ export interface Failures {
   /** What has been told counts no more. */
   forgive(): void
   /** Names of the Rollouts whose release has failed. */
-  told(): Iterable<string>
+  failedRollouts(): Iterable<string>
 }
 
 /** Begins with none. */
@@ -48,7 +48,7 @@ export function createFailures(): Failures {
     forgive() {
       for (const name of standing.keys()) lift(name)
     },
-    told: () => standing.keys(),
+    failedRollouts: () => standing.keys(),
   }
 }
 

@@ -62,10 +62,10 @@ const PARTITION = 'rollouts.kruise.io/daemonset-partition'
 export function createOrders(): Orders {
   let flight: RecordedFlight | undefined
   let canary: string | undefined
-  let announced: number | undefined
+  let publishedPartition: number | undefined
   let recorded: number | undefined
   /** What was announced at some time since the record was last written: whoever writes it has read both. */
-  let announcements: readonly string[] = []
+  let publishedTargets: readonly string[] = []
   const limits: LimitInForce[] = []
   const permitted = new Map<string, number>()
   const agreements = new Set<string>()
@@ -78,15 +78,15 @@ export function createOrders(): Orders {
       return flight?.revision ?? canary
     },
     get partition() {
-      return recorded ?? announced
+      return recorded ?? publishedPartition
     },
     get isSilent() {
-      return (flight?.revision ?? canary) === undefined || (recorded ?? announced) === undefined
+      return (flight?.revision ?? canary) === undefined || (recorded ?? publishedPartition) === undefined
     },
     followDaemonSet({ annotations = {} }) {
       canary = annotations[CANARY]
-      announced = annotations[PARTITION] === undefined ? undefined : Number(annotations[PARTITION])
-      announcements = [...announcements, announcement(canary, announced)]
+      publishedPartition = annotations[PARTITION] === undefined ? undefined : Number(annotations[PARTITION])
+      publishedTargets = [...publishedTargets, targetText(canary, publishedPartition)]
     },
     followRecord(next, t, declared) {
       if (next !== undefined && isLimitReset(flight, next))
@@ -97,8 +97,8 @@ export function createOrders(): Orders {
       }
       if (next?.state === 'open') agreements.add(agreement(next.generation, next.revision, next.partition))
       if (next?.revision !== flight?.revision) recorded = undefined
-      if (announcements.includes(announcement(next?.revision, next?.partition))) recorded = next?.partition
-      announcements = announcements.slice(-1)
+      if (publishedTargets.includes(targetText(next?.revision, next?.partition))) recorded = next?.partition
+      publishedTargets = publishedTargets.slice(-1)
       flight = next
     },
     limitSince(sinceMs) {
@@ -129,7 +129,7 @@ function permitId(podUid: string, resourceVersion: string): string {
   return `${podUid}@${resourceVersion}`
 }
 
-function announcement(revision: string | undefined, partition: number | undefined): string {
+function targetText(revision: string | undefined, partition: number | undefined): string {
   return `${revision} ${partition}`
 }
 

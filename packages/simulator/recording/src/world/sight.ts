@@ -28,7 +28,7 @@ export interface Sight {
   /** Whether whoever decided must have known of the write. */
   hasSeen(decision: Decision, cause: Cause): boolean
   /** @returns when the watch of an actor first told of the write, epoch milliseconds; Infinity where it never did */
-  toldAtMs(actor: string, cause: Cause): number
+  deliveredAtMs(actor: string, cause: Cause): number
   /**
    * @returns up to which versions the watches of a resource may have told whoever decided, the least that they must have
    * first; undefined where nobody recorded it
@@ -64,7 +64,7 @@ export function createSight({ deliveries, watchLagMs, reactionMs, stalls }: Sigh
 
   return {
     positions,
-    toldAtMs(actor, { of, rv, t }) {
+    deliveredAtMs(actor, { of, rv, t }) {
       const track = tracks.get(`${actor} ${of}`)
       return track === undefined ? t + watchLagMs : (track.times[countBelow(track.rvs, rv)] ?? Number.POSITIVE_INFINITY)
     },

@@ -120,7 +120,7 @@ export function createStops(): Stops {
     },
     forgiveFailures: () => failures.forgive(),
     acknowledged({ rollout, flight }) {
-      for (const name of failures.told()) if (rollout === undefined || rollout === name) return 'failed'
+      for (const name of failures.failedRollouts()) if (rollout === undefined || rollout === name) return 'failed'
       for (const [name, stop] of stops) if (stop.acknowledged && (rollout === undefined || rollout === name)) return stop.kind
       for (const { stop, flight: own } of releases.values()) {
         if (stop?.acknowledged === true && own !== undefined && own === flight) return stop.kind

@@ -92,19 +92,19 @@ describe('a version that fails', () => {
 })
 
 describe('a failure that the Rollout has told of', () => {
-  const toldAt = (at: string): Fields => ({
+  const reportedAt = (at: string): Fields => ({
     status: { conditions: [{ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }], failure: { stops: true, release: 'first', at } },
   })
-  const told = toldAt('12:00')
+  const reported = reportedAt('12:00')
   const quiet: Fields = { status: { conditions: [{ type: 'Stalled', status: 'False', reason: 'None' }], failure: { stops: false } } }
   const pause = (paused: boolean): Fields => ({ spec: { strategy: { paused } } })
   const action = (id: string): Fields => ({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type: 'retry' }) } } })
-  const failed = (): Script => fleet().rollout({}).rollout(told, 'controller-1')
+  const failed = (): Script => fleet().rollout({}).rollout(reported, 'controller-1')
   const resumed = (s: Script): Script => s.order({ spec: { tranche: { failure: { autoResume: '1m' } } } })
   const overtaken = (s: Script): Script =>
     s
       .revision('v2', 'template-2')
-      .rollout({ status: { ...(toldAt('12:05')['status'] as Fields), canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1')
+      .rollout({ status: { ...(reportedAt('12:05')['status'] as Fields), canaryStatus: { canaryRevision: 'v2' } } }, 'controller-1')
 
   judgeEach(
     'G9',
@@ -114,19 +114,19 @@ describe('a failure that the Rollout has told of', () => {
       ['is lifted by a retry', (s) => s.rollout(action('again')).rollout(quiet, 'controller-1').del('a1'), []],
       [
         'is lifted, though a status that was written before tells of it',
-        (s) => s.rollout(action('again')).rollout(told, 'controller-1').rollout(quiet, 'controller-1').del('a1'),
+        (s) => s.rollout(action('again')).rollout(reported, 'controller-1').rollout(quiet, 'controller-1').del('a1'),
         [],
       ],
       [
         'may be another one after the retry',
-        (s) => s.rollout(action('again')).rollout(toldAt('12:05'), 'controller-1').del('a1'),
+        (s) => s.rollout(action('again')).rollout(reportedAt('12:05'), 'controller-1').del('a1'),
         ['G9 a'],
       ],
       ['is lifted by a pause that was set since, and is taken away', (s) => s.rollout(pause(true)).rollout(pause(false)).del('a1'), []],
       ['is not lifted by a pause that is set', (s) => s.rollout(pause(true)).rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
       [
         'is not lifted by the end of a pause from before',
-        (s) => s.rollout(pause(true)).rollout(toldAt('12:05'), 'controller-1').rollout(pause(false)).del('a1'),
+        (s) => s.rollout(pause(true)).rollout(reportedAt('12:05'), 'controller-1').rollout(pause(false)).del('a1'),
         ['G9 a'],
       ],
       ['is lifted by another template', (s) => s.daemonSet({ template: 'template-3' }).del('a1'), []],
@@ -154,7 +154,7 @@ describe('a failure that the Rollout has told of', () => {
       [
         'may be lifted by time also before the status says so',
         (s) =>
-          resumed(s.record({ state: 'stopped' }).rollout(toldAt('12:05'), 'controller-1'))
+          resumed(s.record({ state: 'stopped' }).rollout(reportedAt('12:05'), 'controller-1'))
             .record({ epoch: 3, state: 'open' })
             .seen()
             .del('a1'),
@@ -162,7 +162,7 @@ describe('a failure that the Rollout has told of', () => {
       ],
       [
         'is not lifted by time while the record is stopped',
-        (s) => resumed(s.record({ state: 'stopped' }).rollout(toldAt('12:05'), 'controller-1')).del('a1'),
+        (s) => resumed(s.record({ state: 'stopped' }).rollout(reportedAt('12:05'), 'controller-1')).del('a1'),
         ['G9 a'],
       ],
     ],

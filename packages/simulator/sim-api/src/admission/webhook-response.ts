@@ -43,8 +43,8 @@ export function deniedBy(webhook: string, result: JsonObject): ApiStatusError {
   const status = Number.isInteger(code) && Number(code) >= 400 && Number(code) < 600 ? Number(code) : 400
   const { retryAfterSeconds, ...others } = objectOrEmpty(details)
   const kept = Number.isInteger(retryAfterSeconds) ? { ...others, retryAfterSeconds } : others
-  const told = isObject(details) ? (kept as ApiStatus['details']) : undefined
-  return new ApiStatusError(status, typeof reason === 'string' ? reason : '', text, told)
+  const reported = isObject(details) ? (kept as ApiStatus['details']) : undefined
+  return new ApiStatusError(status, typeof reason === 'string' ? reason : '', text, reported)
 }
 
 function reviewOf({ status, body }: WebhookAnswer): JsonObject {

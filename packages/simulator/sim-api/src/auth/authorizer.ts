@@ -103,9 +103,9 @@ function sourceOf(binding: ApiObject, subject: unknown): string {
   const { kind, name, namespace } = objectOrEmpty(subject)
   const own = binding.metadata.namespace
   const roleRef = objectOrEmpty(binding['roleRef'])
-  const who = kind === 'ServiceAccount' ? `${String(name)}/${String(namespace || own)}` : String(name)
+  const subjectName = kind === 'ServiceAccount' ? `${String(name)}/${String(namespace || own)}` : String(name)
   const what = own === undefined ? binding.metadata.name : `${binding.metadata.name}/${own}`
-  const to = `${String(kind)} ${JSON.stringify(who)}`
+  const to = `${String(kind)} ${JSON.stringify(subjectName)}`
   return `${binding.kind} ${JSON.stringify(what)} of ${String(roleRef['kind'])} ${JSON.stringify(roleRef['name'])} to ${to}`
 }
 

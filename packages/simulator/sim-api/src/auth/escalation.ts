@@ -60,8 +60,12 @@ interface Grant {
 function refuseRules({ authorizer, actor, id, object }: Grant, wanted: readonly PolicyRule[]): void {
   const missing = missingRules(authorizer, actor, object.metadata.namespace, wanted)
   if (missing.length === 0) return
-  const who = `user ${JSON.stringify(actor.name)} (groups=${wordsText(actor.groups ?? [])})`
-  throw forbidden(id, object.metadata.name, `${who} is attempting to grant RBAC permissions not currently held:\n${rulesText(missing)}`)
+  const userText = `user ${JSON.stringify(actor.name)} (groups=${wordsText(actor.groups ?? [])})`
+  throw forbidden(
+    id,
+    object.metadata.name,
+    `${userText} is attempting to grant RBAC permissions not currently held:\n${rulesText(missing)}`,
+  )
 }
 
 function missingRules(

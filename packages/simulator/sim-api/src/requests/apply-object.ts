@@ -69,16 +69,16 @@ function refuseUnknownUid(served: Served, config: JsonObject, current: ApiObject
 }
 
 function applyConflict(conflicts: readonly Conflict[]): ApiStatusError {
-  const single = conflicts.flatMap(({ manager, fields }) => pathsOf(fields).map((path) => ({ who: managerText(manager), path })))
-  const causes = single.map(({ who, path }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${who}`, field: path }))
+  const single = conflicts.flatMap(({ manager, fields }) => pathsOf(fields).map((path) => ({ owner: managerText(manager), path })))
+  const causes = single.map(({ owner, path }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${owner}`, field: path }))
   return new ApiStatusError(409, 'Conflict', conflictMessage(single), { causes })
 }
 
-function conflictMessage(conflicts: readonly { readonly who: string; readonly path: string }[]): string {
+function conflictMessage(conflicts: readonly { readonly owner: string; readonly path: string }[]): string {
   const [first] = conflicts
-  if (conflicts.length === 1) return `Apply failed with 1 conflict: conflict with ${first!.who}: ${first!.path}`
-  const lines = [...Map.groupBy(conflicts, ({ who }) => who)].flatMap(([who, group]) => [
-    `conflicts with ${who}:`,
+  if (conflicts.length === 1) return `Apply failed with 1 conflict: conflict with ${first!.owner}: ${first!.path}`
+  const lines = [...Map.groupBy(conflicts, ({ owner }) => owner)].flatMap(([owner, group]) => [
+    `conflicts with ${owner}:`,
     ...group.map(({ path }) => `- ${path}`),
   ])
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join('\n')}`

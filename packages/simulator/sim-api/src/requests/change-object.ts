@@ -9,7 +9,7 @@ import { invalid } from '../field-errors.ts'
 import { metaForUpdate, validateMeta, validateMetaUpdate } from './metadata.ts'
 import { type Owners, ownersOf, setOwners, withManagedFields } from '../ownership/owners.ts'
 import { appliedTo } from './apply-object.ts'
-import { ownedWriteOf, ownersAfter, tellTheSame } from './owned-write.ts'
+import { ownedWriteOf, ownersAfter, sameManagers } from './owned-write.ts'
 import { applyPatch } from './patch.ts'
 import type { Served } from '../resources/registry.ts'
 import type { ApiRequest, ApiResult } from './request.ts'
@@ -209,7 +209,7 @@ function stored(engine: Engine, request: ApiRequest, served: Served, change: Pre
   }
   const { namespace, name } = current.metadata
   const isWhole = !engine.store.bucket(served.id).isReduced(storeKey(namespace, name))
-  const isSame = isWhole && jsonEqual(next, current) && (!isOwned || tellTheSame(owners.managers(), ownersOf(current).managers()))
+  const isSame = isWhole && jsonEqual(next, current) && (!isOwned || sameManagers(owners.managers(), ownersOf(current).managers()))
   const object = isSame ? current : putObject(engine, request, served, next, owners)
   return { kind: 'object', code: 200, object, warnings }
 }

@@ -66,7 +66,7 @@ export function ownersAfter(
 }
 
 /** @returns whether both tell the same, whenever it was written */
-export function tellTheSame(one: Managers, other: Managers): boolean {
+export function sameManagers(one: Managers, other: Managers): boolean {
   const text = (managers: Managers): string => managersText(managers.map((manager) => ({ ...manager, time: undefined })))
   return one === other || text(one) === text(other)
 }

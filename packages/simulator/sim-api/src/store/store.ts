@@ -63,7 +63,7 @@ export class Store {
   load(id: ResourceId, objects: readonly ApiObject[]): void {
     for (const { metadata } of objects) this.#revision = Math.max(this.#revision, Number(metadata.resourceVersion) || 0)
     const bucket = this.bucket(id)
-    for (const object of objects) bucket.load(freezeDeep(ownedAsTold(object)), this.#revision)
+    for (const object of objects) bucket.load(freezeDeep(withStoredOwners(object)), this.#revision)
   }
 
   /**
@@ -91,7 +91,7 @@ export class Store {
 }
 
 /** Managed fields that came with an object are not kept in it. */
-function ownedAsTold(object: ApiObject): ApiObject {
+function withStoredOwners(object: ApiObject): ApiObject {
   const { managedFields, ...metadata } = object.metadata
   if (managedFields === undefined) return object
   return setOwners({ ...object, metadata }, Owners.of(readManagers(managedFields) ?? []))

@@ -89,9 +89,9 @@ describe('no mutating webhook', () => {
     await send('POST', SETS, set)
     await addHook(server, 'Mutating', await startHook(() => patchOf(...meddling)), { rules })
     const status = { desiredNumberScheduled: 1 }
-    const told = (await send('PATCH', `${SETS}/a/status`, { status }, merge)).json
-    expect(told).toMatchObject({ metadata: { generation: 1 }, status: { desiredNumberScheduled: 9 } })
-    expect(told['spec']).not.toHaveProperty('minReadySeconds')
+    const reported = (await send('PATCH', `${SETS}/a/status`, { status }, merge)).json
+    expect(reported).toMatchObject({ metadata: { generation: 1 }, status: { desiredNumberScheduled: 9 } })
+    expect(reported['spec']).not.toHaveProperty('minReadySeconds')
     await send('PATCH', `${SETS}/a/status`, { status: { observedGeneration: 7 } }, merge)
     const changed = (await send('PATCH', `${SETS}/a`, { metadata: { labels } }, merge)).json
     expect(changed).toMatchObject({ metadata: { generation: 2, labels }, spec: { minReadySeconds: 9 } })
@@ -150,8 +150,8 @@ describe('what a webhook says', () => {
     const { server, createMap } = setUp()
     const warnings = Array.from({ length: 1000 }, (_, index) => `${index} ${'x'.repeat(1000)}`)
     await addHook(server, 'Validating', await startHook(() => ({ allowed: true, warnings })))
-    const told = (await createMap('a')).warning!.split(', ')
-    expect([told.length, told[0]]).toEqual([16, `299 - "0 ${'x'.repeat(254)}"`])
+    const reported = (await createMap('a')).warning!.split(', ')
+    expect([reported.length, reported[0]]).toEqual([16, `299 - "0 ${'x'.repeat(254)}"`])
   })
 })
 

@@ -3,32 +3,32 @@ import { jane, rule, setUp } from './testing.ts'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
-const nobodyCan = (verb: string, what: string): string => `User "jane" cannot ${verb} resource "${what}" in API group ""`
+const forbiddenText = (verb: string, what: string): string => `User "jane" cannot ${verb} resource "${what}" in API group ""`
 
 describe('a request that nothing allows is refused', () => {
   const cases: Record<string, { token: string | undefined; line: string; says: string; details: object }> = {
     'in a namespace': {
       token: 'jane',
       line: `GET ${PODS}`,
-      says: `pods is forbidden: ${nobodyCan('list', 'pods')} in the namespace "default"`,
+      says: `pods is forbidden: ${forbiddenText('list', 'pods')} in the namespace "default"`,
       details: { kind: 'pods' },
     },
     'at the cluster scope': {
       token: 'jane',
       line: 'GET /api/v1/nodes?watch=true',
-      says: `nodes is forbidden: ${nobodyCan('watch', 'nodes')} at the cluster scope`,
+      says: `nodes is forbidden: ${forbiddenText('watch', 'nodes')} at the cluster scope`,
       details: { kind: 'nodes' },
     },
     'about one object': {
       token: 'jane',
       line: `DELETE ${PODS}/a`,
-      says: `pods "a" is forbidden: ${nobodyCan('delete', 'pods')} in the namespace "default"`,
+      says: `pods "a" is forbidden: ${forbiddenText('delete', 'pods')} in the namespace "default"`,
       details: { name: 'a', kind: 'pods' },
     },
     'about a subresource': {
       token: 'jane',
       line: `POST ${PODS}/a/eviction`,
-      says: `pods "a" is forbidden: ${nobodyCan('create', 'pods/eviction')} in the namespace "default"`,
+      says: `pods "a" is forbidden: ${forbiddenText('create', 'pods/eviction')} in the namespace "default"`,
       details: { name: 'a', kind: 'pods' },
     },
     'of a named group': {
@@ -213,21 +213,21 @@ describe('nobody grants what they do not hold', () => {
 
 describe('acting for somebody else', () => {
   const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'team, other' }
-  const who = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
   it('gives their name and groups', async () => {
-    const { json } = await setUp().send('root', `POST ${who}`, {}, headers)
+    const { json } = await setUp().send('root', `POST ${selfReviews}`, {}, headers)
     expect(json['status']).toEqual({ userInfo: { username: 'jane', groups: ['team', 'other', 'system:authenticated'] } })
   })
 
   it('gives the groups of a service account', async () => {
-    const { json } = await setUp().send('root', `POST ${who}`, {}, { 'impersonate-user': 'system:serviceaccount:default:x' })
+    const { json } = await setUp().send('root', `POST ${selfReviews}`, {}, { 'impersonate-user': 'system:serviceaccount:default:x' })
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated']
     expect(json['status']).toEqual({ userInfo: { username: 'system:serviceaccount:default:x', groups } })
   })
 
   it('is refused without the right to it', async () => {
-    const { status, json } = await setUp().send('joe', `POST ${who}`, {}, headers)
+    const { status, json } = await setUp().send('joe', `POST ${selfReviews}`, {}, headers)
     expect(status).toBe(403)
     expect(json.message).toBe(
       'users "jane" is forbidden: User "joe" cannot impersonate resource "users" in API group "" at the cluster scope',
@@ -237,7 +237,7 @@ describe('acting for somebody else', () => {
   it('needs the right to each group', async () => {
     const { send, grant } = setUp()
     await grant('actor', [rule('users', 'impersonate')], [{ kind: 'User', name: 'joe' }], true)
-    const { json } = await send('joe', `POST ${who}`, {}, headers)
+    const { json } = await send('joe', `POST ${selfReviews}`, {}, headers)
     expect(json.message).toBe(
       'groups "team" is forbidden: User "joe" cannot impersonate resource "groups" in API group "" at the cluster scope',
     )

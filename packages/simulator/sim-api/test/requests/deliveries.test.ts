@@ -6,47 +6,47 @@ const reader = { name: 'reader' }
 
 describe('a delivery', () => {
   it('is the last page of a list, and its version that of the first', async () => {
-    const { create, list, told } = setUp()
+    const { create, list, reported } = setUp()
     for (const name of ['a', 'b', 'c']) await create(name)
     const token = await list({ limit: 2 })
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     await create('d')
     await list({ limit: 2, continue: token })
-    expect(told).toEqual([3])
+    expect(reported).toEqual([3])
   })
 
   it('is no list that was answered and lost', async () => {
-    const { list, told, server } = setUp()
+    const { list, reported, server } = setUp()
     server.useFaults({ onRequest: () => ({ kind: 'cut', when: 'after' }) })
     await expect(list({})).rejects.toThrow()
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 
   it('is an event when it arrives, not when it is sent', async () => {
-    const { create, watch, clock, told } = setUp()
+    const { create, watch, clock, reported } = setUp()
     await watch({ resourceVersion: '0', sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' })
     await create('a')
     clock.advance(29)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
     clock.advance(1)
-    expect(told).toEqual([1])
+    expect(reported).toEqual([1])
   })
 
   it('is not each of the initial events, which come in another order, but the bookmark at their end', async () => {
-    const { create, watch, clock, told } = setUp()
+    const { create, watch, clock, reported } = setUp()
     for (const name of ['b', 'a']) await create(name)
     await watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true })
     clock.advance(30)
-    expect(told).toEqual([2])
+    expect(reported).toEqual([2])
   })
 
   it('does not come from a watch that is stalled', async () => {
-    const { create, watch, clock, told, server } = setUp()
+    const { create, watch, clock, reported, server } = setUp()
     server.useFaults({ onEvent: () => ({ kind: 'stall', ms: Number.POSITIVE_INFINITY }) })
     await watch({ resourceVersion: '0', sendInitialEvents: false, resourceVersionMatch: 'NotOlderThan' })
     await create('a')
     clock.advance(60_000)
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 })
 
@@ -54,17 +54,17 @@ describe('a delivery', () => {
 function setUp() {
   const { server, clock } = aServer({ watchDelayMs: { min: 30, max: 30 } })
   const first = server.revision()
-  const told: number[] = []
+  const reported: number[] = []
   server.observeDeliveries(({ actor, resource, revision }) => {
     expect([actor, resource]).toEqual([reader, resources.configMaps])
-    told.push(revision - first)
+    reported.push(revision - first)
   })
   const client = server.clientFor({ name: 'writer' })
   const request = { actor: reader, resource: resources.configMaps, namespace: 'default' }
   return {
     server,
     clock,
-    told,
+    reported,
     create: (name: string) => client.create(resources.configMaps, aConfigMap(name)),
     watch: (options: RequestOptions) => server.watch({ ...request, options }, { frame: () => {}, end: () => {} }),
     async list(options: RequestOptions) {

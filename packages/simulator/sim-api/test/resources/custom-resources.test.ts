@@ -37,9 +37,9 @@ describe('a custom resource', () => {
     const changed = await client.patch(widgets, 'a', 'default', { spec: { size: 2 }, status: { seen: 9 } })
     expect([changed.metadata.generation, changed['status']]).toEqual([2, undefined])
     const patch = { metadata: { labels: { a: 'b' } }, spec: { size: 5 }, status: { seen: 9 } }
-    const told = await client.patch(widgets, 'a', 'default', patch, 'status')
-    expect(told).toMatchObject({ metadata: { generation: 2 }, spec: { size: 2 }, status: { seen: 9 } })
-    expect(told.metadata.labels).toBeUndefined()
+    const reported = await client.patch(widgets, 'a', 'default', patch, 'status')
+    expect(reported).toMatchObject({ metadata: { generation: 2 }, spec: { size: 2 }, status: { seen: 9 } })
+    expect(reported.metadata.labels).toBeUndefined()
   })
 
   it('takes no strategic merge patch', async () => {

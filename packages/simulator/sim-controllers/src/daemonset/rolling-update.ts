@@ -7,8 +7,8 @@ import type { Ledger } from './node-ledger.ts'
  * @param random numbers from 0 up to but not including 1
  */
 export function planRollingUpdate({ rolling }: Ledger, maxUnavailable: number, random: () => number): readonly string[] {
-  const room = Math.max(0, maxUnavailable - rolling.unavailable.size - rolling.replaceNow.size)
-  return [...rolling.replaceNow.values(), ...rolling.candidate.pick(room, random)]
+  const remaining = Math.max(0, maxUnavailable - rolling.unavailable.size - rolling.replaceNow.size)
+  return [...rolling.replaceNow.values(), ...rolling.candidate.pick(remaining, random)]
 }
 
 /** Names of nodes. */
@@ -28,10 +28,10 @@ export interface SurgePlan {
  * @param random numbers from 0 up to but not including 1
  */
 export function planSurge({ rolling, serving, counts }: Ledger, maxSurge: number, random: () => number): SurgePlan {
-  const room = Math.max(0, maxSurge - rolling.surging.size)
+  const remaining = Math.max(0, maxSurge - rolling.surging.size)
   const spare = maxSurge === 0 ? 0 : Math.max(0, serving - counts.desired)
   return {
-    create: [...rolling.surgeNow.values(), ...rolling.surgeCandidate.pick(room, random)],
+    create: [...rolling.surgeNow.values(), ...rolling.surgeCandidate.pick(remaining, random)],
     remove: [...rolling.retire.values(), ...rolling.setAside.pick(spare, random)],
   }
 }

@@ -63,12 +63,12 @@ export function startDisruptionController({ client, clock, onError }: Controller
     const chosen = [...(selected.get(key)?.values() ?? [])]
     if (chosen.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
     const plan = planBudget(budget, chosen, { nowMs: clock.nowMs(), whyNoScale: (owner) => whyNoScale(client, owner) })
-    tell(budget, plan)
+    writeStatus(budget, plan)
     await write(budget, plan)
     if (plan.kind === 'counted' && plan.recheckAfterMs !== null) queue.addAfter(key, plan.recheckAfterMs + 1)
   }
 
-  function tell(budget: DisruptionBudget, plan: BudgetPlan): void {
+  function writeStatus(budget: DisruptionBudget, plan: BudgetPlan): void {
     if (plan.kind === 'failed') {
       const message = `Failed to calculate the number of expected pods: ${plan.message}`
       return events.record(budget, 'Warning', 'CalculateExpectedPodCountFailed', message)

@@ -87,7 +87,7 @@ async function collect(ports: CollectorPorts, uid: string): Promise<void> {
   if (waitsFor(located.object, FOREGROUND)) return awaitDependents(ports, located)
   const seen = await classifyOwners(client, graph, located.object)
   if (seen.dangling.length === 0 && seen.waiting.length === 0) return
-  tellStrangers(ports, located.object, seen)
+  recordForeignOwners(ports, located.object, seen)
   const latest = await refresh(client, located)
   if (latest !== undefined) await release(ports, latest, await classifyOwners(client, graph, latest.object))
 }
@@ -155,7 +155,7 @@ function dependentsOf(graph: DependencyGraph, { object }: Located): readonly Loc
 }
 
 /** An owner in another namespace is told of: whoever wrote the reference meant something else. */
-function tellStrangers({ graph, events }: CollectorPorts, object: ApiObject, { dangling }: OwnerClasses): void {
+function recordForeignOwners({ graph, events }: CollectorPorts, object: ApiObject, { dangling }: OwnerClasses): void {
   const { namespace } = object.metadata
   for (const { apiVersion, kind, name, uid } of dangling) {
     if (graph.get(uid) === undefined) continue

@@ -43,7 +43,7 @@ async function empty(client: SimClient, name: string, nowText: string): Promise<
   const [namespace] = (await client.list(resources.namespaces, { fieldSelector: `metadata.name=${name}` })).items
   if (namespace === undefined) return true
   if (left.length === 0) await ignoreMissing(client.update(resources.namespaces, { ...namespace, spec: { finalizers: [] } }, 'finalize'))
-  else await tell(client, namespace, planNamespaceConditions(conditionsOf(namespace), left, nowText))
+  else await writeConditions(client, namespace, planNamespaceConditions(conditionsOf(namespace), left, nowText))
   return left.length === 0
 }
 
@@ -67,7 +67,7 @@ async function remove(client: SimClient, id: ResourceId, { metadata }: ApiObject
   await ignoreMissing(client.delete(id, metadata.name, metadata.namespace, { propagationPolicy: 'Background' }))
 }
 
-async function tell(client: SimClient, namespace: ApiObject, conditions: readonly Condition[]): Promise<void> {
+async function writeConditions(client: SimClient, namespace: ApiObject, conditions: readonly Condition[]): Promise<void> {
   if (isSameJson(conditions, conditionsOf(namespace))) return
   const { name, resourceVersion } = namespace.metadata
   await ignoreMissing(

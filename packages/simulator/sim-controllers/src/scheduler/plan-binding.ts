@@ -1,15 +1,15 @@
 import type { Pod } from '@tranche/kube-types'
-import { allocatableOf, type NodeRoom, roomOf } from './node-room.ts'
+import { allocatableOf, type NodeCapacity, capacityOf } from './node-capacity.ts'
 import { antiAffinityOf, hasPodRules, refusalByPods } from './pod-affinity.ts'
 import { demandOf, priorityOf, specOf } from './pod-demand.ts'
 import { planPreemption, type PreemptionPlan } from './preemption.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
 
 /** What a scheduler sees of the cluster. */
-export interface ClusterRooms {
+export interface ClusterCapacities {
   readonly size: number
-  get(nodeName: string): NodeRoom | undefined
-  values(): Iterable<NodeRoom>
+  get(nodeName: string): NodeCapacity | undefined
+  values(): Iterable<NodeCapacity>
   /** Whether a pod that is bound keeps others away. */
   readonly hasAntiAffinity: boolean
   /** Pods that wait for room that was made for them on this node. */
@@ -32,17 +32,17 @@ export type BindingPlan =
  * Decides on the node of a pod. Of nodes that can take it the emptiest is taken, by share of what is asked for, then the
  * one with the fewest pods, then the first by name.
  */
-export function planBinding(pod: Pod, cluster: ClusterRooms): BindingPlan {
+export function planBinding(pod: Pod, cluster: ClusterCapacities): BindingPlan {
   if (cluster.size === 0) return { kind: 'unschedulable', message: 'no nodes available to schedule pods', preemption: null }
   const pinned = pinnedNodes(pod)
-  const rooms = pinned === undefined ? [...cluster.values()] : pinned.flatMap((name) => cluster.get(name) ?? [])
-  const test = (room: NodeRoom): Refusal | undefined => refusalIn(pod, room, cluster)
-  const refusals = new Map<NodeRoom, Refusal>()
-  let best: NodeRoom | undefined
-  for (const room of rooms) {
-    const refusal = test(room)
-    if (refusal !== undefined) refusals.set(room, refusal)
-    else if (best === undefined || isBetter(pod, room, best)) best = room
+  const capacities = pinned === undefined ? [...cluster.values()] : pinned.flatMap((name) => cluster.get(name) ?? [])
+  const test = (nodeCapacity: NodeCapacity): Refusal | undefined => refusalIn(pod, nodeCapacity, cluster)
+  const refusals = new Map<NodeCapacity, Refusal>()
+  let best: NodeCapacity | undefined
+  for (const nodeCapacity of capacities) {
+    const refusal = test(nodeCapacity)
+    if (refusal !== undefined) refusals.set(nodeCapacity, refusal)
+    else if (best === undefined || isBetter(pod, nodeCapacity, best)) best = nodeCapacity
   }
   if (best !== undefined) return { kind: 'bind', nodeName: best.node.metadata.name }
   return unschedulable(pod, cluster, refusals)
@@ -63,25 +63,25 @@ function pinnedNodes(pod: Pod): readonly string[] | undefined {
 }
 
 /** Pods of at least its priority that were promised room count as if they were there. */
-function refusalIn(pod: Pod, room: NodeRoom, cluster: ClusterRooms): Refusal | undefined {
+function refusalIn(pod: Pod, nodeCapacity: NodeCapacity, cluster: ClusterCapacities): Refusal | undefined {
   const promised = cluster
-    .nominated(room.node.metadata.name)
+    .nominated(nodeCapacity.node.metadata.name)
     .filter((other) => other.metadata.uid !== pod.metadata.uid && priorityOf(other) >= priorityOf(pod))
-  const filled = promised.length === 0 ? room : roomOf(room.node, [...room.pods.values(), ...promised])
+  const filled = promised.length === 0 ? nodeCapacity : capacityOf(nodeCapacity.node, [...nodeCapacity.pods.values(), ...promised])
   const refusal = refusalOf(pod, filled)
   if (refusal !== undefined || !(hasPodRules(pod) || cluster.hasAntiAffinity)) return refusal
-  const others = [...cluster.values()].map((one) => (one.node.metadata.name === room.node.metadata.name ? filled : one))
-  return refusalByPods(pod, room.node, others)
+  const others = [...cluster.values()].map((one) => (one.node.metadata.name === nodeCapacity.node.metadata.name ? filled : one))
+  return refusalByPods(pod, nodeCapacity.node, others)
 }
 
-function isBetter(pod: Pod, room: NodeRoom, best: NodeRoom): boolean {
-  const byShare = shareLeft(pod, room) - shareLeft(pod, best)
+function isBetter(pod: Pod, nodeCapacity: NodeCapacity, best: NodeCapacity): boolean {
+  const byShare = shareLeft(pod, nodeCapacity) - shareLeft(pod, best)
   if (byShare !== 0) return byShare > 0
-  if (room.pods.size !== best.pods.size) return room.pods.size < best.pods.size
-  return room.node.metadata.name < best.node.metadata.name
+  if (nodeCapacity.pods.size !== best.pods.size) return nodeCapacity.pods.size < best.pods.size
+  return nodeCapacity.node.metadata.name < best.node.metadata.name
 }
 
-function shareLeft(pod: Pod, { node, used }: NodeRoom): number {
+function shareLeft(pod: Pod, { node, used }: NodeCapacity): number {
   const allocatable = allocatableOf(node)
   const { requests } = demandOf(pod)
   return ['cpu', 'memory'].reduce((total, name) => {
@@ -90,13 +90,13 @@ function shareLeft(pod: Pod, { node, used }: NodeRoom): number {
   }, 0)
 }
 
-function unschedulable(pod: Pod, cluster: ClusterRooms, refusals: ReadonlyMap<NodeRoom, Refusal>): BindingPlan {
+function unschedulable(pod: Pod, cluster: ClusterCapacities, refusals: ReadonlyMap<NodeCapacity, Refusal>): BindingPlan {
   const absent = cluster.size - refusals.size
   const reasons = [...refusals.values()].flatMap((refusal) => refusal.reasons)
   const message = histogram(cluster.size, reasons, absent, "node(s) didn't satisfy plugin(s) [NodeAffinity]")
-  const candidates = [...refusals].filter(([, refusal]) => !refusal.isFinal).map(([room]) => room)
+  const candidates = [...refusals].filter(([, refusal]) => !refusal.isFinal).map(([nodeCapacity]) => nodeCapacity)
   const plan = planPreemption(pod, candidates, {
-    refusal: (room) => refusalIn(pod, room, withRoom(cluster, room)),
+    refusal: (nodeCapacity) => refusalIn(pod, nodeCapacity, withCapacity(cluster, nodeCapacity)),
     disruptionsAllowed: (victim) => cluster.disruptionsAllowed(victim),
     nominated: cluster.get((pod.status as { readonly nominatedNodeName?: string } | undefined)?.nominatedNodeName ?? ''),
   })
@@ -109,12 +109,12 @@ function unschedulable(pod: Pod, cluster: ClusterRooms, refusals: ReadonlyMap<No
 }
 
 /** The cluster as it would be with this room in place of the one of the same node. */
-function withRoom(cluster: ClusterRooms, room: NodeRoom): ClusterRooms {
-  const { name } = room.node.metadata
-  const all = [...cluster.values()].map((one) => (one.node.metadata.name === name ? room : one))
+function withCapacity(cluster: ClusterCapacities, nodeCapacity: NodeCapacity): ClusterCapacities {
+  const { name } = nodeCapacity.node.metadata
+  const all = [...cluster.values()].map((one) => (one.node.metadata.name === name ? nodeCapacity : one))
   return {
     size: cluster.size,
-    get: (nodeName) => (nodeName === name ? room : cluster.get(nodeName)),
+    get: (nodeName) => (nodeName === name ? nodeCapacity : cluster.get(nodeName)),
     values: () => all,
     hasAntiAffinity: all.some(({ pods }) => [...pods.values()].some((one) => antiAffinityOf(one).length > 0)),
     nominated: (nodeName) => cluster.nominated(nodeName),

@@ -1,7 +1,7 @@
 import type { LabelSelector, Node, Pod } from '@tranche/kube-types'
 import { matchesPlacement } from '../placement/node-eligibility.ts'
 import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
-import type { NodeRoom } from './node-room.ts'
+import type { NodeCapacity } from './node-capacity.ts'
 import { type PodAffinityTerm, type SpreadConstraint, specOf } from './pod-demand.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -27,17 +27,18 @@ export function antiAffinityOf(pod: Pod): readonly PodAffinityTerm[] {
  * @param rooms of all nodes
  * @returns undefined when neither topology spread nor affinity between pods speaks against the node
  */
-export function refusalByPods(pod: Pod, node: Node, rooms: Iterable<NodeRoom>): Refusal | undefined {
-  const all = [...rooms]
+export function refusalByPods(pod: Pod, node: Node, capacities: Iterable<NodeCapacity>): Refusal | undefined {
+  const all = [...capacities]
   return refusalBySpread(pod, node, all) ?? refusalByAffinity(pod, node, all) ?? refusalByAntiAffinity(pod, node, all)
 }
 
-function refusalBySpread(pod: Pod, node: Node, rooms: readonly NodeRoom[]): Refusal | undefined {
+function refusalBySpread(pod: Pod, node: Node, capacities: readonly NodeCapacity[]): Refusal | undefined {
   const constraints = (specOf(pod).topologySpreadConstraints ?? []).filter((one) => one.whenUnsatisfiable === 'DoNotSchedule')
   // Only nodes that could take the pod, and have every key, count as domains.
-  const counted = rooms.filter(
-    (room) =>
-      matchesPlacement(specOf(pod), room.node) && constraints.every((one) => room.node.metadata.labels?.[one.topologyKey] !== undefined),
+  const counted = capacities.filter(
+    (capacity) =>
+      matchesPlacement(specOf(pod), capacity.node) &&
+      constraints.every((one) => capacity.node.metadata.labels?.[one.topologyKey] !== undefined),
   )
   for (const constraint of constraints) {
     const domain = node.metadata.labels?.[constraint.topologyKey]
@@ -47,10 +48,10 @@ function refusalBySpread(pod: Pod, node: Node, rooms: readonly NodeRoom[]): Refu
   return undefined
 }
 
-function skewOf(pod: Pod, domain: string, constraint: SpreadConstraint, rooms: readonly NodeRoom[]): number {
+function skewOf(pod: Pod, domain: string, constraint: SpreadConstraint, capacities: readonly NodeCapacity[]): number {
   const { topologyKey, labelSelector, minDomains = 1 } = constraint
   const counts = new Map<string, number>()
-  for (const { node, pods } of rooms) {
+  for (const { node, pods } of capacities) {
     const here = node.metadata.labels![topologyKey]!
     const matching = [...pods.values()].filter((other) => isNear(pod, other) && selects(labelSelector, other)).length
     counts.set(here, (counts.get(here) ?? 0) + matching)
@@ -59,31 +60,34 @@ function skewOf(pod: Pod, domain: string, constraint: SpreadConstraint, rooms: r
   return (counts.get(domain) ?? 0) + (selects(labelSelector, pod) ? 1 : 0) - least
 }
 
-function refusalByAffinity(pod: Pod, node: Node, rooms: readonly NodeRoom[]): Refusal | undefined {
+function refusalByAffinity(pod: Pod, node: Node, capacities: readonly NodeCapacity[]): Refusal | undefined {
   const terms = specOf(pod).affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
   if (terms.length === 0) return undefined
   const refusal: Refusal = { reasons: [NO_AFFINITY], isFinal: true }
   if (terms.some(({ topologyKey }) => node.metadata.labels?.[topologyKey] === undefined)) return refusal
-  const friends = matchingPods(rooms, (other) => terms.every((term) => matchesTerm(term, pod, other)))
+  const friends = matchingPods(capacities, (other) => terms.every((term) => matchesTerm(term, pod, other)))
   if (terms.every((term) => friends.some((friend) => isSameDomain(term, node, friend.node)))) return undefined
   // The first of a series of pods that like their own kind would wait for ever.
   return friends.length === 0 && terms.every((term) => matchesTerm(term, pod, pod)) ? undefined : refusal
 }
 
-function refusalByAntiAffinity(pod: Pod, node: Node, rooms: readonly NodeRoom[]): Refusal | undefined {
+function refusalByAntiAffinity(pod: Pod, node: Node, capacities: readonly NodeCapacity[]): Refusal | undefined {
   for (const term of antiAffinityOf(pod)) {
-    const foes = matchingPods(rooms, (other) => matchesTerm(term, pod, other))
+    const foes = matchingPods(capacities, (other) => matchesTerm(term, pod, other))
     if (foes.some((foe) => isSameDomain(term, node, foe.node))) return { reasons: [OWN_ANTI_AFFINITY], isFinal: false }
   }
-  const refuses = matchingPods(rooms, (other) => antiAffinityOf(other).some((term) => matchesTerm(term, other, pod)))
+  const refuses = matchingPods(capacities, (other) => antiAffinityOf(other).some((term) => matchesTerm(term, other, pod)))
   const isRefused = refuses.some((one) =>
     antiAffinityOf(one.pod).some((term) => matchesTerm(term, one.pod, pod) && isSameDomain(term, node, one.node)),
   )
   return isRefused ? { reasons: [OTHERS_ANTI_AFFINITY], isFinal: false } : undefined
 }
 
-function matchingPods(rooms: readonly NodeRoom[], test: (pod: Pod) => boolean): readonly { readonly pod: Pod; readonly node: Node }[] {
-  return rooms.flatMap(({ node, pods }) => [...pods.values()].filter(test).map((pod) => ({ pod, node })))
+function matchingPods(
+  capacities: readonly NodeCapacity[],
+  test: (pod: Pod) => boolean,
+): readonly { readonly pod: Pod; readonly node: Node }[] {
+  return capacities.flatMap(({ node, pods }) => [...pods.values()].filter(test).map((pod) => ({ pod, node })))
 }
 
 /** @param holder the pod whose term it is */

@@ -1,5 +1,5 @@
 import type { Pod } from '@tranche/kube-types'
-import { type NodeRoom, roomOf } from './node-room.ts'
+import { type NodeCapacity, capacityOf } from './node-capacity.ts'
 import { priorityOf, specOf } from './pod-demand.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -14,11 +14,11 @@ export type PreemptionPlan =
 /** What the decision asks. */
 export interface PreemptionPorts {
   /** @returns why the pod would not fit there either */
-  refusal(room: NodeRoom): Refusal | undefined
+  refusal(capacity: NodeCapacity): Refusal | undefined
   /** How many more of these pods a disruption budget lets go; undefined without a budget. */
   disruptionsAllowed(victim: Pod): number | undefined
   /** The node on which room was made for the pod before. */
-  readonly nominated: NodeRoom | undefined
+  readonly nominated: NodeCapacity | undefined
 }
 
 /**
@@ -28,14 +28,14 @@ export interface PreemptionPorts {
  *
  * @param candidates rooms of nodes where the pod would fit if others went
  */
-export function planPreemption(pod: Pod, candidates: readonly NodeRoom[], ports: PreemptionPorts): PreemptionPlan {
+export function planPreemption(pod: Pod, candidates: readonly NodeCapacity[], ports: PreemptionPorts): PreemptionPlan {
   if (specOf(pod).preemptionPolicy === 'Never') return { kind: 'notEligible', why: 'not eligible due to preemptionPolicy=Never.' }
   if (ports.nominated !== undefined && [...ports.nominated.pods.values()].some((other) => isPreempted(other, pod)))
     return { kind: 'notEligible', why: 'not eligible due to a terminating pod on the nominated node.' }
   const reasons: string[] = []
   let best: Choice | undefined
-  for (const room of candidates) {
-    const choice = choiceOn(room, pod, ports)
+  for (const capacity of candidates) {
+    const choice = choiceOn(capacity, pod, ports)
     if ('reasons' in choice) reasons.push(...choice.reasons)
     else if (best === undefined || isBetter(choice, best)) best = choice
   }
@@ -54,22 +54,22 @@ function isPreempted(other: Pod, pod: Pod): boolean {
   return other.status?.conditions?.some(({ type, reason }) => type === 'DisruptionTarget' && reason === 'PreemptionByScheduler') === true
 }
 
-function choiceOn(room: NodeRoom, pod: Pod, ports: PreemptionPorts): Choice | Pick<Refusal, 'reasons'> {
-  const all = [...room.pods.values()]
+function choiceOn(capacity: NodeCapacity, pod: Pod, ports: PreemptionPorts): Choice | Pick<Refusal, 'reasons'> {
+  const all = [...capacity.pods.values()]
   const lesser = all.filter((other) => priorityOf(other) < priorityOf(pod)).sort(byImportance)
   if (lesser.length === 0) return { reasons: ['No preemption victims found for incoming pod'] }
   let kept = all.filter((other) => priorityOf(other) >= priorityOf(pod))
-  const refusal = ports.refusal(roomOf(room.node, kept))
+  const refusal = ports.refusal(capacityOf(capacity.node, kept))
   if (refusal !== undefined) return refusal
   const violating = violatingPods(lesser, ports)
   const victims: Pod[] = []
   for (const one of [...lesser.filter((other) => violating.has(other)), ...lesser.filter((other) => !violating.has(other))]) {
     const withOne = [...kept, one]
-    if (ports.refusal(roomOf(room.node, withOne)) === undefined) kept = withOne
+    if (ports.refusal(capacityOf(capacity.node, withOne)) === undefined) kept = withOne
     else victims.push(one)
   }
   const violations = victims.filter((victim) => violating.has(victim)).length
-  return { nodeName: room.node.metadata.name, victims: victims.sort(byImportance), violations }
+  return { nodeName: capacity.node.metadata.name, victims: victims.sort(byImportance), violations }
 }
 
 /** Pods whose going would break a disruption budget, if all before them in order went too. */

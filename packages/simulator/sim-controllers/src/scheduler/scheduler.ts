@@ -7,9 +7,9 @@ import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
-import { createRoomLedger } from './cluster-rooms.ts'
+import { createCapacityLedger } from './capacity-ledger.ts'
 import { createNominations } from './nominations.ts'
-import { type ClusterRooms, planBinding } from './plan-binding.ts'
+import { type ClusterCapacities, planBinding } from './plan-binding.ts'
 import { specOf } from './pod-demand.ts'
 import { createSchedulerWrites } from './scheduler-writes.ts'
 import { createWaitingPods } from './waiting-pods.ts'
@@ -26,7 +26,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
   const limiter = createRateLimiter(() => clock.monotonicMs())
   const writes = createSchedulerWrites({ client, clock, events, schedulerName: NAME })
   const queue = createWorkQueue({ clock, limiter, workers: WORKERS, work: schedule, onError })
-  const ledger = createRoomLedger()
+  const ledger = createCapacityLedger()
   const waiting = createWaitingPods()
   const nominations = createNominations()
   const retry = (keys: readonly string[]): void => keys.forEach((key) => queue.add(key))
@@ -72,7 +72,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     retry(waiting.forPods())
   }
 
-  const cluster: ClusterRooms = {
+  const cluster: ClusterCapacities = {
     get size() {
       return ledger.size
     },
@@ -99,7 +99,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     if (plan.kind === 'bind') return bind(pod, plan.nodeName)
     waiting.add(pod)
     await writes.markUnschedulable(pod, plan)
-    if (plan.preemption !== null) await makeRoom(pod, plan.preemption.nodeName, plan.preemption.victims)
+    if (plan.preemption !== null) await evictVictims(pod, plan.preemption.nodeName, plan.preemption.victims)
   }
 
   /** The room is taken before the answer comes, so that no other pod is given it. */
@@ -117,7 +117,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     else events.record(pod, 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${nodeName}`)
   }
 
-  async function makeRoom(pod: Pod, nodeName: string, victims: readonly Pod[]): Promise<void> {
+  async function evictVictims(pod: Pod, nodeName: string, victims: readonly Pod[]): Promise<void> {
     nominations.add(pod, nodeName)
     for (const victim of victims) await writes.preempt(victim, pod, nodeName)
   }

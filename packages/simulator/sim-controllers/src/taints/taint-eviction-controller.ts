@@ -73,13 +73,13 @@ export function startTaintEvictionController({ client, clock, onError }: Control
     notices.set(key, { timer, sinceMs })
   }
 
-  function withdraw(pod: Pod, isTold: boolean): void {
+  function withdraw(pod: Pod, recordsEvent: boolean): void {
     const key = keyText(keyOf(pod))
     const notice = notices.get(key)
     if (notice === undefined) return
     notice.timer.cancel()
     notices.delete(key)
-    if (isTold) events.record(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`)
+    if (recordsEvent) events.record(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`)
   }
 
   async function evict(key: string): Promise<void> {

@@ -26,19 +26,19 @@ function charAt(text: string, index: bigint): string {
 const LONGEST_TEXT = 4_000_000
 
 function replaceAll(text: string, from: string, to: string): string {
-  takeRoom(text, from, to)
+  limitLength(text, from, to)
   return text.replaceAll(from, () => to)
 }
 
 /** @throws {Error} where the text could become longer than any that is of use */
-function takeRoom(text: string, from: string, to: string): void {
+function limitLength(text: string, from: string, to: string): void {
   const times = from === '' ? text.length + 1 : text.length / from.length
   if (text.length + times * to.length > LONGEST_TEXT) takeSteps(Number.POSITIVE_INFINITY)
 }
 
 function replaceSome(text: string, from: string, to: string, most: bigint): string {
   if (most < 0n) return replaceAll(text, from, to)
-  takeRoom(text, from, to)
+  limitLength(text, from, to)
   const parts = text.split(from)
   const replaced = parts.slice(0, Number(most) + 1)
   const rest = parts.slice(Number(most) + 1)

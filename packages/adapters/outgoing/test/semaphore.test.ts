@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { readBounded } from '../src/read-bounded.ts'
-import { createRooms } from '../src/rooms.ts'
+import { createSemaphore } from '../src/semaphore.ts'
 
 const never = new AbortController().signal
 
 describe('rooms', () => {
   it('let in as many as there are, then whoever has waited for the longest time', async () => {
-    const rooms = createRooms(2)
+    const semaphore = createSemaphore(2)
     const entered: string[] = []
-    const enter = async (name: string): Promise<() => void> => {
-      const leave = await rooms.enter(never)
+    const acquire = async (name: string): Promise<() => void> => {
+      const leave = await semaphore.acquire(never)
       entered.push(name)
       return leave
     }
-    const [leaveA] = await Promise.all([enter('a'), enter('b')])
-    const waiting = [enter('c'), enter('d')]
+    const [leaveA] = await Promise.all([acquire('a'), acquire('b')])
+    const waiting = [acquire('c'), acquire('d')]
     await turns()
     expect(entered).toEqual(['a', 'b'])
     leaveA?.()
@@ -23,22 +23,22 @@ describe('rooms', () => {
   })
 
   it('are not held by whoever has given up waiting', async () => {
-    const rooms = createRooms(1)
-    const leave = await rooms.enter(never)
+    const semaphore = createSemaphore(1)
+    const leave = await semaphore.acquire(never)
     const given = new AbortController()
-    const gone = rooms.enter(given.signal)
+    const gone = semaphore.acquire(given.signal)
     given.abort(new Error('late'))
     await expect(gone).rejects.toThrow('late')
     leave()
-    await expect(rooms.enter(never)).resolves.toBeTypeOf('function')
+    await expect(semaphore.acquire(never)).resolves.toBeTypeOf('function')
   })
 })
 
 describe('a long body', () => {
   it('waits for a room beyond what is free, and leaves it whatever becomes of it', async () => {
-    const rooms = createRooms(1)
-    const bounds = { maxBytes: 20, freeBytes: 10, rooms, signal: never }
-    const leave = await rooms.enter(never)
+    const semaphore = createSemaphore(1)
+    const bounds = { maxBytes: 20, freeBytes: 10, semaphore, signal: never }
+    const leave = await semaphore.acquire(never)
     expect(await readBounded(bodyOf(10), bounds)).toHaveLength(10)
     const long = readBounded(bodyOf(15), bounds)
     let isRead = false

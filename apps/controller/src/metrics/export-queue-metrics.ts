@@ -5,7 +5,7 @@ import type { WorkQueue } from '@tranche/reconcile'
 export type TermQueues<Lane extends string> = Readonly<Record<Lane, WorkQueue>>
 
 /** Tells how many keys wait in the queues of the term that runs; there are none between two terms. */
-export function tellOfQueues<Lane extends string>(
+export function exportQueueMetrics<Lane extends string>(
   metrics: Metrics,
   queuesNow: () => TermQueues<Lane> | null,
   nameOf: (lane: Lane) => string,

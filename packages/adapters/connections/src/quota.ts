@@ -1,11 +1,11 @@
 /** Places that callers share: each has some of its own at the most, so that none takes all. */
-export interface Shares {
+export interface Quota {
   /** Takes a place. @returns gives it back, once; null where the caller has all of its share already */
   take(caller: string): (() => void) | null
 }
 
 /** @param each places that one caller may have at a time, from 1 */
-export function createShares(each: number): Shares {
+export function createQuota(each: number): Quota {
   const taken = new Map<string, number>()
   return {
     take(caller) {

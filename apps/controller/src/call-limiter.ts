@@ -2,7 +2,7 @@ import type { Clock } from '@tranche/clock'
 import pLimit from 'p-limit'
 
 /** Lets calls go out side by side, up to a number; the others wait for their turn, first come first served. */
-export interface Turns {
+export interface CallLimiter {
   /** @returns what `work` returns; null where its turn had not come within `patienceMs`, and it was not begun */
   take<Result>(work: () => Promise<Result>, patienceMs: number): Promise<Result | null>
 }
@@ -13,12 +13,12 @@ export interface Turns {
  *
  * @param sideBySide ≥ 1
  */
-export function createTurns(clock: Clock, sideBySide: number): Turns {
-  const turns = pLimit(sideBySide)
+export function createCallLimiter(clock: Clock, sideBySide: number): CallLimiter {
+  const limit = pLimit(sideBySide)
   return {
     take(work, patienceMs) {
       const untilMs = clock.monotonicMs() + patienceMs
-      return turns(() => (clock.monotonicMs() < untilMs ? work() : Promise.resolve(null)))
+      return limit(() => (clock.monotonicMs() < untilMs ? work() : Promise.resolve(null)))
     },
   }
 }

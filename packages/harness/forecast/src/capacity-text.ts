@@ -7,7 +7,7 @@ import { podAmounts } from '@tranche/sim-api'
  *
  * @returns one sentence, without full stop
  */
-export function roomText(before: DaemonSet, planned: DaemonSet): string {
+export function capacityText(before: DaemonSet, planned: DaemonSet): string {
   const [was, is] = [podSpecOf(before), podSpecOf(planned)]
   const had = podAmounts(was, 'requests')
   const more = [...podAmounts(is, 'requests')].filter(([name, amount]) => amount > (had.get(name) ?? 0n)).map(([name]) => name)

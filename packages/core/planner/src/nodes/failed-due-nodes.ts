@@ -1,12 +1,12 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
-import { notReadyTurns } from '../pass/candidate-order.ts'
+import { dueNotReadyNodes } from '../pass/candidate-order.ts'
 import { tallyNodes } from '../pass/node-tally.ts'
 import { batchSizeOf } from '../pass/fence-state.ts'
 import { scopeInRecord } from './batch-scope.ts'
 
 /** Whose turn it is, of the nodes of which release. */
-export interface TurnQuestion {
+export interface DueNodesQuery {
   readonly release: Pick<BatchRelease, 'spec' | 'status'>
   readonly fleet: FleetView
   /** How long a pod must be Ready to be available. */
@@ -21,7 +21,7 @@ export interface TurnQuestion {
  *
  * @returns names
  */
-export function failedTurns({ release, fleet, minReadyMs, monotonicMs }: TurnQuestion): readonly string[] {
+export function failedDueNodes({ release, fleet, minReadyMs, monotonicMs }: DueNodesQuery): readonly string[] {
   const { tranche } = release.spec
   const record = release.status?.flight
   if (tranche?.nodes?.notReady?.action !== 'Fail' || record === undefined) return []
@@ -29,5 +29,5 @@ export function failedTurns({ release, fleet, minReadyMs, monotonicMs }: TurnQue
   if (scope === null) return []
   const { desired, onRevision, old } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
   const rules = { canary: record.revision, stable: tranche.stableRevision, scope }
-  return notReadyTurns(old, rules, batchSizeOf(record, desired, onRevision) - onRevision).map(({ name }) => name)
+  return dueNotReadyNodes(old, rules, batchSizeOf(record, desired, onRevision) - onRevision).map(({ name }) => name)
 }

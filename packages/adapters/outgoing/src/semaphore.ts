@@ -1,20 +1,20 @@
 /** A number of rooms, each for one at a time. */
-export interface Rooms {
+export interface Semaphore {
   /**
    * Waits for a free room, first come first served.
    *
    * @returns what leaves it; to be called once
    * @throws the signal's reason when it aborts before
    */
-  enter(signal: AbortSignal): Promise<() => void>
+  acquire(signal: AbortSignal): Promise<() => void>
 }
 
 /** @param count rooms, ≥ 1 */
-export function createRooms(count: number): Rooms {
+export function createSemaphore(count: number): Semaphore {
   let free = count
   const waiting = new Set<() => void>()
   return {
-    async enter(signal) {
+    async acquire(signal) {
       signal.throwIfAborted()
       if (free > 0) free--
       else await untilLeft(waiting, signal)
@@ -32,16 +32,16 @@ export function createRooms(count: number): Rooms {
 
 function untilLeft(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const enter = (): void => {
-      waiting.delete(enter)
+    const acquire = (): void => {
+      waiting.delete(acquire)
       signal.removeEventListener('abort', onAbort)
       resolve()
     }
     const onAbort = (): void => {
-      waiting.delete(enter)
+      waiting.delete(acquire)
       reject(signal.reason as Error)
     }
-    waiting.add(enter)
+    waiting.add(acquire)
     signal.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -2,7 +2,7 @@ import { NOTIFIED_NODES_MAX, type NotifyEvent, notifyEvents, type RolloutStatus,
 import { rolloutEvents } from '../rollout/rollout-events.ts'
 
 /** Something that receivers may be told of. */
-export interface Told {
+export interface NotifiableEvent {
   readonly event: NotifyEvent
   /** For a person. */
   readonly message: string
@@ -11,7 +11,7 @@ export interface Told {
 }
 
 /** What a change of status is told as: what an event is recorded for, as far as receivers have a word for it. */
-export function toldEvents(before: RolloutStatus | undefined, after: RolloutStatus): readonly Told[] {
+export function notifiableEvents(before: RolloutStatus | undefined, after: RolloutStatus): readonly NotifiableEvent[] {
   return rolloutEvents(before, after, null).flatMap(({ reason, message }) => {
     const event = eventOf(reason)
     return event === undefined ? [] : [{ event, message, nodes: nodesOf(event, after) }]

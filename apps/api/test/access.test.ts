@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { GuardedRoute } from '../src/auth/guard.ts'
 import { type ApiServer, createServer } from '../src/http/create-server.ts'
 import { defaultLimits } from '../src/http/limits.ts'
-import { aSummary, type DoorStage, openDoor, readsOf } from './fixtures.ts'
+import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
-let stage: DoorStage
+let stage: ApiStage
 
 beforeAll(async () => {
-  stage = await openDoor(readsOf([aSummary(), aSummary({ namespace: 'other' }), aSummary({ name: 'logs' })]))
+  stage = await startTestApi(readsOf([aSummary(), aSummary({ namespace: 'other' }), aSummary({ name: 'logs' })]))
 })
 afterEach(() => stage.breakReviews(null))
 afterAll(() => stage.end())
@@ -121,14 +121,14 @@ describe('every route', () => {
 
 describe('docs/rest.md', () => {
   const page = readFileSync(new URL('../../../docs/rest.md', import.meta.url), 'utf8')
-  const told = [...page.matchAll(/^\| (`(?:GET|POST) .*) \| (.*) \|$/gm)].flatMap(([, routes = '', needs = '']) =>
+  const reported = [...page.matchAll(/^\| (`(?:GET|POST) .*) \| (.*) \|$/gm)].flatMap(([, routes = '', needs = '']) =>
     [...routes.matchAll(/`(GET|POST) ([^`]+)`/g)].map(([, method = '', path = '']) => ({ route: `${method} ${templateOf(path)}`, needs })),
   )
 
   it('names every route once, and no other; so does openapi.json, but for itself and the page', () => {
     const registered = stage.app.guardedRoutes.filter(({ method, url }) => method !== 'HEAD' && !url.startsWith('/docs/'))
     const names = registered.map(({ method, url }) => `${method} ${url.replace(/:\w+/g, '{}')}`).sort()
-    expect(told.map(({ route }) => route).sort()).toEqual(names)
+    expect(reported.map(({ route }) => route).sort()).toEqual(names)
     const { paths } = JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')) as {
       readonly paths: Record<string, object>
     }
@@ -140,7 +140,7 @@ describe('docs/rest.md', () => {
 
   it('says of each who may use it', () => {
     const wrong = stage.app.guardedRoutes.filter(({ method, url, access }) => {
-      const line = told.find(({ route }) => route === `${method} ${url.replace(/:\w+/g, '{}')}`)
+      const line = reported.find(({ route }) => route === `${method} ${url.replace(/:\w+/g, '{}')}`)
       return line !== undefined && !line.needs.startsWith(needsOf(access))
     })
     expect(wrong).toEqual([])

@@ -16,7 +16,7 @@ import type { Logger } from '@tranche/log'
 import type { Metrics } from '@tranche/metrics'
 
 /** What the door of the webhooks needs. */
-export interface WebhookDoorParts {
+export interface WebhookHandlerParts {
   /** Reads what a review is decided by beside itself. */
   readonly client: Pick<KubeClient, 'get' | 'list'>
   readonly clock: Clock
@@ -25,13 +25,13 @@ export interface WebhookDoorParts {
 }
 
 /** An answer over HTTP; `body` is JSON. */
-export interface DoorAnswer {
+export interface WebhookAnswer {
   readonly status: number
   readonly body: string
 }
 
 /** Answers one request. @param path with its query */
-export type WebhookDoor = (path: string, body: string, signal: AbortSignal) => Promise<DoorAnswer>
+export type WebhookHandler = (path: string, body: string, signal: AbortSignal) => Promise<WebhookAnswer>
 
 const names = new Map(admissionWebhooks.map(({ name }) => [`/${name}`, name]))
 /** For one read, in milliseconds: less than the API server waits for us. */
@@ -41,27 +41,27 @@ const READ_MS = 2_000
  * Answers AdmissionReviews of version v1, at the path of each of our webhooks. Nothing is remembered: every process answers alike,
  * whether it leads or not, and whether it has seen the cluster or not.
  */
-export function createWebhookDoor(parts: WebhookDoorParts): WebhookDoor {
+export function createWebhookHandler(parts: WebhookHandlerParts): WebhookHandler {
   const { clock, log, metrics } = parts
   return async (path, body, signal) => {
     const name = names.get(path.split('?', 1)[0] ?? '')
     if (name === undefined) return said(404, `there are ${[...names.keys()].join(', ')}`)
     const startMs = clock.monotonicMs()
-    const tell = (outcome: 'allowed' | 'changed' | 'refused' | 'failed'): void => {
+    const countReview = (outcome: 'allowed' | 'changed' | 'refused' | 'failed'): void => {
       metrics?.count('tranche_webhook_reviews_total', { webhook: name, outcome })
       metrics?.observe('tranche_webhook_review_seconds', { webhook: name }, (clock.monotonicMs() - startMs) / 1000)
     }
     try {
       const request = readReview(body)
       if (request === undefined) {
-        tell('failed')
+        countReview('failed')
         return said(400, 'an AdmissionReview of admission.k8s.io/v1 is answered, and nothing else')
       }
       const admission = decideReview(name, request, await readFacts(parts, name, request, signal))
-      tell(outcomeOf(admission))
+      countReview(outcomeOf(admission))
       return { status: 200, body: JSON.stringify(answerReview(request, admission)) }
     } catch (error) {
-      tell('failed')
+      countReview('failed')
       log.error({ err: error, webhook: name }, 'could not answer a review')
       return said(500, 'the review could not be answered; the log of the controller says why')
     }
@@ -69,7 +69,7 @@ export function createWebhookDoor(parts: WebhookDoorParts): WebhookDoor {
 }
 
 async function readFacts(
-  { client, log }: WebhookDoorParts,
+  { client, log }: WebhookHandlerParts,
   name: WebhookName,
   { namespace = '', oldObject }: ReviewRequest,
   signal: AbortSignal,
@@ -94,6 +94,6 @@ function outcomeOf({ kind }: Admission): 'allowed' | 'changed' | 'refused' {
   return ({ allow: 'allowed', patch: 'changed', deny: 'refused' } as const)[kind]
 }
 
-function said(status: number, message: string): DoorAnswer {
+function said(status: number, message: string): WebhookAnswer {
   return { status, body: `${JSON.stringify({ message })}\n` }
 }

@@ -1,13 +1,13 @@
 import { FakeClock, sleep } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
-import { createTurns } from '../src/turns.ts'
+import { createCallLimiter } from '../src/call-limiter.ts'
 
-describe('createTurns', () => {
+describe('createCallLimiter', () => {
   it('has no more than so many calls on their way, and begins them in the order in which they came', async () => {
     const clock = new FakeClock()
-    const turns = createTurns(clock, 2)
+    const limiter = createCallLimiter(clock, 2)
     const begun: number[] = []
-    const calls = Array.from({ length: 5 }, (_, i) => turns.take(async () => (begun.push(i), await sleep(clock, 100), i), 10_000))
+    const calls = Array.from({ length: 5 }, (_, i) => limiter.take(async () => (begun.push(i), await sleep(clock, 100), i), 10_000))
     await clock.advanceAsync(0)
     expect(begun).toEqual([0, 1])
     await clock.advanceAsync(100)
@@ -18,16 +18,16 @@ describe('createTurns', () => {
 
   it('does not begin what has waited for longer than its patience', async () => {
     const clock = new FakeClock()
-    const turns = createTurns(clock, 1)
-    const first = turns.take(() => sleep(clock, 1_000).then(() => 'first'), 500)
-    const second = turns.take(async () => 'second', 500)
+    const limiter = createCallLimiter(clock, 1)
+    const first = limiter.take(() => sleep(clock, 1_000).then(() => 'first'), 500)
+    const second = limiter.take(async () => 'second', 500)
     await clock.advanceAsync(1_000)
     await expect(Promise.all([first, second])).resolves.toEqual(['first', null])
   })
 
   it('goes on when a call fails', async () => {
-    const turns = createTurns(new FakeClock(), 1)
-    await expect(turns.take(() => Promise.reject(new Error('500')), 1)).rejects.toThrow('500')
-    await expect(turns.take(async () => 'next', 1)).resolves.toBe('next')
+    const limiter = createCallLimiter(new FakeClock(), 1)
+    await expect(limiter.take(() => Promise.reject(new Error('500')), 1)).rejects.toThrow('500')
+    await expect(limiter.take(async () => 'next', 1)).resolves.toBe('next')
   })
 })

@@ -3,25 +3,25 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { WatchedCluster } from '@tranche/cluster'
 import { keyOf, type ObjectKey } from '@tranche/kube-types'
 import { QUEUE_UNAVAILABLE } from '@tranche/planner'
-import type { Announcer } from '@tranche/queue'
+import type { Enqueuer } from '@tranche/queue'
 
 /** How often executors are asked again for a release that waits for them, in milliseconds: a queue that is away is noticed by it. */
 const ASK_AGAIN_MS = 10_000
 /** What a release waits for, as its status says, where it is the turn of executors. */
-const executorsTurn: readonly string[] = ['Upgrading', QUEUE_UNAVAILABLE]
+const executorWaitReasons: readonly string[] = ['Upgrading', QUEUE_UNAVAILABLE]
 
 /** Announces a DaemonSet to executors when its record may allow something new. Executors wake themselves all the same. */
-export function announceByWatches(cluster: WatchedCluster, announcer: Announcer): void {
-  cluster.batchReleases.subscribe({ onChange: (key, _previous, current) => announceOpen(announcer, key, current) })
+export function enqueueOnChange(cluster: WatchedCluster, enqueuer: Enqueuer): void {
+  cluster.batchReleases.subscribe({ onChange: (key, _previous, current) => enqueueOpen(enqueuer, key, current) })
 }
 
 /** Announces again and again what waits for executors, until the signal aborts. */
-export function announceWaiting(cluster: WatchedCluster, announcer: Announcer, clock: Clock, signal: AbortSignal): void {
+export function enqueueWaiting(cluster: WatchedCluster, enqueuer: Enqueuer, clock: Clock, signal: AbortSignal): void {
   let timer: Timer
   const next = (): void => {
     timer = clock.setTimer(ASK_AGAIN_MS, () => {
       for (const release of cluster.batchReleases.store.list()) {
-        if (executorsTurn.includes(release.status?.waiting?.reason ?? '')) announceOpen(announcer, keyOf(release), release)
+        if (executorWaitReasons.includes(release.status?.waiting?.reason ?? '')) enqueueOpen(enqueuer, keyOf(release), release)
       }
       next()
     })
@@ -30,8 +30,8 @@ export function announceWaiting(cluster: WatchedCluster, announcer: Announcer, c
   signal.addEventListener('abort', () => timer.cancel(), { once: true })
 }
 
-function announceOpen(announcer: Announcer, { namespace }: ObjectKey, release: BatchRelease | undefined): void {
+function enqueueOpen(enqueuer: Enqueuer, { namespace }: ObjectKey, release: BatchRelease | undefined): void {
   const name = release?.spec.workloadRef?.name
   if (name === undefined || release?.status?.flight?.state !== 'open') return
-  announcer.announce(`${namespace}/${name}`)
+  enqueuer.enqueue(`${namespace}/${name}`)
 }

@@ -1,6 +1,6 @@
 import type { DaemonSet } from '@tranche/kube-types'
 import { expect, it } from 'vitest'
-import { roomText } from '../src/room-text.ts'
+import { capacityText } from '../src/capacity-text.ts'
 
 const withPod = (spec: object): DaemonSet => ({ spec: { template: { spec } } }) as DaemonSet
 const asking = (requests: Readonly<Record<string, string>>, ports: readonly object[] = []): DaemonSet =>
@@ -16,7 +16,7 @@ it.each([
   ],
   ['asks for nothing', asking({}), withPod({})],
 ])('a new pod that %s has the room of the one before it', (_name, before, planned) => {
-  expect(roomText(before, planned)).toBe(
+  expect(capacityText(before, planned)).toBe(
     'other pods on the nodes are not looked at: a new pod is taken to have the room of the one before it',
   )
 })
@@ -32,6 +32,6 @@ it.each([
     'port 80/TCP of the node',
   ],
 ])('whether there is room for %s is said to be unknown', (_name, before, planned, what) => {
-  expect(roomText(before, planned)).toMatch(/^not known: whether the nodes have room /)
-  expect(roomText(before, planned).endsWith(`: ${what}`)).toBe(true)
+  expect(capacityText(before, planned)).toMatch(/^not known: whether the nodes have room /)
+  expect(capacityText(before, planned).endsWith(`: ${what}`)).toBe(true)
 })

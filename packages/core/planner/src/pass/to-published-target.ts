@@ -1,10 +1,10 @@
 import { daemonSetAnnotations, type DaemonSet } from '@tranche/kube-types'
 import { strategyOf } from '../release/daemon-set-patch.ts'
 import { controlledBy } from '../release/release-view.ts'
-import type { Announcement } from './pass-view.ts'
+import type { PublishedTarget } from './pass-view.ts'
 
 /** What a DaemonSet says to executors (rule F1). */
-export function toAnnouncement(daemonSet: DaemonSet): Announcement {
+export function toPublishedTarget(daemonSet: DaemonSet): PublishedTarget {
   const annotations = daemonSet.metadata.annotations ?? {}
   const partition = annotations[daemonSetAnnotations.partition]
   return {

@@ -1,11 +1,11 @@
 import { isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Node } from '@tranche/kube-types'
-import { batchScope, hashOf, isInScope, templateOf, templateText, type Turn, turnOf } from '@tranche/planner'
+import { batchScope, hashOf, isInScope, templateOf, templateText, type OrderReason, orderReasonOf } from '@tranche/planner'
 import { nodeOf, revisionOf, type Taken } from './chronicle.ts'
-import type { Told } from './to-forecast.ts'
+import type { ForecastInputs } from './to-forecast.ts'
 
 /** @returns says of a node why it was its turn */
-export function createTurns({ snapshot, chronicle }: Told): (taken: Taken) => string {
+export function createOrderReasons({ snapshot, chronicle }: ForecastInputs): (taken: Taken) => string {
   const nodes = new Map(snapshot.nodes.map((node) => [node.metadata.name, toFleetNode(node)]))
   const { canaryRevision: canary = '', stableRevision: stable, nodes: rules } = chronicle.firstSpec ?? {}
   const textOf = (taken: Taken): string => {
@@ -14,13 +14,13 @@ export function createTurns({ snapshot, chronicle }: Told): (taken: Taken) => st
     if (node === undefined || pod === null) return ''
     const view = { ...node, desired: true, pods: [pod] }
     const scope = batchScope(rules, rules?.steps === undefined ? null : taken.batch - 1)
-    return turnText(turnOf({ node: view, pod }, { canary, stable, scope }), taken.batch)
+    return orderReasonText(orderReasonOf({ node: view, pod }, { canary, stable, scope }), taken.batch)
   }
   return textOf
 }
 
-function turnText(turn: Turn, batch: number): string {
-  switch (turn.rule) {
+function orderReasonText(reason: OrderReason, batch: number): string {
+  switch (reason.rule) {
     case 'Superseded':
       return 'superseded revision first'
     case 'Failed':
@@ -34,18 +34,18 @@ function turnText(turn: Turn, batch: number): string {
     case 'Oldest':
       return `oldest pod of batch ${batch}`
     case 'Policy': {
-      const by = turn.by === undefined ? '' : `, ${orderText[turn.by] ?? turn.by}`
-      return `nodes.order[${turn.key}] of the policy${by}`
+      const by = reason.by === undefined ? '' : `, ${orderText[reason.by] ?? reason.by}`
+      return `nodes.order[${reason.key}] of the policy${by}`
     }
     default:
-      return turn satisfies never
+      return reason satisfies never
   }
 }
 
 const orderText: Readonly<Record<string, string>> = { Oldest: 'oldest pod first', Newest: 'newest pod first', Name: 'by name' }
 
 /** @returns says of a node why it is not updated; undefined where the DaemonSet has nothing to do with it */
-export function createUntaken({ snapshot, daemonSet, chronicle }: Told): (node: Node) => string | undefined {
+export function createUntaken({ snapshot, daemonSet, chronicle }: ForecastInputs): (node: Node) => string | undefined {
   const podsByNode = Map.groupBy(snapshot.pods, nodeOf)
   const planned = templateText(daemonSet.spec.template)
   const target = snapshot.revisions.find((one) => templateText(templateOf(one)) === planned)

@@ -2,7 +2,7 @@ import type { Node, Pod } from '@tranche/kube-types'
 import { amountsOf, demandOf, type Amounts, type HostPort } from './pod-demand.ts'
 
 /** What is left of one node for pods that come. */
-export interface NodeRoom {
+export interface NodeCapacity {
   readonly node: Node
   /** The pods that count, by uid: bound here, and not ended. */
   readonly pods: ReadonlyMap<string, Pod>
@@ -22,7 +22,7 @@ export function allocatableOf(node: Node): Amounts {
 }
 
 /** @returns the room of a node on which these pods are */
-export function roomOf(node: Node, pods: Iterable<Pod>): NodeRoom {
+export function capacityOf(node: Node, pods: Iterable<Pod>): NodeCapacity {
   const byUid = new Map<string, Pod>()
   const used = new Map<string, number>()
   for (const pod of pods) {
@@ -44,7 +44,7 @@ export interface Shortage {
  * @returns every resource of which the node has too little for the pod, `pods` first; a node that does not tell what it
  * has is not short of anything
  */
-export function shortagesOf(pod: Pod, { node, pods, used }: NodeRoom): readonly Shortage[] {
+export function shortagesOf(pod: Pod, { node, pods, used }: NodeCapacity): readonly Shortage[] {
   const allocatable = allocatableOf(node)
   if (allocatable.size === 0) return []
   const shortages: Shortage[] = []
@@ -67,7 +67,7 @@ function rankOf(resource: string): number {
 }
 
 /** @returns whether all host ports that the pod asks for are free */
-export function hasFreePorts(pod: Pod, { pods }: NodeRoom): boolean {
+export function hasFreePorts(pod: Pod, { pods }: NodeCapacity): boolean {
   const wanted = demandOf(pod).hostPorts
   if (wanted.length === 0) return true
   const taken = [...pods.values()].flatMap((other) => demandOf(other).hostPorts)

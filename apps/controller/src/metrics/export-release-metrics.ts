@@ -2,14 +2,14 @@ import { batchReleasePhases, type Rollout, type RolloutReport, rolloutPhases } f
 import type { Clock } from '@tranche/clock'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import { keyOf, keyText } from '@tranche/kube-types'
-import { type GaugeName, type Metrics, type Sample, TOLD_RELEASES_MAX } from '@tranche/metrics'
+import { type GaugeName, type Metrics, type Sample, EXPORTED_RELEASES_MAX } from '@tranche/metrics'
 import { type ReleaseFacts, reportRollout } from '@tranche/reports'
 import type { SchemaWatch } from '../schema-watch.ts'
 import { followDownTime } from './follow-down-time.ts'
 import { followReleases } from './follow-releases.ts'
 
 /** What is told, and counted, of releases. */
-export interface TellingParts {
+export interface ExportParts {
   readonly metrics: Metrics
   readonly cluster: WatchedCluster
   readonly clock: Clock
@@ -19,7 +19,7 @@ export interface TellingParts {
 }
 
 /** Tells of releases whenever somebody reads the metrics, and counts what happens to them meanwhile. */
-export function tellOfReleases(parts: TellingParts): void {
+export function exportReleaseMetrics(parts: ExportParts): void {
   const { metrics, cluster, clock, schemas, isLeading } = parts
   const read = createReader(parts)
   metrics.gauge('tranche_leader', () => [{ labels: {}, value: isLeading() ? 1 : 0 }])
@@ -40,15 +40,17 @@ export function tellOfReleases(parts: TellingParts): void {
         )
       : [],
   )
-  const tell = <Name extends GaugeName>(name: Name, samples: (told: Told) => readonly Sample<Name>[]): void =>
+  const exportGauge = <Name extends GaugeName>(name: Name, samples: (sampled: ReleaseSample) => readonly Sample<Name>[]): void =>
     void metrics.gauge(name, () => (isLeading() ? read().flatMap(samples) : []))
-  tell('tranche_release_nodes', ({ labels, states }) => states.map(([state, value]) => ({ labels: { ...labels, state }, value })))
-  tell('tranche_release_leaked_nodes', ({ labels, report }) => [{ labels, value: report.nodes.leaked }])
-  tell('tranche_release_budget_allowed_nodes', ({ labels, report }) => [{ labels, value: report.maxUnavailable ?? 0 }])
-  tell('tranche_release_budget_used_nodes', ({ labels, report }) => [{ labels, value: report.nodes.unavailable }])
-  tell('tranche_release_permits', ({ labels, permits }) => [{ labels, value: permits }])
-  tell('tranche_release_still_seconds', ({ labels, stillSeconds }) => (stillSeconds === null ? [] : [{ labels, value: stillSeconds }]))
-  tell('tranche_release_need_seconds', ({ labels, report: { need } }) =>
+  exportGauge('tranche_release_nodes', ({ labels, states }) => states.map(([state, value]) => ({ labels: { ...labels, state }, value })))
+  exportGauge('tranche_release_leaked_nodes', ({ labels, report }) => [{ labels, value: report.nodes.leaked }])
+  exportGauge('tranche_release_budget_allowed_nodes', ({ labels, report }) => [{ labels, value: report.maxUnavailable ?? 0 }])
+  exportGauge('tranche_release_budget_used_nodes', ({ labels, report }) => [{ labels, value: report.nodes.unavailable }])
+  exportGauge('tranche_release_permits', ({ labels, permits }) => [{ labels, value: permits }])
+  exportGauge('tranche_release_still_seconds', ({ labels, stillSeconds }) =>
+    stillSeconds === null ? [] : [{ labels, value: stillSeconds }],
+  )
+  exportGauge('tranche_release_need_seconds', ({ labels, report: { need } }) =>
     need === undefined || need.reason === 'Disabled'
       ? []
       : [{ labels: { ...labels, reason: need.reason }, value: secondsSince(need.since, clock.nowMs()) }],
@@ -58,7 +60,7 @@ export function tellOfReleases(parts: TellingParts): void {
 }
 
 /** One Rollout, as gauges tell of it. */
-interface Told {
+interface ReleaseSample {
   readonly labels: { readonly rollout: string }
   readonly report: RolloutReport
   readonly states: readonly (readonly [string, number])[]
@@ -68,9 +70,9 @@ interface Told {
 }
 
 /** Reads the Rollouts worth telling of, once for all gauges that are asked at the same moment. */
-function createReader({ cluster, clock }: TellingParts): () => readonly Told[] {
+function createReader({ cluster, clock }: ExportParts): () => readonly ReleaseSample[] {
   const moved = new Map<string, { readonly counts: string; readonly sinceMs: number }>()
-  let last: { readonly atMs: number; readonly told: readonly Told[] } | null = null
+  let last: { readonly atMs: number; readonly sampled: readonly ReleaseSample[] } | null = null
 
   function stillSecondsOf(uid: string, { outcome, step, nodes }: RolloutReport): number | null {
     if (outcome !== 'Running' || step?.state !== 'StepUpgrade') {
@@ -86,11 +88,11 @@ function createReader({ cluster, clock }: TellingParts): () => readonly Told[] {
 
   return () => {
     const atMs = clock.monotonicMs()
-    if (last?.atMs === atMs) return last.told
-    const rollouts = cluster.rollouts.store.list().filter(isWorthTelling).sort(byName).slice(0, TOLD_RELEASES_MAX)
+    if (last?.atMs === atMs) return last.sampled
+    const rollouts = cluster.rollouts.store.list().filter(isExported).sort(byName).slice(0, EXPORTED_RELEASES_MAX)
     const uids = new Set(rollouts.map(({ metadata }) => metadata.uid))
     for (const uid of moved.keys()) if (!uids.has(uid)) moved.delete(uid)
-    const told = rollouts.map((rollout): Told => {
+    const sampled = rollouts.map((rollout): ReleaseSample => {
       const facts = factsOf(cluster, clock, rollout)
       const report = reportRollout(facts)
       return {
@@ -101,12 +103,12 @@ function createReader({ cluster, clock }: TellingParts): () => readonly Told[] {
         stillSeconds: stillSecondsOf(rollout.metadata.uid, report),
       }
     })
-    last = { atMs, told }
-    return told
+    last = { atMs, sampled }
+    return sampled
   }
 }
 
-function isWorthTelling({ status }: Rollout): boolean {
+function isExported({ status }: Rollout): boolean {
   const isUnderWay = status?.phase === 'Progressing' || status?.phase === 'Terminating' || status?.phase === 'Disabling'
   return isUnderWay || status?.conditions?.some((condition) => condition.type === 'Stalled' && condition.status === 'True') === true
 }

@@ -1,24 +1,24 @@
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { type LogFields, type Logger, silentLogger } from '@tranche/log'
-import { createAnnouncer, createInProcessQueue, type JobQueue } from '@tranche/queue'
+import { createEnqueuer, createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { describe, expect, it } from 'vitest'
 
 const away = new AppError('REDIS_UNREACHABLE', 'Redis does not answer')
 const refused = new AppError('REDIS_REFUSED', 'Redis forbids it')
 
-describe('createAnnouncer', () => {
+describe('createEnqueuer', () => {
   it('announces what it is told', async () => {
-    const { announcer, clock, taken } = bench()
-    announcer.announce('a')
+    const { enqueuer, clock, taken } = bench()
+    enqueuer.enqueue('a')
     await clock.advanceAsync(0)
     expect(taken).toEqual(['a'])
   })
 
   it('announces what the queue could not take when it can again, each key once', async () => {
-    const { announcer, clock, taken, fail } = bench()
+    const { enqueuer, clock, taken, fail } = bench()
     fail(away)
-    for (const key of ['a', 'b', 'a']) announcer.announce(key)
+    for (const key of ['a', 'b', 'a']) enqueuer.enqueue(key)
     await clock.advanceAsync(5_000)
     expect(taken).toEqual([])
     fail(null)
@@ -32,36 +32,36 @@ describe('createAnnouncer', () => {
   it('does not take an announcement that was sent earlier and answered later for the one that failed', async () => {
     const clock = new FakeClock()
     const answers: PromiseWithResolvers<void>[] = []
-    const announce = (): Promise<void> => {
+    const enqueue = (): Promise<void> => {
       const answer = Promise.withResolvers<void>()
       answers.push(answer)
       return answer.promise
     }
-    const announcer = createAnnouncer({ queue: { ...createInProcessQueue({ clock }), announce }, clock, log: silentLogger })
-    announcer.announce('a')
-    announcer.announce('a')
+    const enqueuer = createEnqueuer({ queue: { ...createInProcessQueue({ clock }), enqueue }, clock, log: silentLogger })
+    enqueuer.enqueue('a')
+    enqueuer.enqueue('a')
     answers[1]?.reject(away)
     await clock.advanceAsync(0)
     answers[0]?.resolve()
     await clock.advanceAsync(1_000)
     expect(answers).toHaveLength(3)
-    announcer.stop()
+    enqueuer.stop()
   })
 
   it('says nothing of an outage, which the queue tells of itself', async () => {
-    const { announcer, clock, lines, fail } = bench()
+    const { enqueuer, clock, lines, fail } = bench()
     fail(away)
-    announcer.announce('a')
+    enqueuer.enqueue('a')
     await clock.advanceAsync(5_000)
     expect(lines).toEqual([])
   })
 
   it('says once what waiting does not mend, and again after it was mended', async () => {
-    const { announcer, clock, lines, fail } = bench()
+    const { enqueuer, clock, lines, fail } = bench()
     for (let time = 1; time <= 2; time++) {
       fail(refused)
-      announcer.announce('a')
-      announcer.announce('b')
+      enqueuer.enqueue('a')
+      enqueuer.enqueue('b')
       await clock.advanceAsync(5_000)
       expect(lines).toHaveLength(time)
       fail(null)
@@ -71,26 +71,26 @@ describe('createAnnouncer', () => {
   })
 
   it('says why the queue takes nothing once it has taken nothing for ten seconds, and no longer when it does', async () => {
-    const { announcer, clock, fail, outages } = bench()
+    const { enqueuer, clock, fail, outages } = bench()
     fail(away)
-    announcer.announce('a')
+    enqueuer.enqueue('a')
     await clock.advanceAsync(9_900)
-    expect([announcer.outage(), outages]).toEqual([null, []])
+    expect([enqueuer.outage(), outages]).toEqual([null, []])
     fail(refused)
     await clock.advanceAsync(5_000)
-    expect([announcer.outage(), outages]).toEqual(['Redis does not answer', ['Redis does not answer']])
+    expect([enqueuer.outage(), outages]).toEqual(['Redis does not answer', ['Redis does not answer']])
     fail(null)
     await clock.advanceAsync(1_000)
-    expect([announcer.outage(), outages]).toEqual([null, ['Redis does not answer', null]])
+    expect([enqueuer.outage(), outages]).toEqual([null, ['Redis does not answer', null]])
   })
 
   it('leaves no timer behind when it stops', async () => {
-    const { announcer, clock, fail, taken } = bench()
+    const { enqueuer, clock, fail, taken } = bench()
     fail(away)
-    announcer.announce('a')
+    enqueuer.enqueue('a')
     await clock.advanceAsync(0)
-    announcer.stop()
-    announcer.announce('b')
+    enqueuer.stop()
+    enqueuer.enqueue('b')
     await clock.advanceAsync(0)
     expect(clock.pendingTimers).toBe(0)
     expect(taken).toEqual([])
@@ -105,13 +105,13 @@ function bench() {
   const inner = createInProcessQueue({ clock })
   const queue: JobQueue = {
     ...inner,
-    async announce(key) {
+    async enqueue(key) {
       if (error !== null) throw error
       taken.push(key)
     },
   }
   const log: Logger = { ...silentLogger, warn: (fields) => void lines.push(fields) }
   const outages: (string | null)[] = []
-  const announcer = createAnnouncer({ queue, clock, log, onOutage: () => void outages.push(announcer.outage()) })
-  return { clock, taken, lines, outages, announcer, fail: (next: Error | null) => (error = next) }
+  const enqueuer = createEnqueuer({ queue, clock, log, onOutage: () => void outages.push(enqueuer.outage()) })
+  return { clock, taken, lines, outages, enqueuer, fail: (next: Error | null) => (error = next) }
 }

@@ -6,13 +6,13 @@ import { abortable } from '@tranche/kube-client'
  * @returns null where too many of the namespace wait already
  * @throws the signal's reason; whatever `work` throws
  */
-export type TakeNamespaceTurn = <T>(namespace: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T | null>
+export type RunInNamespaceSlot = <T>(namespace: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T | null>
 
 /** The most that wait of one namespace: each keeps an answer of up to a megabyte. */
 const MOST_WAITING = 8
 
 /** One at a time. Namespaces take turns: whatever one has waiting, another waits for one piece of its work at most. */
-export function createNamespaceTurns(): TakeNamespaceTurn {
+export function createNamespaceSlot(): RunInNamespaceSlot {
   const waiting = new Map<string, number>()
   const ownLast = new Map<string, Promise<unknown>>()
   let last: Promise<unknown> = Promise.resolve()

@@ -1,15 +1,15 @@
 import type { Node, Pod } from '@tranche/kube-types'
 import { isTerminal } from '@tranche/sim-api'
-import { type NodeRoom, roomOf } from './node-room.ts'
+import { type NodeCapacity, capacityOf } from './node-capacity.ts'
 import { antiAffinityOf } from './pod-affinity.ts'
 import { demandOf } from './pod-demand.ts'
 
 /** The rooms of all nodes, kept up to date change by change. */
-export interface RoomLedger {
+export interface CapacityLedger {
   readonly size: number
   readonly hasAntiAffinity: boolean
-  get(nodeName: string): NodeRoom | undefined
-  values(): Iterable<NodeRoom>
+  get(nodeName: string): NodeCapacity | undefined
+  values(): Iterable<NodeCapacity>
   putNode(node: Node): void
   removeNode(nodeName: string): void
   /** Takes in a pod as it is now; one that is not bound, or has ended, takes nothing. */
@@ -17,21 +17,21 @@ export interface RoomLedger {
   removePod(pod: Pod): void
 }
 
-interface OpenRoom extends NodeRoom {
+interface OpenCapacity extends NodeCapacity {
   readonly node: Node
   readonly pods: Map<string, Pod>
   readonly used: Map<string, number>
 }
 
 /** @returns a ledger without nodes; pods may come before their node */
-export function createRoomLedger(): RoomLedger {
-  const rooms = new Map<string, OpenRoom>()
+export function createCapacityLedger(): CapacityLedger {
+  const capacities = new Map<string, OpenCapacity>()
   /** Pods whose node is not there, by its name. */
   const homeless = new Map<string, Map<string, Pod>>()
   let antiAffine = 0
 
   function podsOn(nodeName: string): Map<string, Pod> {
-    const known = rooms.get(nodeName)?.pods ?? homeless.get(nodeName)
+    const known = capacities.get(nodeName)?.pods ?? homeless.get(nodeName)
     if (known !== undefined) return known
     const pods = new Map<string, Pod>()
     homeless.set(nodeName, pods)
@@ -51,31 +51,31 @@ export function createRoomLedger(): RoomLedger {
 
   function count(nodeName: string, pod: Pod, sign: 1 | -1): void {
     if (antiAffinityOf(pod).length > 0) antiAffine += sign
-    const used = rooms.get(nodeName)?.used
+    const used = capacities.get(nodeName)?.used
     if (used === undefined) return
     for (const [name, amount] of demandOf(pod).requests) used.set(name, (used.get(name) ?? 0) + sign * amount)
   }
 
   return {
     get size() {
-      return rooms.size
+      return capacities.size
     },
     get hasAntiAffinity() {
       return antiAffine > 0
     },
-    get: (nodeName) => rooms.get(nodeName),
-    values: () => rooms.values(),
+    get: (nodeName) => capacities.get(nodeName),
+    values: () => capacities.values(),
     putNode(node) {
       const { name } = node.metadata
-      const known = rooms.get(name)
-      if (known !== undefined) return void rooms.set(name, { ...known, node })
-      const room = roomOf(node, homeless.get(name)?.values() ?? [])
-      rooms.set(name, { node, pods: new Map(room.pods), used: new Map(room.used) })
+      const known = capacities.get(name)
+      if (known !== undefined) return void capacities.set(name, { ...known, node })
+      const capacity = capacityOf(node, homeless.get(name)?.values() ?? [])
+      capacities.set(name, { node, pods: new Map(capacity.pods), used: new Map(capacity.used) })
       homeless.delete(name)
     },
     removeNode(nodeName) {
-      const pods = rooms.get(nodeName)?.pods
-      rooms.delete(nodeName)
+      const pods = capacities.get(nodeName)?.pods
+      capacities.delete(nodeName)
       if (pods !== undefined && pods.size > 0) homeless.set(nodeName, pods)
     },
     putPod(pod) {

@@ -4,7 +4,7 @@ import type { Clock } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { isForbidden, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
-import { createFairQueue, type Visitor } from '../http/fair-queue.ts'
+import { createFairQueue, type FairQueueClient } from '../http/fair-queue.ts'
 import { createLineLimit } from '../http/line-limit.ts'
 import { type Hook, type HookSecret, readHook } from './hook.ts'
 import { isSignedWith, parseSignature } from './signature.ts'
@@ -16,7 +16,7 @@ export interface HookMessage {
   /** Value of `x-tranche-signature`, of whatever shape. */
   readonly signature: unknown
   readonly body: Uint8Array
-  readonly visitor: Visitor
+  readonly sender: FairQueueClient
 }
 
 /** A message whose sender has the key of the hook. */
@@ -27,7 +27,7 @@ export interface AdmittedMessage {
 }
 
 /** Tells messages of hooks from others. */
-export interface HookDoor {
+export interface HookHandler {
   /** @throws {AppError} HOOK_REFUSED; RATE_LIMITED where too many of its address wait; REVIEW_UNAVAILABLE where the API server does not answer */
   admit(message: HookMessage): Promise<AdmittedMessage>
   /** @throws {AppError} HOOK_REFUSED where the hook does not allow the action */
@@ -39,7 +39,7 @@ export const REPLAY_WINDOW_SECONDS = 300
 /** Secrets read at a time: whoever guesses names must not take all connections to the API server. */
 const SIDE_BY_SIDE = 8
 /** Messages of one address that wait for a read: more do not come in the time of a read that takes long. */
-const PLACES_OF_ADDRESS = 50
+const SLOTS_PER_ADDRESS = 50
 /** A Secret is waited for no longer, in milliseconds. */
 const READ_DEADLINE_MS = 5_000
 /** Names that a Secret can have; others are not even asked for. */
@@ -51,7 +51,7 @@ const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
  *
  * Whatever is wrong, senders are told the same: who guesses learns neither which hooks there are, nor what they allow. The log has why.
  */
-export function createHookDoor({
+export function createHookHandler({
   client,
   clock,
   log,
@@ -59,11 +59,11 @@ export function createHookDoor({
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
-}): HookDoor {
+}): HookHandler {
   const lines = createLineLimit(clock)
   /** Existing hooks have their own limit, so that messages to other names cannot hide what is tried on them. */
   const linesOfHooks = createLineLimit(clock)
-  const readers = createFairQueue({ clock, atOnce: SIDE_BY_SIDE, placesOfAddress: PLACES_OF_ADDRESS })
+  const readers = createFairQueue({ clock, atOnce: SIDE_BY_SIDE, slotsPerAddress: SLOTS_PER_ADDRESS })
 
   function refuse({ namespace, hook }: Pick<HookMessage, 'namespace' | 'hook'>, why: string, limit = lines): never {
     const leftOut = limit.take(`${namespace}/${hook}: ${why}`)
@@ -73,14 +73,14 @@ export function createHookDoor({
     })
   }
 
-  async function read({ namespace, hook: name, visitor }: HookMessage): Promise<Hook | string> {
+  async function read({ namespace, hook: name, sender }: HookMessage): Promise<Hook | string> {
     const get = (): Promise<HookSecret> => client.get(resourcePaths.secrets, { namespace, name }, { deadlineMs: READ_DEADLINE_MS })
     try {
-      return readHook(await readers.turn(visitor, get))
+      return readHook(await readers.run(sender, get))
     } catch (error) {
       if (isNotFound(error)) return 'there is no Secret of that name'
       if (isForbidden(error)) return `the API may not read the Secret: ${error.message}`
-      if (!isAppError(error) || error.code === 'RATE_LIMITED' || error === visitor.signal.reason) throw error
+      if (!isAppError(error) || error.code === 'RATE_LIMITED' || error === sender.signal.reason) throw error
       throw new AppError('REVIEW_UNAVAILABLE', 'the API server did not say what the hook is', { hint: 'Try again.', cause: error })
     }
   }

@@ -5,17 +5,17 @@ import { noTracer, type Tracer } from '@tranche/tracing'
 import type { JobQueue } from './job-queue.ts'
 
 /** Announces keys for programs that do not wait for it. */
-export interface Announcer {
+export interface Enqueuer {
   /** Announces `key`; when the queue cannot be reached, again and again until it is. */
-  announce(key: string): void
+  enqueue(key: string): void
   /** Why the queue has taken nothing for {@link OUTAGE_MS}, in words without secrets; null while it takes what is announced. */
   outage(): string | null
   /** Gives up what could not be announced yet. */
   stop(): void
 }
 
-/** What {@link createAnnouncer} is given. */
-export interface AnnouncerOptions {
+/** What {@link createEnqueuer} is given. */
+export interface EnqueuerOptions {
   readonly queue: JobQueue
   readonly clock: Clock
   readonly log: Logger
@@ -34,12 +34,12 @@ const OUTAGE_MS = 10_000
  * Keeps the keys that the queue could not take, each once, and announces them when it can. A queue tells of its own
  * outages; logged here is only what waiting does not mend, once until an announcement succeeds.
  */
-export function createAnnouncer({ queue, clock, log, tracer = noTracer, onOutage = () => {} }: AnnouncerOptions): Announcer {
+export function createEnqueuer({ queue, clock, log, tracer = noTracer, onOutage = () => {} }: EnqueuerOptions): Enqueuer {
   /** Key → the latest attempt that failed. An earlier one that succeeds later may have told of less. */
   const missed = new Map<string, number>()
   let attempts = 0
   let retry: Timer | null = null
-  let hasTold = false
+  let hasLogged = false
   let stopped = false
   /** Since the first failure after the last success. */
   let failing: { readonly sinceMs: number; readonly why: string } | null = null
@@ -51,13 +51,13 @@ export function createAnnouncer({ queue, clock, log, tracer = noTracer, onOutage
     onOutage()
   }
   const send = (key: string): Promise<void> =>
-    tracer.inside('announce', { kind: 'producer', attributes: { 'tranche.key': key } }, () => queue.announce(key, tracer.current()))
-  const announce = async (key: string): Promise<void> => {
+    tracer.inside('enqueue', { kind: 'producer', attributes: { 'tranche.key': key } }, () => queue.enqueue(key, tracer.current()))
+  const enqueue = async (key: string): Promise<void> => {
     const attempt = ++attempts
     try {
       await send(key)
       if ((missed.get(key) ?? 0) < attempt) missed.delete(key)
-      hasTold = false
+      hasLogged = false
       failing = null
       setOutage(false)
     } catch (error) {
@@ -65,18 +65,18 @@ export function createAnnouncer({ queue, clock, log, tracer = noTracer, onOutage
       failing ??= { sinceMs: clock.monotonicMs(), why: isAppError(error) ? error.message : 'it refuses what is announced' }
       setOutage(clock.monotonicMs() - failing.sinceMs >= OUTAGE_MS)
       missed.set(key, Math.max(attempt, missed.get(key) ?? 0))
-      retry ??= clock.setTimer(RETRY_MS, announceMissed)
-      if (hasTold || (isAppError(error) && error.remedy === 'retry')) return
-      hasTold = true
+      retry ??= clock.setTimer(RETRY_MS, enqueueMissed)
+      if (hasLogged || (isAppError(error) && error.remedy === 'retry')) return
+      hasLogged = true
       log.warn({ key, err: error }, 'could not announce; goes on trying')
     }
   }
-  const announceMissed = (): void => {
+  const enqueueMissed = (): void => {
     retry = null
-    for (const key of missed.keys()) void announce(key)
+    for (const key of missed.keys()) void enqueue(key)
   }
   return {
-    announce: (key) => void announce(key),
+    enqueue: (key) => void enqueue(key),
     outage: () => (isOutage ? (failing?.why ?? null) : null),
     stop() {
       stopped = true

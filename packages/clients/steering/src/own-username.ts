@@ -20,7 +20,7 @@ interface Reviewed {
  *
  * @returns the name; `unknown` where the server does not say, or not to us
  */
-export async function whoAmI(client: KubeClient, options: ReadOptions = {}): Promise<string> {
+export async function readOwnUsername(client: KubeClient, options: ReadOptions = {}): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} }
   try {
     const answer = (await client.create(selfSubjectReviews, review, options)) as Reviewed
