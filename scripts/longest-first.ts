@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longest: readonly string[] = [
   'test/chart/life.slow.test.ts',
   'test/faults/faults.slow.test.ts',
-  'test/scenarios/crash-points.slow.test.ts',
+  'test/scenarios/failpoints.slow.test.ts',
 ]
 
 /** Begins with the files that take longest, so that no core waits for one of them at the end. */

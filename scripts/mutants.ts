@@ -32,7 +32,7 @@ import type { Mutant } from './mutants/mutant.ts'
 import type { RunRequest, TestRun } from './mutants/runner.ts'
 
 /** What has become of a mutant. */
-type Fate = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { readonly kind: 'unusable'; readonly why: string }
+type MutantResult = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { readonly kind: 'unusable'; readonly why: string }
 
 const COPIES = 2
 
@@ -58,8 +58,8 @@ if (values.bench) await tryBench()
 else await tryTests()
 
 async function tryTests(): Promise<void> {
-  const fates = await tryAll(chosen)
-  sayHowMany(fates.length, fates.filter(({ kind }) => kind === 'caught').length)
+  const mutantResults = await tryAll(chosen)
+  sayHowMany(mutantResults.length, mutantResults.filter(({ kind }) => kind === 'caught').length)
 }
 
 async function tryBench(): Promise<void> {
@@ -88,21 +88,23 @@ function benchTable(results: readonly BenchResult[]): string {
   return ['| mutant | fault | worlds | caught |', '|---|---|---|---|', ...rows].join('\n')
 }
 
-async function tryAll(list: readonly Mutant[]): Promise<readonly Fate[]> {
+async function tryAll(list: readonly Mutant[]): Promise<readonly MutantResult[]> {
   const copies = await Promise.all(Array.from({ length: Math.min(COPIES, list.length) }, (_, at) => makeCopy(join(home, String(at)))))
   const unsound = await findUnsound(copies, list)
   // The dearest last would leave one copy idle at the end; what a mutant costs is not known, but the same tests come together.
   const queue = list.toSorted((a, b) => a.tests.join().localeCompare(b.tests.join()))
   const ends = await Promise.all(
     copies.map(async (copy) => {
-      const fates: Fate[] = []
+      const mutantResults: MutantResult[] = []
       for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-        const fate = await tryMutant(copy, mutant, unsound)
-        console.log(`${mutant.rule.padEnd(18)}${fate.kind.padEnd(10)}${mutant.fault}${fate.kind === 'unusable' ? `: ${fate.why}` : ''}`)
-        fates.push(fate)
+        const mutantResult = await tryMutant(copy, mutant, unsound)
+        console.log(
+          `${mutant.rule.padEnd(18)}${mutantResult.kind.padEnd(10)}${mutant.fault}${mutantResult.kind === 'unusable' ? `: ${mutantResult.why}` : ''}`,
+        )
+        mutantResults.push(mutantResult)
       }
       copy.runner.disconnect()
-      return fates
+      return mutantResults
     }),
   )
   return ends.flat()
@@ -124,7 +126,7 @@ async function findUnsound(copies: readonly Copy[], list: readonly Mutant[]): Pr
   return ends.flat()
 }
 
-async function tryMutant(copy: Copy, { file, find, replace, tests }: Mutant, unsound: readonly string[]): Promise<Fate> {
+async function tryMutant(copy: Copy, { file, find, replace, tests }: Mutant, unsound: readonly string[]): Promise<MutantResult> {
   const missing = [file, ...tests].filter((path) => !existsSync(path))
   if (missing.length > 0) return { kind: 'unusable', why: `${missing.join(', ')} does not exist` }
   const failing = tests.filter((test) => unsound.includes(test))

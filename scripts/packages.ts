@@ -38,7 +38,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/simulator/sim-nodes': 'The nodes and kubelets of the simulator: life cycles as data.',
   'packages/simulator/sim': 'The simulator put together: clocks, faults, recording.',
   'packages/simulator/sim-faults': 'Faults from outside: a schedule, the file that states it, and the server that takes it.',
-  'packages/shells/crash-points': 'Where a process can be ended or held up: before and after each call of its ports.',
+  'packages/shells/failpoints': 'Where a process can be ended or held up: before and after each call of its ports.',
   'packages/shells/reconcile': 'The frame in which a pass runs: work queue, back-off, leader election, events.',
   'packages/shells/controllers': 'The Rollout and BatchRelease reconcilers: read, plan, write one thing.',
   'packages/shells/partition-executor': 'One pass over one DaemonSet: read, plan, write one permit change or delete pods by permit.',

@@ -78,7 +78,7 @@ describe('the map', () => {
 })
 
 /** What tests of several packages play with, and the programs of the repository, which start a Redis for them. */
-const forTests = ['test/toys/', 'scripts/']
+const forTests = ['test/fakes/', 'scripts/']
 
 /** Relative paths end where a package ends. */
 function leavesPackage({ path }: SourceFile, module: string): boolean {

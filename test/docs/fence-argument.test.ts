@@ -1,12 +1,12 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { controllerCrashPorts } from '../../apps/controller/src/index.ts'
-import { executorCrashPorts } from '../../apps/executor/src/index.ts'
+import { controllerFailpointPorts } from '../../apps/controller/src/index.ts'
+import { executorFailpointPorts } from '../../apps/executor/src/index.ts'
 
-const text = readFileSync('docs/adr/0011-argue-the-fence-crash-point-by-crash-point.md', 'utf8')
+const text = readFileSync('docs/adr/0011-argue-the-fence-failpoint-by-failpoint.md', 'utf8')
 
-it('the argument of the fence has one row for every call at which tranche crash-points can strike', () => {
-  const ports = Object.entries({ ...executorCrashPorts, ...controllerCrashPorts })
+it('the argument of the fence has one row for every call at which tranche failpoints can strike', () => {
+  const ports = Object.entries({ ...executorFailpointPorts, ...controllerFailpointPorts })
   const calls = ports.flatMap(([port, methods]) => Object.keys(methods).map((method) => `${port}.${method}`))
   const rows = [...text.matchAll(/^\| `(\w+\.\w+)` \|/gm)].map((match) => match[1])
   expect(rows.toSorted()).toEqual(calls.toSorted())

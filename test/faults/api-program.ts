@@ -1,7 +1,7 @@
 import type { FetchInit, FetchLike, FetchResponse } from '@tranche/api-client'
 import type { UnboundApi, UnboundApiOptions } from '@tranche/api'
 import { sleep, type VirtualClock } from '@tranche/clock'
-import type { CrashPoints, PortCalls } from '@tranche/crash-points'
+import type { Failpoints, PortCalls } from '@tranche/failpoints'
 import { silentLogger } from '@tranche/log'
 import { createRandom, type Random } from '@tranche/sim-api'
 import type { Exchange, WireRequest } from '@tranche/wire'
@@ -19,8 +19,8 @@ interface ApiCalls {
   tell: Exchange
 }
 
-/** The calls of an API process, by the names of their crash points. */
-export const apiCrashPorts = {
+/** The calls of an API process, by the names of their failpoints. */
+export const apiFailpointPorts = {
   api: { review: 'promise', read: 'promise', write: 'promise', tell: 'promise' },
 } as const satisfies { readonly api: PortCalls<ApiCalls> }
 
@@ -32,7 +32,7 @@ export interface ApiProgramParts {
   /** Of the world: it stands still while the program loads its libraries. */
   readonly clock: VirtualClock
   readonly seed: number
-  readonly points: CrashPoints
+  readonly points: Failpoints
 }
 
 /** The REST API in a process of its own. */

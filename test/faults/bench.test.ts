@@ -55,22 +55,22 @@ describe('a schedule', () => {
     const incidents = Array.from({ length: 100 }, (_, seed) => generateSchedule(seed, 5).incidents).flat()
     const asked = incidents.flatMap((incident) => (incident.kind === 'ask' ? [incident.type] : []))
     expect(new Set(asked)).toEqual(new Set(actionTypes))
-    const befallen = incidents.filter((incident) => /"api(-[ab])?"/.test(JSON.stringify(incident))).map(({ kind }) => kind)
-    expect([...new Set(befallen)].toSorted()).toEqual([
+    const injected = incidents.filter((incident) => /"api(-[ab])?"/.test(JSON.stringify(incident))).map(({ kind }) => kind)
+    expect([...new Set(injected)].toSorted()).toEqual([
       'cutOff',
+      'faultPhase',
       'freeze',
       'freezeBefore',
       'kill',
       'lag',
       'stepOwnClock',
       'trap',
-      'weather',
     ])
   })
 
   it('hangs no call that returns a value, for its caller does not await it', () => {
     const incidents = Array.from({ length: 2_000 }, (_, seed) => generateSchedule(seed, 1).incidents).flat()
-    const points = incidents.flatMap((incident) => (incident.kind === 'trap' && incident.blow === 'hang' ? incident.point : []))
+    const points = incidents.flatMap((incident) => (incident.kind === 'trap' && incident.mode === 'hang' ? incident.point : []))
     expect(points).toContain('queue.enqueue.before')
     expect(points).not.toContain('queue.process.before')
     expect(points).not.toContain('executor.read.before')
@@ -94,6 +94,7 @@ describe('a schedule', () => {
         "deleteRollout",
         "disable",
         "failPod",
+        "faultPhase",
         "forgePod",
         "forgeRelease",
         "forgeRevision",
@@ -122,7 +123,6 @@ describe('a schedule', () => {
         "taintPool",
         "template",
         "trap",
-        "weather",
         "zoneOutage",
       ]
     `)
@@ -187,10 +187,10 @@ describe('the queue outside of all programs', () => {
     ['lost', { lost: true, doubled: false, delayMs: 0 }, []],
     ['doubled', { lost: false, doubled: true, delayMs: 0 }, [0, 1_000]],
     ['delayed', { lost: false, doubled: false, delayMs: 5_000 }, [5_000]],
-  ])('lets announcements be %s', async (_what, fate, times) => {
+  ])('lets announcements be %s', async (_what, fault, times) => {
     const clock = new VirtualClock()
     const process = createProcess(clock, () => Promise.reject(new Error('nobody is there')))
-    const end = createRemoteQueue(clock, () => fate).endFor(process)
+    const end = createRemoteQueue(clock, () => fault).endFor(process)
     const worked: number[] = []
     const handler = async () => {
       worked.push(clock.monotonicMs())

@@ -54,19 +54,19 @@ export function createCallers(world: World): Callers {
   const underWay = new Set<Promise<void>>()
   let keys = 0
 
-  async function ask(deed: Ask): Promise<void> {
-    const seen = await lookUntilSeen(deed.type)
-    if (seen === undefined) return world.note(`somebody wants to ${deed.type} over REST, and sees no reason to`)
-    await sleep(clock, deed.lookedMs)
+  async function ask(operation: Ask): Promise<void> {
+    const seen = await lookUntilSeen(operation.type)
+    if (seen === undefined) return world.note(`somebody wants to ${operation.type} over REST, and sees no reason to`)
+    await sleep(clock, operation.lookedMs)
     const key = `ask-${++keys}`
     // By its reason an action is known again on the record.
     const body = { ...seen, reason: key }
     const sentMs = clock.nowMs()
-    world.note(`somebody asks the API to ${deed.type} ${JSON.stringify(body)}, as ${key}`)
+    world.note(`somebody asks the API to ${operation.type} ${JSON.stringify(body)}, as ${key}`)
     const faults: string[] = []
-    const outcome = await send(deed, { key, body, faults })
+    const outcome = await send(operation, { key, body, faults })
     world.note(`the API has answered ${key}: ${outcomeText(outcome)}`)
-    asked.push({ key, type: deed.type, body, sentMs, outcome, faults })
+    asked.push({ key, type: operation.type, body, sentMs, outcome, faults })
   }
 
   /** What waits for nobody yet may do so soon. */
@@ -98,8 +98,8 @@ export function createCallers(world: World): Callers {
   }
 
   return {
-    ask(deed) {
-      const done = ask(deed)
+    ask(operation) {
+      const done = ask(operation)
         .catch((error: unknown) => world.note(`that came to nothing: ${String(error)}`))
         .finally(() => underWay.delete(done))
       underWay.add(done)

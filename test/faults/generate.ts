@@ -1,26 +1,26 @@
-import { listCrashPoints } from '@tranche/crash-points'
-import { controllerCrashPorts } from '@tranche/controller'
-import { executorCrashPorts } from '@tranche/executor'
+import { listFailpoints } from '@tranche/failpoints'
+import { controllerFailpointPorts } from '@tranche/controller'
+import { executorFailpointPorts } from '@tranche/executor'
 import { createRandom, type Random } from '@tranche/sim-api'
-import { apiCrashPorts } from './api-program.ts'
+import { apiFailpointPorts } from './api-program.ts'
 import { between, duration, pick } from './draw.ts'
 import { generatePolicy } from './generate-policy.ts'
 import {
-  type ApiDeed,
+  type ApiOperation,
   apiSlots,
   type Ask,
-  type ClusterDeed,
-  type Deed,
+  type ClusterOperation,
+  type Operation,
   type Incident,
-  type ProcessDeed,
+  type ProcessOperation,
   roleOf,
   type Schedule,
   type Shape,
   slots,
   type Steps,
-  type TenantDeed,
+  type TenantOperation,
   type Upgrade,
-  type OwnerDeed,
+  type OwnerOperation,
 } from './schedule.ts'
 
 const SECOND = 1_000
@@ -36,12 +36,18 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const stormMs = between(random, 1 * MINUTE, 12 * MINUTE)
   const count = 3 + random.integer(18)
   const mix = generateMix(random)
-  const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateDeed(random, mix) }))
+  const drawn = Array.from({ length: count }, (): Incident => ({ atMs: random.integer(stormMs), ...generateOperation(random, mix) }))
   const first: Incident = { atMs: 1 * SECOND, kind: 'template', tag: 'v2', whole: random.next() < 0.3 }
   const clocks = generateClocks(seed, stormMs)
   const swaps = upgrades > 0 ? [] : generateSwaps(seed, stormMs)
   const beside = [...clocks.kills, ...generateZones(seed, stormMs), ...generateTenant(seed, stormMs), ...swaps]
-  const incidents = [first, ...drawn, ...beside, ...generateUpgrades(seed, upgrades, stormMs), ...generateApiFates(seed, upgrades, stormMs)]
+  const incidents = [
+    first,
+    ...drawn,
+    ...beside,
+    ...generateUpgrades(seed, upgrades, stormMs),
+    ...generateApiFaults(seed, upgrades, stormMs),
+  ]
   const timed = { ...shape, steps: clocks.lengthen(shape.steps) }
   const served = upgrades > 0 ? withAdmission(timed, createRandom('admission', seed)) : timed
   return { seed, shape: served, stormMs, incidents: incidents.toSorted((a, b) => a.atMs - b.atMs), aheadMs: clocks.aheadMs, upgrades }
@@ -89,21 +95,21 @@ function generateZones(seed: number, stormMs: number): readonly Incident[] {
 function generateTenant(seed: number, stormMs: number): readonly Incident[] {
   const random = createRandom('tenant', seed)
   if (random.next() < 0.5) return []
-  const deeds = Array.from(
+  const operations = Array.from(
     { length: 1 + random.integer(5) },
     (): Incident => ({ atMs: random.integer(stormMs), ...generateForgery(random) }),
   )
-  if (random.next() < 0.8) return deeds
+  if (random.next() < 0.8) return operations
   const copy: Incident = {
     atMs: random.integer(stormMs),
     kind: 'copyAgent',
     tag: pick(random, ['v1', 'v2', 'v3']),
     forMs: duration(random, 10 * MINUTE),
   }
-  return [...deeds, copy]
+  return [...operations, copy]
 }
 
-function generateForgery(random: Random): TenantDeed {
+function generateForgery(random: Random): TenantOperation {
   const at = random.integer(1_000)
   const forMs = duration(random, 10 * MINUTE)
   switch (random.integer(5)) {
@@ -174,13 +180,13 @@ function generateBeside(random: Random): Pick<Upgrade, Beside> {
 }
 
 /** What is asked of the API, and what befalls its processes: nothing without upgrades. Drawn from numbers of their own. */
-function generateApiFates(seed: number, upgrades: number, stormMs: number): readonly Incident[] {
+function generateApiFaults(seed: number, upgrades: number, stormMs: number): readonly Incident[] {
   if (upgrades === 0) return []
   const random = createRandom('api', seed)
   const at = (): number => between(random, 1 * SECOND, stormMs)
   const asks = Array.from({ length: upgrades }, (): Incident => ({ atMs: at(), ...generateAsk(random) }))
-  const deeds = Array.from({ length: 2 + random.integer(6) }, (): Incident => ({ atMs: at(), ...generateApiFate(random) }))
-  return [...asks, ...deeds]
+  const operations = Array.from({ length: 2 + random.integer(6) }, (): Incident => ({ atMs: at(), ...generateApiFault(random) }))
+  return [...asks, ...operations]
 }
 
 function generateAsk(random: Random): Ask {
@@ -198,14 +204,14 @@ const askTypes: readonly Ask['type'][] = [
   ...(['jump', 'promote', 'retry', 'retry', 'abort', 'undo', 'restart'] as const),
 ]
 
-function generateApiFate(random: Random): ProcessDeed | ApiDeed {
+function generateApiFault(random: Random): ProcessOperation | ApiOperation {
   const forMs = duration(random, 5 * MINUTE)
   const slot = pick(random, apiSlots)
   switch (random.integer(4)) {
     case 0: {
       const requests = pick(random, [0.05, 0.2, 0.6, 1])
       return {
-        kind: 'weather',
+        kind: 'faultPhase',
         who: 'api',
         requests,
         events: pick(random, [0, 0.1, 0.5]),
@@ -216,7 +222,7 @@ function generateApiFate(random: Random): ProcessDeed | ApiDeed {
     case 1:
       return { kind: 'lag', slot, resource: pick(random, [null, 'rollouts', 'daemonsets']), ms: duration(random, 4 * MINUTE), forMs }
     default:
-      return generateProcessDeed(random, apiSlots, ['PATCH /rollouts/', 'PATCH /daemonsets/', 'POST /tokenreviews'])
+      return generateProcessOperation(random, apiSlots, ['PATCH /rollouts/', 'PATCH /daemonsets/', 'POST /tokenreviews'])
   }
 }
 
@@ -271,24 +277,24 @@ function generateMix(random: Random): Mix {
   return { process: weight(), api: weight(), cluster: weight(), owner: weight() + 1 }
 }
 
-function generateDeed(random: Random, { process, api, cluster, owner }: Mix): Deed {
+function generateOperation(random: Random, { process, api, cluster, owner }: Mix): Operation {
   const at = random.next() * (process + api + cluster + owner)
-  if (at < process) return generateProcessDeed(random)
-  if (at < process + api) return generateApiDeed(random)
-  return at < process + api + cluster ? generateClusterDeed(random) : generateOwnerDeed(random)
+  if (at < process) return generateProcessOperation(random)
+  if (at < process + api) return generateApiOperation(random)
+  return at < process + api + cluster ? generateClusterOperation(random) : generateOwnerOperation(random)
 }
 
 const points = {
-  controller: [...listCrashPoints(controllerCrashPorts)],
-  executor: [...listCrashPoints(executorCrashPorts)],
-  api: [...listCrashPoints(apiCrashPorts)],
+  controller: [...listFailpoints(controllerFailpointPorts)],
+  executor: [...listFailpoints(executorFailpointPorts)],
+  api: [...listFailpoints(apiFailpointPorts)],
 }
 /** By how the call ends: one that returns no promise cannot hang alone. */
-const blows = { promise: ['kill', 'freeze', 'hang'], value: ['kill', 'freeze'] } as const
+const modes = { promise: ['kill', 'freeze', 'hang'], value: ['kill', 'freeze'] } as const
 
 const writes = ['DELETE /pods/', 'PATCH /batchreleases/', 'PATCH /pods/', 'PATCH /daemonsets/', 'PUT /rollouts/']
 
-function generateProcessDeed(random: Random, ofSlots = slots, ofWrites = writes): ProcessDeed {
+function generateProcessOperation(random: Random, ofSlots = slots, ofWrites = writes): ProcessOperation {
   const slot = pick(random, ofSlots)
   const role = roleOf(slot)
   const forMs = duration(random, 60 * MINUTE)
@@ -300,7 +306,7 @@ function generateProcessDeed(random: Random, ofSlots = slots, ofWrites = writes)
     case 2:
     case 3: {
       const [point, ends] = pick(random, points[role])
-      return { kind: 'trap', role, point, skip: random.integer(4), blow: pick(random, blows[ends]), forMs }
+      return { kind: 'trap', role, point, skip: random.integer(4), mode: pick(random, modes[ends]), forMs }
     }
     case 4:
       return { kind: 'freezeBefore', slot, write: pick(random, ofWrites), forMs }
@@ -311,7 +317,7 @@ function generateProcessDeed(random: Random, ofSlots = slots, ofWrites = writes)
   }
 }
 
-function generateApiDeed(random: Random): ApiDeed {
+function generateApiOperation(random: Random): ApiOperation {
   const forMs = duration(random, 5 * MINUTE)
   switch (random.integer(6)) {
     case 0:
@@ -320,7 +326,7 @@ function generateApiDeed(random: Random): ApiDeed {
       const requests = pick(random, [0, 0.05, 0.2, 0.6, 1])
       const events = pick(random, [0, 0.02, 0.1, 0.5])
       const mostDelayMs = pick(random, [200, 3_000, 30_000, 120_000])
-      return { kind: 'weather', who: pick(random, ['controller', 'executor', 'ours', 'native']), requests, events, mostDelayMs, forMs }
+      return { kind: 'faultPhase', who: pick(random, ['controller', 'executor', 'ours', 'native']), requests, events, mostDelayMs, forMs }
     }
     case 3:
       return {
@@ -343,7 +349,7 @@ function generateApiDeed(random: Random): ApiDeed {
   }
 }
 
-function generateClusterDeed(random: Random): ClusterDeed {
+function generateClusterOperation(random: Random): ClusterOperation {
   const at = random.integer(1_000)
   const forMs = duration(random, 8 * MINUTE)
   switch (random.integer(11)) {
@@ -385,7 +391,7 @@ const badTags = [
   'v9-bad-flap',
 ]
 
-function generateOwnerDeed(random: Random): OwnerDeed {
+function generateOwnerOperation(random: Random): OwnerOperation {
   switch (random.integer(27)) {
     case 0:
     case 1:

@@ -83,7 +83,7 @@ function unanswered(sentMs: number): Asked {
   return { key: 'ask-1', type: 'pause', body: {}, sentMs, outcome: { kind: 'unanswered', code: 'API_DEADLINE' }, faults: [] }
 }
 
-const facts = { calmFromMs: 10_000, stalls: [{ actor: 'api-2', fromMs: 11_000, toMs: 12_000 }] }
+const facts = { quiescentFromMs: 10_000, stalls: [{ actor: 'api-2', fromMs: 11_000, toMs: 12_000 }] }
 const found = (writes: readonly RecordedWrite[], asked: Asked): readonly string[] =>
   findWrongRefusals(writes, [asked], facts).map(({ guarantee, text }) => `${guarantee} ${text}`)
 const wrongly = (type: string, code = 'MOVED_ON'): readonly string[] => [

@@ -6,7 +6,7 @@ import { mayRefuseTemplate, type Moment, momentsOf } from './template-refusals.t
 /** What is known of a run beside what was written and asked. Moments are epoch milliseconds by the recording's clock. */
 export interface RefusalFacts {
   /** From then on nothing goes wrong. */
-  readonly calmFromMs: number
+  readonly quiescentFromMs: number
   /** When our programs stood still. */
   readonly stalls: readonly Stall[]
 }
@@ -25,14 +25,14 @@ export interface RefusalFacts {
 export function findWrongRefusals(
   writes: readonly RecordedWrite[],
   asked: readonly Asked[],
-  { calmFromMs, stalls }: RefusalFacts,
+  { quiescentFromMs, stalls }: RefusalFacts,
 ): readonly Violation[] {
   const moments = asked.length === 0 ? [] : momentsOf(writes)
   return asked.flatMap((one): readonly Violation[] => {
     const { key, type, sentMs, outcome } = one
     if (outcome.kind === 'unanswered') {
       const stood = stalls.some(({ actor, toMs }) => actor.startsWith('api-') && toMs >= sentMs)
-      if (sentMs < calmFromMs || stood) return []
+      if (sentMs < quiescentFromMs || stood) return []
       return [{ guarantee: 'G7', atMs: sentMs, text: `the ${type} ${key} was never answered: ${outcome.code}` }]
     }
     if (outcome.kind !== 'refused') return []

@@ -30,7 +30,7 @@ function daemonSet(actor: string, template: string): Partial<RecordedWrite> {
 }
 
 const begin = rollout('controller-1')
-const facts = { calmFromMs: 0, endMs: 1_000_000 }
+const facts = { quiescentFromMs: 0, endMs: 1_000_000 }
 const found = (...parts: readonly Partial<RecordedWrite>[]): readonly string[] =>
   findUnreported(writesOf(begin, ...parts), facts).map(({ guarantee, text }) => `${guarantee} ${text}`)
 const never = (type: string, rv = 2): readonly string[] => [`G7 the ${type} that people wrote on agent at version ${rv} was never reported`]
@@ -42,9 +42,9 @@ describe('what people do past us', () => {
     ['an approval in the status', { state: 'StepReady' }, 'approve'],
     ['a jump in the status', { next: 4 }, 'jump'],
     ['an action', { action: 'abort' }, 'abort'],
-  ])('is on the record: %s', (_title, deed, type) => {
-    expect(found(rollout('people', deed))).toEqual(never(type))
-    expect(found(rollout('people', deed), rollout('controller-1', { ...deed, seen: [`seen-2-${type}`] }))).toEqual([])
+  ])('is on the record: %s', (_title, operation, type) => {
+    expect(found(rollout('people', operation))).toEqual(never(type))
+    expect(found(rollout('people', operation), rollout('controller-1', { ...operation, seen: [`seen-2-${type}`] }))).toEqual([])
   })
 
   it('is on the record where it is another template', () => {
@@ -57,8 +57,8 @@ describe('what people do past us', () => {
     expect(found(rollout('people', { paused: true }), { ...rollout('people'), type: 'DELETED' })).toEqual([])
     expect(found(rollout('api-1', { paused: true }))).toEqual([])
     const writes = writesOf(begin, rollout('people', { paused: true }))
-    expect(findUnreported(writes, { calmFromMs: 90_000, endMs: 1_000_000 })).toEqual([])
-    expect(findUnreported(writes, { calmFromMs: 0, endMs: 150_000 })).toEqual([])
+    expect(findUnreported(writes, { quiescentFromMs: 90_000, endMs: 1_000_000 })).toEqual([])
+    expect(findUnreported(writes, { quiescentFromMs: 0, endMs: 150_000 })).toEqual([])
   })
 })
 

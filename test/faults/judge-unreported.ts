@@ -4,7 +4,7 @@ import type { Violation } from './judge.ts'
 /** What is known of a run beside what was written. Moments are epoch milliseconds by the recording's clock. */
 export interface ReportFacts {
   /** From then on nothing goes wrong. */
-  readonly calmFromMs: number
+  readonly quiescentFromMs: number
   readonly endMs: number
 }
 
@@ -22,26 +22,26 @@ const REPORTED_MS = 60_000
  *
  * @param writes of the namespace of the Rollout, of a run in which a witness was there all the time
  */
-export function findUnreported(writes: readonly RecordedWrite[], { calmFromMs, endMs }: ReportFacts): readonly Violation[] {
-  const deeds = deedsIn(writes)
+export function findUnreported(writes: readonly RecordedWrite[], { quiescentFromMs, endMs }: ReportFacts): readonly Violation[] {
+  const changes = changesIn(writes)
   const rollouts = writes.filter(({ kind }) => kind === 'Rollout')
   const reports = rollouts.map(({ t, type, o }) => ({
     t,
     name: nameOf(o),
     ids: type === 'DELETED' ? null : idsIn(o as unknown as SeenRollout),
   }))
-  const unreported = deeds.flatMap(({ t, rv, rollout, type }): readonly Violation[] => {
-    if (t < calmFromMs + WATCHES_MS || t + REPORTED_MS > endMs) return []
+  const unreported = changes.flatMap(({ t, rv, rollout, type }): readonly Violation[] => {
+    if (t < quiescentFromMs + WATCHES_MS || t + REPORTED_MS > endMs) return []
     const after = reports.filter((one) => one.name === rollout && one.t >= t && one.t <= t + REPORTED_MS)
     // What it was about has gone, and the record with it.
     if (after.some(({ ids }) => ids === null || ids.includes(`seen-${rv}-${type}`))) return []
     return [{ guarantee: 'G7', atMs: t, text: `the ${type} that people wrote on ${rollout} at version ${rv} was never reported` }]
   })
-  return [...unreported, ...inventedIn(rollouts, deeds)]
+  return [...unreported, ...inventedIn(rollouts, changes)]
 }
 
 /** Something that people did to the release of a Rollout past us. */
-interface Deed {
+interface Change {
   readonly t: number
   readonly rv: number
   /** Name. */
@@ -56,7 +56,7 @@ interface SeenRollout {
   readonly status?: { readonly canaryStatus?: { readonly currentStepState?: string; readonly nextStepIndex?: number } }
 }
 
-function deedsIn(writes: readonly RecordedWrite[]): readonly Deed[] {
+function changesIn(writes: readonly RecordedWrite[]): readonly Change[] {
   const before = new Map<string, RecordedWrite['o']>()
   return writes.flatMap(({ kind, type, uid = '', actor = '', t, rv, o }) => {
     if (kind !== 'Rollout' && kind !== 'DaemonSet') return []
@@ -64,17 +64,18 @@ function deedsIn(writes: readonly RecordedWrite[]): readonly Deed[] {
     if (type === 'DELETED') before.delete(uid)
     else before.set(uid, o)
     if (type !== 'MODIFIED' || was === undefined || isOurs(actor)) return []
-    const deed = (rollout: string, what: string): Deed => ({ t, rv, rollout, type: what })
-    if (kind === 'Rollout') return deedsOn(was as unknown as SeenRollout, o as unknown as SeenRollout).map((what) => deed(nameOf(o), what))
+    const change = (rollout: string, what: string): Change => ({ t, rv, rollout, type: what })
+    if (kind === 'Rollout')
+      return changesOn(was as unknown as SeenRollout, o as unknown as SeenRollout).map((what) => change(nameOf(o), what))
     const [old, next] = [was as unknown as RecordedDaemonSet, o as unknown as RecordedDaemonSet]
     const rollout = next.annotations?.[BINDING]
     const isTemplate = rollout !== undefined && old.annotations?.[BINDING] === rollout && old.template !== next.template
-    return isTemplate ? [deed(rollout, 'template')] : []
+    return isTemplate ? [change(rollout, 'template')] : []
   })
 }
 
 /** @returns types, as the record names them */
-function deedsOn(was: SeenRollout, is: SeenRollout): readonly string[] {
+function changesOn(was: SeenRollout, is: SeenRollout): readonly string[] {
   const paused = (one: SeenRollout): boolean => one.spec.strategy?.paused ?? false
   const disabled = (one: SeenRollout): boolean => one.spec.disabled ?? false
   const { currentStepState: stateWas, nextStepIndex: nextWas } = was.status?.canaryStatus ?? {}
@@ -91,7 +92,7 @@ function deedsOn(was: SeenRollout, is: SeenRollout): readonly string[] {
 }
 
 /** Several changes that no watch has shown one by one are seen as one, at a later version; so an earlier deed of the type is enough. */
-function inventedIn(rollouts: readonly RecordedWrite[], deeds: readonly Deed[]): readonly Violation[] {
+function inventedIn(rollouts: readonly RecordedWrite[], changes: readonly Change[]): readonly Violation[] {
   const known = new Set<string>()
   const created = new Set<string>()
   const found: Violation[] = []
@@ -100,7 +101,7 @@ function inventedIn(rollouts: readonly RecordedWrite[], deeds: readonly Deed[]):
     created.add(uid)
     for (const id of idsIn(o as unknown as SeenRollout)) {
       const [, rv = '', ...type] = id.split('-')
-      const isDone = deeds.some((deed) => deed.rollout === nameOf(o) && deed.type === type.join('-') && deed.rv <= Number(rv))
+      const isDone = changes.some((change) => change.rollout === nameOf(o) && change.type === type.join('-') && change.rv <= Number(rv))
       // A Rollout or DaemonSet that is made again differs from the one before without a change by a user.
       if (!isDone && !known.has(id) && created.size === 1)
         found.push({ guarantee: 'G7', atMs: t, text: `${actor} reports ${id}, which no user did` })

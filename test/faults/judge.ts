@@ -23,14 +23,14 @@ export interface Facts {
   /** When our programs stood still, or held something decided back. */
   readonly stalls: readonly Stall[]
   /** From then on nothing goes wrong and no user acts. */
-  readonly calmFromMs: number
+  readonly quiescentFromMs: number
   readonly endMs: number
   /** What is not as it must be at the end, in words. */
   readonly unended: readonly string[]
   /** What was asked of the REST API, and what was said to it. */
   readonly asked: readonly Asked[]
   /** A witness was there, in each controller. */
-  readonly witnessed: boolean
+  readonly hasChangeObserver: boolean
   /** When admission stood. */
   readonly admitted: readonly Standing[]
   /** When the API server's clock was set. */
@@ -43,12 +43,12 @@ const REACTION_MS = 50
 /** Holds a run against the guarantees: the recording, and the end. */
 export function judge(
   recording: Recording,
-  { stalls, calmFromMs, endMs, unended, asked, witnessed, admitted, clockSteps }: Facts,
+  { stalls, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   // The latest first: what was held back twice was decided before the first time.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
-  const query = { isOurs, stalls: backwards, calmFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps }
+  const query = { isOurs, stalls: backwards, quiescentFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
     guarantee,
     atMs,
@@ -62,7 +62,7 @@ export function judge(
   const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
   // What a tenant has in another namespace answers nobody who asks for this Rollout.
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
-  const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { calmFromMs, stalls })]
-  const unreported = witnessed ? findUnreported(writes, { calmFromMs, endMs }) : []
+  const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { quiescentFromMs, stalls })]
+  const unreported = hasChangeObserver ? findUnreported(writes, { quiescentFromMs, endMs }) : []
   return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...g6]
 }

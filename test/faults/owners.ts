@@ -4,7 +4,7 @@ import { isAlreadyExists, isNotFound, resourcePaths } from '@tranche/kube-client
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { daemonSetManifest, imageOf, type ReleaseOptions, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 import type { Asked, Callers } from './callers.ts'
-import type { ApprovedBy, Shape, Steps, OwnerDeed } from './schedule.ts'
+import type { ApprovedBy, Shape, Steps, OwnerOperation } from './schedule.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
 
@@ -12,7 +12,7 @@ import type { World } from './world.ts'
 export interface Owners {
   /** Creates whatever of both is not there. */
   install(): Promise<void>
-  perform(perform: OwnerDeed): Promise<void>
+  perform(perform: OwnerOperation): Promise<void>
   /** Makes a state that needs no decision of a person: both are there, enabled, not paused, and the template is good. */
   settle(): Promise<void>
   /** Approves a step that waits for a person. */
@@ -139,60 +139,60 @@ export function createOwners(world: World, callers: Callers): Owners {
     else await patchCanary({ currentStepState: 'StepReady' })
   }
 
-  async function perform(deed: OwnerDeed): Promise<void> {
-    world.note(deedText(deed))
-    switch (deed.kind) {
+  async function perform(operation: OwnerOperation): Promise<void> {
+    world.note(operationText(operation))
+    switch (operation.kind) {
       case 'template':
-        git.tag = deed.tag
-        return deed.whole ? apply() : setImage()
+        git.tag = operation.tag
+        return operation.whole ? apply() : setImage()
       case 'reapply':
         return apply()
       case 'pause':
       case 'resume':
-        return patchRollout({ spec: { strategy: { paused: deed.kind === 'pause' } } })
+        return patchRollout({ spec: { strategy: { paused: operation.kind === 'pause' } } })
       case 'approve':
-        return approve(deed.by)
+        return approve(operation.by)
       case 'jump':
-        return deed.by === 'action' ? act('jump', { step: deed.step }) : patchCanary({ nextStepIndex: deed.step })
+        return operation.by === 'action' ? act('jump', { step: operation.step }) : patchCanary({ nextStepIndex: operation.step })
       case 'act':
-        git.rolledBack ||= deed.type === 'abort'
-        return act(deed.type, {})
+        git.rolledBack ||= operation.type === 'abort'
+        return act(operation.type, {})
       case 'onDelete':
-        git.rolledBack ||= deed.policy === 'Rollback'
-        return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: deed.policy } } })
+        git.rolledBack ||= operation.policy === 'Rollback'
+        return patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: operation.policy } } })
       case 'policy':
-        git.policy = deed.spec
-        git.rolledBack ||= mayRollBack(deed.spec)
-        return setPolicy(deed.spec)
+        git.policy = operation.spec
+        git.rolledBack ||= mayRollBack(operation.spec)
+        return setPolicy(operation.spec)
       case 'spoilPolicy':
-        world.later(deed.forMs, () => setPolicy(git.policy))
+        world.later(operation.forMs, () => setPolicy(git.policy))
         return setPolicy({ ...git.policy, soak: { step: 'a while' } })
       case 'deletePolicy':
-        world.later(deed.forMs, createPolicy)
+        world.later(operation.forMs, createPolicy)
         return ignoreMissing(people.delete(resourcePaths.releasePolicies, { namespace: stageKey.namespace, name: POLICY }))
       case 'namePolicy':
-        git.namesPolicy = deed.isNamed
+        git.namesPolicy = operation.isNamed
         return nameIt()
       case 'steps':
-        git.steps = deed.steps
-        return patchRollout({ spec: { strategy: { canary: { steps: deed.steps } } } })
+        git.steps = operation.steps
+        return patchRollout({ spec: { strategy: { canary: { steps: operation.steps } } } })
       case 'budget':
-        git.maxUnavailable = deed.maxUnavailable
-        return patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: deed.maxUnavailable } } } })
+        git.maxUnavailable = operation.maxUnavailable
+        return patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: operation.maxUnavailable } } } })
       case 'minReady':
-        git.minReadySeconds = deed.seconds
-        return patchDaemonSet({ spec: { minReadySeconds: deed.seconds } })
+        git.minReadySeconds = operation.seconds
+        return patchDaemonSet({ spec: { minReadySeconds: operation.seconds } })
       case 'disable':
-        world.later(deed.forMs, () => patchRollout({ spec: { disabled: false } }))
+        world.later(operation.forMs, () => patchRollout({ spec: { disabled: false } }))
         return patchRollout({ spec: { disabled: true } })
       case 'deleteRollout':
-        world.later(deed.forMs, createRollout)
+        world.later(operation.forMs, createRollout)
         return ignoreMissing(people.delete(resourcePaths.rollouts, stageKey))
       case 'deleteDaemonSet':
-        world.later(deed.forMs, create)
+        world.later(operation.forMs, create)
         return ignoreMissing(people.delete(resourcePaths.daemonSets, stageKey))
       default:
-        return deed satisfies never
+        return operation satisfies never
     }
   }
 
@@ -237,46 +237,46 @@ function releaseOptions({ maxUnavailable, minReadySeconds }: Manifest, { declare
   return { maxUnavailable, minReadySeconds, strategyType: declares, annotations, ...(toleratesAll ? {} : { tolerations: [] }) }
 }
 
-function deedText(deed: OwnerDeed): string {
-  switch (deed.kind) {
+function operationText(operation: OwnerOperation): string {
+  switch (operation.kind) {
     case 'template':
-      return `the template becomes ${deed.tag}${deed.whole ? ', with the whole manifest' : ''}`
+      return `the template becomes ${operation.tag}${operation.whole ? ', with the whole manifest' : ''}`
     case 'reapply':
       return 'Git applies the manifest again'
     case 'approve':
-      return `somebody approves by ${deed.by}`
+      return `somebody approves by ${operation.by}`
     case 'jump':
-      return `somebody jumps to step ${deed.step} by ${deed.by}`
+      return `somebody jumps to step ${operation.step} by ${operation.by}`
     case 'act':
-      return `somebody writes the action ${deed.type}`
+      return `somebody writes the action ${operation.type}`
     case 'onDelete':
-      return `the annotation on-delete becomes ${deed.policy ?? 'nothing'}`
+      return `the annotation on-delete becomes ${operation.policy ?? 'nothing'}`
     case 'steps':
-      return `the steps become ${JSON.stringify(deed.steps)}`
+      return `the steps become ${JSON.stringify(operation.steps)}`
     case 'policy':
-      return `the policy becomes ${JSON.stringify(deed.spec)}`
+      return `the policy becomes ${JSON.stringify(operation.spec)}`
     case 'spoilPolicy':
-      return `the policy breaks its rules for ${durationText(deed.forMs)}`
+      return `the policy breaks its rules for ${durationText(operation.forMs)}`
     case 'deletePolicy':
-      return `the policy is deleted, and created again in ${durationText(deed.forMs)}`
+      return `the policy is deleted, and created again in ${durationText(operation.forMs)}`
     case 'namePolicy':
-      return `the Rollout names ${deed.isNamed ? 'the policy' : 'no policy'}`
+      return `the Rollout names ${operation.isNamed ? 'the policy' : 'no policy'}`
     case 'budget':
-      return `maxUnavailable becomes ${deed.maxUnavailable}`
+      return `maxUnavailable becomes ${operation.maxUnavailable}`
     case 'minReady':
-      return `minReadySeconds becomes ${deed.seconds}`
+      return `minReadySeconds becomes ${operation.seconds}`
     case 'disable':
-      return `the Rollout is disabled for ${durationText(deed.forMs)}`
+      return `the Rollout is disabled for ${durationText(operation.forMs)}`
     case 'deleteRollout':
-      return `the Rollout is deleted, and created again in ${durationText(deed.forMs)}`
+      return `the Rollout is deleted, and created again in ${durationText(operation.forMs)}`
     case 'deleteDaemonSet':
-      return `the DaemonSet is deleted, and created again in ${durationText(deed.forMs)}`
+      return `the DaemonSet is deleted, and created again in ${durationText(operation.forMs)}`
     case 'pause':
       return 'somebody pauses'
     case 'resume':
       return 'somebody resumes'
     default:
-      return deed satisfies never
+      return operation satisfies never
   }
 }
 

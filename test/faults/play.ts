@@ -1,13 +1,13 @@
-import { changeCluster } from './cluster-deeds.ts'
+import { changeCluster } from './cluster-operations.ts'
 import type { Recording } from '@tranche/recording'
 import { createCallers, type Callers } from './callers.ts'
 import type { Facts } from './judge.ts'
-import { createFates, type Fates } from './process-deeds.ts'
+import { createProcessFaults, type ProcessFaults } from './process-operations.ts'
 import type { Sabotage } from './sabotage.ts'
-import { type ApiDeed, type ApprovedBy, type Incident, type Schedule, slotsOf, type OwnerDeed } from './schedule.ts'
-import { findUnended, standsStill } from './the-end.ts'
+import { type ApiOperation, type ApprovedBy, type Incident, type Schedule, slotsOf, type OwnerOperation } from './schedule.ts'
+import { findUnended, standsStill } from './end-state.ts'
 import { swapDefinitions } from './swap-definitions.ts'
-import { createTenant, TENANT, type Tenant } from './tenant-deeds.ts'
+import { createTenant, TENANT, type Tenant } from './tenant-operations.ts'
 import { createUpgrades, type Upgrades } from './upgrades.ts'
 import { createOwners, daemonSetOf, type Owners, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
@@ -45,32 +45,32 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   const { clock } = world
   const callers = createCallers(world)
   const owners = createOwners(world, callers)
-  const fates = createFates(world)
-  const upgrades = createUpgrades({ world, owners, fates, callers })
-  const cast: Cast = { world, owners, fates, upgrades, callers, tenant: createTenant(world) }
+  const processFaults = createProcessFaults(world)
+  const upgrades = createUpgrades({ world, owners, processFaults, callers })
+  const parts: PlayParts = { world, owners, processFaults, upgrades, callers, tenant: createTenant(world) }
   for (const slot of slotsOf(schedule)) world.start(slot)
   await drive(clock, owners.install())
   const begun = await untilEnded(world, owners, FIRST_MS)
   const fromMs = clock.nowMs()
-  if (begun.length > 0) return notBegun(cast, begun, fromMs)
-  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void inject(cast, incident))
+  if (begun.length > 0) return notBegun(parts, begun, fromMs)
+  for (const incident of schedule.incidents) clock.setTimer(incident.atMs, () => void inject(parts, incident))
   await letPass(clock, schedule.stormMs)
   if (schedule.upgrades > 0)
     await drive(
       clock,
       upgrades.end().then(() => callers.settled()),
     )
-  const calmFromMs = clock.nowMs()
-  const unended = await calmDown(cast)
+  const quiescentFromMs = clock.nowMs()
+  const unended = await quiesce(parts)
   if (schedule.upgrades > 0) await drive(clock, callers.settled())
   world.simulator.stop()
   const facts = {
     stalls: world.stalls,
-    calmFromMs,
+    quiescentFromMs,
     endMs: clock.nowMs(),
     unended,
     asked: callers.asked(),
-    witnessed: schedule.upgrades > 0,
+    hasChangeObserver: schedule.upgrades > 0,
     admitted: world.admission.standing(),
     clockSteps: world.clockSteps,
   }
@@ -78,32 +78,32 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
 }
 
 /** The first rollout, which nothing disturbs, has not ended: that is all that there is to judge. */
-function notBegun({ world }: Cast, begun: readonly string[], fromMs: number): Played {
+function notBegun({ world }: PlayParts, begun: readonly string[], fromMs: number): Played {
   world.simulator.stop()
   const unended = [`without any fault, ${begun.join('; ')}`]
   const facts = {
     stalls: world.stalls,
-    calmFromMs: fromMs,
+    quiescentFromMs: fromMs,
     endMs: fromMs,
     unended,
     asked: [],
-    witnessed: false,
+    hasChangeObserver: false,
     admitted: world.admission.standing(),
     clockSteps: [],
   }
   return { schedule: world.schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: 0 }
 }
 
-interface Cast {
+interface PlayParts {
   readonly world: World
   readonly owners: Owners
-  readonly fates: Fates
+  readonly processFaults: ProcessFaults
   readonly upgrades: Upgrades
   readonly callers: Callers
   readonly tenant: Tenant
 }
 
-async function inject({ world, owners, fates, upgrades, callers, tenant }: Cast, incident: Incident): Promise<void> {
+async function inject({ world, owners, processFaults, upgrades, callers, tenant }: PlayParts, incident: Incident): Promise<void> {
   try {
     switch (incident.kind) {
       case 'kill':
@@ -112,12 +112,12 @@ async function inject({ world, owners, fates, upgrades, callers, tenant }: Cast,
       case 'freezeBefore':
       case 'cutOff':
       case 'stepOwnClock':
-        return fates.inject(incident)
-      case 'weather':
+        return processFaults.inject(incident)
+      case 'faultPhase':
       case 'lag':
       case 'badQueue':
       case 'stepServerClock':
-        return changeWeather(world, incident)
+        return beginFaultPhase(world, incident)
       case 'addNode':
       case 'removeNode':
       case 'silenceNode':
@@ -142,7 +142,7 @@ async function inject({ world, owners, fates, upgrades, callers, tenant }: Cast,
       case 'ask':
         return await callers.ask(incident)
       default:
-        return await owners.perform(incident satisfies OwnerDeed)
+        return await owners.perform(incident satisfies OwnerOperation)
     }
   } catch (error) {
     world.note(`that came to nothing: ${error instanceof Error ? error.message : String(error)}`)
@@ -150,59 +150,59 @@ async function inject({ world, owners, fates, upgrades, callers, tenant }: Cast,
 }
 
 /** What goes wrong with requests, events, jobs and clocks. */
-type WeatherDeed = Exclude<ApiDeed, { readonly kind: 'swapDefinitions' }>
+type FaultPhase = Exclude<ApiOperation, { readonly kind: 'swapDefinitions' }>
 
-function changeWeather(world: World, deed: WeatherDeed): void {
-  world.note(weatherText(deed))
-  if (deed.kind === 'stepServerClock') {
-    world.stepServerClock(deed.ms)
-    return world.later(Number.POSITIVE_INFINITY, () => world.stepServerClock(-deed.ms))
+function beginFaultPhase(world: World, operation: FaultPhase): void {
+  world.note(faultPhaseText(operation))
+  if (operation.kind === 'stepServerClock') {
+    world.stepServerClock(operation.ms)
+    return world.later(Number.POSITIVE_INFINITY, () => world.stepServerClock(-operation.ms))
   }
   world.later(
-    deed.forMs,
-    world.weather.begin(deed, (actor) => isMeant(world, deed, actor)),
+    operation.forMs,
+    world.faultPhases.begin(operation, (actor) => isMeant(world, operation, actor)),
   )
 }
 
-function isMeant(world: World, deed: WeatherDeed, actor: string): boolean {
-  if (deed.kind === 'lag') return world.programIn(deed.slot)?.identity === actor
-  if (deed.kind !== 'weather') return true
+function isMeant(world: World, operation: FaultPhase, actor: string): boolean {
+  if (operation.kind === 'lag') return world.programIn(operation.slot)?.identity === actor
+  if (operation.kind !== 'faultPhase') return true
   const role = /^(controller|executor|api)-\d+$/.exec(actor)?.[1]
-  if (deed.who === 'native') return role === undefined && !outsiders.includes(actor)
-  return deed.who === 'ours' ? role !== undefined : role === deed.who
+  if (operation.who === 'native') return role === undefined && !outsiders.includes(actor)
+  return operation.who === 'ours' ? role !== undefined : role === operation.who
 }
 
 /** Whose requests always succeed. */
 const outsiders: readonly string[] = ['people', TENANT, 'admission', 'node-operator', 'helm']
 
-function weatherText(deed: WeatherDeed): string {
-  switch (deed.kind) {
-    case 'weather':
-      return `for ${durationText(deed.forMs)}, ${deed.requests * 100} % of the requests and ${deed.events * 100} % of the events of ${deed.who} go wrong, by ${durationText(deed.mostDelayMs)} at most`
+function faultPhaseText(operation: FaultPhase): string {
+  switch (operation.kind) {
+    case 'faultPhase':
+      return `for ${durationText(operation.forMs)}, ${operation.requests * 100} % of the requests and ${operation.events * 100} % of the events of ${operation.who} go wrong, by ${durationText(operation.mostDelayMs)} at most`
     case 'lag':
-      return `for ${durationText(deed.forMs)}, events of ${deed.resource ?? 'everything'} reach ${deed.slot} ${durationText(deed.ms)} late`
+      return `for ${durationText(operation.forMs)}, events of ${operation.resource ?? 'everything'} reach ${operation.slot} ${durationText(operation.ms)} late`
     case 'badQueue':
-      return `for ${durationText(deed.forMs)}, ${deed.lost * 100} % of the jobs are lost, ${deed.doubled * 100} % doubled, and they are up to ${durationText(deed.mostDelayMs)} late`
+      return `for ${durationText(operation.forMs)}, ${operation.lost * 100} % of the jobs are lost, ${operation.doubled * 100} % doubled, and they are up to ${durationText(operation.mostDelayMs)} late`
     case 'stepServerClock':
-      return `the server's clock steps by ${durationText(deed.ms)}`
+      return `the server's clock steps by ${durationText(operation.ms)}`
     default:
-      return deed satisfies never
+      return operation satisfies never
   }
 }
 
 /** @returns what has not ended */
-async function calmDown({ world, owners, fates }: Cast): Promise<readonly string[]> {
+async function quiesce({ world, owners, processFaults }: PlayParts): Promise<readonly string[]> {
   const { clock } = world
   world.note('everything heals')
-  fates.disarm()
+  processFaults.disarm()
   await drive(clock, world.heal())
-  endNewer(world, fates)
+  endNewer(world, processFaults)
   for (const slot of slotsOf(world.schedule))
     if (world.programIn(slot) === undefined || world.programIn(slot)?.process.isFrozen()) world.start(slot)
   await drive(clock, owners.settle())
-  const hangsForMs = Math.max(0, fates.hangsUntilMs() - clock.monotonicMs())
+  const hangsForMs = Math.max(0, processFaults.hangsUntilMs() - clock.monotonicMs())
   const first = await untilEnded(world, owners, hangsForMs + END_MS)
-  while (fates.frozen().length > 0 || clock.monotonicMs() < fates.hangsUntilMs()) await letPass(clock, MINUTE)
+  while (processFaults.frozen().length > 0 || clock.monotonicMs() < processFaults.hangsUntilMs()) await letPass(clock, MINUTE)
   await letPass(clock, QUIET_MS)
   if (first.length > 0) return first
   // What came late, or from who thawed, may have undone something; that ends too, and then nothing is left to come.
@@ -215,11 +215,11 @@ async function calmDown({ world, owners, fates }: Cast): Promise<readonly string
  * A process that outlived its replacement ends once its kubelet is heard again. One of the next version could write no status by then: the
  * definitions that came with the version before lack its fields, and a status that loses any is written by none of ours.
  */
-function endNewer(world: World, fates: Fates): void {
+function endNewer(world: World, processFaults: ProcessFaults): void {
   for (const program of world.replaced()) {
     if (program.version === 'present' || world.version() === 'next') continue
     world.note(`${program.identity} is killed, for it is of the ${program.version} version`)
-    fates.end(program)
+    processFaults.end(program)
   }
 }
 

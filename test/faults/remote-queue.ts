@@ -3,7 +3,7 @@ import { createInProcessQueue, type JobHandler, type JobOutcome, type JobQueue, 
 import type { Process } from '../scenarios/process.ts'
 
 /** What becomes of one announcement. */
-export interface JobFate {
+export interface JobFault {
   readonly lost: boolean
   readonly doubled: boolean
   readonly delayMs: number
@@ -20,11 +20,11 @@ const LOCK_MS = 30_000
 const LOOK_MS = 5_000
 
 /** @param fate decides about each announcement */
-export function createRemoteQueue(clock: Clock, fate: () => JobFate): RemoteQueue {
+export function createRemoteQueue(clock: Clock, nextFault: () => JobFault): RemoteQueue {
   const queue = createInProcessQueue({ clock })
 
   async function enqueueAfter(key: string, delayMs: number): Promise<void> {
-    const { lost, doubled, delayMs: lateMs } = fate()
+    const { lost, doubled, delayMs: lateMs } = nextFault()
     if (lost) return
     if (lateMs === 0) await queue.enqueueAfter(key, delayMs)
     else clock.setTimer(lateMs, () => void queue.enqueueAfter(key, delayMs))

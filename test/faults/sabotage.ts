@@ -1,5 +1,5 @@
 import type { FlightRecord, Rollout } from '@tranche/api-schema'
-import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
+import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import type { ExecutorPort, ExecutorReading } from '@tranche/partition-executor'
 import type { Exchange, WireRequest } from '@tranche/wire'
 import { NEXT_IN_ACTIONS, NEXT_MEMBER, policiesOf, type Version } from '../scenarios/next-version.ts'
@@ -14,7 +14,7 @@ export interface Sabotage {
   /** Makes a world one in which the fault shows early. */
   readonly among: (schedule: Schedule) => Schedule
   /** Goes around the ports of every program. */
-  readonly ports: CrashPoints
+  readonly ports: Failpoints
   /** Goes around the requests of every program, nearer to it than what makes it one of the next version. */
   readonly exchange: (exchange: Exchange, sender: Sender) => Exchange
   /** Policies that are installed. @default those of the version */
@@ -185,7 +185,7 @@ function withNodeRules({ shape, ...rest }: Schedule): Schedule {
 
 /** @param change what executors read; what they write into the record beside permits is as it was */
 function inReading(fault: string, breaks: readonly string[], change: (reading: ExecutorReading) => ExecutorReading): Sabotage {
-  const ports: CrashPoints = {
+  const ports: Failpoints = {
     wrap(name, port) {
       if (name !== 'executor') return port
       const { read, writeRecord } = port as unknown as ExecutorPort
@@ -211,7 +211,7 @@ function inRequests(fault: string, breaks: readonly string[], change: (request: 
     fault,
     breaks,
     among: asDrawn,
-    ports: noCrashPoints,
+    ports: noFailpoints,
     exchange: (exchange) => (request, signal) => exchange(change(request), signal),
   }
 }

@@ -50,10 +50,10 @@ export interface Shape {
 }
 
 /** What happens, as data: who and what is drawn when the schedule is made. `pick` chooses among what is there, by name. */
-export type Deed = ProcessDeed | ApiDeed | ClusterDeed | TenantDeed | OwnerDeed | Ask | Upgrade
+export type Operation = ProcessOperation | ApiOperation | ClusterOperation | TenantOperation | OwnerOperation | Ask | Upgrade
 
 /** What happens to one of our programs. */
-export type ProcessDeed =
+export type ProcessOperation =
   | { readonly kind: 'kill'; readonly slot: Slot; readonly downMs: number }
   /** @see Process.freeze; `replaced`: another is started beside it meanwhile */
   | { readonly kind: 'freeze'; readonly slot: Slot; readonly forMs: number; readonly replaced: boolean }
@@ -63,7 +63,7 @@ export type ProcessDeed =
       readonly role: Role
       readonly point: string
       readonly skip: number
-      readonly blow: 'kill' | 'freeze' | 'hang'
+      readonly mode: 'kill' | 'freeze' | 'hang'
       readonly forMs: number
     }
   /** Freezes with the next write of this sort decided and not sent. */
@@ -73,10 +73,10 @@ export type ProcessDeed =
   | { readonly kind: 'stepOwnClock'; readonly slot: Slot; readonly ms: number }
 
 /** What happens between programs, API server and queue. */
-export type ApiDeed =
+export type ApiOperation =
   /** A share of requests and of events goes wrong, each in a way that its number decides. */
   | {
-      readonly kind: 'weather'
+      readonly kind: 'faultPhase'
       readonly who: Role | 'ours' | 'native'
       readonly requests: number
       readonly events: number
@@ -93,7 +93,7 @@ export type ApiDeed =
   | { readonly kind: 'swapDefinitions'; readonly forMs: number }
 
 /** What happens to nodes and pods without us. */
-export type ClusterDeed =
+export type ClusterOperation =
   | { readonly kind: 'addNode'; readonly name: string }
   | { readonly kind: 'removeNode'; readonly pick: number }
   | { readonly kind: 'silenceNode'; readonly pick: number; readonly forMs: number }
@@ -115,7 +115,7 @@ export type ClusterDeed =
   | { readonly kind: 'quota'; readonly forMs: number }
 
 /** What a tenant does in a namespace of their own, whose objects name the DaemonSet and the Rollout of another one. What is forged without an end stays, in the calm too. */
-export type TenantDeed =
+export type TenantOperation =
   /** `copies`: what it has of a ControllerRevision of the DaemonSet. */
   | {
       readonly kind: 'forgeRevision'
@@ -132,7 +132,7 @@ export type TenantDeed =
 export type ApprovedBy = 'status' | 'action' | 'rest' | 'lateAction'
 
 /** What people and GitOps want. */
-export type OwnerDeed =
+export type OwnerOperation =
   /** `whole`: the manifest is applied, as a Git tool does it, with its strategy; else only the image changes. */
   | { readonly kind: 'template'; readonly tag: string; readonly whole: boolean }
   /** The manifest as it is in Git is applied again. */
@@ -198,7 +198,7 @@ export interface Upgrade {
 }
 
 /** Something that happens at a moment, in milliseconds after the Rollout was Healthy first. */
-export type Incident = Deed & { readonly atMs: number }
+export type Incident = Operation & { readonly atMs: number }
 
 /** Everything that a seed decides, before it is played. */
 export interface Schedule {

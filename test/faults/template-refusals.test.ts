@@ -85,7 +85,7 @@ function refused(type: 'undo' | 'restart', code: string, body: Asked['body'] = t
 }
 
 const found = (story: Story, asked: Asked): readonly string[] =>
-  findWrongRefusals(writesOf(story), [asked], { calmFromMs: 10_000, stalls: [] }).map(({ guarantee, text }) => `${guarantee} ${text}`)
+  findWrongRefusals(writesOf(story), [asked], { quiescentFromMs: 10_000, stalls: [] }).map(({ guarantee, text }) => `${guarantee} ${text}`)
 
 describe('a refusal of an undo or a restart without a reason', () => {
   it.each<[string, Story, Asked]>([

@@ -1,7 +1,7 @@
 import { sleep } from '@tranche/clock'
 import { bringDefinitions, type Version } from '../scenarios/next-version.ts'
 import type { Callers } from './callers.ts'
-import type { Fates } from './process-deeds.ts'
+import type { ProcessFaults } from './process-operations.ts'
 import { apiSlots, type Slot, type Upgrade } from './schedule.ts'
 import { type Owners, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
@@ -10,7 +10,7 @@ import type { Program, World } from './world.ts'
 /** Replaces our programs by those of another version. */
 export interface Upgrades {
   /** Begins when the upgrade before it has ended, and in mid-release. */
-  begin(deed: Upgrade): void
+  begin(operation: Upgrade): void
   /** No other begins; resolves when the one that is under way has ended. */
   end(): Promise<void>
   /** How many began while a release was under way. */
@@ -21,7 +21,7 @@ export interface Upgrades {
 export interface UpgradeParts {
   readonly world: World
   readonly owners: Owners
-  readonly fates: Fates
+  readonly processFaults: ProcessFaults
   readonly callers: Callers
 }
 
@@ -35,32 +35,32 @@ const LOOK_MS = 500
 
 /** @param parts in whose world every program is of the present version */
 export function createUpgrades(parts: UpgradeParts): Upgrades {
-  const { world, fates, callers } = parts
+  const { world, processFaults, callers } = parts
   const { clock } = world
   let last = Promise.resolve()
   let isOver = false
   let inMidRelease = 0
   let definitions: Version = 'present'
 
-  async function carryOut(deed: Upgrade): Promise<void> {
+  async function carryOut(operation: Upgrade): Promise<void> {
     if (!(await isReleasing(parts, () => isOver))) return world.note('nothing is upgraded: no release is under way')
-    await sleep(clock, deed.afterMs)
+    await sleep(clock, operation.afterMs)
     if (isOver) return
     if ((await rolloutOf(world))?.status?.phase === 'Progressing') inMidRelease++
     const version = world.version() === 'present' ? 'next' : 'present'
-    world.note(`the ${version} version comes, ${deed.manner === 'rolling' ? 'one process after the other' : 'all processes at once'}`)
-    await bring(version === 'next' || deed.definitions === 'goBack' ? version : definitions)
-    if (deed.admission === 'first') await bringAdmission(version, deed)
+    world.note(`the ${version} version comes, ${operation.manner === 'rolling' ? 'one process after the other' : 'all processes at once'}`)
+    await bring(version === 'next' || operation.definitions === 'goBack' ? version : definitions)
+    if (operation.admission === 'first') await bringAdmission(version, operation)
     world.setVersion(version)
     const programs = Promise.all(
       lanes.map(async ({ lane, afterMs }) => {
-        await sleep(clock, afterMs(deed))
-        await replaceLane(lane, deed)
+        await sleep(clock, afterMs(operation))
+        await replaceLane(lane, operation)
       }),
     )
-    if (deed.admission === 'between') await bringAdmission(version, deed)
+    if (operation.admission === 'between') await bringAdmission(version, operation)
     await programs
-    if (deed.admission === 'last') await bringAdmission(version, deed)
+    if (operation.admission === 'last') await bringAdmission(version, operation)
     world.note(`the ${version} version is there`)
   }
 
@@ -82,25 +82,25 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     world.note(`the definitions are those of the ${wanted} version`)
   }
 
-  async function replaceLane(lane: readonly Slot[], deed: Upgrade): Promise<void> {
-    if (deed.manner === 'rolling') {
+  async function replaceLane(lane: readonly Slot[], operation: Upgrade): Promise<void> {
+    if (operation.manner === 'rolling') {
       for (const slot of lane) {
-        await replace(slot, deed)
-        await sleep(clock, deed.gapMs)
+        await replace(slot, operation)
+        await sleep(clock, operation.gapMs)
       }
       return
     }
-    await Promise.all(lane.map((slot) => end(world.programIn(slot), deed)))
-    await sleep(clock, deed.gapMs)
+    await Promise.all(lane.map((slot) => end(world.programIn(slot), operation)))
+    await sleep(clock, operation.gapMs)
     for (const slot of lane) if (world.programIn(slot) === undefined) start(slot)
   }
 
   /** As a Deployment with `maxSurge: 1` and `maxUnavailable: 0`: another is ready before one goes. */
-  async function replace(slot: Slot, deed: Upgrade): Promise<void> {
+  async function replace(slot: Slot, operation: Upgrade): Promise<void> {
     const old = world.programIn(slot)
     const successor = start(slot)
     await Promise.race([world.whenReady(successor).catch(() => {}), sleep(clock, READY_MS)])
-    await end(old, deed)
+    await end(old, operation)
   }
 
   function start(slot: Slot): Program {
@@ -118,7 +118,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     }
     world.note(`${program.identity} is ${ends === 'killed' ? 'killed' : 'asked to end'}`)
     if (ends === 'asked') await Promise.race([askToEnd(program), sleep(clock, GRACE_MS)])
-    fates.end(program)
+    processFaults.end(program)
   }
 
   /** What is frozen hears of it when it thaws. */
@@ -129,9 +129,9 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
   }
 
   return {
-    begin(deed) {
+    begin(operation) {
       last = last
-        .then(() => (isOver ? undefined : carryOut(deed)))
+        .then(() => (isOver ? undefined : carryOut(operation)))
         .catch((error: unknown) => world.note(`that came to nothing: ${String(error)}`))
     },
     end() {
@@ -143,7 +143,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
 }
 
 /** Of each Deployment its processes, and when they begin to be replaced; the Deployments are replaced side by side. */
-const lanes: readonly { readonly lane: readonly Slot[]; readonly afterMs: (deed: Upgrade) => number }[] = [
+const lanes: readonly { readonly lane: readonly Slot[]; readonly afterMs: (operation: Upgrade) => number }[] = [
   { lane: ['controller-a', 'controller-b'], afterMs: ({ controllersAfterMs }) => controllersAfterMs },
   { lane: ['executor-a', 'executor-b'], afterMs: ({ executorsAfterMs }) => executorsAfterMs },
   { lane: apiSlots, afterMs: ({ apisAfterMs }) => apisAfterMs },

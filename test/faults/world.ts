@@ -2,7 +2,7 @@ import type { FetchLike } from '@tranche/api-client'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { createSteppedClock, type SteppedClock, VirtualClock } from '@tranche/clock'
 import { type LeaseTimes, startController, startWitness } from '@tranche/controller'
-import { type CrashPoints, createCrashPoints } from '@tranche/crash-points'
+import { type Failpoints, createFailpoints } from '@tranche/failpoints'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
@@ -19,7 +19,7 @@ import { recordTaken } from './record-taken.ts'
 import { createRemoteQueue } from './remote-queue.ts'
 import type { Sabotage } from './sabotage.ts'
 import { type Role, roleOf, type Schedule, type Shape, type Slot } from './schedule.ts'
-import { createWeather, type Weather } from './weather.ts'
+import { createFaultPhases, type FaultPhases } from './fault-phases.ts'
 
 /** One of our programs in a process of its own. */
 export interface Program {
@@ -47,7 +47,7 @@ export interface World {
   readonly simulator: Simulator
   /** Whoever is not one of ours: no request of theirs goes wrong. */
   readonly people: KubeClient
-  readonly weather: Weather
+  readonly faultPhases: FaultPhases
   readonly admission: AdmissionControl
   /** The REST API as its Service is reached: each request goes to another of those that are ready. */
   readonly fetchApi: FetchLike
@@ -78,7 +78,7 @@ export interface World {
   setVersion(version: Version): void
   /** The process ends where it is, and the operating system closes what it had open. */
   kill(program: Program): void
-  /** @param onPoint called at every crash point that any program passes */
+  /** @param onPoint called at every failpoint that any program passes */
   watchPoints(onPoint: (program: Program, point: string) => Promise<void> | undefined): void
   /** What `undo` does happens in `ms`, or when {@link World.heal} is called; Infinity: not before. */
   later(ms: number, undo: () => Promise<void> | void): void
@@ -100,14 +100,14 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   const notes: Note[] = []
   const clockSteps: ClockStep[] = []
   const noteStall = (actor: string, forMs: number): void => void stalls.push({ actor, fromMs: clock.nowMs(), toMs: clock.nowMs() + forMs })
-  const weather = createWeather(seed, noteStall)
+  const faultPhases = createFaultPhases(seed, noteStall)
   const answering = (): readonly Program[] => programs.answering('controller')
   const simulator: Simulator = createSimulator({
     clock,
     seed,
     nodes: shape.nodes,
     watchDelayMs: shape.watchDelayMs,
-    faults: weather.faults,
+    faults: faultPhases.faults,
     webhooks: { exchangeFor: () => admission.webhook },
   })
   const admission = createAdmissionControl({
@@ -120,14 +120,17 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   recordEntries(simulator.server, clock, (entry) => void writes.push(entry as RecordedWrite))
   const people = createKubeClient({ exchange: simulator.exchangeFor('people'), clock, userAgent: 'people/1', log: silentLogger })
   const note = (text: string): void => void notes.push({ atMs: clock.nowMs(), text })
-  const programs = programsOf({ schedule, clock, simulator, weather, note, take: (delivery) => void deliveries.push(delivery) }, sabotage)
+  const programs = programsOf(
+    { schedule, clock, simulator, faultPhases, note, take: (delivery) => void deliveries.push(delivery) },
+    sabotage,
+  )
   const { answering: _, ...doings } = programs
   const world: World = {
     schedule,
     clock,
     simulator,
     people,
-    weather,
+    faultPhases,
     admission,
     recording: { writes, deliveries },
     stalls,
@@ -151,7 +154,7 @@ export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Prom
   return world
 }
 
-interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'weather' | 'note'> {
+interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'faultPhases' | 'note'> {
   readonly take: (delivery: RecordedDelivery) => void
 }
 
@@ -162,9 +165,9 @@ interface Programs extends Pick<World, Doings> {
   answering(role: Role): readonly Program[]
 }
 
-function programsOf({ schedule, clock, simulator, weather, note, take }: Ground, sabotage: Sabotage | undefined): Programs {
+function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Ground, sabotage: Sabotage | undefined): Programs {
   const { seed, shape, upgrades } = schedule
-  const queue = createRemoteQueue(clock, () => weather.jobFate())
+  const queue = createRemoteQueue(clock, () => faultPhases.nextJobFault())
   const running = new Map<Slot, Program>()
   const alive = new Set<Program>()
   /** From the first list on until they end, in every place, the first started first. */
@@ -177,10 +180,10 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
 
   function run(program: Program): void {
     const { role, process } = program
-    const points = createCrashPoints((point) => onPoint(program, point))
-    const crashPoints: CrashPoints = { wrap: (name, port) => points.wrap(name, sabotage?.ports.wrap(name, port) ?? port) }
+    const points = createFailpoints((point) => onPoint(program, point))
+    const failpoints: Failpoints = { wrap: (name, port) => points.wrap(name, sabotage?.ports.wrap(name, port) ?? port) }
     const starts = { controller: runController, executor: runExecutor, api: runApi }
-    const life = starts[role](program, crashPoints)
+    const life = starts[role](program, failpoints)
     lives.set(program, life)
     life.ready.then(() => !process.isFrozen() && serving.add(program)).catch(() => {})
     // A program that gives up is started again, as a Deployment does it.
@@ -191,9 +194,9 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
   const takenBy = ({ identity, process }: Program): Exchange => recordTaken(process.exchange, identity, clock, take)
   const sharedBy = ({ process }: Program) => (shape.queue === 'shared' ? { queue: queue.endFor(process) } : {})
 
-  function runController(program: Program, crashPoints: CrashPoints): Life {
+  function runController(program: Program, failpoints: Failpoints): Life {
     const { admission } = shape
-    const ports = { ...portsOf(program), exchange: takenBy(program), crashPoints, ...sharedBy(program) }
+    const ports = { ...portsOf(program), exchange: takenBy(program), failpoints, ...sharedBy(program) }
     const controller = startController({ ...ports, admission, leaderElection: true, leaseTimes: leaseTimes(shape) })
     if (upgrades === 0) return controller
     // What it takes of its own lists is nothing that the reconcilers know.
@@ -202,12 +205,12 @@ function programsOf({ schedule, clock, simulator, weather, note, take }: Ground,
     return { ...controller, stop: async () => void (await Promise.all([controller.stop(), witness.stop()])) }
   }
 
-  function runExecutor(program: Program, crashPoints: CrashPoints): Life {
+  function runExecutor(program: Program, failpoints: Failpoints): Life {
     const queueOfItsOwn = { queue: createInProcessQueue({ clock: program.process.clock }) }
-    return startExecutor({ ...queueOfItsOwn, ...portsOf(program), exchange: takenBy(program), crashPoints, ...sharedBy(program) })
+    return startExecutor({ ...queueOfItsOwn, ...portsOf(program), exchange: takenBy(program), failpoints, ...sharedBy(program) })
   }
 
-  function runApi({ identity, process, version: its }: Program, points: CrashPoints): ApiProgram {
+  function runApi({ identity, process, version: its }: Program, points: Failpoints): ApiProgram {
     return startApiProgram({ identity, process, version: its, clock, seed, points })
   }
 

@@ -6,7 +6,7 @@ import { stageKey } from './stage-objects.ts'
 const query: BreachQuery = { daemonSet: stageKey.name, isOurs: (actor) => actor.startsWith('executor') }
 
 /** What a story knows beside its recording. */
-type Circumstances = Pick<JudgeQuery, 'stalls' | 'calmFromMs' | 'guarantees'>
+type Circumstances = Pick<JudgeQuery, 'stalls' | 'quiescentFromMs' | 'guarantees'>
 
 /** Holds everything that was recorded against the guarantees, and what was deleted against what its watches had been sent. */
 export function expectKept(stage: Stage, circumstances: Circumstances = {}): void {

@@ -97,13 +97,13 @@ describe('following a Rollout', () => {
   it('goes on when watches break, a version is forgotten (410) and the API server is away, and says what is wrong meanwhile', async () => {
     await look()
     await untilShown('it is read', () => true)
-    const calm = stage.disturb({
+    const endDisturbance = stage.disturb({
       onEvent: ({ actor, event, watch }) =>
         actor !== 'person' ? undefined : event % 7 === 0 ? { kind: 'gap' } : watch % 3 === 0 ? { kind: 'cut' } : undefined,
     })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
-    calm()
+    endDisturbance()
     const back = ofPerson(() => ({ kind: 'error', error: new ApiStatusError(503, 'ServiceUnavailable', 'it restarts') }))
     stage.disturb({ onEvent: ({ actor, event }) => (actor === 'person' && event === 1 ? { kind: 'cut' } : undefined) })
     await stage.approve()

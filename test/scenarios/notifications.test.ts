@@ -56,13 +56,13 @@ it('a receiver that is down for an hour hears everything in order when it is bac
 })
 
 it('a controller that ends between telling and saying so has it told again with the same id, and nothing else (G7)', async () => {
-  const struck = new Set(['notify.notify.after', 'notify.patchStatus.before'])
+  const pendingFailpoints = new Set(['notify.notify.after', 'notify.patchStatus.before'])
   await set(
     { notify: [to('all')] },
     {
       controllers: ['controller-1', 'controller-2'],
       onPoint({ stage: there, point, process, identity }) {
-        if (!struck.delete(point)) return
+        if (!pendingFailpoints.delete(point)) return
         process.freeze()
         there.clock.setTimer(50, () => void there.startController(`${identity}x`))
       },
@@ -71,7 +71,7 @@ it('a controller that ends between telling and saying so has it told again with 
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   await stage.until('nothing waits', async () => (await waiting()) === 0)
-  expect(struck.size).toBe(0)
+  expect(pendingFailpoints.size).toBe(0)
   expect(eventsOf('all').length).toBeGreaterThan(2)
   expect([...new Map(receivers.heard.map(({ id, event }) => [id, event])).values()]).toEqual(['ReleaseStarted', 'StepPaused'])
 })

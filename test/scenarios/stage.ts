@@ -1,7 +1,7 @@
 import { type BatchRelease, customResourceDefinitions, type Rollout } from '@tranche/api-schema'
 import { createSteppedClock, VirtualClock } from '@tranche/clock'
 import { startController } from '@tranche/controller'
-import { type CrashPoints, createCrashPoints, noCrashPoints } from '@tranche/crash-points'
+import { type Failpoints, createFailpoints, noFailpoints } from '@tranche/failpoints'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
@@ -60,7 +60,7 @@ export interface Stage {
   end(): Promise<void>
 }
 
-/** A program that passes a crash point. */
+/** A program that passes a failpoint. */
 export interface Passing {
   readonly stage: Stage
   readonly identity: string
@@ -94,7 +94,7 @@ export interface StageOptions extends ReleaseOptions {
   readonly tracer?: (identity: string) => Tracer
   /** Puts something between a program and the API server. */
   readonly tap?: (identity: string, exchange: Exchange) => Exchange
-  /** Called at every crash point that a program passes; whoever gives it starts anew what has to be. */
+  /** Called at every failpoint that a program passes; whoever gives it starts anew what has to be. */
   readonly onPoint?: (passing: Passing) => Promise<void> | void
   /** Programs are started from within what the clock runs: nobody can run it until they are ready. @default false */
   readonly startsWhileRunning?: boolean
@@ -185,7 +185,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
     const process = createProcess(machineClock, options.tap?.(identity, toServer) ?? toServer)
     const { exchange, clock: ownClock } = process
     const { onPoint } = options
-    const crashPoints = onPoint === undefined ? noCrashPoints : createCrashPoints((point) => onPoint({ stage, identity, point, process }))
+    const failpoints = onPoint === undefined ? noFailpoints : createFailpoints((point) => onPoint({ stage, identity, point, process }))
     const log = options.log ?? silentLogger
     const metrics = options.counts === true ? { metrics: await createMetrics({ clock: ownClock, log, version: '0.1.0' }) } : {}
     if (metrics.metrics !== undefined) counted.set(identity, metrics.metrics)
@@ -195,7 +195,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
       log,
       identity,
       seed: options.seed ?? 1,
-      crashPoints,
+      failpoints,
       tracer: options.tracer?.(identity),
       ...metrics,
     })
@@ -230,7 +230,7 @@ const asItIs = (queue: JobQueue): JobQueue => queue
 
 type Ports = Pick<Parameters<typeof startExecutor>[0], 'exchange' | 'clock' | 'log' | 'identity'> & {
   readonly seed: number
-  readonly crashPoints: CrashPoints
+  readonly failpoints: Failpoints
   readonly metrics?: Metrics
   readonly tracer: Tracer | undefined
 }

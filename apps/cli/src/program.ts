@@ -37,9 +37,9 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
   addProcessCommands(program, io, exit)
   addLintCommand(program, io, exit)
   program
-    .command('crash-points')
-    .description('List where TRANCHE_CRASH_AT can end or hold up a process, and which commands pass there.')
-    .action(async () => void io.out.write((await import('./crash-at.ts')).crashPointsText()))
+    .command('failpoints')
+    .description('List where TRANCHE_FAILPOINT can end or hold up a process, and which commands pass there.')
+    .action(async () => void io.out.write((await import('./failpoints.ts')).failpointsText()))
   program
     .command('version')
     .description('Print the version of tranche and of the Node.js it runs on.')

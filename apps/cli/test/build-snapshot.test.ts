@@ -28,18 +28,18 @@ describe('buildSnapshot', () => {
 
   it.each(Object.entries(states))('%s', (_name, { node, state }) => {
     const view: NodeView = { name: 'node-1', desired: true, ready: true, answers: true, labels: {}, pods: [], ...node }
-    expect(buildSnapshot({ ...calm, fleet: toFleetView([view]) }, now).nodes[0]?.state).toBe(state)
+    expect(buildSnapshot({ ...base, fleet: toFleetView([view]) }, now).nodes[0]?.state).toBe(state)
   })
 
   it('takes no node as updated before the revision of a new template is there', () => {
     const nodes: NodeView[] = [{ name: 'node-1', desired: true, ready: true, answers: true, labels: {}, pods: [pod({})] }]
-    const revisions = calm.revisions.slice(0, 1)
-    expect(buildSnapshot({ ...calm, revisions, fleet: toFleetView(nodes) }, now).nodes[0]?.state).toBe('old')
+    const revisions = base.revisions.slice(0, 1)
+    expect(buildSnapshot({ ...base, revisions, fleet: toFleetView(nodes) }, now).nodes[0]?.state).toBe('old')
   })
 
   it('leaves out nodes that are not desired', () => {
     const view: NodeView = { name: 'node-1', desired: false, ready: true, answers: true, labels: {}, pods: [pod({})] }
-    expect(buildSnapshot({ ...calm, fleet: toFleetView([view]) }, now).nodes).toEqual([])
+    expect(buildSnapshot({ ...base, fleet: toFleetView([view]) }, now).nodes).toEqual([])
   })
 
   it('sorts nodes by zone, then by the number in their name', () => {
@@ -47,12 +47,12 @@ describe('buildSnapshot', () => {
       (name): NodeView => ({ name, desired: true, ready: true, answers: true, labels: {}, pods: [] }),
     )
     const zoneOf = (name: string): string => (name === 'node-1' ? 'b' : 'a')
-    const snapshot = buildSnapshot({ ...calm, fleet: toFleetView(nodes), zoneOf }, now)
+    const snapshot = buildSnapshot({ ...base, fleet: toFleetView(nodes), zoneOf }, now)
     expect(snapshot.nodes.map((node) => node.name)).toEqual(['node-2', 'node-10', 'node-1'])
   })
 
   it('names the versions by the tags of the images of stable revision and template', () => {
-    expect(buildSnapshot(calm, now)).toMatchObject({ fromVersion: 'v1', toVersion: 'v2' })
+    expect(buildSnapshot(base, now)).toMatchObject({ fromVersion: 'v1', toVersion: 'v2' })
   })
 
   it('turns steps into nodes and maxUnavailable into a number, rounding up', () => {
@@ -60,7 +60,7 @@ describe('buildSnapshot', () => {
       { length: 15 },
       (_, index): NodeView => ({ name: `node-${index}`, desired: true, ready: true, answers: true, labels: {}, pods: [] }),
     )
-    expect(buildSnapshot({ ...calm, fleet: toFleetView(nodes) }, now)).toMatchObject({
+    expect(buildSnapshot({ ...base, fleet: toFleetView(nodes) }, now)).toMatchObject({
       steps: [
         { label: '10%', nodes: 2 },
         { label: '100%', nodes: 15 },
@@ -72,7 +72,7 @@ describe('buildSnapshot', () => {
   it('says what the batch waits for while a step is carried out', () => {
     const waiting = { reason: 'Availability', message: 'waiting for node-1', since: '2023-11-14T22:13:00Z', nodes: ['node-1'] }
     const batchRelease = { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false } }, status: { waiting } }
-    expect(buildSnapshot({ ...calm, batchRelease }, now).waiting).toEqual({
+    expect(buildSnapshot({ ...base, batchRelease }, now).waiting).toEqual({
       message: 'waiting for node-1',
       subject: '["Availability","node-1"]',
       sinceMs: Date.parse(waiting.since),
@@ -81,12 +81,12 @@ describe('buildSnapshot', () => {
 
   it('says what the Rollout waits for otherwise', () => {
     const subject = '["Progressing",[],null,1,"StepUpgrade",null]'
-    expect(buildSnapshot(calm, now).waiting).toEqual({ message: 'upgrading', subject, sinceMs: null })
+    expect(buildSnapshot(base, now).waiting).toEqual({ message: 'upgrading', subject, sinceMs: null })
   })
 
   const asOf = (change: Partial<RolloutStatus>): string | undefined => {
     const { status, ...rest } = rollout('Progressing')
-    return buildSnapshot({ ...calm, rollout: { ...rest, status: { ...status!, ...change } } }, now).waiting?.subject
+    return buildSnapshot({ ...base, rollout: { ...rest, status: { ...status!, ...change } } }, now).waiting?.subject
   }
   const waitsFor = (reason: string): Partial<RolloutStatus> => ({ waitingFor: { reason, message: 'x', nodes: [] } })
   const stalled: Partial<RolloutStatus> = { conditions: [{ type: 'Stalled', status: 'True', reason: 'PodsStuck', message: 'x' }] }
@@ -103,19 +103,19 @@ describe('buildSnapshot', () => {
   it('says that the Rollout holds everything', () => {
     const { status, ...rest } = rollout('Progressing')
     const conditions = [{ type: 'Progressing', status: 'True', reason: 'Paused', message: '', lastTransitionTime: '' }] as const
-    expect(buildSnapshot(calm, now).paused).toBe(false)
-    expect(buildSnapshot({ ...calm, rollout: { ...rest, status: { ...status!, conditions: [...conditions] } } }, now).paused).toBe(true)
+    expect(buildSnapshot(base, now).paused).toBe(false)
+    expect(buildSnapshot({ ...base, rollout: { ...rest, status: { ...status!, conditions: [...conditions] } } }, now).paused).toBe(true)
   })
 
   it('shows the events of this release alone', () => {
     const events = ['Rollout/agent', 'BatchRelease/agent', 'DaemonSet/agent', 'Pod/agent-x7k2p', 'Rollout/other', 'Pod/agent-two-x7k2p']
     const event = (object: string, namespace: string) => ({ atMs: 0, warning: true, reason: 'R', message: '', object, namespace })
     const all = [...events.map((object) => event(object, 'demo')), event('Rollout/agent', 'elsewhere')]
-    expect(buildSnapshot({ ...calm, events: all }, now).events.map(({ object }) => object)).toEqual(events.slice(0, 4))
+    expect(buildSnapshot({ ...base, events: all }, now).events.map(({ object }) => object)).toEqual(events.slice(0, 4))
   })
 
   it('waits for nothing when the Rollout is Healthy', () => {
-    expect(buildSnapshot({ ...calm, rollout: rollout('Healthy') }, now).waiting).toBeNull()
+    expect(buildSnapshot({ ...base, rollout: rollout('Healthy') }, now).waiting).toBeNull()
   })
 })
 
@@ -130,7 +130,7 @@ const daemonSet: DaemonSet = {
   },
 }
 
-const calm: ReleaseObjects = {
+const base: ReleaseObjects = {
   daemonSet,
   rollout: rollout('Progressing'),
   batchRelease: undefined,

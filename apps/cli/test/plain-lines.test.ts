@@ -5,19 +5,19 @@ const START_MS = 1_700_000_000_000
 
 describe('plainLines', () => {
   it('tells where the release stands at the beginning', () => {
-    expect(plainLines(null, calm)).toEqual([
+    expect(plainLines(null, base)).toEqual([
       'demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade',
       'demo/agent 10s: 0 of 40 nodes updated, 0 down',
     ])
   })
 
   it('says nothing when nothing has changed but the time', () => {
-    expect(plainLines(calm, { ...calm, nowMs: calm.nowMs + 60_000 })).toEqual([])
+    expect(plainLines(base, { ...base, nowMs: base.nowMs + 60_000 })).toEqual([])
   })
 
   it('tells a new step state once', () => {
-    const paused = { ...calm, step: { index: 1, count: 3, state: 'StepPaused' } }
-    expect(plainLines(calm, paused)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepPaused'])
+    const paused = { ...base, step: { index: 1, count: 3, state: 'StepPaused' } }
+    expect(plainLines(base, paused)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepPaused'])
     expect(plainLines(paused, paused)).toEqual([])
   })
 
@@ -26,36 +26,36 @@ describe('plainLines', () => {
     { updated: 2, reported: true, why: 'tells progress by a twentieth of the nodes' },
     { updated: 40, reported: true, why: 'tells the last node' },
   ])('$why', ({ updated, reported }) => {
-    expect(plainLines(calm, { ...calm, nodes: nodes(updated) })).toHaveLength(reported ? 1 : 0)
+    expect(plainLines(base, { ...base, nodes: nodes(updated) })).toHaveLength(reported ? 1 : 0)
   })
 
   it('names a node that begins to fail, with the reason, once', () => {
-    const failing = { ...calm, nodes: [...nodes(0).slice(1), node('node-0', 'failing')] }
-    expect(plainLines(calm, failing)).toEqual(['demo/agent 10s: failing on node-0: ImagePullBackOff'])
+    const failing = { ...base, nodes: [...nodes(0).slice(1), node('node-0', 'failing')] }
+    expect(plainLines(base, failing)).toEqual(['demo/agent 10s: failing on node-0: ImagePullBackOff'])
     expect(plainLines(failing, failing)).toEqual([])
   })
 
   it('tells a pause by the Rollout, and its end', () => {
-    const held = { ...calm, paused: true }
-    expect(plainLines(calm, held)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade, paused'])
-    expect(plainLines(held, calm)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade'])
+    const held = { ...base, paused: true }
+    expect(plainLines(base, held)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade, paused'])
+    expect(plainLines(held, base)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade'])
   })
 
   it('counts available nodes, whatever their revision, while no release runs', () => {
     const starting = [...nodes(2).slice(0, 2), ...nodes(0).slice(2, 10), ...nodes(0).slice(10).map(asDown)]
-    const idle: ReleaseSnapshot = { ...calm, phase: 'Healthy', step: null, toVersion: 'v1', startedAtMs: null, nodes: starting }
+    const idle: ReleaseSnapshot = { ...base, phase: 'Healthy', step: null, toVersion: 'v1', startedAtMs: null, nodes: starting }
     expect(plainLines(null, idle)).toEqual(['demo/agent: coming up, version v1', 'demo/agent: 10 of 40 nodes available'])
     const up: ReleaseSnapshot = { ...idle, nodes: nodes(40) }
     expect(plainLines(idle, up)).toEqual(['demo/agent: Healthy, version v1', 'demo/agent: 40 of 40 nodes available'])
   })
 
   it('counts anew when a release begins', () => {
-    const idle: ReleaseSnapshot = { ...calm, phase: 'Healthy', step: null, nodes: nodes(0).map(asDown) }
-    expect(plainLines(idle, calm)).toContain('demo/agent 10s: 0 of 40 nodes updated, 0 down')
+    const idle: ReleaseSnapshot = { ...base, phase: 'Healthy', step: null, nodes: nodes(0).map(asDown) }
+    expect(plainLines(idle, base)).toContain('demo/agent 10s: 0 of 40 nodes updated, 0 down')
   })
 
   it('lets nothing from the cluster steer the terminal', () => {
-    expect(plainLines(null, { ...calm, toVersion: 'v2\u001b[2J\nmore' }).join('')).not.toMatch(/\p{Cc}/u)
+    expect(plainLines(null, { ...base, toVersion: 'v2\u001b[2J\nmore' }).join('')).not.toMatch(/\p{Cc}/u)
   })
 })
 
@@ -114,14 +114,14 @@ describe('waitingLine', () => {
     let seen: WaitSeen | null = null
     return waits.flatMap(([second, waiting]) => {
       const nowMs = START_MS + second * 1000
-      const next = waitingLine(seen, { ...calm, endedAtMs: null, ...fields, nowMs, waiting })
+      const next = waitingLine(seen, { ...base, endedAtMs: null, ...fields, nowMs, waiting })
       seen = next.seen
       return next.line === null ? [] : [next.line]
     })
   }
 })
 
-const calm: ReleaseSnapshot = {
+const base: ReleaseSnapshot = {
   daemonSet: 'demo/agent',
   rollout: 'agent',
   nowMs: 1_700_000_010_000,

@@ -61,13 +61,13 @@ describe('planDemo', () => {
   }
 
   it.each(Object.entries(cases))('%s', (_name, { view, want }) => {
-    expect(planDemo({ ...calm, ...view })).toMatchObject(want)
+    expect(planDemo({ ...base, ...view })).toMatchObject(want)
   })
 })
 
 const begun = { revisionBefore: 'r1', approvedVersion: null }
 
-const calm: DemoView = { daemonSet: daemonSet({}), rollout: rollout({}), image: 'agent:v2', nodes: 3, begun: null }
+const base: DemoView = { daemonSet: daemonSet({}), rollout: rollout({}), image: 'agent:v2', nodes: 3, begun: null }
 
 function daemonSet(options: { image?: string; updated?: number; observed?: number; annotations?: Record<string, string> }): DaemonSet {
   const { image = 'v1', updated = 3, observed = 2, annotations = {} } = options

@@ -9,7 +9,7 @@ export function ago(seconds: number): string {
   return new Date(NOW_MS - seconds * 1000).toISOString()
 }
 
-const calm: RolloutReport = {
+const base: RolloutReport = {
   namespace: 'demo',
   name: 'node-agent',
   daemonSet: 'node-agent',
@@ -42,7 +42,7 @@ const stable = { revision: '58c4d7b9f6', number: 1, createdAt: ago(86_400), held
 
 /** A release that is over. */
 export const done: ReleasePicture = {
-  report: calm,
+  report: base,
   nodes: zones('##########', '##########', '##########'),
   batches: [],
   revisions: [
@@ -52,7 +52,7 @@ export const done: ReleasePicture = {
 }
 
 const running: RolloutReport = {
-  ...calm,
+  ...base,
   phase: 'Progressing',
   reason: 'InRolling',
   outcome: 'Running',
@@ -139,7 +139,7 @@ export const jumpedBack: ReleasePicture = {
 export const frozen: ReleasePicture = {
   ...jumpedBack,
   report: {
-    ...calm,
+    ...base,
     phase: 'Disabled',
     reason: '',
     outcome: 'Waiting',
@@ -152,7 +152,7 @@ export const frozen: ReleasePicture = {
     },
     stableRevision: '58c4d7b9f6',
     nodes: { ...running.nodes, updated: 13, updatedAvailable: 12, unavailable: 1 },
-    steps: calm.steps.map((step) => ({ ...step, state: 'ahead' as const })),
+    steps: base.steps.map((step) => ({ ...step, state: 'ahead' as const })),
   },
   batches: jumpedBack.batches.map((batch) => ({ ...batch, state: 'ahead' as const })),
 }
@@ -235,7 +235,7 @@ export const failing: ReleasePicture = {
 /** No node is wanted. */
 export const noNodes: ReleasePicture = {
   report: {
-    ...calm,
+    ...base,
     message: 'no node is wanted',
     nodes: { desired: 0, updated: 0, updatedAvailable: 0, unavailable: 0, failed: 0, leaked: 0, skipped: 0 },
   },

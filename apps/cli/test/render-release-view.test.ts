@@ -49,13 +49,13 @@ describe('renderReleaseView', () => {
   }
 
   it.each(Object.entries(cases))('draws %s', async (name, { snapshot, options }) => {
-    const lines = renderReleaseView({ ...calm, ...snapshot }, { ...plain, ...options })
+    const lines = renderReleaseView({ ...base, ...snapshot }, { ...plain, ...options })
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.txt`)
   })
 
   it.each([20, 40, 60, 80, 140])('never draws wider than %d columns or higher than the terminal', (width) => {
     for (const height of [5, 14, 40]) {
-      const lines = renderReleaseView({ ...calm, ...inStepTwo() }, { width, height, colors: true, unicode: true })
+      const lines = renderReleaseView({ ...base, ...inStepTwo() }, { width, height, colors: true, unicode: true })
       expect(lines.length).toBeLessThanOrEqual(height)
       expect(Math.max(...lines.map((line) => Array.from(stripVTControlCharacters(line)).length))).toBeLessThanOrEqual(width)
     }
@@ -63,18 +63,18 @@ describe('renderReleaseView', () => {
 
   it('lets nothing from the cluster steer the terminal', () => {
     const waiting = { message: 'evil \u001b[2J\u009b31m\r\nmessage', subject: '', sinceMs: null }
-    expect(renderReleaseView({ ...calm, waiting }, plain).join('')).not.toMatch(/\p{Cc}/u)
+    expect(renderReleaseView({ ...base, waiting }, plain).join('')).not.toMatch(/\p{Cc}/u)
   })
 
   it('shows a failing node among five thousand', () => {
     const many = manyNodes('a', 5000)
     many[4321] = { ...many[4321]!, state: 'failing' }
-    const map = renderReleaseView({ ...calm, nodes: many }, plain).find((line) => line.startsWith('  a'))
+    const map = renderReleaseView({ ...base, nodes: many }, plain).find((line) => line.startsWith('  a'))
     expect(map).toContain('✗')
   })
 })
 
-const calm: ReleaseSnapshot = {
+const base: ReleaseSnapshot = {
   daemonSet: 'demo/node-agent',
   rollout: 'node-agent',
   nowMs: NOW_MS,

@@ -1,4 +1,4 @@
-export { controllerCrashPorts } from './crash-ports.ts'
+export { controllerFailpointPorts } from './failpoint-ports.ts'
 export { createThreadJudge, type ThreadJudge, type ThreadJudgeParts } from './judging/thread-judge.ts'
 export { createMetricPort, type MetricPortParts } from './metric-port.ts'
 export {

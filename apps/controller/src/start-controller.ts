@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { type SharedReflection, traceWrites, watchCluster } from '@tranche/cluster'
 import type { JudgePort } from '@tranche/controllers'
-import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
+import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, type KubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
@@ -60,7 +60,7 @@ export interface ControllerOptions {
   /** Judges answers of metric systems. @default this thread: for clusters that are simulated, where nobody else waits */
   readonly judge?: JudgePort
   /** Where the process can be ended or held up. @default nowhere */
-  readonly crashPoints?: CrashPoints
+  readonly failpoints?: Failpoints
   /** Decides the jitter of reconnects. @default 0 */
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
@@ -108,7 +108,7 @@ const LOST_GRACE_MS = 5_000
 export function startController(given: ControllerOptions): RunningController {
   const options = onServerClock(given)
   const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
-  const { wrap } = options.crashPoints ?? noCrashPoints
+  const { wrap } = options.failpoints ?? noFailpoints
   const { clock, metrics, tracer = noTracer } = options
   const client = clientFor(options, log)
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }

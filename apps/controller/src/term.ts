@@ -9,7 +9,7 @@ import {
   type JudgePort,
   withRefusals,
 } from '@tranche/controllers'
-import { noCrashPoints } from '@tranche/crash-points'
+import { noFailpoints } from '@tranche/failpoints'
 import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
 import type { Outgoing } from '@tranche/outgoing'
@@ -148,7 +148,7 @@ interface Lanes {
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
   const { clock, admission } = options
   const { client, cluster, events, schemas, outgoing, queueOutage } = parts
-  const { wrap } = options.crashPoints ?? noCrashPoints
+  const { wrap } = options.failpoints ?? noFailpoints
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events })

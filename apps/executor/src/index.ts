@@ -1,3 +1,3 @@
-export { executorCrashPorts } from './crash-ports.ts'
+export { executorFailpointPorts } from './failpoint-ports.ts'
 export { createExecutorPort } from './executor-port.ts'
 export { type ExecutorOptions, type RunningExecutor, startExecutor } from './start-executor.ts'

@@ -7,7 +7,7 @@ import {
   type WatchedCluster,
   watchCluster,
 } from '@tranche/cluster'
-import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
+import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
@@ -39,7 +39,7 @@ export interface ExecutorOptions {
   /** DaemonSets worked on side by side (≥ 1). @default 4 */
   readonly workers?: number
   /** Where the process can be ended or held up. @default nowhere */
-  readonly crashPoints?: CrashPoints
+  readonly failpoints?: Failpoints
   /** Decides the jitter of reconnects. @default 0 */
   readonly seed?: number
   /** A version to name in the user agent. @default 0.1.0 */
@@ -69,7 +69,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const options = onServerClock(given)
   const { clock, metrics, tracer = noTracer } = options
   const meter = createMeter({ metrics, clock, program: 'executor' })
-  const { wrap } = options.crashPoints ?? noCrashPoints
+  const { wrap } = options.failpoints ?? noFailpoints
   const queue = wrap('queue', options.queue)
   const log = options.log.child({ program: fieldManagers.executor, identity: options.identity })
   const userAgent = `${fieldManagers.executor}/${options.version ?? '0.1.0'}`

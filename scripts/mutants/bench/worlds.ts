@@ -17,23 +17,23 @@ const MINUTE = 60_000
 /** All of them. Each seed of each keeps every guarantee while nothing is broken on purpose. */
 export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   any: { text: 'anything goes wrong', among: (drawn) => drawn },
-  calm: { text: 'one release of all nodes at once, and nothing goes wrong', among: (drawn) => calmly(drawn, {}, [template('v2', 1)]) },
+  calm: { text: 'one release of all nodes at once, and nothing goes wrong', among: (drawn) => undisturbed(drawn, {}, [template('v2', 1)]) },
   steps: {
     text: 'a version that never becomes ready, in steps without pauses',
-    among: (drawn) => calmly(drawn, { steps: inSteps(), maxUnavailable: '100%' }, [template('v6-bad-ready', 1)]),
+    among: (drawn) => undisturbed(drawn, { steps: inSteps(), maxUnavailable: '100%' }, [template('v6-bad-ready', 1)]),
   },
   waiting: {
     text: 'a release whose every step waits for a person, whom nobody plays before the calm',
-    among: (drawn) => calmly(drawn, { steps: inSteps({}), maxUnavailable: 3 }, [template('v2', 1)], 3 * MINUTE),
+    among: (drawn) => undisturbed(drawn, { steps: inSteps({}), maxUnavailable: 3 }, [template('v2', 1)], 3 * MINUTE),
   },
   timed: {
     text: 'a release whose every step pauses for some time',
-    among: (drawn) => calmly(drawn, { steps: inSteps({ duration: 20 }), maxUnavailable: 3 }, [template('v2', 1)]),
+    among: (drawn) => undisturbed(drawn, { steps: inSteps({ duration: 20 }), maxUnavailable: 3 }, [template('v2', 1)]),
   },
   returning: {
     text: 'an older template comes back after the newer one was released, in steps that wait for a person',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         { steps: inSteps({}), maxUnavailable: 3, startMs: 1_000, minReadySeconds: 0 },
         [template('v2', 1), { atMs: 5 * SECOND, kind: 'act', type: 'promote' }, template('v1', 300)],
@@ -43,7 +43,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   down: {
     text: 'two kubelets fall silent before the release begins',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         { maxUnavailable: 2, minReadySeconds: 0, nodes: 10 },
         [...[1, 4].map((pick): Incident => ({ atMs: SECOND, kind: 'silenceNode', pick, forMs: 5 * MINUTE })), template('v2', 120)],
@@ -53,7 +53,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   broken: {
     text: 'a good version follows one that was available on each node, and then crashed there for good; somebody pauses and resumes',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         { maxUnavailable: '100%', minReadySeconds: 0, startMs: 5_000, policy: { failure: { action: 'Continue' } } },
         [
@@ -68,7 +68,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   flapping: {
     text: 'a good version follows one whose pods lose and regain their readiness, some nodes after the others, in steps; there is budget left',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         {
           maxUnavailable: '100%',
@@ -90,12 +90,14 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   crashing: {
     text: 'each version fails on each node and heals there, and the policy says Pause',
     among: (drawn) =>
-      calmly(drawn, { policy: { failure: { action: 'Pause' } }, maxUnavailable: 3, minReadySeconds: 0 }, [template('v8-bad-heals', 1)]),
+      undisturbed(drawn, { policy: { failure: { action: 'Pause' } }, maxUnavailable: 3, minReadySeconds: 0 }, [
+        template('v8-bad-heals', 1),
+      ]),
   },
   reapplied: {
     text: 'a version that fails is taken back, and Git applies it again',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         { policy: { failure: { action: 'Rollback' } } },
         [template('v8-bad-crash', 1), template('v8-bad-crash', 240), template('v8-bad-crash', 360)],
@@ -105,7 +107,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   aborted: {
     text: 'somebody aborts a release, and Git applies the version again',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         { steps: inSteps({}), startMs: 1_000 },
         [
@@ -120,7 +122,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   rollovers: {
     text: 'one template after the other, while pods start slowly',
     among: (drawn) =>
-      calmly(drawn, { startMs: 15_000, maxUnavailable: 2 }, [
+      undisturbed(drawn, { startMs: 15_000, maxUnavailable: 2 }, [
         ...['v2', 'v3', 'v4', 'v5'].map((tag, at) => template(tag, 1 + 12 * at)),
         failPod(2, 22),
         failPod(7, 22),
@@ -129,7 +131,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   stopped: {
     text: 'somebody pauses and resumes, while deletions are held up on their way',
     among: (drawn) =>
-      calmly(drawn, { startMs: 5_000, maxUnavailable: 3 }, [
+      undisturbed(drawn, { startMs: 5_000, maxUnavailable: 3 }, [
         template('v2', 1),
         ...[3, 20, 37, 54].flatMap((second): readonly Incident[] => [
           ...(['executor-a', 'executor-b'] as const).map(
@@ -143,7 +145,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   people: {
     text: 'somebody pauses, resumes, approves and promotes again and again, at the right moment and at the wrong one',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         { steps: inSteps({}), startMs: 5_000, maxUnavailable: 2 },
         [
@@ -160,7 +162,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   left: {
     text: 'no controller is there when a new template comes in mid-release',
     among: (drawn) =>
-      calmly(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
+      undisturbed(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
         template('v2', 1),
         ...(['controller-a', 'controller-b'] as const).map(
           (slot): Incident => ({ atMs: 8 * SECOND, kind: 'kill', slot, downMs: 2 * MINUTE }),
@@ -171,7 +173,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   tainted: {
     text: 'half of the nodes get a taint that no pod tolerates before the release begins',
     among: (drawn) =>
-      calmly(drawn, { toleratesAll: false, maxUnavailable: 3 }, [
+      undisturbed(drawn, { toleratesAll: false, maxUnavailable: 3 }, [
         ...[0, 2, 4, 6].map((pick): Incident => ({ atMs: 100, kind: 'taint', pick, effect: 'NoSchedule', forMs: 10 * MINUTE })),
         template('v2', 2),
       ]),
@@ -179,7 +181,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   lagging: {
     text: 'the watches of one executor are late by up to half a minute',
     among: (drawn) =>
-      calmly(drawn, { startMs: 1_000, stopMs: 500, maxUnavailable: 2, minReadySeconds: 0, nodes: 12 }, [
+      undisturbed(drawn, { startMs: 1_000, stopMs: 500, maxUnavailable: 2, minReadySeconds: 0, nodes: 12 }, [
         template('v2', 1),
         ...[1, 30, 60].map(
           (second): Incident => ({
@@ -197,7 +199,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   interrupted: {
     text: 'somebody pauses and resumes while pods start slowly',
     among: (drawn) =>
-      calmly(drawn, { startMs: 15_000, maxUnavailable: 2 }, [
+      undisturbed(drawn, { startMs: 15_000, maxUnavailable: 2 }, [
         template('v2', 1),
         ...[4, 10, 16, 22, 28, 34].map((second, at): Incident => ({ atMs: second * SECOND, kind: at % 2 === 0 ? 'pause' : 'resume' })),
       ]),
@@ -205,7 +207,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   overtaken: {
     text: 'two executors stand still with a write of the record in hand, while somebody pauses and resumes; they come back one after the other',
     among: (drawn) =>
-      calmly(drawn, { queue: 'own', nodes: 12, maxUnavailable: 6, startMs: 2_000, stopMs: 100, minReadySeconds: 0 }, [
+      undisturbed(drawn, { queue: 'own', nodes: 12, maxUnavailable: 6, startMs: 2_000, stopMs: 100, minReadySeconds: 0 }, [
         ...(['executor-a', 'executor-b'] as const).map(
           (slot, at): Incident => ({ atMs: 500, kind: 'freezeBefore', slot, write: 'PATCH /batchreleases', forMs: (8 + 8 * at) * SECOND }),
         ),
@@ -217,7 +219,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   behind: {
     text: 'two nodes crash, and are taken first; one executor does not know of it, for its watch of pods is late, and would take others',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         newestFirst,
         [
@@ -234,19 +236,20 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   contested: {
     text: 'a tool sets RollingUpdate back again and again in mid-release',
     among: (drawn) =>
-      calmly(drawn, { declares: 'RollingUpdate', admission: 'none', startMs: 5_000, nodes: 12, maxUnavailable: 1, minReadySeconds: 20 }, [
-        template('v2', 1),
-        ...[10, 18, 26, 34, 42].map((second): Incident => ({ atMs: second * SECOND, kind: 'reapply' })),
-      ]),
+      undisturbed(
+        drawn,
+        { declares: 'RollingUpdate', admission: 'none', startMs: 5_000, nodes: 12, maxUnavailable: 1, minReadySeconds: 20 },
+        [template('v2', 1), ...[10, 18, 26, 34, 42].map((second): Incident => ({ atMs: second * SECOND, kind: 'reapply' }))],
+      ),
   },
   slow: {
     text: 'a pod counts only when it has been Ready for 20 seconds',
-    among: (drawn) => calmly(drawn, { minReadySeconds: 20, startMs: 1_000 }, [template('v2', 1)], 4 * MINUTE),
+    among: (drawn) => undisturbed(drawn, { minReadySeconds: 20, startMs: 1_000 }, [template('v2', 1)], 4 * MINUTE),
   },
   superseded: {
     text: 'a newer template comes while the one before has some nodes, and the pods of the stable one crash; there is budget left',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         {
           startMs: 2_000,
@@ -269,7 +272,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   changing: {
     text: 'pods change between their permit and their deletion',
     among: (drawn) =>
-      calmly(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
+      undisturbed(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
         template('v2', 1),
         ...[2, 4, 6, 8, 10, 12, 14, 16].map((second, at): Incident => ({ atMs: second * SECOND, kind: 'stickPod', pick: at, forMs: 500 })),
       ]),
@@ -277,12 +280,15 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   disabled: {
     text: 'somebody disables the Rollout in mid-release',
     among: (drawn) =>
-      calmly(drawn, { startMs: 5_000, maxUnavailable: 1 }, [template('v2', 1), { atMs: 10 * SECOND, kind: 'disable', forMs: 60 * SECOND }]),
+      undisturbed(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
+        template('v2', 1),
+        { atMs: 10 * SECOND, kind: 'disable', forMs: 60 * SECOND },
+      ]),
   },
   stale: {
     text: 'somebody approves, by action, a step that the release has left while they wrote',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         { steps: inSteps({}), startMs: 1_000, maxUnavailable: '100%', minReadySeconds: 0 },
         [
@@ -295,12 +301,12 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   },
   native: {
     text: 'a release of a DaemonSet whose strategy is taken over for it alone',
-    among: (drawn) => calmly(drawn, { declares: 'RollingUpdate', admission: 'inProcess' }, [template('v2', 1)]),
+    among: (drawn) => undisturbed(drawn, { declares: 'RollingUpdate', admission: 'inProcess' }, [template('v2', 1)]),
   },
   crossing: {
     text: 'an executor stands still with permits decided and not yet written; two nodes crash, another executor takes those, and the first one hears of it late',
     among: (drawn) =>
-      calmly(
+      undisturbed(
         drawn,
         newestFirst,
         [
@@ -318,7 +324,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   tenant: {
     text: 'a tenant forges pods and a ControllerRevision in another namespace as the DaemonSet’s own',
     among: (drawn) =>
-      calmly(drawn, { startMs: 1_000 }, [
+      undisturbed(drawn, { startMs: 1_000 }, [
         template('v2', 1),
         { atMs: 3 * SECOND, kind: 'forgePod', pick: 1, phase: 'running' },
         { atMs: 4 * SECOND, kind: 'forgePod', pick: 4, phase: 'stuck' },
@@ -328,7 +334,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   policies: {
     text: 'admission by policies; a tool sets RollingUpdate back again and again in mid-release',
     among: (drawn) =>
-      calmly(drawn, { declares: 'RollingUpdate', admission: 'policy', startMs: 5_000, maxUnavailable: 1 }, [
+      undisturbed(drawn, { declares: 'RollingUpdate', admission: 'policy', startMs: 5_000, maxUnavailable: 1 }, [
         template('v2', 1),
         ...[6, 12, 18].map((second): Incident => ({ atMs: second * SECOND, kind: 'reapply' })),
       ]),
@@ -336,7 +342,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   asked: {
     text: 'people ask the API to undo and to restart, in a release and after it',
     among: (drawn) =>
-      calmly(drawn, { steps: inSteps({ duration: 5 }), maxUnavailable: 3, startMs: 1_000, minReadySeconds: 0 }, [
+      undisturbed(drawn, { steps: inSteps({ duration: 5 }), maxUnavailable: 3, startMs: 1_000, minReadySeconds: 0 }, [
         template('v2', 1),
         ...(['undo', 'restart', 'undo', 'restart'] as const).map(
           (type, at): Incident => ({ atMs: (10 + 25 * at) * SECOND, kind: 'ask', type, lookedMs: SECOND, waitMs: 0 }),
@@ -368,7 +374,7 @@ const newestFirst: Partial<Schedule['shape']> = {
   steps: inSteps({}),
 }
 
-function calmly(
+function undisturbed(
   { shape, ...rest }: Schedule,
   change: Partial<Schedule['shape']>,
   incidents: readonly Incident[],

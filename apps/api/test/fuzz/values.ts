@@ -100,24 +100,24 @@ function matching(pattern: string): fc.Arbitrary<string> {
 export function nearly(valid: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc
     .tuple(valid, fc.nat(), fc.constantFrom('replace', 'remove', 'add', 'wrap'), oddJson, oddText)
-    .map(([value, at, deed, odd, name]) => bent(value, { at, deed, odd, name }))
+    .map(([value, at, edit, odd, name]) => bent(value, { at, edit, odd, name }))
 }
 
 interface Bend {
   /** Which of the members. */
   readonly at: number
-  readonly deed: string
+  readonly edit: string
   readonly odd: Json
   readonly name: string
 }
 
-function bent(value: Json, { at, deed, odd, name }: Bend): Json {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return deed === 'wrap' ? [value] : odd
+function bent(value: Json, { at, edit, odd, name }: Bend): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return edit === 'wrap' ? [value] : odd
   const entries = Object.entries(value)
   const changed = entries.length === 0 ? 0 : at % entries.length
-  if (deed === 'remove') return fromEntries(entries.filter((_entry, index) => index !== changed))
-  if (deed === 'add' || entries.length === 0) return fromEntries([...entries, [name, odd]])
-  return fromEntries(entries.map(([key, member], index) => [key, index !== changed ? member : deed === 'wrap' ? [member] : odd]))
+  if (edit === 'remove') return fromEntries(entries.filter((_entry, index) => index !== changed))
+  if (edit === 'add' || entries.length === 0) return fromEntries([...entries, [name, odd]])
+  return fromEntries(entries.map(([key, member], index) => [key, index !== changed ? member : edit === 'wrap' ? [member] : odd]))
 }
 
 /** With a member `__proto__` of its own, as JSON can have one. */

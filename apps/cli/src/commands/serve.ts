@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { systemClock } from '@tranche/clock'
 import type { ApiOptions, RunningApi } from '@tranche/api'
-import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
+import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import {
   createThreadJudge,
   LEASE_NAME,
@@ -25,7 +25,7 @@ import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from '../command-io.ts'
 import { readAllowHosts } from '../allow-hosts.ts'
-import { crashPointsOf } from '../crash-at.ts'
+import { failpointsOf } from '../failpoints.ts'
 import type { ProcessOptions } from '../command-options.ts'
 import { reachCluster } from '../desk/reach-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -58,7 +58,7 @@ const TRACES_CLOSE_MS = 2_000
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
   // The REST API keeps nothing that a crash could lose.
-  const crashPoints = options.command === 'api' ? noCrashPoints : crashPointsOf(options.command, io.env, systemClock)
+  const failpoints = options.command === 'api' ? noFailpoints : failpointsOf(options.command, io.env, systemClock)
   const hostRules = readAllowHosts(options.allowHosts)
   const redis = readRedisSettings(options.redis, io.env)
   const tracing = readTracingSettings(io.env)
@@ -92,7 +92,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   if (stop.signal.aborted) return exitCodes.done
 
   const programs = await startPrograms(
-    { ...options, redisSettings: redis, crashPoints, hostRules, log, healthOf, identity, tracer },
+    { ...options, redisSettings: redis, failpoints, hostRules, log, healthOf, identity, tracer },
     sockets,
     cleanup,
   )
@@ -108,7 +108,7 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
 /** What was read and made before anything starts. */
 interface Readings {
   readonly redisSettings: RedisSettings | null
-  readonly crashPoints: CrashPoints
+  readonly failpoints: Failpoints
   readonly hostRules: readonly HostRule[]
   readonly log: Logger
   /** Of each program that is to run; told anew once it has been started. */
@@ -136,7 +136,7 @@ async function startPrograms(
     clock: systemClock,
     log,
     seed,
-    crashPoints: options.crashPoints,
+    failpoints: options.failpoints,
     tracer,
     ...metrics,
     ...(namespaces !== undefined && { namespaces }),

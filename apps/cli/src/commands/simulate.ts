@@ -1,6 +1,6 @@
 import type { SimFaults } from '@tranche/api-schema'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
-import { type CrashPoints, noCrashPoints } from '@tranche/crash-points'
+import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createThreadJudge, type RunningController, startController, startWitness } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
@@ -11,7 +11,7 @@ import { createInProcessQueue } from '@tranche/queue'
 import type { RecordedWrite } from '@tranche/recording'
 import type { CommandIo } from '../command-io.ts'
 import { readAllowHosts } from '../allow-hosts.ts'
-import { crashPointsOf } from '../crash-at.ts'
+import { failpointsOf } from '../failpoints.ts'
 import type { SimulationOptions } from '../command-options.ts'
 import { demoKey } from '../dev/demo-objects.ts'
 import { driveClock } from '../dev/drive-clock.ts'
@@ -48,12 +48,12 @@ export async function simulate(options: SimulationOptions, io: CommandIo): Promi
   const document = options.faults === undefined ? undefined : readFaultsFile(options.faults)
   const clock = options.virtual ? new VirtualClock() : systemClock
   const allowHosts = readAllowHosts(options.allowHosts)
-  const crashPoints = options.command === 'dev' ? crashPointsOf('dev', io.env, clock) : noCrashPoints
+  const failpoints = options.command === 'dev' ? failpointsOf('dev', io.env, clock) : noFailpoints
   const stop = listenForStop(STOP_GRACE_MS)
   const files = watchFiles()
   try {
     const signal = AbortSignal.any([stop.signal, files.broken])
-    const code = await driveClock(clock, runSession(options, { io, clock, signal, files, document, crashPoints, allowHosts }))
+    const code = await driveClock(clock, runSession(options, { io, clock, signal, files, document, failpoints, allowHosts }))
     files.check()
     return code
   } catch (error) {
@@ -85,7 +85,7 @@ function watchFiles(): FileWatch {
 
 async function runSession(
   options: SimulationOptions,
-  ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files' | 'document' | 'crashPoints' | 'allowHosts'>,
+  ports: Pick<Session, 'io' | 'clock' | 'signal' | 'files' | 'document' | 'failpoints' | 'allowHosts'>,
 ): Promise<ExitCode> {
   await using cleanup = new AsyncDisposableStack()
   const screen = cleanup.adopt(createReleaseScreen(ports.io, options.colors), ({ close }) => close())
@@ -104,7 +104,7 @@ interface Session {
   readonly signal: AbortSignal
   readonly log: Logger
   readonly files: FileWatch
-  readonly crashPoints: CrashPoints
+  readonly failpoints: Failpoints
   readonly allowHosts: readonly HostRule[]
   /** Faults to begin with. */
   readonly document: SimFaults | undefined
@@ -166,11 +166,11 @@ function toSettings({ options, clock, cleanup, recorded, log, files }: Session):
 }
 
 function startPrograms(session: Session, simulation: Simulation): readonly (RunningController | RunningExecutor)[] {
-  const { options, cleanup, clock, log, crashPoints, allowHosts } = session
+  const { options, cleanup, clock, log, failpoints, allowHosts } = session
   const { controller, executor } = fieldManagers
   const queue = cleanup.adopt(createInProcessQueue({ clock, log }), (open) => open.close(QUEUE_CLOSE_MS))
   const { admission, seed } = options
-  const common = { clock, log, queue, seed, crashPoints }
+  const common = { clock, log, queue, seed, failpoints }
   // In virtual time nobody waits, and everything happens in one order.
   const judge = options.virtual ? {} : { judge: cleanup.adopt(createThreadJudge({ clock }), (open) => open.close()) }
   const running = [

@@ -23,7 +23,7 @@ export function addPlanCommand(program: Command, io: CommandIo, exit: Exit): voi
       collect,
     )
     .option('-R, --recursive', 'look into the folders in a folder too')
-    .option('--if <accident>', "what goes wrong, such as 'node-7 fails' or '5% crash'; may be given again", collect)
+    .option('--if <fault>', "what goes wrong, such as 'node-7 fails' or '5% crash'; may be given again", collect)
     .option('--approve-after <time>', 'how long a person takes to approve a step, such as 10m', '0s')
     .addHelpText(
       'after',
@@ -46,7 +46,7 @@ Examples:
     )
     .action(async (name: string | undefined, values: Values) => {
       const image = textOf(values, 'image')
-      const accidents = listOf(values, 'if')
+      const injectedFaults = listOf(values, 'if')
       const options = {
         access: toAccessOptions(values, io.env),
         output: toOutputOptions(values, ['json', 'yaml', 'wide']),
@@ -55,7 +55,7 @@ Examples:
         recursive: values['recursive'] === true,
         request: {
           ...(image !== undefined && { image }),
-          ...(accidents.length > 0 && { if: accidents }),
+          ...(injectedFaults.length > 0 && { if: injectedFaults }),
           approveAfterSeconds: toSeconds(textOf(values, 'approveAfter') ?? '0s'),
         },
       }

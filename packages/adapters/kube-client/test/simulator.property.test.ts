@@ -23,12 +23,12 @@ const names = ['a', 'b', 'c', 'd']
 /** Longer than the idle timeout, the longest back-off and a bookmark interval together. */
 const LONG_ENOUGH_MS = 150_000 + 4 * 30_000 + 120_000
 
-type Deed =
+type Operation =
   | readonly ['put' | 'remove' | 'remake', number, number]
   | readonly ['wait', number, number]
   | readonly ['compact', number, number]
 
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(fc.constantFrom('put', 'remove', 'remake'), fc.nat(3), fc.nat(99)) },
   { weight: 3, arbitrary: fc.tuple(fc.constant('wait'), fc.oneof(fc.nat(50), fc.nat(3_000)), fc.constant(0)) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('compact'), fc.constant(0), fc.constant(0)) },
@@ -37,11 +37,11 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
 describe('against the simulator, over its wire form and on virtual time', () => {
   it('a reflector equals the server after any writes and any faults', async () => {
     const story = fc.record({
-      deeds: fc.array(deed, { maxLength: 40, size: 'max' }),
+      operations: fc.array(operation, { maxLength: 40, size: 'max' }),
       luck: fc.array(fc.nat(99), { minLength: 8, maxLength: 40, size: 'max' }),
     })
     await fc.assert(
-      fc.asyncProperty(story, fc.nat(), async ({ deeds, luck }, seed) => {
+      fc.asyncProperty(story, fc.nat(), async ({ operations, luck }, seed) => {
         const cluster = startCluster(seed)
         const reflector = createReflector<string, ConfigMap>({
           client: cluster.watched,
@@ -54,7 +54,7 @@ describe('against the simulator, over its wire form and on virtual time', () => 
         })
         const run = reflector.start()
         cluster.server.useFaults(unluckyFor('watched', luck))
-        for (const one of deeds) await cluster.during(perform(cluster, one))
+        for (const one of operations) await cluster.during(perform(cluster, one))
         cluster.server.useFaults(undefined)
         await cluster.passTime(LONG_ENOUGH_MS)
 
@@ -139,7 +139,7 @@ function startCluster(seed: number) {
 
 type Cluster = ReturnType<typeof startCluster>
 
-async function perform({ server, writer, clock }: Cluster, [what, which, value]: Deed): Promise<void> {
+async function perform({ server, writer, clock }: Cluster, [what, which, value]: Operation): Promise<void> {
   const name = names[which] ?? ''
   const key = { namespace: 'default', name }
   if (what === 'wait') return new Promise((resolve) => void clock.setTimer(which, resolve))

@@ -3,8 +3,8 @@ import { refusalsFor } from '@tranche/planner'
 import { refusalOf } from '@tranche/actions'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { settle } from '../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
+import { settle } from '../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
 
 const steps: readonly RolloutStep[] = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 const happening = fc.oneof(
@@ -30,15 +30,15 @@ it('refuses nothing that the controller would accept, and lets pass only what th
   const ends = { accepted: 0, refused: 0 }
   fc.assert(
     fc.property(fc.array(happening, { minLength: 1, maxLength: 6 }), (all) => {
-      const toy = new ToyCluster({ steps })
-      settle(toy)
+      const fake = new FakeCluster({ steps })
+      settle(fake)
       for (const [at, one] of all.entries()) {
-        happen(toy, one, `action-${at}`)
-        rest(toy, one)
+        happen(fake, one, `action-${at}`)
+        rest(fake, one)
         for (const type of rolloutActionTypes)
-          for (const body of bodiesFor(toy, type)) {
-            const [ours, theirs] = judged(toy, type, body)
-            const said = `${type} ${JSON.stringify(body)}: ${ours} | ${theirs} | ${JSON.stringify(toy.rollout?.status)}`
+          for (const body of bodiesFor(fake, type)) {
+            const [ours, theirs] = judged(fake, type, body)
+            const said = `${type} ${JSON.stringify(body)}: ${ours} | ${theirs} | ${JSON.stringify(fake.rollout?.status)}`
             if (ours !== null) expect(theirs, said).not.toBeNull()
             if (ours === null && theirs !== null) expect(theirs, said).toMatch(lateOnly)
             ends[ours === null ? 'accepted' : 'refused']++
@@ -51,26 +51,26 @@ it('refuses nothing that the controller would accept, and lets pass only what th
 })
 
 it('an abort alone is written and accepted while the policy is missing (G9)', () => {
-  const toy = new ToyCluster({ steps })
-  settle(toy)
-  toy.setImage('v2')
-  settle(toy)
-  toy.readsAs = (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })
-  settle(toy)
-  expect(judged(toy, 'abort', { expectedStep: 1 })).toEqual([null, null])
+  const fake = new FakeCluster({ steps })
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  fake.readsAs = (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })
+  settle(fake)
+  expect(judged(fake, 'abort', { expectedStep: 1 })).toEqual([null, null])
   for (const type of ['approve', 'promote'] as const)
-    expect(judged(toy, type, { expectedStep: 1 })[1]).toMatch(/^the Rollout is stalled: .*there is no such ReleasePolicy/)
+    expect(judged(fake, type, { expectedStep: 1 })[1]).toMatch(/^the Rollout is stalled: .*there is no such ReleasePolicy/)
 })
 
 /** Until the status says what has happened. A failure is looked at before the release of the toy, which nothing watches, finds none. */
-function rest(toy: ToyCluster, { kind }: Happening): void {
-  if (kind !== 'failure') return settle(toy)
-  for (let passes = 0; passes < 4; passes++) toy.passRollout()
+function rest(fake: FakeCluster, { kind }: Happening): void {
+  if (kind !== 'failure') return settle(fake)
+  for (let passes = 0; passes < 4; passes++) fake.passRollout()
 }
 
 /** Why REST and the command line would not write the action, and why the controller would not carry it out; null where they would. */
-function judged(toy: ToyCluster, type: RolloutActionType, body: ActionBody): readonly [string | null, string | null] {
-  const view = toy.rolloutView()
+function judged(fake: FakeCluster, type: RolloutActionType, body: ActionBody): readonly [string | null, string | null] {
+  const view = fake.rolloutView()
   if (view === null) throw new Error('the Rollout is gone')
   const { expectedStep, revision, step, full } = body
   const said = {
@@ -84,44 +84,44 @@ function judged(toy: ToyCluster, type: RolloutActionType, body: ActionBody): rea
 }
 
 /** Bodies of an action: for the present release, and for another one. An `approve` or `jump` without a step is refused before that. */
-function bodiesFor(toy: ToyCluster, type: RolloutActionType): readonly ActionBody[] {
-  const { currentStepIndex: expectedStep = 1, canaryRevision: revision = 'none' } = toy.rollout?.status?.canaryStatus ?? {}
+function bodiesFor(fake: FakeCluster, type: RolloutActionType): readonly ActionBody[] {
+  const { currentStepIndex: expectedStep = 1, canaryRevision: revision = 'none' } = fake.rollout?.status?.canaryStatus ?? {}
   if (type === 'approve') return [{ expectedStep }, { expectedStep: expectedStep + 1 }, { expectedStep, revision }]
   if (type === 'jump') return [1, 3, 9].map((step) => ({ expectedStep, step }))
   if (type === 'promote') return [{}, { full: true }, { revision: 'other' }]
   return type === 'retry' ? [{}, { revision }, { revision: 'hash-v2' }, { revision: 'hash-v3' }] : [{}, { revision }, { expectedStep }]
 }
 
-function happen(toy: ToyCluster, one: Happening, id: string): void {
+function happen(fake: FakeCluster, one: Happening, id: string): void {
   switch (one.kind) {
     case 'image':
-      return toy.setImage(one.image)
+      return fake.setImage(one.image)
     case 'pause':
-      return toy.pause(one.paused)
+      return fake.pause(one.paused)
     case 'action':
-      return act(toy, one, id)
+      return act(fake, one, id)
     case 'failure':
-      return toy.release?.status?.flight === undefined ? undefined : toy.latch({ reason: one.reason, action: one.action })
+      return fake.release?.status?.flight === undefined ? undefined : fake.latch({ reason: one.reason, action: one.action })
     case 'steps':
-      return toy.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { steps: steps.slice(-one.left) } } }))
+      return fake.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { steps: steps.slice(-one.left) } } }))
     case 'budget': {
-      const { spec } = toy.daemonSet
-      return toy.editDaemonSet({
+      const { spec } = fake.daemonSet
+      return fake.editDaemonSet({
         spec: { ...spec, updateStrategy: { ...spec.updateStrategy, rollingUpdate: { maxUnavailable: one.maxUnavailable } } },
       })
     }
     case 'disabled':
-      return toy.editRollout((spec) => ({ ...spec, disabled: one.disabled }))
+      return fake.editRollout((spec) => ({ ...spec, disabled: one.disabled }))
     case 'workload':
-      return toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: one.name } }))
+      return fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: one.name } }))
     default:
       return one satisfies never
   }
 }
 
-function act(toy: ToyCluster, { type, full }: Happening & { readonly kind: 'action' }, id: string): void {
-  const { canaryStatus, heldRevisions } = toy.rollout?.status ?? {}
+function act(fake: FakeCluster, { type, full }: Happening & { readonly kind: 'action' }, id: string): void {
+  const { canaryStatus, heldRevisions } = fake.rollout?.status ?? {}
   const held = heldRevisions?.[0]?.revision
-  if (type === 'retry' && held !== undefined) return toy.act({ id, type, revision: held })
-  toy.act({ id, type, expectedStep: canaryStatus?.currentStepIndex ?? 1, ...(type === 'jump' && { step: 1 }), ...(full && { full }) })
+  if (type === 'retry' && held !== undefined) return fake.act({ id, type, revision: held })
+  fake.act({ id, type, expectedStep: canaryStatus?.currentStepIndex ?? 1, ...(type === 'jump' && { step: 1 }), ...(full && { full }) })
 }

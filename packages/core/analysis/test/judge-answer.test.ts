@@ -135,7 +135,7 @@ describe('judgeAnswer of Prometheus', () => {
 
   it.each(Object.entries(cases))('%s', (_name, { analysis, answer, want }) => {
     const asked = { name: 'errors', prometheus: { address: 'http://prometheus.example', query: 'up' }, ...analysis }
-    expect(judged(asked, { ...calmAnswer, ...answer })).toEqual(want)
+    expect(judged(asked, { ...baseAnswer, ...answer })).toEqual(want)
   })
 })
 
@@ -185,11 +185,11 @@ describe('judgeAnswer of any server', () => {
 
   it.each(Object.entries(cases))('%s', (_name, { analysis, answer, want }) => {
     const asked = { name: 'health', http: { url: 'http://health.example' }, ...analysis }
-    expect(judged(asked, { ...calmAnswer, ...answer })).toEqual(want)
+    expect(judged(asked, { ...baseAnswer, ...answer })).toEqual(want)
   })
 })
 
-const calmAnswer: MetricAnswer = { status: 200, contentType: 'application/json', body: '', conceal: (text) => text }
+const baseAnswer: MetricAnswer = { status: 200, contentType: 'application/json', body: '', conceal: (text) => text }
 
 function json(body: unknown): Partial<MetricAnswer> {
   return { body: JSON.stringify(body) }

@@ -3,8 +3,8 @@ import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tran
 import { nodeScopeText } from '@tranche/flight'
 import { batchScope } from '@tranche/planner'
 import type { ReleaseFacts } from '@tranche/reports'
-import { aView, NOW_MS, type ViewFields } from '../../../../test/toys/build-view.ts'
-import type { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
+import { aView, NOW_MS, type ViewFields } from '../../../../test/fakes/build-view.ts'
+import type { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
 
 /** What a test says of a Rollout beside its BatchRelease. */
 export interface FactsFields extends ViewFields {
@@ -68,8 +68,8 @@ export function aReading(fields: FactsFields = {}): ReleaseFacts {
 }
 
 /** @returns what somebody reads of a toy now */
-export function readToy(toy: ToyCluster): ReleaseFacts {
-  const view = toy.rolloutView()
+export function readFakeCluster(fake: FakeCluster): ReleaseFacts {
+  const view = fake.rolloutView()
   if (view === null) throw new Error('the Rollout is gone')
   const { rollout, release, daemonSet, revisions, fleet, nowMs, monotonicMs } = view
   return { rollout, release, daemonSet, revisions, fleet: daemonSet === undefined ? undefined : fleet, nowMs, monotonicMs }

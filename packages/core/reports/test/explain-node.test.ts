@@ -1,6 +1,6 @@
 import { explainNode } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
-import { permitFor } from '../../../../test/toys/build-view.ts'
+import { permitFor } from '../../../../test/fakes/build-view.ts'
 import { aReading, type FactsFields } from './build-facts.ts'
 
 const spread = { nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] } }

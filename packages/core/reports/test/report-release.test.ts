@@ -2,9 +2,9 @@ import type { RolloutStep } from '@tranche/api-schema'
 import { RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
 import { explainRollout, reportBatches, reportHistory, reportRevisions, reportRollout } from '@tranche/reports'
 import { describe, expect, it } from 'vitest'
-import { settle } from '../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../test/toys/toy-cluster.ts'
-import { aReading, type FactsFields, READ_MS, readToy } from './build-facts.ts'
+import { settle } from '../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'
+import { aReading, type FactsFields, READ_MS, readFakeCluster } from './build-facts.ts'
 
 const steps: readonly RolloutStep[] = [
   { replicas: '40%', pause: {} },
@@ -233,48 +233,48 @@ describe('the batches of a release', () => {
   })
 
   it('all lie ahead before the first release', () => {
-    const toy = aToy()
-    expect(reportBatches(readToy(toy)).map(({ state }) => state)).toEqual(['ahead', 'ahead'])
-    expect(reportRollout(readToy(toy)).steps.map(({ state, pause }) => `${state} ${pause}`)).toEqual(['ahead person', 'ahead 60s'])
+    const fake = aFakeCluster()
+    expect(reportBatches(readFakeCluster(fake)).map(({ state }) => state)).toEqual(['ahead', 'ahead'])
+    expect(reportRollout(readFakeCluster(fake)).steps.map(({ state, pause }) => `${state} ${pause}`)).toEqual(['ahead person', 'ahead 60s'])
   })
 
   it('are all done after it, and the last one holds what followed it', () => {
-    const toy = aToy()
-    toy.setImage('v2')
-    settle(toy)
-    toy.act({ id: '1', type: 'promote' })
-    settle(toy)
-    expect(reportBatches(readToy(toy)).map(({ state, nodes }) => `${state} ${nodes}`)).toEqual(['done 2', 'done 5'])
+    const fake = aFakeCluster()
+    fake.setImage('v2')
+    settle(fake)
+    fake.act({ id: '1', type: 'promote' })
+    settle(fake)
+    expect(reportBatches(readFakeCluster(fake)).map(({ state, nodes }) => `${state} ${nodes}`)).toEqual(['done 2', 'done 5'])
   })
 })
 
 describe('the revisions of a DaemonSet', () => {
   it('are told newest first, with their roles, their nodes, and which is held', () => {
-    const toy = aToy()
-    toy.setImage('v2')
-    settle(toy)
+    const fake = aFakeCluster()
+    fake.setImage('v2')
+    settle(fake)
     const reported = (): readonly string[] =>
-      reportRevisions(readToy(toy)).map(({ revision, role, nodes, held }) => `${revision} ${role} ${nodes} ${held}`)
+      reportRevisions(readFakeCluster(fake)).map(({ revision, role, nodes, held }) => `${revision} ${role} ${nodes} ${held}`)
     expect(reported()).toEqual(['hash-v2 canary 2 false', 'hash-v1 stable 3 false'])
-    toy.setImage('v3')
-    settle(toy)
+    fake.setImage('v3')
+    settle(fake)
     expect(reported()).toEqual(['hash-v3 canary 2 false', 'hash-v2 none 0 false', 'hash-v1 stable 3 false'])
-    toy.act({ id: '1', type: 'abort' })
-    settle(toy)
+    fake.act({ id: '1', type: 'abort' })
+    settle(fake)
     expect(reported()).toEqual(['hash-v1 stable 5 false', 'hash-v3 none 0 true', 'hash-v2 none 0 false'])
   })
 })
 
 describe('the history of a Rollout', () => {
   it('has the latest releases with their images, and of the one that runs what it comes to', () => {
-    const toy = aToy()
-    toy.setImage('v2')
-    settle(toy)
-    const [running] = reportHistory(readToy(toy)).releases ?? []
+    const fake = aFakeCluster()
+    fake.setImage('v2')
+    settle(fake)
+    const [running] = reportHistory(readFakeCluster(fake)).releases ?? []
     expect(running).toMatchObject({ revision: 'hash-v2', number: 2, images: ['v2'], result: 'Waiting' })
-    toy.setImage('v3')
-    settle(toy)
-    expect(reportHistory(readToy(toy)).releases?.map(({ revision, result }) => [revision, result])).toEqual([
+    fake.setImage('v3')
+    settle(fake)
+    expect(reportHistory(readFakeCluster(fake)).releases?.map(({ revision, result }) => [revision, result])).toEqual([
       ['hash-v3', 'Waiting'],
       ['hash-v2', 'Superseded'],
     ])
@@ -303,10 +303,10 @@ describe('the history of a Rollout', () => {
   })
 })
 
-function aToy(): ToyCluster {
-  const toy = new ToyCluster({ steps })
-  settle(toy)
-  return toy
+function aFakeCluster(): FakeCluster {
+  const fake = new FakeCluster({ steps })
+  settle(fake)
+  return fake
 }
 
 function waiting(reason: string, message: string): NonNullable<FactsFields['status']> {

@@ -2,8 +2,8 @@ import { type ClusterSnapshot, durationMs, type ForecastRequest, type Rollout } 
 import { AppError } from '@tranche/errors'
 import { KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, isSameJson, keyOf, type Pod } from '@tranche/kube-types'
-import type { Accident } from './accidents.ts'
-import { type Chronicle, isReady, nodeOf, revisionOf } from './chronicle.ts'
+import type { InjectedFault } from './injected-faults.ts'
+import { type Timeline, isReady, nodeOf, revisionOf } from './timeline.ts'
 import { during, type SimulatedCluster } from './simulated-cluster.ts'
 
 /** A release is given up on after so long in the copy's own time. */
@@ -49,15 +49,15 @@ function rejected(error: KubeStatusError): AppError {
 }
 
 /** Approves every step that waits for a person, once each time it comes to wait. */
-export function approveSteps({ client, clock, simulator }: SimulatedCluster, chronicle: Chronicle, request: ForecastRequest): void {
+export function approveSteps({ client, clock, simulator }: SimulatedCluster, timeline: Timeline, request: ForecastRequest): void {
   let approved = ''
   const look = (): void => {
-    const { rollout } = chronicle
+    const { rollout } = timeline
     const wait = waitForPerson(rollout)
     if (wait === undefined || wait === approved) return
     approved = wait
     clock.setTimer((request.approveAfterSeconds ?? 0) * 1000, () => {
-      if (waitForPerson(chronicle.rollout) !== wait) return
+      if (waitForPerson(timeline.rollout) !== wait) return
       const body = { status: { canaryStatus: { currentStepState: 'StepReady' } } }
       client.patch(resourcePaths.rollouts, keyOf(rollout), { type: 'merge', body }, { subresource: 'status' }).catch(() => {
         approved = ''
@@ -77,22 +77,22 @@ export function approveSteps({ client, clock, simulator }: SimulatedCluster, chr
  */
 export function killMachines(
   { clock, simulator }: Pick<SimulatedCluster, 'clock' | 'simulator'>,
-  chronicle: Pick<Chronicle, 'canary'>,
-  accidents: readonly Accident[],
+  timeline: Pick<Timeline, 'canary'>,
+  injectedFaults: readonly InjectedFault[],
 ): readonly string[] {
   const mishaps: string[] = []
   const kill = (node: string): void =>
     void simulator.nodes.kill(node).catch((error: unknown) => {
       mishaps.push(`not played: ${node} could not be made to fail (${error instanceof Error ? error.message : String(error)})`)
     })
-  const failing = accidents.filter(({ kind }) => kind === 'Fails')
+  const failing = injectedFaults.filter(({ kind }) => kind === 'Fails')
   if (failing.length === 0) return mishaps
   const stop = simulator.server.observe(({ kind, object }) => {
     const pod = object as unknown as Pod
-    if (kind !== 'Pod' || chronicle.canary === undefined || revisionOf(pod) !== chronicle.canary || !isReady(pod)) return
-    for (const accident of failing.filter(({ nodes }) => nodes.has(nodeOf(pod)))) {
-      failing.splice(failing.indexOf(accident), 1)
-      for (const node of accident.nodes) clock.setTimer(0, () => kill(node))
+    if (kind !== 'Pod' || timeline.canary === undefined || revisionOf(pod) !== timeline.canary || !isReady(pod)) return
+    for (const injectedFault of failing.filter(({ nodes }) => nodes.has(nodeOf(pod)))) {
+      failing.splice(failing.indexOf(injectedFault), 1)
+      for (const node of injectedFault.nodes) clock.setTimer(0, () => kill(node))
     }
     if (failing.length === 0) stop()
   })
@@ -119,20 +119,20 @@ export interface UntilOver {
  *
  * @throws the signal's reason once it aborts; what ended a program before its time
  */
-export async function untilOver({ clock, failed }: SimulatedCluster, chronicle: Chronicle, options: UntilOver): Promise<void> {
+export async function untilOver({ clock, failed }: SimulatedCluster, timeline: Timeline, options: UntilOver): Promise<void> {
   let failure: { readonly error: unknown } | undefined
   failed.catch((error: unknown) => (failure = { error }))
   const tick = (): void => void clock.setTimer(LOOK_MS, tick)
   tick()
   const isOver = (): boolean =>
-    failure !== undefined || options.signal?.aborted === true || hasEnded(chronicle, clock.monotonicMs(), options)
+    failure !== undefined || options.signal?.aborted === true || hasEnded(timeline, clock.monotonicMs(), options)
   await clock.run({ done: isOver, untilMs: HORIZON_MS })
   if (failure !== undefined) throw failure.error
   options.signal?.throwIfAborted()
 }
 
-function hasEnded(chronicle: Chronicle, nowMs: number, { quietMs }: UntilOver): boolean {
-  const { endedMs, begunMs, movedMs, stalledMs } = chronicle
+function hasEnded(timeline: Timeline, nowMs: number, { quietMs }: UntilOver): boolean {
+  const { endedMs, begunMs, movedMs, stalledMs } = timeline
   if (endedMs !== null) return true
   if (stalledMs !== null && nowMs - Math.max(stalledMs, movedMs) > STALLED_MS) return true
   return nowMs - movedMs > (begunMs === null ? BEGIN_MS : quietMs)

@@ -1,8 +1,8 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { resolveLimit, templateText } from '@tranche/planner'
-import { parseAccidents, withDeadNodes } from './accidents.ts'
-import { createChronicle, revisionOf } from './chronicle.ts'
+import { parseInjectedFaults, withDeadNodes } from './injected-faults.ts'
+import { createTimeline, revisionOf } from './timeline.ts'
 import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from './drive-release.ts'
 import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned-change.ts'
 import { createLives } from './pod-lives.ts'
@@ -35,9 +35,9 @@ export async function forecast<R extends Reflection>(
 ): Promise<Forecast> {
   const { signal, manifests = {} } = options
   signal?.throwIfAborted()
-  const accidents = parseAccidents(request.if ?? [], snapshot.nodes)
+  const injectedFaults = parseInjectedFaults(request.if ?? [], snapshot.nodes)
   const ruled = withPlannedRules(snapshot, manifests)
-  const current = { ...ruled, nodes: withDeadNodes(ruled.nodes, accidents) }
+  const current = { ...ruled, nodes: withDeadNodes(ruled.nodes, injectedFaults) }
   const { daemonSet } = current
   if (daemonSet === undefined) throw workloadNotFound(current)
   const planned = plannedDaemonSet(daemonSet, request, manifests)
@@ -45,7 +45,7 @@ export async function forecast<R extends Reflection>(
   const times = measurePods({ snapshot, daemonSet, planned, limit })
   let nowMs = (): number => 0
   let done = 0
-  const chronicle = createChronicle({
+  const timeline = createTimeline({
     ...current,
     daemonSet,
     isOvertaken: templateText(planned.spec.template) !== templateText(daemonSet.spec.template),
@@ -53,29 +53,29 @@ export async function forecast<R extends Reflection>(
     nowMs: () => nowMs(),
     onUpdated: () => options.onProgress?.(Math.min(++done, current.pods.length), current.pods.length),
   })
-  const crashing = new Set(accidents.flatMap(({ kind, nodes }) => (kind === 'Crashes' ? [...nodes] : [])))
+  const crashing = new Set(injectedFaults.flatMap(({ kind, nodes }) => (kind === 'Crashes' ? [...nodes] : [])))
   const lives = createLives({
     times,
     pods: current.pods,
     takenAtMs: current.takenAtMs,
     nowMs: () => nowMs(),
-    crashes: (pod) => crashing.has(pod.spec?.nodeName ?? '') && revisionOf(pod) === chronicle.canary,
+    crashes: (pod) => crashing.has(pod.spec?.nodeName ?? '') && revisionOf(pod) === timeline.canary,
     simulated: new Set(current.nodes.filter(isSimulated).map(({ metadata }) => metadata.name)),
   })
   const cluster = await simulateCluster(current, {
     programs,
     lives,
-    onWrite: (write) => chronicle.take(write),
-    rollout: () => chronicle.rollout,
-    release: () => chronicle.release,
+    onWrite: (write) => timeline.take(write),
+    rollout: () => timeline.rollout,
+    release: () => timeline.release,
     onClock: (clock) => (nowMs = () => clock.monotonicMs()),
   })
   try {
     await changeDaemonSet(cluster, daemonSet, planned)
-    approveSteps(cluster, chronicle, request)
-    const mishaps = killMachines(cluster, chronicle, accidents)
-    await untilOver(cluster, chronicle, { quietMs: quietMs(current, request), ...(signal && { signal }) })
-    return toForecast({ snapshot: current, daemonSet: planned, request, chronicle, times, mishaps })
+    approveSteps(cluster, timeline, request)
+    const mishaps = killMachines(cluster, timeline, injectedFaults)
+    await untilOver(cluster, timeline, { quietMs: quietMs(current, request), ...(signal && { signal }) })
+    return toForecast({ snapshot: current, daemonSet: planned, request, timeline, times, mishaps })
   } finally {
     await cluster.end()
   }
@@ -87,7 +87,7 @@ export async function forecast<R extends Reflection>(
  * @throws as forecast
  */
 export function checkForecast(snapshot: ClusterSnapshot, request: ForecastRequest): void {
-  parseAccidents(request.if ?? [], snapshot.nodes)
+  parseInjectedFaults(request.if ?? [], snapshot.nodes)
   if (snapshot.daemonSet === undefined) throw workloadNotFound(snapshot)
   plannedDaemonSet(snapshot.daemonSet, request, {})
 }

@@ -1,7 +1,7 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import { type Pod, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { type Admission, resources } from '@tranche/sim-api'
-import { nodeOf, revisionOf } from './chronicle.ts'
+import { nodeOf, revisionOf } from './timeline.ts'
 
 /**
  * Gives pods that come up by a permit the labels of their release as they are made, which the controller would give them one by one: a write

@@ -1,13 +1,13 @@
 import { isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Node } from '@tranche/kube-types'
 import { batchScope, hashOf, isInScope, templateOf, templateText, type OrderReason, orderReasonOf } from '@tranche/planner'
-import { nodeOf, revisionOf, type Taken } from './chronicle.ts'
+import { nodeOf, revisionOf, type Taken } from './timeline.ts'
 import type { ForecastInputs } from './to-forecast.ts'
 
 /** @returns says of a node why it was its turn */
-export function createOrderReasons({ snapshot, chronicle }: ForecastInputs): (taken: Taken) => string {
+export function createOrderReasons({ snapshot, timeline }: ForecastInputs): (taken: Taken) => string {
   const nodes = new Map(snapshot.nodes.map((node) => [node.metadata.name, toFleetNode(node)]))
-  const { canaryRevision: canary = '', stableRevision: stable, nodes: rules } = chronicle.firstSpec ?? {}
+  const { canaryRevision: canary = '', stableRevision: stable, nodes: rules } = timeline.firstSpec ?? {}
   const textOf = (taken: Taken): string => {
     const node = nodes.get(taken.node)
     const pod = toFleetPod(taken.pod, undefined, { nowMs: 0, monotonicMs: 0 })
@@ -45,13 +45,13 @@ function orderReasonText(reason: OrderReason, batch: number): string {
 const orderText: Readonly<Record<string, string>> = { Oldest: 'oldest pod first', Newest: 'newest pod first', Name: 'by name' }
 
 /** @returns says of a node why it is not updated; undefined where the DaemonSet has nothing to do with it */
-export function createUntaken({ snapshot, daemonSet, chronicle }: ForecastInputs): (node: Node) => string | undefined {
+export function createUntaken({ snapshot, daemonSet, timeline }: ForecastInputs): (node: Node) => string | undefined {
   const podsByNode = Map.groupBy(snapshot.pods, nodeOf)
   const planned = templateText(daemonSet.spec.template)
   const target = snapshot.revisions.find((one) => templateText(templateOf(one)) === planned)
-  const released = chronicle.canary ?? (target && hashOf(target))
-  const updated = chronicle.canary === undefined ? new Set() : chronicle.nodesWith(chronicle.canary)
-  const scope = batchScope(chronicle.firstSpec?.nodes, null)
+  const released = timeline.canary ?? (target && hashOf(target))
+  const updated = timeline.canary === undefined ? new Set() : timeline.nodesWith(timeline.canary)
+  const scope = batchScope(timeline.firstSpec?.nodes, null)
   return (object) => {
     const node = toFleetNode(object)
     const pods = podsByNode.get(node.name) ?? []
@@ -61,6 +61,6 @@ export function createUntaken({ snapshot, daemonSet, chronicle }: ForecastInputs
     if (!node.ready) return 'NotReady: passed over, and done when it is back'
     if (!isInScope(scope, node)) return 'excluded by nodes.exclude of the policy'
     if (updated.has(node.name)) return 'comes up with the new version by itself'
-    return chronicle.begunMs === null ? 'nothing is released' : 'the release does not get there'
+    return timeline.begunMs === null ? 'nothing is released' : 'the release does not get there'
   }
 }

@@ -1,7 +1,7 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest, Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import { hashOf, templateOf, templateText } from '@tranche/planner'
-import { type BatchTimes, type Chronicle, revisionOf, type Taken } from './chronicle.ts'
+import { type BatchTimes, type Timeline, revisionOf, type Taken } from './timeline.ts'
 import { etaRange, toSeconds } from './eta-range.ts'
 import { assumptionsOf } from './assumptions.ts'
 import { createOrderReasons, createUntaken } from './order-reason.ts'
@@ -13,7 +13,7 @@ export interface ForecastInputs {
   /** With the planned change. */
   readonly daemonSet: DaemonSet
   readonly request: ForecastRequest
-  readonly chronicle: Chronicle
+  readonly timeline: Timeline
   readonly times: PodTimes
   /** What was asked for and could not be played, for a person; one sentence each, without full stop. */
   readonly mishaps: readonly string[]
@@ -21,31 +21,31 @@ export interface ForecastInputs {
 
 /** Tells what was played. */
 export function toForecast(inputs: ForecastInputs): Forecast {
-  const { chronicle, daemonSet } = inputs
+  const { timeline, daemonSet } = inputs
   const outcome = outcomeOf(inputs)
-  const first = chronicle.taken.filter(isOfFirst(chronicle))
+  const first = timeline.taken.filter(isOfFirst(timeline))
   const hit = nodesHit(inputs, outcome, first)
   return {
     nodes: [...takenNodes(inputs, first), ...otherNodes(inputs, first)],
-    etaSeconds: outcome === 'Completes' || outcome === 'RollsBack' ? etaOf(inputs, chronicle.endedMs ?? 0) : null,
+    etaSeconds: outcome === 'Completes' || outcome === 'RollsBack' ? etaOf(inputs, timeline.endedMs ?? 0) : null,
     peakUnavailable: peakOf(inputs),
-    maxUnavailable: chronicle.limit,
+    maxUnavailable: timeline.limit,
     outcome,
     nodesHit: hit,
     message: messageOf(inputs, outcome, hit),
-    batches: batchesOf(chronicle),
+    batches: batchesOf(timeline),
     assumptions: assumptionsOf({ ...inputs, minReadySeconds: daemonSet.spec.minReadySeconds ?? 0 }),
   }
 }
 
 /** The release that was asked about; what follows it takes it back. */
-function isOfFirst({ taken, batches }: Chronicle): (one: Pick<Taken, 'release'>) => boolean {
+function isOfFirst({ taken, batches }: Timeline): (one: Pick<Taken, 'release'>) => boolean {
   const first = batches[0]?.release ?? taken[0]?.release
   return ({ release }) => release === first
 }
 
 function outcomeOf(inputs: ForecastInputs): Forecast['outcome'] {
-  const { endedMs, begunMs, rollout } = inputs.chronicle
+  const { endedMs, begunMs, rollout } = inputs.timeline
   if (begunMs === null && isDisabled(rollout) && !isUpToDate(inputs)) return 'Blocked'
   if (begunMs === null && !isStalled(rollout)) return 'Completes'
   if (endedMs !== null) return conditionOf(rollout, 'Succeeded')?.status === 'False' ? 'RollsBack' : 'Completes'
@@ -71,9 +71,9 @@ function conditionOf({ status }: Rollout, type: string) {
   return status?.conditions?.find((condition) => condition.type === type)
 }
 
-function nodesHit({ chronicle }: ForecastInputs, outcome: Forecast['outcome'], first: readonly Taken[]): number {
+function nodesHit({ timeline }: ForecastInputs, outcome: Forecast['outcome'], first: readonly Taken[]): number {
   if (outcome === 'Completes') return new Set(first.map(({ node }) => node)).size
-  return chronicle.canary === undefined ? 0 : chronicle.nodesWith(chronicle.canary).size
+  return timeline.canary === undefined ? 0 : timeline.nodesWith(timeline.canary).size
 }
 
 function takenNodes(inputs: ForecastInputs, first: readonly Taken[]): Forecast['nodes'] {
@@ -99,11 +99,11 @@ function otherNodes(inputs: ForecastInputs, first: readonly Taken[]): Forecast['
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function etaOf({ chronicle, daemonSet, times }: ForecastInputs, wholeMs: number): NonNullable<Forecast['etaSeconds']> {
-  const byBatch = Map.groupBy(chronicle.taken, ({ release, batch }) => `${release} ${batch}`)
+function etaOf({ timeline, daemonSet, times }: ForecastInputs, wholeMs: number): NonNullable<Forecast['etaSeconds']> {
+  const byBatch = Map.groupBy(timeline.taken, ({ release, batch }) => `${release} ${batch}`)
   return etaRange({
     batches: [...byBatch.values()].map((taken) => taken.map(({ node }) => node)),
-    limit: chronicle.limit,
+    limit: timeline.limit,
     times,
     minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000,
     wholeMs,
@@ -111,22 +111,22 @@ function etaOf({ chronicle, daemonSet, times }: ForecastInputs, wholeMs: number)
 }
 
 /** Nodes that are down to begin with count. */
-function peakOf({ chronicle, snapshot }: ForecastInputs): number {
+function peakOf({ timeline, snapshot }: ForecastInputs): number {
   const desired = snapshot.daemonSet?.status?.desiredNumberScheduled ?? snapshot.pods.length
-  let down = Math.max(0, desired - chronicle.upAtStart)
+  let down = Math.max(0, desired - timeline.upAtStart)
   let most = down
-  for (const { by } of chronicle.downs.toSorted((a, b) => a.atMs - b.atMs || a.by - b.by)) {
+  for (const { by } of timeline.downs.toSorted((a, b) => a.atMs - b.atMs || a.by - b.by)) {
     down += by
     most = Math.max(most, down)
   }
   return most
 }
 
-function batchesOf(chronicle: Chronicle): Forecast['batches'] {
-  const isFirst = isOfFirst(chronicle)
-  return chronicle.batches.filter(isFirst).map((batch) => {
-    const nodes = new Set(chronicle.taken.filter((taken) => isFirst(taken) && taken.batch === batch.index).map(({ node }) => node)).size
-    const pause = pauseText(chronicle, batch)
+function batchesOf(timeline: Timeline): Forecast['batches'] {
+  const isFirst = isOfFirst(timeline)
+  return timeline.batches.filter(isFirst).map((batch) => {
+    const nodes = new Set(timeline.taken.filter((taken) => isFirst(taken) && taken.batch === batch.index).map(({ node }) => node)).size
+    const pause = pauseText(timeline, batch)
     return {
       index: batch.index,
       nodes,
@@ -138,25 +138,25 @@ function batchesOf(chronicle: Chronicle): Forecast['batches'] {
 }
 
 /** A batch that was ready and did not pause has no pause: a last step of all nodes has none, nor a release that was promoted. */
-function pauseText({ rollout, hasPausedAt }: Chronicle, { index, readyMs }: BatchTimes): string | undefined {
+function pauseText({ rollout, hasPausedAt }: Timeline, { index, readyMs }: BatchTimes): string | undefined {
   const step = rollout.spec.strategy.canary?.steps?.[index - 1]
   if (step?.pause === undefined || (readyMs !== null && !hasPausedAt(index))) return undefined
   return step.pause.duration === undefined ? 'person' : `${step.pause.duration}s`
 }
 
 function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: number): string {
-  const { chronicle, snapshot } = inputs
-  const { rollout, begunMs, batches } = chronicle
+  const { timeline, snapshot } = inputs
+  const { rollout, begunMs, batches } = timeline
   const said = rollout.status?.message ?? ''
   if (outcome === 'Completes' && begunMs === null) return 'Nothing is to be released: every node runs the template of the DaemonSet.'
   if (outcome === 'Blocked' && begunMs === null && isDisabled(rollout)) return disabledText(snapshot)
   const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
-  const count = new Set(batches.filter(isOfFirst(chronicle)).map(({ index }) => index)).size
+  const count = new Set(batches.filter(isOfFirst(timeline)).map(({ index }) => index)).size
   switch (outcome) {
     case 'Completes':
       return `It completes if the new version runs well: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
     case 'RollsBack':
-      return `It is taken back by itself after ${nodes} had the new version. ${failureText(chronicle)}`.trim()
+      return `It is taken back by itself after ${nodes} had the new version. ${failureText(timeline)}`.trim()
     case 'Stops':
       return `It stops with the new version on ${nodes}. ${said}`.trim()
     default:
@@ -176,6 +176,6 @@ function leftText(rollout: Rollout): string {
   return restored?.status === 'False' ? restored.message : ''
 }
 
-function failureText({ failure }: Chronicle): string {
+function failureText({ failure }: Timeline): string {
   return failure?.message ?? ''
 }

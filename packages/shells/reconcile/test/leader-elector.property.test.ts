@@ -3,7 +3,7 @@ import { silentLogger } from '@tranche/log'
 import { createLeaderElector, type LeaderElector } from '@tranche/reconcile'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { calmJourney, createLeaseServer, type Journey } from './lease-server.ts'
+import { faultlessJourney, createLeaseServer, type Journey } from './lease-server.ts'
 
 const CANDIDATES = 3
 
@@ -11,7 +11,7 @@ describe('leader election, whatever happens to requests and clocks,', () => {
   it('E1 never has two leaders at once, E2 callbacks agree with isLeader, E3 has one again in calm weather', async () => {
     const seen = { terms: 0, handovers: 0, lost: 0 }
     await fc.assert(
-      fc.asyncProperty(weatherArbitrary, (weather) => endure(weather, seen)),
+      fc.asyncProperty(environmentArbitrary, (environment) => endure(environment, seen)),
       { numRuns: 120 },
     )
     expect(seen.terms).toBeGreaterThan(120)
@@ -20,7 +20,7 @@ describe('leader election, whatever happens to requests and clocks,', () => {
   })
 })
 
-interface Weather {
+interface Environment {
   readonly journeys: readonly Journey[]
   readonly spells: readonly Spell[]
   /** After how long a watch tells of a change; null: never. Without any, nobody has a watch. */
@@ -39,13 +39,13 @@ type Spell = {
 const journeyArbitrary: fc.Arbitrary<Journey> = fc.record({
   thereMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(3_000), fc.nat(25_000)),
   backMs: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(3_000), fc.nat(25_000)),
-  fate: fc.oneof(
+  result: fc.oneof(
     { weight: 8, arbitrary: fc.constant('answered' as const) },
     fc.constantFrom('requestLost' as const, 'answerLost' as const, 'hangs' as const),
   ),
 })
 
-const weatherArbitrary: fc.Arbitrary<Weather> = fc.record({
+const environmentArbitrary: fc.Arbitrary<Environment> = fc.record({
   journeys: fc.array(journeyArbitrary, { minLength: 1, maxLength: 40 }),
   spells: fc.array(
     fc.record({
@@ -66,25 +66,27 @@ interface Seat {
   isActing: boolean
 }
 
-async function endure(weather: Weather, seen: { terms: number; handovers: number; lost: number }): Promise<void> {
+async function endure(environment: Environment, seen: { terms: number; handovers: number; lost: number }): Promise<void> {
   const clock = new FakeClock()
   const server = createLeaseServer(clock)
-  const { tidings } = weather
+  const { tidings } = environment
   let journeys = 0
   let reported = 0
-  let isCalm = false
+  let isQuiescent = false
   let lastLeader = -1
   const seats: Seat[] = []
   const seat = (index: number, life: number): Seat => {
     const journey = (): Journey => {
-      if (isCalm) return calmJourney
-      return self.isIsolated ? { ...calmJourney, fate: 'requestLost' } : weather.journeys[journeys++ % weather.journeys.length]!
+      if (isQuiescent) return faultlessJourney
+      return self.isIsolated
+        ? { ...faultlessJourney, result: 'requestLost' }
+        : environment.journeys[journeys++ % environment.journeys.length]!
     }
     const elector = createLeaderElector({
       port: server.connect(journey),
       ...(tidings.length > 0 && { watch: server.watchedWith(() => (self.isIsolated ? null : tidings[reported++ % tidings.length]!)) }),
       identity: `candidate-${index}-${life}`,
-      clock: driftingClock(clock, weather.rates[index]!),
+      clock: driftingClock(clock, environment.rates[index]!),
       log: silentLogger,
       onStarted(signal) {
         self.isActing = true
@@ -104,7 +106,7 @@ async function endure(weather: Weather, seen: { terms: number; handovers: number
     return self
   }
   for (let index = 0; index < CANDIDATES; index++) seats.push(seat(index, 0))
-  for (const [life, spell] of weather.spells.entries()) {
+  for (const [life, spell] of environment.spells.entries()) {
     clock.stepWall(spell.wallStepMs)
     for (const each of seats) each.isIsolated = false
     if (spell.what === 'isolate') seats[spell.candidate]!.isIsolated = true
@@ -114,7 +116,7 @@ async function endure(weather: Weather, seen: { terms: number; handovers: number
     }
     await watch(clock, spell.ms, seats)
   }
-  isCalm = true
+  isQuiescent = true
   await watch(clock, 60_000, seats)
   expect(seats.filter((each) => each.elector.isLeader())).toHaveLength(1)
   for (const each of seats) void each.elector.stop()

@@ -2,7 +2,7 @@ import { FakeClock } from '@tranche/clock'
 import { createLeaderElector, type LeaderElector, type LeasePort, type LeaseWatch } from '@tranche/reconcile'
 import type { Lease } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
-import { calmJourney, createLeaseServer, type Journey, type LeaseServer } from './lease-server.ts'
+import { faultlessJourney, createLeaseServer, type Journey, type LeaseServer } from './lease-server.ts'
 import { recordingLogger, type LogLine } from './recording-logger.ts'
 
 describe('createLeaderElector', () => {
@@ -52,7 +52,7 @@ describe('createLeaderElector', () => {
     const a = candidate(bench, 'a')
     a.elector.start()
     await bench.clock.advanceAsync(4_000)
-    a.journey = { ...calmJourney, fate: 'requestLost' }
+    a.journey = { ...faultlessJourney, result: 'requestLost' }
     await bench.clock.advanceAsync(9_999)
     expect(a.elector.isLeader()).toBe(true)
     await bench.clock.advanceAsync(1)
@@ -65,9 +65,9 @@ describe('createLeaderElector', () => {
     const a = candidate(bench, 'a')
     a.elector.start()
     await bench.clock.advanceAsync(0)
-    a.journey = { ...calmJourney, backMs: 3_000 }
+    a.journey = { ...faultlessJourney, backMs: 3_000 }
     await bench.clock.advanceAsync(4_500)
-    a.journey = { ...calmJourney, fate: 'hangs' }
+    a.journey = { ...faultlessJourney, result: 'hangs' }
     await bench.clock.advanceAsync(7_499)
     expect(a.elector.isLeader()).toBe(true)
     await bench.clock.advanceAsync(1)
@@ -79,9 +79,9 @@ describe('createLeaderElector', () => {
     const a = candidate(bench, 'a')
     a.elector.start()
     await bench.clock.advanceAsync(1_000)
-    a.journey = { ...calmJourney, fate: 'hangs' }
+    a.journey = { ...faultlessJourney, result: 'hangs' }
     await bench.clock.advanceAsync(1_500)
-    a.journey = { ...calmJourney, thereMs: 700, backMs: 700 }
+    a.journey = { ...faultlessJourney, thereMs: 700, backMs: 700 }
     await bench.clock.advanceAsync(20_000)
     expect(a.elector.isLeader()).toBe(true)
     expect(a.calls).toEqual(['started'])
@@ -92,9 +92,9 @@ describe('createLeaderElector', () => {
     const a = candidate(bench, 'a')
     a.elector.start()
     await bench.clock.advanceAsync(1_000)
-    a.journey = { ...calmJourney, fate: 'hangs' }
+    a.journey = { ...faultlessJourney, result: 'hangs' }
     await bench.clock.advanceAsync(2_000)
-    a.journey = calmJourney
+    a.journey = faultlessJourney
     for (let second = 0; second < 20; second++) {
       await bench.clock.advanceAsync(1_000)
       expect(a.elector.isLeader()).toBe(true)
@@ -118,7 +118,7 @@ describe('createLeaderElector', () => {
     a.elector.start()
     b.elector.start()
     await bench.clock.advanceAsync(2_000)
-    a.journey = { ...calmJourney, fate: 'requestLost' }
+    a.journey = { ...faultlessJourney, result: 'requestLost' }
     await bench.clock.advanceAsync(15_000)
     expect(b.elector.isLeader()).toBe(false)
     await bench.clock.advanceAsync(4_000)
@@ -154,7 +154,7 @@ describe('createLeaderElector', () => {
   it('E2 does not even begin when the answer to its first write comes after the deadline', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
-    a.journey = { ...calmJourney, backMs: 1_000 }
+    a.journey = { ...faultlessJourney, backMs: 1_000 }
     a.elector.start()
     await bench.clock.advanceAsync(1_500)
     const beforeFreezeMs = bench.clock.monotonicMs
@@ -170,7 +170,7 @@ describe('createLeaderElector', () => {
     a.elector.start()
     await bench.clock.advanceAsync(0)
     const lease = bench.server.lease()!
-    const thief = bench.server.connect(() => calmJourney)
+    const thief = bench.server.connect(() => faultlessJourney)
     await thief.update({ ...lease, spec: { ...lease.spec, holderIdentity: 'thief' } }, new AbortController().signal)
     await bench.clock.advanceAsync(4_000)
     expect(a.elector.isLeader()).toBe(false)
@@ -184,9 +184,9 @@ describe('createLeaderElector', () => {
     a.onStopped = () => new Promise((resolve) => (finishStopping = resolve))
     a.elector.start()
     await bench.clock.advanceAsync(0)
-    a.journey = { ...calmJourney, fate: 'requestLost' }
+    a.journey = { ...faultlessJourney, result: 'requestLost' }
     await bench.clock.advanceAsync(10_000)
-    a.journey = calmJourney
+    a.journey = faultlessJourney
     await bench.clock.advanceAsync(60_000)
     expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
     finishStopping()
@@ -199,7 +199,7 @@ describe('createLeaderElector', () => {
     const a = candidate(bench, 'a')
     a.elector.start()
     await bench.clock.advanceAsync(5_000)
-    const thief = bench.server.connect(() => calmJourney)
+    const thief = bench.server.connect(() => faultlessJourney)
     const hold = async (holderIdentity: string): Promise<void> => {
       const lease = bench.server.lease()!
       await thief.update({ ...lease, spec: { ...lease.spec, holderIdentity } }, new AbortController().signal)
@@ -220,9 +220,9 @@ describe('createLeaderElector', () => {
     const a = candidate(bench, 'a')
     a.elector.start()
     await bench.clock.advanceAsync(0)
-    a.journey = { ...calmJourney, fate: 'answerLost' }
+    a.journey = { ...faultlessJourney, result: 'answerLost' }
     await bench.clock.advanceAsync(2_000)
-    a.journey = calmJourney
+    a.journey = faultlessJourney
     await bench.clock.advanceAsync(60_000)
     expect(a.elector.isLeader()).toBe(true)
     expect(a.calls).toEqual(['started'])
@@ -231,7 +231,7 @@ describe('createLeaderElector', () => {
   it('warns once while the API server does not answer', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
-    a.journey = { ...calmJourney, fate: 'requestLost' }
+    a.journey = { ...faultlessJourney, result: 'requestLost' }
     a.elector.start()
     await bench.clock.advanceAsync(60_000)
     expect(bench.lines.filter((line) => line.level === 'warn')).toHaveLength(1)
@@ -245,12 +245,12 @@ describe('createLeaderElector', () => {
     await bench.clock.advanceAsync(1_000)
     const lease = bench.server.lease()!
     await bench.server
-      .connect(() => calmJourney)
+      .connect(() => faultlessJourney)
       .update({ ...lease, spec: { ...lease.spec, leaseTransitions: 3 } }, new AbortController().signal)
     await bench.clock.advanceAsync(3_000)
     expect([a.elector.isLeader(), warnings()]).toEqual([true, 0])
-    for (const fate of ['requestLost', 'answered', 'requestLost'] as const) {
-      a.journey = { ...calmJourney, fate }
+    for (const result of ['requestLost', 'answered', 'requestLost'] as const) {
+      a.journey = { ...faultlessJourney, result }
       await bench.clock.advanceAsync(6_000)
     }
     expect(warnings()).toBe(2)
@@ -270,7 +270,7 @@ describe('createLeaderElector', () => {
 
   it('E3 waits its own time for a Lease that does not say how long it lasts', async () => {
     const bench = newBench()
-    const other = bench.server.connect(() => calmJourney)
+    const other = bench.server.connect(() => faultlessJourney)
     await other.create({ holderIdentity: 'other' }, new AbortController().signal)
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -283,7 +283,7 @@ describe('createLeaderElector', () => {
   it('ends a request that is not answered in time', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a', {}, (port) => ({ ...port, read: (signal) => (a.signals.push(signal), port.read(signal)) }))
-    a.journey = { ...calmJourney, fate: 'hangs' }
+    a.journey = { ...faultlessJourney, result: 'hangs' }
     a.elector.start()
     await bench.clock.advanceAsync(4_999)
     expect(a.signals.map(({ aborted }) => aborted)).toEqual([false])
@@ -317,7 +317,7 @@ describe('a candidate that hears of the Lease', () => {
     ['the watch says nothing', null, { crash: 18_000, stop: 3_500 }],
   ])('E3 follows a leader that crashes or stops at whatever moment, where %s', async (_name, delayMs, mostMs) => {
     for (const atMs of momentsMs) {
-      const crashed = await handOver({ atMs, delayMs, end: (a) => void (a.journey = { ...calmJourney, fate: 'requestLost' }) })
+      const crashed = await handOver({ atMs, delayMs, end: (a) => void (a.journey = { ...faultlessJourney, result: 'requestLost' }) })
       expect(crashed).toBeGreaterThan(15_000 - 2_500)
       expect(crashed).toBeLessThanOrEqual(mostMs.crash)
       expect(await handOver({ atMs, delayMs, end: (a) => void a.elector.stop() })).toBeLessThanOrEqual(mostMs.stop)
@@ -328,7 +328,7 @@ describe('a candidate that hears of the Lease', () => {
   async function handOver(how: { atMs: number; delayMs: number | null; end: (leader: Candidate) => void }): Promise<number> {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => how.delayMs) })]
-    for (const each of [a, b]) each.journey = { ...calmJourney, thereMs: wayMs, backMs: wayMs }
+    for (const each of [a, b]) each.journey = { ...faultlessJourney, thereMs: wayMs, backMs: wayMs }
     a.elector.start()
     await bench.clock.advanceAsync(1_000)
     b.elector.start()
@@ -345,7 +345,7 @@ describe('a candidate that hears of the Lease', () => {
   it('asks nothing while it hears of renewals', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => 20) })]
-    a.journey = { ...calmJourney, thereMs: wayMs, backMs: wayMs }
+    a.journey = { ...faultlessJourney, thereMs: wayMs, backMs: wayMs }
     a.elector.start()
     await bench.clock.advanceAsync(1_000)
     b.elector.start()
@@ -376,7 +376,7 @@ describe('a candidate that hears of the Lease', () => {
     a.elector.start()
     b.elector.start()
     await bench.clock.advanceAsync(5_000)
-    a.journey = { ...calmJourney, fate: 'requestLost' }
+    a.journey = { ...faultlessJourney, result: 'requestLost' }
     await bench.clock.advanceAsync(18_000)
     expect(b.elector.isLeader()).toBe(true)
   })
@@ -389,7 +389,7 @@ describe('a candidate that hears of the Lease', () => {
     await bench.clock.advanceAsync(1_000)
     await a.elector.stop()
     let attempts = 0
-    Object.defineProperty(b, 'journey', { get: () => ({ ...calmJourney, fate: ++attempts % 2 === 0 ? 'requestLost' : 'answered' }) })
+    Object.defineProperty(b, 'journey', { get: () => ({ ...faultlessJourney, result: ++attempts % 2 === 0 ? 'requestLost' : 'answered' }) })
     b.elector.start()
     await bench.clock.advanceAsync(60_000)
     expect(attempts).toBeGreaterThan(40)
@@ -444,7 +444,7 @@ describe('stopping a candidate', () => {
     const a = candidate(bench, 'a')
     a.elector.start()
     await bench.clock.advanceAsync(1_000)
-    a.journey = { ...calmJourney, fate: 'hangs' }
+    a.journey = { ...faultlessJourney, result: 'hangs' }
     const stopped = a.elector.stop()
     await bench.clock.advanceAsync(3_000)
     await stopped
@@ -494,6 +494,6 @@ function candidate(
     },
     ...timings,
   })
-  const self: Candidate = { elector, calls, signals: [], journey: calmJourney, onStopped: () => {} }
+  const self: Candidate = { elector, calls, signals: [], journey: faultlessJourney, onStopped: () => {} }
   return self
 }

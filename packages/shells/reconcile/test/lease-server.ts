@@ -7,7 +7,7 @@ import type { LeasePort, LeaseSpec, LeaseWatch } from '@tranche/reconcile'
 export interface Journey {
   readonly thereMs: number
   readonly backMs: number
-  readonly fate: 'answered' | 'requestLost' | 'answerLost' | 'hangs'
+  readonly result: 'answered' | 'requestLost' | 'answerLost' | 'hangs'
 }
 
 /** An API server with one Lease, as far as candidates see it. */
@@ -23,7 +23,7 @@ export interface LeaseServer {
 }
 
 /** Requests go there and back without delay. */
-export const calmJourney: Journey = { thereMs: 0, backMs: 0, fate: 'answered' }
+export const faultlessJourney: Journey = { thereMs: 0, backMs: 0, result: 'answered' }
 
 /** @returns a server without a Lease. A write that changes nothing keeps the resourceVersion, as the real one does. */
 export function createLeaseServer(clock: Clock): LeaseServer {
@@ -76,11 +76,11 @@ export function createLeaseServer(clock: Clock): LeaseServer {
 /** Ignores signals on purpose: a request that was aborted may still arrive. */
 async function travel<Answer>(clock: Clock, journey: Journey, serve: () => Answer): Promise<Answer> {
   await wait(clock, journey.thereMs)
-  if (journey.fate === 'requestLost') throw new AppError('API_UNREACHABLE', 'connection refused')
+  if (journey.result === 'requestLost') throw new AppError('API_UNREACHABLE', 'connection refused')
   const answer = settleLater(serve)
   await wait(clock, journey.backMs)
-  if (journey.fate === 'answerLost') throw new AppError('API_UNREACHABLE', 'connection reset')
-  if (journey.fate === 'hangs') return new Promise<never>(() => {})
+  if (journey.result === 'answerLost') throw new AppError('API_UNREACHABLE', 'connection reset')
+  if (journey.result === 'hangs') return new Promise<never>(() => {})
   return answer()
 }
 

@@ -51,5 +51,5 @@ export interface JudgeQuery {
    * Time without faults and without actions, with every node well, since epoch milliseconds: by the end of the
    * recording the release must have ended, or say who must act (G6, G7). @default never
    */
-  readonly calmFromMs?: number
+  readonly quiescentFromMs?: number
 }

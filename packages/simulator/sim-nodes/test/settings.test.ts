@@ -9,7 +9,7 @@ describe('readPodSettings', () => {
       node,
       'agent:v1',
     )
-  const calm = {
+  const defaults = {
     startMs: 1000,
     readinessMs: 0,
     stopMs: 500,
@@ -36,7 +36,7 @@ describe('readPodSettings', () => {
     ['fails on bad nodes', { 'bad-nodes': '001' }, {}],
     ['does not fail elsewhere', { 'bad-nodes': '002' }, { mayFail: false }],
     ['takes an expression that cannot be read for none', { 'bad-nodes': '(', 'slow-nodes': '(' }, {}],
-  ])('%s', (_name, annotations, want) => expect(read(annotations)).toEqual({ ...calm, ...want }))
+  ])('%s', (_name, annotations, want) => expect(read(annotations)).toEqual({ ...defaults, ...want }))
 
   it('reads an expression in no time, whatever it is', () => {
     expect(read({ 'bad-nodes': '^(a+)+$' }, `${'a'.repeat(200)}-1`)).toMatchObject({ mayFail: false })

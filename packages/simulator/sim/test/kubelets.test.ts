@@ -15,12 +15,12 @@ describe('a kubelet', () => {
       await world.settled()
       return world.recording().find(({ kind, o }) => kind === 'Pod' && o['ready'] === true)!.t
     }
-    const calm = await started(async () => {})
+    const undisturbed = await started(async () => {})
     const disturbed = await started(async (world) => {
       const [pod] = await world.pods()
       await world.admin.patch(resources.pods, pod!.metadata.name, namespace, { metadata: { labels: { touched: 'yes' } } })
     })
-    expect(disturbed).toBe(calm)
+    expect(disturbed).toBe(undisturbed)
   })
 
   it.each<[tag: string, want: readonly string[]]>([

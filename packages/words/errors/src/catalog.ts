@@ -111,7 +111,7 @@ export const errorCatalog = {
   FORECAST_INVALID: {
     remedy: 'fixInput',
     httpStatus: 422,
-    summary: 'A forecast is asked for a change or an accident that this release cannot have.',
+    summary: 'A forecast is asked for a change or a fault that this release cannot have.',
   },
   HOOK_REFUSED: {
     remedy: 'fixInput',

@@ -9,7 +9,10 @@ const both = [waiting('1', 'a'), waiting('2', 'b'), waiting('3', 'a')]
 
 describe('what a receiver is told next', () => {
   const cases: Record<string, { view: Partial<NotifyView>; notifications?: readonly Notification[]; want: object }> = {
-    'is the oldest that waits for it': { view: { receiver: 'b' }, want: { kind: 'notify', notification: both[1], receiver: { name: 'b' } } },
+    'is the oldest that waits for it': {
+      view: { receiver: 'b' },
+      want: { kind: 'notify', notification: both[1], receiver: { name: 'b' } },
+    },
     'is nothing where nothing waits for it': { view: { receiver: 'c' }, want: { kind: 'wait', recheckAfterMs: null } },
     'is nothing before the oldest is due again, so that the order is kept': {
       view: {},

@@ -2,7 +2,7 @@ import type { NodeSelector } from '@tranche/api-schema'
 import { toFleetView } from '@tranche/fleet'
 import { batchProgress, type BatchQuestion, batchSize } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aFleetPod, nodes } from '../../../../../test/toys/build-view.ts'
+import { aFleetPod, nodes } from '../../../../../test/fakes/build-view.ts'
 
 const named = (...values: readonly string[]): NodeSelector => ({ matchExpressions: [{ key: 'name', operator: 'In', values }] })
 

@@ -1,7 +1,7 @@
 import { daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { daemonSetPatch, takeOverStrategy } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView } from '../../../../../test/toys/build-view.ts'
+import { aView } from '../../../../../test/fakes/build-view.ts'
 
 const daemonSet = aView().daemonSet!
 const bare = { ...daemonSet, metadata: { name: 'agent', uid: 'daemonset', resourceVersion: '40' } }

@@ -2,7 +2,7 @@ import { carriedText, carryOver, type Carried } from '@tranche/flight'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planBatchRelease, watchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, baseRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aView, baseRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const { controlInfo, frozen, inProgressing, originalUpdateStrategy, unsettled } = daemonSetAnnotations
 const unannounced = { [controlInfo]: null, [inProgressing]: null }

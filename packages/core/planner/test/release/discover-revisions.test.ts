@@ -1,6 +1,6 @@
 import { type DiscoveryView, discoverRevisions } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aRevision, aView, nodes, templateOf } from '../../../../../test/toys/build-view.ts'
+import { aRevision, aView, nodes, templateOf } from '../../../../../test/fakes/build-view.ts'
 
 describe('discoverRevisions', () => {
   const cases: Record<string, { view: Partial<DiscoveryView>; want: object }> = {

@@ -1,6 +1,6 @@
 import { toFleetView } from '@tranche/fleet'
 import { describe, expect, it } from 'vitest'
-import { aFleetPod, aRevision, aView, NOW_MS, onceSaid } from '../../../../../test/toys/build-view.ts'
+import { aFleetPod, aRevision, aView, NOW_MS, onceSaid } from '../../../../../test/fakes/build-view.ts'
 
 const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOString()
 

@@ -4,7 +4,7 @@ import { BATCH_RELEASE_FINALIZER, type DaemonSet, daemonSetAnnotations } from '@
 import { controlInfo, type ReleaseView, wantedAllowance } from '@tranche/planner'
 import { aPod, applyPatch, DAEMON_SET_UID, FLEET_OWNER, type GeneratedCluster, generatedClusters } from '@tranche/testing'
 import fc from 'fast-check'
-import { aRevision, NOW_MS, templateOf } from '../../../../../test/toys/build-view.ts'
+import { aRevision, NOW_MS, templateOf } from '../../../../../test/fakes/build-view.ts'
 
 /** What one pass over a BatchRelease may find: any cluster, in any state of the record, of the DaemonSet and of the user's spec. */
 export interface GeneratedRelease {

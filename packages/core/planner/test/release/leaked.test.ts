@@ -2,7 +2,7 @@ import { toFleetView } from '@tranche/fleet'
 import { LEAKED_LABEL } from '@tranche/kube-types'
 import { planBatchRelease, type ReleaseView } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aFleetPod, aRevision, aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aFleetPod, aRevision, aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOString()
 

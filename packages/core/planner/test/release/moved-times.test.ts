@@ -1,7 +1,7 @@
 import { movedTimes } from '@tranche/verdict'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { expect, it } from 'vitest'
-import { aView, NOW_MS, onceSaid } from '../../../../../test/toys/build-view.ts'
+import { aView, NOW_MS, onceSaid } from '../../../../../test/fakes/build-view.ts'
 
 const at = (seconds: number): string => new Date(NOW_MS + seconds * 1000).toISOString()
 

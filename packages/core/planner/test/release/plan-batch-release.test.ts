@@ -1,7 +1,7 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, planBatchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, baseRecord, NOW_MS, onceSaid, permitFor, planOnceSaid, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aView, baseRecord, NOW_MS, onceSaid, permitFor, planOnceSaid, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const {
   canaryRevision,

@@ -2,7 +2,7 @@ import { toFleetView } from '@tranche/fleet'
 import { daemonSetAnnotations, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 import { planBatchRelease, releaseStatusPatch } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aView, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const { controlInfo, inProgressing, partition, paused } = daemonSetAnnotations
 const begun = { observedGeneration: 3 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aRevision, aView, onceSaid, templateOf, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aRevision, aView, onceSaid, templateOf, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const kept = (fields: ViewFields): unknown => onceSaid(aView(fields)).release.status?.stableTemplate
 const withLimit = (revisionHistoryLimit: number): ViewFields['daemonSet'] & object => ({ revisionHistoryLimit })

@@ -3,7 +3,7 @@ import { toFleetView } from '@tranche/fleet'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planBatchRelease, wantedAllowance } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aFleetPod, aView, planOnceSaid, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aFleetPod, aView, planOnceSaid, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const { controlInfo, originalUpdateStrategy, paused } = daemonSetAnnotations
 const setBack: ViewFields = {

@@ -1,7 +1,7 @@
 import { toFleetView } from '@tranche/fleet'
 import { planBatchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aFleetPod, aView, NOW_MS, onceSaid } from '../../../../../test/toys/build-view.ts'
+import { aFleetPod, aView, NOW_MS, onceSaid } from '../../../../../test/fakes/build-view.ts'
 
 /** Two of five nodes, as many as maxUnavailable, have a pod on its way out. */
 function stuckView(fields: Parameters<typeof aFleetPod>[2], ready: boolean): ReturnType<typeof aView> {

@@ -1,7 +1,7 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { controlInfo, controlledBy, resolveLimit, wantedAllowance } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { aView, type ViewFields } from '../../../../../test/toys/build-view.ts'
+import { aView, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
 const { controlInfo: control, rollout } = daemonSetAnnotations
 const deleting = { deletionTimestamp: '2023-11-14T00:00:00Z' }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 const passes = fc.constantFrom('rollout', 'release', 'executor', 'native', 'all', 'time')
-const deeds = fc.oneof(
+const operations = fc.oneof(
   { weight: 12, arbitrary: fc.record({ kind: fc.constant('pass' as const), pass: passes }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('apply' as const), image: fc.constantFrom('v1', 'v2', 'v2', 'v3') }) },
   {
@@ -14,32 +14,35 @@ const deeds = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('approve' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('pause' as const), paused: fc.boolean() }) },
 )
-type Deed = typeof deeds extends fc.Arbitrary<infer D> ? D : never
+type Operation = typeof operations extends fc.Arbitrary<infer D> ? D : never
 const story = fc.record({
   scope: fc.constantFrom('binding' as const, 'release' as const),
-  deeds: fc.array(deeds, { minLength: 20, maxLength: 90 }),
+  operations: fc.array(operations, { minLength: 20, maxLength: 90 }),
 })
 
 describe('a version that was taken back', () => {
   it('has nothing deleted for it once it is stopped, whatever is applied again, until somebody says retry (G12, G9)', () => {
     let held = 0
     fc.assert(
-      fc.property(story, ({ scope, deeds: all }) => {
-        const toy = new ToyCluster({ scope, steps: [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }] })
+      fc.property(story, ({ scope, operations: all }) => {
+        const fake = new FakeCluster({
+          scope,
+          steps: [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }],
+        })
         const sealed = new Set<string>()
-        settle(toy)
-        toy.setImage('v2')
-        for (const [at, deed] of all.entries()) {
-          act(toy, deed, at)
-          checkSealed(toy, sealed)
+        settle(fake)
+        fake.setImage('v2')
+        for (const [at, operation] of all.entries()) {
+          act(fake, operation, at)
+          checkSealed(fake, sealed)
         }
-        settle(toy, () => checkSealed(toy, sealed))
+        settle(fake, () => checkSealed(fake, sealed))
         if (!sealed.has('hash-v2')) return
         held++
-        const others = toy.pods.filter(({ hash }) => hash !== 'hash-v2').map(({ uid }) => uid)
-        toy.setImage('v2')
-        settle(toy, () => checkSealed(toy, sealed))
-        if (sealed.has('hash-v2')) expect(toy.pods.map(({ uid }) => uid)).toEqual(expect.arrayContaining(others))
+        const others = fake.pods.filter(({ hash }) => hash !== 'hash-v2').map(({ uid }) => uid)
+        fake.setImage('v2')
+        settle(fake, () => checkSealed(fake, sealed))
+        if (sealed.has('hash-v2')) expect(fake.pods.map(({ uid }) => uid)).toEqual(expect.arrayContaining(others))
       }),
       { numRuns: 140 },
     )
@@ -48,7 +51,7 @@ describe('a version that was taken back', () => {
 })
 
 /** What is held and stopped stays stopped for as long as it is held. */
-function checkSealed({ rollout, release }: ToyCluster, sealed: Set<string>): void {
+function checkSealed({ rollout, release }: FakeCluster, sealed: Set<string>): void {
   const held = new Set((rollout?.status?.heldRevisions ?? []).flatMap(({ revision }) => (revision === undefined ? [] : [revision])))
   for (const revision of sealed) if (!held.has(revision)) sealed.delete(revision)
   const record = release?.status?.flight
@@ -59,31 +62,31 @@ function checkSealed({ rollout, release }: ToyCluster, sealed: Set<string>): voi
   for (const revision of held) if (isReported && revision !== open) sealed.add(revision)
 }
 
-function act(toy: ToyCluster, deed: Deed, at: number): void {
-  toy.nowMs += 10
-  switch (deed.kind) {
+function act(fake: FakeCluster, operation: Operation, at: number): void {
+  fake.nowMs += 10
+  switch (operation.kind) {
     case 'pass':
-      return pass(toy, deed.pass)
+      return pass(fake, operation.pass)
     case 'apply':
-      return toy.setImage(deed.image)
+      return fake.setImage(operation.image)
     case 'action':
-      return toy.act({
+      return fake.act({
         id: `action-${at}`,
-        type: deed.type,
+        type: operation.type,
         by: 'alice',
-        expectedStep: toy.rollout?.status?.canaryStatus?.currentStepIndex ?? 1,
+        expectedStep: fake.rollout?.status?.canaryStatus?.currentStepIndex ?? 1,
       })
     case 'approve':
-      return toy.setCanaryStatus({ currentStepState: 'StepReady' })
+      return fake.setCanaryStatus({ currentStepState: 'StepReady' })
     case 'pause':
-      return toy.pause(deed.paused)
+      return fake.pause(operation.paused)
   }
 }
 
-function pass(toy: ToyCluster, actor: typeof passes extends fc.Arbitrary<infer P> ? P : never): void {
-  if (actor === 'rollout' || actor === 'all') toy.passRollout()
-  if (actor === 'release' || actor === 'all') toy.passRelease()
-  if (actor === 'executor' || actor === 'all') toy.passExecutor()
-  if (actor === 'native' || actor === 'all') toy.actNatively()
-  if (actor === 'time') toy.nowMs += 5_000
+function pass(fake: FakeCluster, actor: typeof passes extends fc.Arbitrary<infer P> ? P : never): void {
+  if (actor === 'rollout' || actor === 'all') fake.passRollout()
+  if (actor === 'release' || actor === 'all') fake.passRelease()
+  if (actor === 'executor' || actor === 'all') fake.passExecutor()
+  if (actor === 'native' || actor === 'all') fake.actNatively()
+  if (actor === 'time') fake.nowMs += 5_000
 }

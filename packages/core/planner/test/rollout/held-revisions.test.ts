@@ -2,57 +2,57 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planRollout } from '@tranche/planner'
 import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster, type ToyOptions } from '../../../../../test/toys/toy-cluster.ts'
+import { act, settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster, type FakeClusterOptions } from '../../../../../test/fakes/fake-cluster.ts'
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 const abort = { id: 'a', type: 'abort', by: 'alice', reason: 'errors' }
 
 describe('the action abort', () => {
   it('stops first, puts the stable template back, goes back without pauses, and says how it ended (G9, G12)', () => {
-    const toy = paused()
-    rollBack(toy)
-    expect(toy.release?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'RevisionHeld', id: 'hash-v2' }] })
-    expect(toy.rollout?.status).toMatchObject({
+    const fake = paused()
+    rollBack(fake)
+    expect(fake.release?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'RevisionHeld', id: 'hash-v2' }] })
+    expect(fake.rollout?.status).toMatchObject({
       lastAction: { id: 'a', result: 'Accepted', by: 'alice', reason: 'errors' },
       heldRevisions: [{ revision: 'hash-v2', reason: 'Aborted', reverted: false, digest: expect.stringMatching(/^[0-9a-f]{64}$/) }],
       message: 'rolling back revision hash-v2 (v2): the template of revision hash-v1 (v1) is put back',
     })
-    expect(planRollout(toy.rolloutView()!)).toMatchObject({
+    expect(planRollout(fake.rolloutView()!)).toMatchObject({
       kind: 'updateRelease',
       spec: { tranche: { hold: { reason: 'RevisionHeld' } } },
     })
-    toy.passRollout()
-    expect(planRollout(toy.rolloutView()!)).toMatchObject({ kind: 'patchDaemonSet', why: 'revert' })
+    fake.passRollout()
+    expect(planRollout(fake.rolloutView()!)).toMatchObject({ kind: 'patchDaemonSet', why: 'revert' })
     const reasons: string[] = []
-    settle(toy, () => reasons.push(reasonOf(toy)))
+    settle(fake, () => reasons.push(reasonOf(fake)))
     expect([...new Set(reasons)]).toEqual(expect.arrayContaining(['Cancelling', 'Completed']))
     expect(reasons.lastIndexOf('InRolling')).toBeLessThan(reasons.indexOf('Cancelling'))
-    expect(toy.image()).toBe('v1')
-    expect(toy.pods.map(({ hash }) => hash)).toEqual(Array.from({ length: 5 }, () => 'hash-v1'))
-    expect(toy.rollout?.status).toMatchObject({
+    expect(fake.image()).toBe('v1')
+    expect(fake.pods.map(({ hash }) => hash)).toEqual(Array.from({ length: 5 }, () => 'hash-v1'))
+    expect(fake.rollout?.status).toMatchObject({
       phase: 'Healthy',
       stableRevision: 'hash-v1',
       rollbackFrom: 'hash-v2',
       heldRevisions: [{ reverted: true }],
     })
-    expect(condition(toy, 'Succeeded')).toMatchObject({ status: 'False', message: 'revision hash-v2 was taken back' })
-    expect(Object.keys(toy.daemonSet.metadata.annotations ?? {})).not.toContain(daemonSetAnnotations.reverted)
+    expect(condition(fake, 'Succeeded')).toMatchObject({ status: 'False', message: 'revision hash-v2 was taken back' })
+    expect(Object.keys(fake.daemonSet.metadata.annotations ?? {})).not.toContain(daemonSetAnnotations.reverted)
   })
 
   it('takes nothing but the pods of the version that is taken back', () => {
-    const toy = paused()
-    const before = new Set(toy.pods.filter(({ hash }) => hash === 'hash-v1').map(({ uid }) => uid))
-    toy.act(abort)
-    settle(toy)
-    expect(toy.pods.filter(({ uid }) => before.has(uid))).toHaveLength(before.size)
+    const fake = paused()
+    const before = new Set(fake.pods.filter(({ hash }) => hash === 'hash-v1').map(({ uid }) => uid))
+    fake.act(abort)
+    settle(fake)
+    expect(fake.pods.filter(({ uid }) => before.has(uid))).toHaveLength(before.size)
   })
 
   it('tests the uid and the generation, and takes the strategy over where it is not yet (G11)', () => {
-    const toy = paused({ scope: 'release' })
-    rollBack(toy)
-    toy.passRollout()
-    const view = toy.rolloutView()!
+    const fake = paused({ scope: 'release' })
+    rollBack(fake)
+    fake.passRollout()
+    const view = fake.rolloutView()!
     const native = { ...view.daemonSet!, spec: { ...view.daemonSet!.spec, updateStrategy: { type: 'RollingUpdate' } } }
     const plan = planRollout({ ...view, daemonSet: native })
     expect(plan.kind === 'patchDaemonSet' && plan.patch).toEqual(
@@ -66,25 +66,25 @@ describe('the action abort', () => {
   })
 
   it('is carried out while the Rollout is paused, and nothing is deleted until it no longer is (G9)', () => {
-    const toy = paused()
-    toy.pause(true)
-    settle(toy)
-    toy.act(abort)
-    settle(toy)
-    expect([toy.image(), toy.oldPods().length, reasonOf(toy)]).toEqual(['v1', 1, 'Paused'])
-    toy.pause(false)
-    settle(toy)
-    expect([toy.oldPods().length, toy.rollout?.status?.phase]).toEqual([0, 'Healthy'])
+    const fake = paused()
+    fake.pause(true)
+    settle(fake)
+    fake.act(abort)
+    settle(fake)
+    expect([fake.image(), fake.oldPods().length, reasonOf(fake)]).toEqual(['v1', 1, 'Paused'])
+    fake.pause(false)
+    settle(fake)
+    expect([fake.oldPods().length, fake.rollout?.status?.phase]).toEqual([0, 'Healthy'])
   })
 
   it('goes back though the new version runs on every node, until the DaemonSet was given back', () => {
-    const toy = paused()
-    toy.act({ id: 'j', type: 'jump', expectedStep: 1, step: 3 })
-    while (toy.rollout?.status?.canaryStatus?.finalisingStep !== 'ResumeWorkload') act(toy)
-    expect(toy.oldPods()).toEqual([])
-    toy.act(abort)
-    settle(toy)
-    expect([toy.image(), toy.oldPods().length, toy.rollout?.status?.stableRevision]).toEqual(['v1', 0, 'hash-v1'])
+    const fake = paused()
+    fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 3 })
+    while (fake.rollout?.status?.canaryStatus?.finalisingStep !== 'ResumeWorkload') act(fake)
+    expect(fake.oldPods()).toEqual([])
+    fake.act(abort)
+    settle(fake)
+    expect([fake.image(), fake.oldPods().length, fake.rollout?.status?.stableRevision]).toEqual(['v1', 0, 'hash-v1'])
   })
 
   it.each([
@@ -101,411 +101,411 @@ describe('the action abort', () => {
       'revision hash-v1 does not hold the template that became stable last (status.stableDigest): apply the template of the last good version',
     ],
   ])('is refused where %s', (_when, at, reason) => {
-    const toy = at()
-    toy.act({ ...abort, id: 'b' })
-    for (let pass = 0; pass < 9 && toy.rollout?.status?.lastAction?.id !== 'b'; pass++) toy.passRollout()
-    expect(toy.rollout?.status?.lastAction).toMatchObject({ id: 'b', result: 'Refused', reason: expect.stringContaining(reason) })
+    const fake = at()
+    fake.act({ ...abort, id: 'b' })
+    for (let pass = 0; pass < 9 && fake.rollout?.status?.lastAction?.id !== 'b'; pass++) fake.passRollout()
+    expect(fake.rollout?.status?.lastAction).toMatchObject({ id: 'b', result: 'Refused', reason: expect.stringContaining(reason) })
   })
 
   it('is refused where the stable revision came back under another hash with another template, which is named (F15)', () => {
-    const toy = healthy()
-    toy.revisions = [{ ...toy.revisions[0]!, metadata: { ...toy.revisions[0]!.metadata, name: 'hash-evil' }, data: evil }]
-    toy.setImage('v2')
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ stableRevision: 'hash-evil', stableMismatch: 'hash-evil' })
-    toy.act(abort)
-    settle(toy)
-    expect(toy.rollout?.status?.lastAction).toMatchObject({
+    const fake = healthy()
+    fake.revisions = [{ ...fake.revisions[0]!, metadata: { ...fake.revisions[0]!.metadata, name: 'hash-evil' }, data: evil }]
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ stableRevision: 'hash-evil', stableMismatch: 'hash-evil' })
+    fake.act(abort)
+    settle(fake)
+    expect(fake.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
       reason: expect.stringContaining('revision hash-evil does not hold the template that became stable last (status.stableDigest)'),
     })
-    expect(toy.image()).toBe('v2')
+    expect(fake.image()).toBe('v2')
   })
 
   it('puts back a canary that every node ran when the next version came, though no release of it completed (F15)', () => {
-    const toy = paused()
-    recreateDaemonSet(toy)
-    toy.setImage('v3')
-    settle(toy)
-    expect(toy.rollout?.status?.canaryStatus).toMatchObject({ stableRevision: 'hash-v2', canaryRevision: 'hash-v3' })
-    expect(toy.rollout?.status).not.toHaveProperty('stableMismatch')
-    toy.act(abort)
-    settle(toy)
-    expect([toy.image(), toy.oldPods().length, toy.rollout?.status?.stableRevision]).toEqual(['v2', 0, 'hash-v2'])
+    const fake = paused()
+    recreateDaemonSet(fake)
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.rollout?.status?.canaryStatus).toMatchObject({ stableRevision: 'hash-v2', canaryRevision: 'hash-v3' })
+    expect(fake.rollout?.status).not.toHaveProperty('stableMismatch')
+    fake.act(abort)
+    settle(fake)
+    expect([fake.image(), fake.oldPods().length, fake.rollout?.status?.stableRevision]).toEqual(['v2', 0, 'hash-v2'])
   })
 
   it('does not put such a canary back where its ControllerRevision holds another template by then (F15)', () => {
-    const toy = paused()
-    recreateDaemonSet(toy)
-    toy.revisions = toy.revisions.map((one) => ({ ...one, data: evil }))
-    toy.setImage('v3')
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ stableMismatch: 'hash-v2' })
-    toy.act(abort)
-    settle(toy)
-    expect([toy.image(), toy.rollout?.status?.lastAction?.result]).toEqual(['v3', 'Refused'])
+    const fake = paused()
+    recreateDaemonSet(fake)
+    fake.revisions = fake.revisions.map((one) => ({ ...one, data: evil }))
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ stableMismatch: 'hash-v2' })
+    fake.act(abort)
+    settle(fake)
+    expect([fake.image(), fake.rollout?.status?.lastAction?.result]).toEqual(['v3', 'Refused'])
   })
 
   it('puts back what the BatchRelease has kept, where the history holds another template (F15)', () => {
-    const toy = paused()
+    const fake = paused()
     const template = { spec: { containers: [{ name: 'agent', image: 'v1' }] } }
-    toy.release = { ...toy.release!, status: { ...toy.release!.status, stableTemplate: { revision: 'hash-v1', template } } }
-    forge(toy)
-    toy.act(abort)
-    settle(toy)
-    expect([toy.image(), toy.oldPods().length, toy.rollout?.status?.stableRevision]).toEqual(['v1', 0, 'hash-v1'])
+    fake.release = { ...fake.release!, status: { ...fake.release!.status, stableTemplate: { revision: 'hash-v1', template } } }
+    forge(fake)
+    fake.act(abort)
+    settle(fake)
+    expect([fake.image(), fake.oldPods().length, fake.rollout?.status?.stableRevision]).toEqual(['v1', 0, 'hash-v1'])
   })
 
   it('puts nothing back that the BatchRelease has kept, where it is not the template that became stable (F15)', () => {
-    const toy = paused()
-    toy.release = {
-      ...toy.release!,
-      status: { ...toy.release!.status, stableTemplate: { revision: 'hash-v1', template: evil.spec.template } },
+    const fake = paused()
+    fake.release = {
+      ...fake.release!,
+      status: { ...fake.release!.status, stableTemplate: { revision: 'hash-v1', template: evil.spec.template } },
     }
-    forge(toy)
-    toy.act(abort)
-    settle(toy)
-    expect([toy.image(), toy.rollout?.status?.lastAction?.result]).toEqual(['v2', 'Refused'])
+    forge(fake)
+    fake.act(abort)
+    settle(fake)
+    expect([fake.image(), fake.rollout?.status?.lastAction?.result]).toEqual(['v2', 'Refused'])
   })
 
   it('takes the digest from the history once more after the Rollout was disabled, when other hands may have updated', () => {
-    const toy = healthy()
-    const before = toy.rollout?.status?.stableDigest
-    toy.editRollout((spec) => ({ ...spec, disabled: true }))
-    settle(toy)
-    toy.setImage('v2')
-    settle(toy)
-    toy.setImage('v3')
-    toy.editRollout((spec) => ({ ...spec, disabled: false }))
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ stableRevision: 'hash-v2' })
-    expect(toy.rollout?.status).not.toHaveProperty('stableMismatch')
-    expect(toy.rollout?.status?.stableDigest).not.toBe(before)
+    const fake = healthy()
+    const before = fake.rollout?.status?.stableDigest
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    fake.setImage('v3')
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ stableRevision: 'hash-v2' })
+    expect(fake.rollout?.status).not.toHaveProperty('stableMismatch')
+    expect(fake.rollout?.status?.stableDigest).not.toBe(before)
   })
 
   it('puts the template back once: what is applied again in the very next moment stays, and is held (G12)', () => {
-    const toy = paused()
-    toy.act(abort)
-    for (let pass = 0; pass < 9 && toy.image() === 'v2'; pass++) act(toy)
-    expect(toy.image()).toBe('v1')
-    toy.setImage('v2')
-    settle(toy)
-    expect(toy.image()).toBe('v2')
-    expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reverted: true }])
-    expect(stalled(toy)).toBe('RevisionHeld')
+    const fake = paused()
+    fake.act(abort)
+    for (let pass = 0; pass < 9 && fake.image() === 'v2'; pass++) act(fake)
+    expect(fake.image()).toBe('v1')
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.image()).toBe('v2')
+    expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reverted: true }])
+    expect(stalled(fake)).toBe('RevisionHeld')
   })
 
   it('is not carried out on a DaemonSet that was let go since, by a leader that froze before its write (G8, G11)', () => {
-    const toy = paused()
-    rollBack(toy)
-    toy.passRollout()
-    const late = planRollout(toy.rolloutView()!)
-    toy.deleteRollout()
-    settle(toy)
-    expect([toy.rollout, late.kind === 'patchDaemonSet' && applyPatch(toy.daemonSet, late.patch)]).toEqual([undefined, null])
+    const fake = paused()
+    rollBack(fake)
+    fake.passRollout()
+    const late = planRollout(fake.rolloutView()!)
+    fake.deleteRollout()
+    settle(fake)
+    expect([fake.rollout, late.kind === 'patchDaemonSet' && applyPatch(fake.daemonSet, late.patch)]).toEqual([undefined, null])
   })
 
   it('is not carried out on the template any more when somebody applies another in between', () => {
-    const toy = rollingBack()
-    toy.setImage('v3')
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', heldRevisions: [{ revision: 'hash-v2', reverted: true }] })
-    toy.setImage('v2')
-    settle(toy)
-    expect([toy.image(), stalled(toy)]).toEqual(['v2', 'RevisionHeld'])
+    const fake = rollingBack()
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', heldRevisions: [{ revision: 'hash-v2', reverted: true }] })
+    fake.setImage('v2')
+    settle(fake)
+    expect([fake.image(), stalled(fake)]).toEqual(['v2', 'RevisionHeld'])
   })
 })
 
 describe('a template that was taken back', () => {
   it.each(['binding', 'release'] as const)('is not released again by applying it again, though no release runs (%s, G12)', (scope) => {
-    const toy = aborted({ scope })
-    toy.setImage('v2')
-    settle(toy)
-    expect(toy.oldPods()).toHaveLength(5)
-    expect(toy.rollout?.status).toMatchObject({ phase: 'Progressing', message: expect.stringContaining('0 of 5 nodes run it') })
-    expect(condition(toy, 'Stalled')).toMatchObject({
+    const fake = aborted({ scope })
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.oldPods()).toHaveLength(5)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', message: expect.stringContaining('0 of 5 nodes run it') })
+    expect(condition(fake, 'Stalled')).toMatchObject({
       status: 'True',
       reason: 'RevisionHeld',
       message: expect.stringContaining('run tranche retry agent -n demo'),
     })
-    expect(toy.release).toMatchObject({
+    expect(fake.release).toMatchObject({
       spec: { tranche: { hold: { reason: 'RevisionHeld', id: 'hash-v2' } } },
       status: { waiting: { reason: 'RevisionHeld' } },
     })
-    expect(toy.release?.status?.flight?.state).not.toBe('open')
+    expect(fake.release?.status?.flight?.state).not.toBe('open')
   })
 
   it('is not released again by applying it again in the middle of the rollback', () => {
-    const toy = paused()
-    toy.act({ id: 'j', type: 'jump', expectedStep: 1, step: 2 })
-    settle(toy)
-    toy.act(abort)
-    while (toy.rollout?.status?.rollbackFrom === undefined) act(toy)
-    toy.setImage('v2')
-    settle(toy)
-    expect(stalled(toy)).toBe('RevisionHeld')
-    expect(toy.release?.status?.flight?.state).toBe('stopped')
-    toy.setImage('v1')
-    settle(toy)
-    expect([toy.oldPods().length, toy.rollout?.status?.phase]).toEqual([0, 'Healthy'])
+    const fake = paused()
+    fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 2 })
+    settle(fake)
+    fake.act(abort)
+    while (fake.rollout?.status?.rollbackFrom === undefined) act(fake)
+    fake.setImage('v2')
+    settle(fake)
+    expect(stalled(fake)).toBe('RevisionHeld')
+    expect(fake.release?.status?.flight?.state).toBe('stopped')
+    fake.setImage('v1')
+    settle(fake)
+    expect([fake.oldPods().length, fake.rollout?.status?.phase]).toEqual([0, 'Healthy'])
   })
 
   it('is known again though its revision was pruned and made anew under another name', () => {
-    const toy = aborted()
-    toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v2')
-    toy.salt = 'again-'
-    toy.setImage('v2')
-    settle(toy)
-    expect(toy.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'again-v2' }])
-    expect([stalled(toy), toy.oldPods().length]).toEqual(['RevisionHeld', 5])
+    const fake = aborted()
+    fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v2')
+    fake.salt = 'again-'
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'again-v2' }])
+    expect([stalled(fake), fake.oldPods().length]).toEqual(['RevisionHeld', 5])
   })
 
   it('counts what comes up on it by other hands, and takes it back with the stable template', () => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
-    toy.pods.pop()
-    settle(toy)
-    expect(toy.rollout?.status?.message).toContain('1 of 5 nodes run it')
-    toy.setImage('v1')
-    settle(toy)
-    expect([toy.oldPods().length, toy.rollout?.status?.phase, condition(toy, 'Succeeded')?.status]).toEqual([0, 'Healthy', 'False'])
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
+    fake.pods.pop()
+    settle(fake)
+    expect(fake.rollout?.status?.message).toContain('1 of 5 nodes run it')
+    fake.setImage('v1')
+    settle(fake)
+    expect([fake.oldPods().length, fake.rollout?.status?.phase, condition(fake, 'Succeeded')?.status]).toEqual([0, 'Healthy', 'False'])
   })
 
   it('does not keep another template from being released, and stays remembered', () => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
-    toy.setImage('v3')
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
+    fake.setImage('v3')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
       currentStepState: 'StepPaused',
       canaryStatus: { canaryRevision: 'hash-v3', stableRevision: 'hash-v1' },
     })
-    toy.act({ id: 'p', type: 'promote' })
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v3', heldRevisions: [{ revision: 'hash-v2' }] })
+    fake.act({ id: 'p', type: 'promote' })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v3', heldRevisions: [{ revision: 'hash-v2' }] })
   })
 
   it('keeps no approval and no jump for later (G10)', () => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
-    toy.setCanaryStatus({ nextStepIndex: 3 })
-    settle(toy)
-    expect(toy.warnings).toEqual([
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
+    fake.setCanaryStatus({ nextStepIndex: 3 })
+    settle(fake)
+    expect(fake.warnings).toEqual([
       'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is held; run tranche retry agent -n demo first, so it was put back to 2',
     ])
-    toy.act({ id: 'r', type: 'retry' })
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
-    rollBack(toy, { ...abort, id: 'b' })
-    toy.setCanaryStatus({ currentStepState: 'StepReady' })
-    toy.passRollout()
-    toy.act({ id: 'r2', type: 'retry' })
-    expect(toy.image()).toBe('v2')
-    toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', lastAction: { id: 'r2' } })
-    expect(toy.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is held; run tranche retry agent -n demo first')
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    rollBack(fake, { ...abort, id: 'b' })
+    fake.setCanaryStatus({ currentStepState: 'StepReady' })
+    fake.passRollout()
+    fake.act({ id: 'r2', type: 'retry' })
+    expect(fake.image()).toBe('v2')
+    fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', lastAction: { id: 'r2' } })
+    expect(fake.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is held; run tranche retry agent -n demo first')
   })
 
   it('says that it is paused when it is (G9)', () => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
-    toy.pause(true)
-    settle(toy)
-    expect([reasonOf(toy), stalled(toy)]).toEqual(['Paused', 'RevisionHeld'])
-    expect(toy.rollout?.status?.observedGeneration).toBe(toy.rollout?.metadata.generation)
-    toy.pause(false)
-    settle(toy)
-    expect([reasonOf(toy), stalled(toy)]).toEqual(['InRolling', 'RevisionHeld'])
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
+    fake.pause(true)
+    settle(fake)
+    expect([reasonOf(fake), stalled(fake)]).toEqual(['Paused', 'RevisionHeld'])
+    expect(fake.rollout?.status?.observedGeneration).toBe(fake.rollout?.metadata.generation)
+    fake.pause(false)
+    settle(fake)
+    expect([reasonOf(fake), stalled(fake)]).toEqual(['InRolling', 'RevisionHeld'])
   })
 
   it('can be taken back once more, by a person', () => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
-    toy.act({ ...abort, id: 'again' })
-    settle(toy)
-    expect([toy.image(), toy.rollout?.status?.phase, toy.rollout?.status?.lastAction?.result]).toEqual(['v1', 'Healthy', 'Accepted'])
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
+    fake.act({ ...abort, id: 'again' })
+    settle(fake)
+    expect([fake.image(), fake.rollout?.status?.phase, fake.rollout?.status?.lastAction?.result]).toEqual(['v1', 'Healthy', 'Accepted'])
   })
 
   it('is the oldest of ten that is forgotten', () => {
-    const toy = paused()
+    const fake = paused()
     for (let version = 2; version <= 13; version++) {
-      toy.setImage(`v${version}`)
-      settle(toy)
-      toy.act({ id: `a${version}`, type: 'abort' })
-      settle(toy)
+      fake.setImage(`v${version}`)
+      settle(fake)
+      fake.act({ id: `a${version}`, type: 'abort' })
+      settle(fake)
     }
-    const held = toy.rollout?.status?.heldRevisions?.map(({ revision }) => revision)
+    const held = fake.rollout?.status?.heldRevisions?.map(({ revision }) => revision)
     expect(held).toEqual(Array.from({ length: 10 }, (_, at) => `hash-v${at + 4}`))
   })
 
   it('is remembered though the Rollout is disabled meanwhile', () => {
-    const toy = aborted()
-    toy.editRollout((spec) => ({ ...spec, disabled: true }))
-    settle(toy)
-    toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy: { type: 'OnDelete' } } })
-    toy.setImage('v2')
-    toy.editRollout((spec) => ({ ...spec, disabled: false }))
-    settle(toy)
-    expect([stalled(toy), toy.oldPods().length]).toEqual(['RevisionHeld', 5])
+    const fake = aborted()
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(fake)
+    fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, updateStrategy: { type: 'OnDelete' } } })
+    fake.setImage('v2')
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(fake)
+    expect([stalled(fake), fake.oldPods().length]).toEqual(['RevisionHeld', 5])
   })
 })
 
 describe('the action retry', () => {
   it('releases a held template from the first step', () => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
-    toy.act({ id: 'r', type: 'retry', revision: 'hash-v2' })
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
+    fake.act({ id: 'r', type: 'retry', revision: 'hash-v2' })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
       currentStepIndex: 1,
       currentStepState: 'StepPaused',
       lastAction: { type: 'retry', result: 'Accepted' },
     })
-    expect(toy.rollout?.status).not.toHaveProperty('heldRevisions')
-    expect(toy.release?.spec.tranche).toMatchObject({ retry: 'r' })
-    expect(stalled(toy)).toBeUndefined()
+    expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
+    expect(fake.release?.spec.tranche).toMatchObject({ retry: 'r' })
+    expect(stalled(fake)).toBeUndefined()
   })
 
   it('gives a template free that is named, though no release runs', () => {
-    const toy = aborted()
-    toy.act({ id: 'r1', type: 'retry' })
-    settle(toy)
-    expect(toy.rollout?.status?.lastAction).toMatchObject({
+    const fake = aborted()
+    fake.act({ id: 'r1', type: 'retry' })
+    settle(fake)
+    expect(fake.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
       reason: expect.stringContaining('run tranche retry agent -n demo --revision hash-v2'),
     })
-    toy.act({ id: 'r2', type: 'retry', revision: 'hash-v2' })
-    settle(toy)
-    toy.setImage('v2')
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v2' } })
+    fake.act({ id: 'r2', type: 'retry', revision: 'hash-v2' })
+    settle(fake)
+    fake.setImage('v2')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v2' } })
   })
 
   it('calls an abort off while the template cannot be put back', () => {
-    const toy = rollingBack()
-    toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
-    settle(toy)
-    expect(condition(toy, 'Stalled')).toMatchObject({
+    const fake = rollingBack()
+    fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
+    settle(fake)
+    expect(condition(fake, 'Stalled')).toMatchObject({
       reason: 'RevisionHeld',
       message: expect.stringContaining('is no longer in the history'),
     })
-    toy.act({ id: 'r', type: 'retry' })
-    settle(toy)
-    expect([toy.image(), toy.rollout?.status?.currentStepState]).toEqual(['v2', 'StepPaused'])
+    fake.act({ id: 'r', type: 'retry' })
+    settle(fake)
+    expect([fake.image(), fake.rollout?.status?.currentStepState]).toEqual(['v2', 'StepPaused'])
   })
 
   it('is refused for another revision, and for another step', () => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
     for (const action of [{ revision: 'hash-v9' }, { expectedStep: 2 }]) {
-      toy.act({ id: JSON.stringify(action), type: 'retry', ...action })
-      settle(toy)
-      expect([toy.rollout?.status?.lastAction?.result, stalled(toy)]).toEqual(['Refused', 'RevisionHeld'])
+      fake.act({ id: JSON.stringify(action), type: 'retry', ...action })
+      settle(fake)
+      expect([fake.rollout?.status?.lastAction?.result, stalled(fake)]).toEqual(['Refused', 'RevisionHeld'])
     }
   })
 
   it.each(['approve', 'promote'])('comes before %s, which is refused while the revision is held', (type) => {
-    const toy = aborted()
-    toy.setImage('v2')
-    settle(toy)
-    toy.act({ id: 'x', type, expectedStep: 1 })
-    settle(toy)
-    expect(toy.rollout?.status?.lastAction).toMatchObject({
+    const fake = aborted()
+    fake.setImage('v2')
+    settle(fake)
+    fake.act({ id: 'x', type, expectedStep: 1 })
+    settle(fake)
+    expect(fake.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
       reason: 'revision hash-v2 is held; run tranche retry agent -n demo first',
     })
   })
 })
 
-function healthy(options: ToyOptions = {}): ToyCluster {
-  const toy = new ToyCluster({ steps, ...options })
-  settle(toy)
-  return toy
+function healthy(options: FakeClusterOptions = {}): FakeCluster {
+  const fake = new FakeCluster({ steps, ...options })
+  settle(fake)
+  return fake
 }
 
 /** A release of v2 over v1 that pauses at step 1. */
-function paused(options: ToyOptions = {}): ToyCluster {
-  const toy = healthy(options)
-  toy.setImage('v2')
-  settle(toy)
-  return toy
+function paused(options: FakeClusterOptions = {}): FakeCluster {
+  const fake = healthy(options)
+  fake.setImage('v2')
+  settle(fake)
+  return fake
 }
 
 /** v2 was taken back, and v1 runs everywhere. */
-function aborted(options: ToyOptions = {}): ToyCluster {
-  const toy = paused(options)
-  toy.act(abort)
-  settle(toy)
-  return toy
+function aborted(options: FakeClusterOptions = {}): FakeCluster {
+  const fake = paused(options)
+  fake.act(abort)
+  settle(fake)
+  return fake
 }
 
 /** An abort is accepted: nothing more can be deleted for the revision, and its template is there still. */
-function rollingBack(): ToyCluster {
-  const toy = paused()
-  rollBack(toy)
-  return toy
+function rollingBack(): FakeCluster {
+  const fake = paused()
+  rollBack(fake)
+  return fake
 }
 
-function rollBack(toy: ToyCluster, action: typeof abort = abort): void {
-  toy.act(action)
-  for (let pass = 0; pass < 20 && toy.rollout?.status?.lastAction?.id !== action.id; pass++) {
-    toy.passRelease()
-    toy.passRollout()
+function rollBack(fake: FakeCluster, action: typeof abort = abort): void {
+  fake.act(action)
+  for (let pass = 0; pass < 20 && fake.rollout?.status?.lastAction?.id !== action.id; pass++) {
+    fake.passRelease()
+    fake.passRollout()
   }
 }
 
-function goingBack(): ToyCluster {
-  const toy = paused()
-  toy.setImage('v1')
-  while (toy.rollout?.status?.rollbackFrom === undefined) act(toy)
-  return toy
+function goingBack(): FakeCluster {
+  const fake = paused()
+  fake.setImage('v1')
+  while (fake.rollout?.status?.rollbackFrom === undefined) act(fake)
+  return fake
 }
 
 /** The stable revision was deleted, and created again under its name with another template. */
-function withForgedHistory(): ToyCluster {
-  const toy = paused()
-  forge(toy)
-  return toy
+function withForgedHistory(): FakeCluster {
+  const fake = paused()
+  forge(fake)
+  return fake
 }
 
-function forge(toy: ToyCluster): void {
-  toy.revisions = toy.revisions.map((one) => (one.revision === 1 ? { ...one, data: evil } : one))
+function forge(fake: FakeCluster): void {
+  fake.revisions = fake.revisions.map((one) => (one.revision === 1 ? { ...one, data: evil } : one))
 }
 
 /** As a DaemonSet that is deleted and created again: its pods have the present template, and its history begins with it. */
-function recreateDaemonSet(toy: ToyCluster): void {
-  toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name === 'hash-v2')
-  toy.pods = toy.pods.map((pod) => ({ ...pod, hash: 'hash-v2' }))
+function recreateDaemonSet(fake: FakeCluster): void {
+  fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name === 'hash-v2')
+  fake.pods = fake.pods.map((pod) => ({ ...pod, hash: 'hash-v2' }))
 }
 
 const evil = { spec: { template: { spec: { hostPID: true, containers: [] } } } }
 
-function withoutHistory(): ToyCluster {
-  const toy = paused()
-  toy.revisions = toy.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
-  return toy
+function withoutHistory(): FakeCluster {
+  const fake = paused()
+  fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
+  return fake
 }
 
 function condition(
-  toy: ToyCluster,
+  fake: FakeCluster,
   type: string,
 ): { readonly status: string; readonly reason: string; readonly message: string } | undefined {
-  return toy.rollout?.status?.conditions?.find((one) => one.type === type)
+  return fake.rollout?.status?.conditions?.find((one) => one.type === type)
 }
 
-function reasonOf(toy: ToyCluster): string {
-  return condition(toy, 'Progressing')?.reason ?? ''
+function reasonOf(fake: FakeCluster): string {
+  return condition(fake, 'Progressing')?.reason ?? ''
 }
 
-function stalled(toy: ToyCluster): string | undefined {
-  const one = condition(toy, 'Stalled')
+function stalled(fake: FakeCluster): string | undefined {
+  const one = condition(fake, 'Stalled')
   return one?.status === 'True' ? one.reason : undefined
 }

@@ -1,67 +1,67 @@
 import { describe, expect, it } from 'vitest'
-import { settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 /** A release that spec.strategy.paused has stopped, an hour ago. */
-function pausedToy(): ToyCluster {
-  const toy = new ToyCluster()
-  settle(toy)
-  toy.setImage('v2')
-  settle(toy)
-  toy.pause(true)
-  settle(toy)
-  toy.nowMs += 3_600_000
-  return toy
+function pausedFakeCluster(): FakeCluster {
+  const fake = new FakeCluster()
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  fake.pause(true)
+  settle(fake)
+  fake.nowMs += 3_600_000
+  return fake
 }
 
-function editStatus(toy: ToyCluster, edit: (status: object) => object): void {
-  const rollout = toy.rollout!
-  toy.rollout = { ...rollout, status: edit(rollout.status!) as typeof rollout.status }
+function editStatus(fake: FakeCluster, edit: (status: object) => object): void {
+  const rollout = fake.rollout!
+  fake.rollout = { ...rollout, status: edit(rollout.status!) as typeof rollout.status }
 }
 
 describe('the status of a release that spec.strategy.paused stops', () => {
   it('says since when in a field of its own', () => {
-    const { status } = pausedToy().rollout!
+    const { status } = pausedFakeCluster().rollout!
     expect(status?.pausedSince).toBeDefined()
     expect(status?.message).toContain(`paused by spec.strategy.paused since ${status?.pausedSince}`)
   })
 
   it('names the command that goes on', () => {
-    expect(pausedToy().rollout!.status?.message).toMatch(/; run tranche resume [a-z-]+ -n [a-z]+ to go on$/)
+    expect(pausedFakeCluster().rollout!.status?.message).toMatch(/; run tranche resume [a-z-]+ -n [a-z]+ to go on$/)
   })
 
   it('keeps the time of the pause whatever its message says', () => {
-    const toy = pausedToy()
-    const since = toy.rollout!.status?.pausedSince
-    editStatus(toy, (status) => ({ ...status, message: 'x' }))
-    settle(toy)
-    expect(toy.rollout!.status).toMatchObject({ pausedSince: since, message: expect.stringContaining(`since ${since}`) as string })
+    const fake = pausedFakeCluster()
+    const since = fake.rollout!.status?.pausedSince
+    editStatus(fake, (status) => ({ ...status, message: 'x' }))
+    settle(fake)
+    expect(fake.rollout!.status).toMatchObject({ pausedSince: since, message: expect.stringContaining(`since ${since}`) as string })
   })
 
   it('takes the time of the pause from the condition where an older version wrote the status', () => {
-    const toy = pausedToy()
-    const since = toy.rollout!.status?.pausedSince
-    editStatus(toy, ({ pausedSince: _none, ...status }: { pausedSince?: string }) => status)
-    settle(toy)
-    expect(toy.rollout!.status?.pausedSince).toBe(since)
+    const fake = pausedFakeCluster()
+    const since = fake.rollout!.status?.pausedSince
+    editStatus(fake, ({ pausedSince: _none, ...status }: { pausedSince?: string }) => status)
+    settle(fake)
+    expect(fake.rollout!.status?.pausedSince).toBe(since)
   })
 
   it.each([`2026-01-01T00:00:00ZT${'x'.repeat(300_000)}`, '2026-01-01T00:00:00x0Z'])(
     'takes no time of the pause from the status that is none, though API servers take it: %.30s',
     (pausedSince) => {
-      const toy = pausedToy()
-      const editedMs = toy.nowMs
-      editStatus(toy, (status) => ({ ...status, pausedSince }))
-      settle(toy)
-      expect(Date.parse(toy.rollout!.status?.pausedSince ?? '')).toBeGreaterThanOrEqual(editedMs)
-      expect(JSON.stringify(toy.rollout!.status).length).toBeLessThan(10_000)
+      const fake = pausedFakeCluster()
+      const editedMs = fake.nowMs
+      editStatus(fake, (status) => ({ ...status, pausedSince }))
+      settle(fake)
+      expect(Date.parse(fake.rollout!.status?.pausedSince ?? '')).toBeGreaterThanOrEqual(editedMs)
+      expect(JSON.stringify(fake.rollout!.status).length).toBeLessThan(10_000)
     },
   )
 
   it('drops the time of the pause when the release goes on', () => {
-    const toy = pausedToy()
-    toy.pause(false)
-    settle(toy)
-    expect(toy.rollout!.status?.pausedSince).toBeUndefined()
+    const fake = pausedFakeCluster()
+    fake.pause(false)
+    settle(fake)
+    expect(fake.rollout!.status?.pausedSince).toBeUndefined()
   })
 })

@@ -2,19 +2,19 @@ import type { RolloutStatus } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 import { planRollout, type RolloutPlan, strategyOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
-import { act, settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster, type ToyOptions } from '../../../../../test/toys/toy-cluster.ts'
+import { act, settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster, type FakeClusterOptions } from '../../../../../test/fakes/fake-cluster.ts'
 
 const threeSteps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 
 describe('a Rollout without a release', () => {
   it('gets its finalizer, is bound, and says everything in its very first status', () => {
-    const toy = new ToyCluster()
-    expect(planOf(toy)).toEqual({ kind: 'setFinalizer', present: true })
-    toy.passRollout()
-    expect(planOf(toy)).toMatchObject({ kind: 'patchDaemonSet', why: 'bind' })
-    toy.passRollout()
-    const plan = planOf(toy)
+    const fake = new FakeCluster()
+    expect(planOf(fake)).toEqual({ kind: 'setFinalizer', present: true })
+    fake.passRollout()
+    expect(planOf(fake)).toMatchObject({ kind: 'patchDaemonSet', why: 'bind' })
+    fake.passRollout()
+    const plan = planOf(fake)
     expect(plan).toMatchObject({
       kind: 'writeStatus',
       status: { phase: 'Initial', message: expect.stringContaining('observe generation 2') },
@@ -29,25 +29,25 @@ describe('a Rollout without a release', () => {
   })
 
   it('is Healthy and Ready once the DaemonSet is observed', () => {
-    const toy = healthy()
-    expect(toy.rollout?.status).toMatchObject({
+    const fake = healthy()
+    expect(fake.rollout?.status).toMatchObject({
       phase: 'Healthy',
       observedGeneration: 1,
       stableRevision: 'hash-v1',
       currentStepState: 'Completed',
     })
-    expect(conditions(toy)).toMatchObject({ Ready: 'True', Reconciling: 'False', Stalled: 'False' })
-    expect(toy.daemonSet.metadata).toMatchObject({
+    expect(conditions(fake)).toMatchObject({ Ready: 'True', Reconciling: 'False', Stalled: 'False' })
+    expect(fake.daemonSet.metadata).toMatchObject({
       annotations: { [daemonSetAnnotations.rollout]: 'agent' },
       labels: { [WORKLOAD_TYPE_LABEL]: 'daemonset' },
     })
   })
 
   it('says which revision is current and how many nodes are available, every five seconds at most', () => {
-    const toy = healthy()
-    expect(toy.rollout?.status?.message).toBe('revision hash-v1 is current; 5 of 5 nodes are available')
-    toy.pods.pop()
-    const view = toy.rolloutView()!
+    const fake = healthy()
+    expect(fake.rollout?.status?.message).toBe('revision hash-v1 is current; 5 of 5 nodes are available')
+    fake.pods.pop()
+    const view = fake.rolloutView()!
     expect(planRollout({ ...view, statusWrittenMs: view.monotonicMs - 4_000 })).toMatchObject({ kind: 'wait', recheckAfterMs: 1_000 })
     expect(planRollout({ ...view, statusWrittenMs: view.monotonicMs - 5_000 })).toMatchObject({
       kind: 'writeStatus',
@@ -59,10 +59,10 @@ describe('a Rollout without a release', () => {
     ['the generation that its status describes', 0],
     ['an older one', 1],
   ])('begins no release again where a lagging watch shows the keys of the one that ended, at %s', (_which, older) => {
-    const toy = ended()
-    const seen = (toy.daemonSet.metadata.generation ?? 0) - 1
-    toy.setCanaryStatus({ observedWorkloadGeneration: seen })
-    expect(planOf(withKeys(toy, { generation: seen - older }))).not.toMatchObject({ status: { phase: 'Progressing' } })
+    const fake = ended()
+    const seen = (fake.daemonSet.metadata.generation ?? 0) - 1
+    fake.setCanaryStatus({ observedWorkloadGeneration: seen })
+    expect(planOf(withKeys(fake, { generation: seen - older }))).not.toMatchObject({ status: { phase: 'Progressing' } })
   })
 
   it.each([
@@ -73,10 +73,10 @@ describe('a Rollout without a release', () => {
   })
 
   it('writes no status that is stored while the API server drops fields of ours, and says so in an event (F11)', () => {
-    const toy = healthy()
+    const fake = healthy()
     const gap = 'the CustomResourceDefinitions are older ones'
-    toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, template: { spec: { containers: [] } } } as never })
-    const outdated = { ...toy.rolloutView()!, schemaGap: gap, statusWrittenMs: null }
+    fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, template: { spec: { containers: [] } } } as never })
+    const outdated = { ...fake.rolloutView()!, schemaGap: gap, statusWrittenMs: null }
     expect(planRollout(outdated)).toEqual({
       ...{ kind: 'wait', for: gap, recheckAfterMs: null },
       warning: { type: 'Warning', reason: 'CRDOutdated', message: gap },
@@ -84,10 +84,10 @@ describe('a Rollout without a release', () => {
   })
 
   it('says once in the status of a new Rollout that fields of ours are dropped, with what the API server keeps of it', () => {
-    const toy = healthy()
-    const { status: _stored, ...unseen } = toy.rolloutView()!.rollout
+    const fake = healthy()
+    const { status: _stored, ...unseen } = fake.rolloutView()!.rollout
     const gap = 'the CustomResourceDefinitions are older ones'
-    const outdated = { ...toy.rolloutView()!, rollout: unseen, schemaGap: gap, statusWrittenMs: null }
+    const outdated = { ...fake.rolloutView()!, rollout: unseen, schemaGap: gap, statusWrittenMs: null }
     const plan = planRollout(outdated)
     expect(plan).toMatchObject({ kind: 'writeStatus' })
     const { observedGeneration, phase, message, conditions: said, canaryStatus, ...rest } = statusOf(plan)
@@ -98,8 +98,8 @@ describe('a Rollout without a release', () => {
   })
 
   it('touches the DaemonSet where no ControllerRevision has held the template for 30 s, that its controller looks again (G6)', () => {
-    const toy = healthy()
-    const base = { ...toy.rolloutView()!, revisions: [], statusWrittenMs: null }
+    const fake = healthy()
+    const base = { ...fake.rolloutView()!, revisions: [], statusWrittenMs: null }
     const rollout = { ...base.rollout, status: statusOf(planRollout(base)) }
     const missingFor = (ms: number) => planRollout({ ...base, rollout, revisionMissingSinceMs: base.monotonicMs - ms })
     const message = 'waiting for the DaemonSet controller to keep the template in a ControllerRevision'
@@ -110,47 +110,47 @@ describe('a Rollout without a release', () => {
   })
 
   it('touches no DaemonSet beside an active OpenKruise controller', () => {
-    const toy = healthy()
+    const fake = healthy()
     const peer = { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 }
-    const base = { ...toy.rolloutView()!, revisions: [], peer, statusWrittenMs: null }
+    const base = { ...fake.rolloutView()!, revisions: [], peer, statusWrittenMs: null }
     const rollout = { ...base.rollout, status: statusOf(planRollout(base)) }
     const plan = planRollout({ ...base, rollout, revisionMissingSinceMs: base.monotonicMs - 60_000 })
     expect(plan).toMatchObject({ kind: 'wait' })
   })
 
   it('removes its touch of the DaemonSet once a ControllerRevision holds the template', () => {
-    const toy = healthy()
-    toy.editDaemonSet({
-      metadata: { ...toy.daemonSet.metadata, annotations: { ...toy.daemonSet.metadata.annotations, 'tranche.dev/touched': 'x' } },
+    const fake = healthy()
+    fake.editDaemonSet({
+      metadata: { ...fake.daemonSet.metadata, annotations: { ...fake.daemonSet.metadata.annotations, 'tranche.dev/touched': 'x' } },
     })
-    settle(toy)
-    expect(toy.daemonSet.metadata.annotations).not.toHaveProperty(['tranche.dev/touched'])
+    settle(fake)
+    expect(fake.daemonSet.metadata.annotations).not.toHaveProperty(['tranche.dev/touched'])
   })
 
   it('is Healthy though no node is available', () => {
-    const toy = new ToyCluster()
-    toy.pods = toy.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))
-    for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: false, bad: false })
+    const fake = new FakeCluster()
+    fake.pods = fake.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))
+    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: false, bad: false })
     for (let pass = 0; pass < 9; pass++) {
-      toy.passRollout()
-      toy.actNatively()
-      toy.pods = toy.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))
+      fake.passRollout()
+      fake.actNatively()
+      fake.pods = fake.pods.map((pod) => ({ ...pod, ready: false, readyFromMs: null }))
     }
-    expect(toy.rollout?.status).toMatchObject({
+    expect(fake.rollout?.status).toMatchObject({
       phase: 'Healthy',
       message: 'revision hash-v1 is current; 0 of 5 nodes are available',
     })
   })
 
   it('says at once why it is stalled, also when only the words change', () => {
-    const toy = healthy()
+    const fake = healthy()
     const budget = (maxUnavailable: number | string): void =>
-      toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } })
+      fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } })
     budget('banana')
-    settle(toy)
+    settle(fake)
     budget(0)
-    toy.actNatively()
-    const view = toy.rolloutView()!
+    fake.actNatively()
+    const view = fake.rolloutView()!
     expect(stalledBy(planRollout({ ...view, statusWrittenMs: view.monotonicMs }))).toEqual({
       reason: 'BudgetZero',
       message: expect.stringContaining('maxUnavailable is 0'),
@@ -158,81 +158,81 @@ describe('a Rollout without a release', () => {
   })
 
   it('waits for another controller when its workload is no DaemonSet, and writes nothing', () => {
-    const toy = new ToyCluster()
-    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
-    expect(planOf(toy)).toMatchObject({ kind: 'wait', for: expect.stringContaining('another controller') })
+    const fake = new FakeCluster()
+    fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
+    expect(planOf(fake)).toMatchObject({ kind: 'wait', for: expect.stringContaining('another controller') })
   })
 
   it('stalls with WorkloadNotFound while the DaemonSet does not exist', () => {
-    const toy = healthy()
-    const view = { ...toy.rolloutView()!, daemonSet: undefined, revisions: [] }
+    const fake = healthy()
+    const view = { ...fake.rolloutView()!, daemonSet: undefined, revisions: [] }
     expect(stalledBy(planRollout(view))).toEqual({ reason: 'WorkloadNotFound', message: expect.stringContaining('no such DaemonSet') })
   })
 
   it('stalls with WorkloadTaken while an older Rollout has the DaemonSet, and does not bind it', () => {
-    const toy = new ToyCluster()
-    toy.passRollout()
-    const view = toy.rolloutView()!
+    const fake = new FakeCluster()
+    fake.passRollout()
+    const view = fake.rolloutView()!
     const other = { ...view.rollout, metadata: { ...view.rollout.metadata, name: 'aaa', uid: 'other' } }
     expect(stalledBy(planRollout({ ...view, others: [view.rollout, other] }))?.reason).toBe('WorkloadTaken')
   })
 
   it('stalls with InvalidSpec when steps shrink, and names the field', () => {
-    const toy = healthy()
-    setSteps(toy, [{ replicas: '60%' }, { replicas: '20%' }])
-    expect(stalledBy(planOf(toy))).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('steps[1]') })
+    const fake = healthy()
+    setSteps(fake, [{ replicas: '60%' }, { replicas: '20%' }])
+    expect(stalledBy(planOf(fake))).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('steps[1]') })
   })
 
   it('stalls while a BatchRelease of its name is not its own, and leaves that one alone', () => {
-    const toy = new ToyCluster()
-    toy.setImage('v2')
-    for (let pass = 0; pass < 20 && toy.release === undefined; pass++) act(toy)
-    const { metadata, spec } = toy.release!
-    toy.release = { metadata: { ...metadata, ownerReferences: [] }, spec }
-    expect(stalledBy(planOf(toy))?.reason).toBe('ForeignControl')
-    toy.passRollout()
-    expect(planOf(toy).kind).toBe('setAnnotations')
-    toy.passRollout()
-    expect(planOf(toy).kind).toBe('wait')
+    const fake = new FakeCluster()
+    fake.setImage('v2')
+    for (let pass = 0; pass < 20 && fake.release === undefined; pass++) act(fake)
+    const { metadata, spec } = fake.release!
+    fake.release = { metadata: { ...metadata, ownerReferences: [] }, spec }
+    expect(stalledBy(planOf(fake))?.reason).toBe('ForeignControl')
+    fake.passRollout()
+    expect(planOf(fake).kind).toBe('setAnnotations')
+    fake.passRollout()
+    expect(planOf(fake).kind).toBe('wait')
   })
 
   it('releases to nodes that were left on an old revision while it was disabled', () => {
-    const toy = healthy()
-    toy.editRollout((spec) => ({ ...spec, disabled: true }))
-    settle(toy)
-    toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy: { type: 'OnDelete' } } })
-    toy.setImage('v2')
-    toy.actNatively()
-    toy.pods.pop()
-    settle(toy)
-    toy.setImage('v1')
-    toy.editRollout((spec) => ({ ...spec, disabled: false }))
-    settle(toy)
-    expect(toy.oldPods()).toEqual([])
-    expect(toy.rollout?.status?.phase).toBe('Healthy')
+    const fake = healthy()
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    settle(fake)
+    fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, updateStrategy: { type: 'OnDelete' } } })
+    fake.setImage('v2')
+    fake.actNatively()
+    fake.pods.pop()
+    settle(fake)
+    fake.setImage('v1')
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    settle(fake)
+    expect(fake.oldPods()).toEqual([])
+    expect(fake.rollout?.status?.phase).toBe('Healthy')
   })
 })
 
 describe('a release', () => {
   it('pauses at a step until somebody says StepReady, and never by itself', () => {
-    const toy = released({ steps: threeSteps })
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2, currentStepState: 'StepPaused', canaryReplicas: 1 })
-    expect(toy.rollout?.status?.message).toMatch(/step 1 of 3 \(20%\) is ready and waits for approval since .*Z/)
-    toy.nowMs += 1e9
-    settle(toy)
-    expect(canaryIn(toy)?.currentStepIndex).toBe(1)
-    approve(toy)
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 2, nextStepIndex: 3, currentStepState: 'StepPaused', canaryReplicas: 3 })
-    approve(toy)
-    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
-    expect(conditions(toy)).toMatchObject({ Succeeded: 'True', Progressing: 'False', StrategyRestored: 'True' })
+    const fake = released({ steps: threeSteps })
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2, currentStepState: 'StepPaused', canaryReplicas: 1 })
+    expect(fake.rollout?.status?.message).toMatch(/step 1 of 3 \(20%\) is ready and waits for approval since .*Z/)
+    fake.nowMs += 1e9
+    settle(fake)
+    expect(canaryIn(fake)?.currentStepIndex).toBe(1)
+    approve(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 2, nextStepIndex: 3, currentStepState: 'StepPaused', canaryReplicas: 3 })
+    approve(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v2' })
+    expect(conditions(fake)).toMatchObject({ Succeeded: 'True', Progressing: 'False', StrategyRestored: 'True' })
   })
 
   it('says until when it settles', () => {
-    const toy = healthy({ steps: [{ replicas: '100%' }] })
-    toy.setImage('v2')
+    const fake = healthy({ steps: [{ replicas: '100%' }] })
+    fake.setImage('v2')
     const messages = new Set<string>()
-    settle(toy, () => messages.add(toy.rollout?.status?.message ?? ''))
+    settle(fake, () => messages.add(fake.rollout?.status?.message ?? ''))
     expect([...messages]).toContainEqual(expect.stringMatching(/^settling: goes Healthy at .*Z if nothing crashes; 5 of 5 nodes/))
   })
 
@@ -241,96 +241,96 @@ describe('a release', () => {
   })
 
   it('pauses anew once a step that paused with no updated node has one (G3)', () => {
-    const toy = healthy({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] })
-    const nodes = [...toy.nodes.keys()]
-    for (const node of nodes) toy.nodes.set(node, { ready: false, bad: false })
-    toy.setImage('v2')
-    for (let round = 0; round < 20; round++) act(toy)
-    expect(canaryIn(toy)).toMatchObject({ currentStepState: 'StepPaused', canaryReplicas: 0 })
-    toy.nowMs += 299_000
-    for (const node of nodes) toy.nodes.set(node, { ready: true, bad: false })
-    for (const endMs = toy.nowMs + 100_000; toy.nowMs < endMs; toy.nowMs += 200) act(toy)
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryReplicas: 1 })
-    for (const endMs = toy.nowMs + 400_000; toy.nowMs < endMs; toy.nowMs += 200) act(toy)
-    expect(toy.oldPods()).toEqual([])
+    const fake = healthy({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] })
+    const nodes = [...fake.nodes.keys()]
+    for (const node of nodes) fake.nodes.set(node, { ready: false, bad: false })
+    fake.setImage('v2')
+    for (let round = 0; round < 20; round++) act(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepState: 'StepPaused', canaryReplicas: 0 })
+    fake.nowMs += 299_000
+    for (const node of nodes) fake.nodes.set(node, { ready: true, bad: false })
+    for (const endMs = fake.nowMs + 100_000; fake.nowMs < endMs; fake.nowMs += 200) act(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', canaryReplicas: 1 })
+    for (const endMs = fake.nowMs + 400_000; fake.nowMs < endMs; fake.nowMs += 200) act(fake)
+    expect(fake.oldPods()).toEqual([])
   })
 
   it('pauses at a last step below 100%, and then does the rest as a batch of its own', () => {
-    const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1, currentStepState: 'StepPaused', canaryReplicas: 2 })
-    approve(toy)
-    expect(toy.rollout?.status?.phase).toBe('Healthy')
-    expect(toy.oldPods()).toEqual([])
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1 })
+    const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1, currentStepState: 'StepPaused', canaryReplicas: 2 })
+    approve(fake)
+    expect(fake.rollout?.status?.phase).toBe('Healthy')
+    expect(fake.oldPods()).toEqual([])
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1 })
   })
 
   it('puts a StepReady back that is written while no step is paused, with a warning (G10)', () => {
-    const toy = healthy({ steps: threeSteps })
-    toy.setImage('v2')
-    for (let pass = 0; pass < 30 && canaryIn(toy)?.currentStepState !== 'StepUpgrade'; pass++) act(toy)
-    toy.setCanaryStatus({ currentStepState: 'StepReady' })
-    settle(toy)
-    expect(toy.warnings).toEqual([expect.stringContaining('put back')])
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    const fake = healthy({ steps: threeSteps })
+    fake.setImage('v2')
+    for (let pass = 0; pass < 30 && canaryIn(fake)?.currentStepState !== 'StepUpgrade'; pass++) act(fake)
+    fake.setCanaryStatus({ currentStepState: 'StepReady' })
+    settle(fake)
+    expect(fake.warnings).toEqual([expect.stringContaining('put back')])
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
   })
 
   it('jumps to the step that somebody writes into nextStepIndex', () => {
-    const toy = released({ steps: [...threeSteps.slice(0, 2), { replicas: '80%', pause: {} }, { replicas: '100%' }] })
-    toy.setCanaryStatus({ nextStepIndex: 3 })
-    settle(toy)
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 3, nextStepIndex: 4, canaryReplicas: 4 })
+    const fake = released({ steps: [...threeSteps.slice(0, 2), { replicas: '80%', pause: {} }, { replicas: '100%' }] })
+    fake.setCanaryStatus({ nextStepIndex: 3 })
+    settle(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 3, nextStepIndex: 4, canaryReplicas: 4 })
   })
 
   it('puts a nextStepIndex back that is no step, with a warning', () => {
-    const toy = released({ steps: threeSteps })
-    toy.setCanaryStatus({ nextStepIndex: 9 })
-    settle(toy)
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2 })
-    expect(toy.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 and the steps are 1 to 3, so it was put back to 2/)])
+    const fake = released({ steps: threeSteps })
+    fake.setCanaryStatus({ nextStepIndex: 9 })
+    settle(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2 })
+    expect(fake.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 and the steps are 1 to 3, so it was put back to 2/)])
   })
 
   it('puts a nextStepIndex back that is written while no release runs, with a warning', () => {
-    const toy = healthy({ steps: threeSteps })
-    toy.setCanaryStatus({ nextStepIndex: 2 })
-    settle(toy)
-    expect(canaryIn(toy)?.nextStepIndex).toBe(-1)
-    expect(toy.warnings).toEqual([expect.stringContaining('there is no step to leave')])
+    const fake = healthy({ steps: threeSteps })
+    fake.setCanaryStatus({ nextStepIndex: 2 })
+    settle(fake)
+    expect(canaryIn(fake)?.nextStepIndex).toBe(-1)
+    expect(fake.warnings).toEqual([expect.stringContaining('there is no step to leave')])
   })
 
   it('warns of no nextStepIndex that is our own from before the steps changed', () => {
-    const toy = released({ steps: [...threeSteps, { replicas: '100%' }] })
-    setSteps(toy, [{ replicas: '20%', pause: {} }])
-    settle(toy)
-    setSteps(toy, threeSteps)
-    settle(toy)
-    expect(toy.warnings).toEqual([])
+    const fake = released({ steps: [...threeSteps, { replicas: '100%' }] })
+    setSteps(fake, [{ replicas: '20%', pause: {} }])
+    settle(fake)
+    setSteps(fake, threeSteps)
+    settle(fake)
+    expect(fake.warnings).toEqual([])
   })
 
   it('goes on when a timed pause is over, and says when', () => {
-    const toy = released({ steps: [{ replicas: '20%', pause: { duration: 60 } }, { replicas: '100%' }] }, 20_000)
-    expect(planOf(toy)).toMatchObject({ kind: 'wait', recheckAfterMs: expect.any(Number) })
-    toy.nowMs += 60_000
-    settle(toy)
-    expect(toy.rollout?.status?.phase).toBe('Healthy')
+    const fake = released({ steps: [{ replicas: '20%', pause: { duration: 60 } }, { replicas: '100%' }] }, 20_000)
+    expect(planOf(fake)).toMatchObject({ kind: 'wait', recheckAfterMs: expect.any(Number) })
+    fake.nowMs += 60_000
+    settle(fake)
+    expect(fake.rollout?.status?.phase).toBe('Healthy')
   })
 
   it('does not go on after a timed pause while the new version is not well, and says on which nodes', () => {
-    const toy = released({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] }, 20_000)
-    for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: true })
-    for (let round = 0; round < 4; round++) act(toy)
-    expect(toy.rollout?.status?.message).toMatch(/pauses for 300 s since .*; not healthy now: .* on node-\d/)
-    toy.nowMs += 300_000
-    settle(toy)
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
-    expect(toy.rollout?.status?.message).toMatch(/pause is over, but it is not healthy: .* on node-\d \(since/)
+    const fake = released({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] }, 20_000)
+    for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
+    for (let round = 0; round < 4; round++) act(fake)
+    expect(fake.rollout?.status?.message).toMatch(/pauses for 300 s since .*; not healthy now: .* on node-\d/)
+    fake.nowMs += 300_000
+    settle(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    expect(fake.rollout?.status?.message).toMatch(/pause is over, but it is not healthy: .* on node-\d \(since/)
   })
 
   it('starts again at step 1 when the template changes in the middle', () => {
-    const toy = released({ steps: threeSteps })
-    approve(toy)
-    toy.setImage('v3')
-    settle(toy)
-    expect(canaryIn(toy)).toMatchObject({
+    const fake = released({ steps: threeSteps })
+    approve(fake)
+    fake.setImage('v3')
+    settle(fake)
+    expect(canaryIn(fake)).toMatchObject({
       currentStepIndex: 1,
       currentStepState: 'StepPaused',
       canaryRevision: 'hash-v3',
@@ -339,145 +339,145 @@ describe('a release', () => {
   })
 
   it('goes back to the stable revision without a pause, whatever the steps', () => {
-    const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
-    toy.setImage('v1')
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
-    expect(toy.oldPods()).toEqual([])
+    const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
+    fake.setImage('v1')
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Healthy', stableRevision: 'hash-v1' })
+    expect(fake.oldPods()).toEqual([])
   })
 
   it('goes on at the last step that is no larger when steps are taken out under it', () => {
-    const toy = released({ steps: threeSteps })
-    approve(toy)
-    setSteps(toy, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
-    toy.setCanaryStatus({ currentStepIndex: 3 })
-    settle(toy)
-    expect(canaryIn(toy)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
-    expect(toy.oldPods()).toHaveLength(2)
+    const fake = released({ steps: threeSteps })
+    approve(fake)
+    setSteps(fake, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
+    fake.setCanaryStatus({ currentStepIndex: 3 })
+    settle(fake)
+    expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
+    expect(fake.oldPods()).toHaveLength(2)
   })
 
   it('is put on a step that exists though it is paused, so that the pause can be acknowledged', () => {
-    const toy = released({ steps: threeSteps })
-    approve(toy)
-    setSteps(toy, [{ replicas: '100%' }])
-    toy.pause(true)
-    settle(toy)
-    expect(canaryIn(toy)?.currentStepIndex).toBe(1)
-    expect(reason(toy)).toBe('Paused')
-    expect(toy.oldPods()).toHaveLength(2)
+    const fake = released({ steps: threeSteps })
+    approve(fake)
+    setSteps(fake, [{ replicas: '100%' }])
+    fake.pause(true)
+    settle(fake)
+    expect(canaryIn(fake)?.currentStepIndex).toBe(1)
+    expect(reason(fake)).toBe('Paused')
+    expect(fake.oldPods()).toHaveLength(2)
   })
 
   it('says in a pause, too, that Kubernetes has taken over, for an approval does not mend that', () => {
-    const toy = released({ steps: threeSteps })
+    const fake = released({ steps: threeSteps })
     for (const _time of ['first', 'second']) {
-      toy.editDaemonSet({
-        spec: { ...toy.daemonSet.spec, updateStrategy: { ...toy.daemonSet.spec.updateStrategy, type: 'RollingUpdate' } },
+      fake.editDaemonSet({
+        spec: { ...fake.daemonSet.spec, updateStrategy: { ...fake.daemonSet.spec.updateStrategy, type: 'RollingUpdate' } },
       })
-      settle(toy)
+      settle(fake)
     }
-    expect(conditions(toy)).toMatchObject({ Stalled: 'True' })
-    expect(toy.rollout?.status?.message).toMatch(
+    expect(conditions(fake)).toMatchObject({ Stalled: 'True' })
+    expect(fake.rollout?.status?.message).toMatch(
       /waits for approval since .*; updateStrategy.type was set back to RollingUpdate .* or retry/,
     )
   })
 
   it('ends though its plan is replaced after the last step, before its BatchRelease knows of the end (G6)', () => {
-    const toy = released({ steps: [{ replicas: '100%' }] }, 0)
-    for (let pass = 0; pass < 60 && canaryIn(toy)?.finalisingStep !== 'ResumeWorkload'; pass++) act(toy)
-    expect(canaryIn(toy)?.finalisingStep).toBe('ResumeWorkload')
-    expect(toy.release?.spec.releasePlan.batchPartition).toBe(0)
-    setSteps(toy, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
-    settle(toy)
-    expect(toy.rollout?.status?.phase).toBe('Healthy')
-    expect(toy.oldPods()).toEqual([])
+    const fake = released({ steps: [{ replicas: '100%' }] }, 0)
+    for (let pass = 0; pass < 60 && canaryIn(fake)?.finalisingStep !== 'ResumeWorkload'; pass++) act(fake)
+    expect(canaryIn(fake)?.finalisingStep).toBe('ResumeWorkload')
+    expect(fake.release?.spec.releasePlan.batchPartition).toBe(0)
+    setSteps(fake, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
+    settle(fake)
+    expect(fake.rollout?.status?.phase).toBe('Healthy')
+    expect(fake.oldPods()).toEqual([])
   })
 
   it('is stopped, not guessed at, when the spec becomes invalid in the middle', () => {
-    const toy = released({ steps: threeSteps })
-    setSteps(toy, [])
-    settle(toy)
-    expect(toy.release?.status?.flight?.state).toBe('stopped')
-    expect(conditions(toy)).toMatchObject({ Stalled: 'True' })
-    expect(toy.rollout?.status).toMatchObject({ phase: 'Progressing', observedGeneration: 2 })
-    setSteps(toy, threeSteps)
-    settle(toy)
-    expect(toy.release?.status?.flight?.state).toBe('open')
+    const fake = released({ steps: threeSteps })
+    setSteps(fake, [])
+    settle(fake)
+    expect(fake.release?.status?.flight?.state).toBe('stopped')
+    expect(conditions(fake)).toMatchObject({ Stalled: 'True' })
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', observedGeneration: 2 })
+    setSteps(fake, threeSteps)
+    settle(fake)
+    expect(fake.release?.status?.flight?.state).toBe('open')
   })
 
   it('has observed a spec that became invalid only when the record is stopped (G9)', () => {
-    const toy = released({ steps: threeSteps })
-    setSteps(toy, [])
-    for (let pass = 0; toy.release?.status?.flight?.state !== 'stopped' && pass < 20; pass++) {
-      expect(toy.rollout?.status?.observedGeneration).toBe(1)
-      act(toy)
+    const fake = released({ steps: threeSteps })
+    setSteps(fake, [])
+    for (let pass = 0; fake.release?.status?.flight?.state !== 'stopped' && pass < 20; pass++) {
+      expect(fake.rollout?.status?.observedGeneration).toBe(1)
+      act(fake)
     }
-    settle(toy)
-    expect(toy.rollout?.status?.observedGeneration).toBe(2)
+    settle(fake)
+    expect(fake.rollout?.status?.observedGeneration).toBe(2)
   })
 })
 
 describe('a pause', () => {
   it('is acknowledged only when the record is stopped (G9)', () => {
-    const toy = released({ steps: threeSteps })
-    toy.pause(true)
-    for (let pass = 0; toy.release?.status?.flight?.state !== 'stopped' && pass < 20; pass++) {
-      expect([reason(toy), toy.rollout?.status?.observedGeneration]).toEqual(['InRolling', 1])
-      act(toy)
+    const fake = released({ steps: threeSteps })
+    fake.pause(true)
+    for (let pass = 0; fake.release?.status?.flight?.state !== 'stopped' && pass < 20; pass++) {
+      expect([reason(fake), fake.rollout?.status?.observedGeneration]).toEqual(['InRolling', 1])
+      act(fake)
     }
-    settle(toy)
-    expect(reason(toy)).toBe('Paused')
-    expect(toy.rollout?.status).toMatchObject({
+    settle(fake)
+    expect(reason(fake)).toBe('Paused')
+    expect(fake.rollout?.status).toMatchObject({
       observedGeneration: 2,
       message: expect.stringContaining('paused by spec.strategy.paused since'),
     })
-    toy.pause(false)
+    fake.pause(false)
     const said = new Set<string | undefined>()
-    settle(toy, () => reason(toy) === 'InRolling' && said.add(toy.rollout?.status?.message))
+    settle(fake, () => reason(fake) === 'InRolling' && said.add(fake.rollout?.status?.message))
     expect([...said][0]).toBe('spec.strategy.paused was taken away: the release goes on')
   })
 
   it('stops the final batch too, which then goes on where it was', () => {
-    const toy = released({ steps: [{ replicas: '40%', pause: {} }] })
-    toy.setCanaryStatus({ currentStepState: 'StepReady' })
-    for (let pass = 0; reason(toy) !== 'Finalising' && pass < 30; pass++) act(toy)
-    toy.pause(true)
-    settle(toy)
-    expect(reason(toy)).toBe('Paused')
-    expect(toy.release?.status?.flight?.state).toBe('stopped')
-    const old = toy.oldPods().length
+    const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
+    fake.setCanaryStatus({ currentStepState: 'StepReady' })
+    for (let pass = 0; reason(fake) !== 'Finalising' && pass < 30; pass++) act(fake)
+    fake.pause(true)
+    settle(fake)
+    expect(reason(fake)).toBe('Paused')
+    expect(fake.release?.status?.flight?.state).toBe('stopped')
+    const old = fake.oldPods().length
     expect(old).toBeGreaterThan(0)
-    toy.pause(false)
-    settle(toy)
-    expect(toy.rollout?.status?.phase).toBe('Healthy')
+    fake.pause(false)
+    settle(fake)
+    expect(fake.rollout?.status?.phase).toBe('Healthy')
   })
 
   it('stops what is done about nodes that were left', () => {
-    const toy = leftBehind()
-    toy.pause(true)
-    settle(toy)
-    expect(toy.release?.status?.flight?.state).toBe('stopped')
-    expect(toy.rollout?.status?.observedGeneration).toBe(2)
+    const fake = leftBehind()
+    fake.pause(true)
+    settle(fake)
+    expect(fake.release?.status?.flight?.state).toBe('stopped')
+    expect(fake.rollout?.status?.observedGeneration).toBe(2)
   })
 })
 
 describe('nodes that are left behind', () => {
   it('do not keep the release from being Healthy; the condition names them', () => {
-    const toy = leftBehind()
-    expect(conditions(toy)).toMatchObject({ Ready: 'True', Succeeded: 'True', StrategyRestored: 'False' })
-    expect(toy.rollout?.status?.message).toContain('node-4')
-    expect(toy.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.inProgressing])
+    const fake = leftBehind()
+    expect(conditions(fake)).toMatchObject({ Ready: 'True', Succeeded: 'True', StrategyRestored: 'False' })
+    expect(fake.rollout?.status?.message).toContain('node-4')
+    expect(fake.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.inProgressing])
   })
 
   it('are updated when they are back, and then everything is given back', () => {
-    const toy = leftBehind()
-    toy.nodes.set('node-4', { ready: true, bad: false })
-    settle(toy, () => {
-      if (toy.release !== undefined && toy.release.status?.phase !== 'Completed')
-        expect(conditions(toy)).toMatchObject({ StrategyRestored: 'False' })
+    const fake = leftBehind()
+    fake.nodes.set('node-4', { ready: true, bad: false })
+    settle(fake, () => {
+      if (fake.release !== undefined && fake.release.status?.phase !== 'Completed')
+        expect(conditions(fake)).toMatchObject({ StrategyRestored: 'False' })
     })
-    expect(toy.oldPods()).toEqual([])
-    expect(toy.release).toBeUndefined()
-    expect(conditions(toy)).toMatchObject({ StrategyRestored: 'True' })
+    expect(fake.oldPods()).toEqual([])
+    expect(fake.release).toBeUndefined()
+    expect(conditions(fake)).toMatchObject({ StrategyRestored: 'True' })
   })
 })
 
@@ -486,139 +486,139 @@ describe.each([
   ['another DaemonSet', { name: 'other' }],
 ])('a workloadRef that names %s in mid-release', (_what, change) => {
   it('lets go of the DaemonSet: it is frozen, unbound, and its BatchRelease is gone', () => {
-    const toy = released({ steps: threeSteps })
-    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
-    expect(planOf(toy)).toEqual({ kind: 'deleteRelease' })
-    settle(toy)
-    expect(toy.release).toBeUndefined()
-    expect(toy.daemonSet.metadata.labels).toEqual({})
-    expect(Object.keys(toy.daemonSet.metadata.annotations ?? {}).toSorted()).toEqual(
+    const fake = released({ steps: threeSteps })
+    fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
+    expect(planOf(fake)).toEqual({ kind: 'deleteRelease' })
+    settle(fake)
+    expect(fake.release).toBeUndefined()
+    expect(fake.daemonSet.metadata.labels).toEqual({})
+    expect(Object.keys(fake.daemonSet.metadata.annotations ?? {}).toSorted()).toEqual(
       [daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.frozen].toSorted(),
     )
-    expect([strategyOf(toy.daemonSet), toy.oldPods().length]).toEqual(['OnDelete', 4])
+    expect([strategyOf(fake.daemonSet), fake.oldPods().length]).toEqual(['OnDelete', 4])
   })
 
   it('gives the strategy back where no release runs', () => {
-    const toy = healthy()
-    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
-    settle(toy)
-    expect(strategyOf(toy.daemonSet)).toBe('RollingUpdate')
-    expect(toy.daemonSet.metadata.annotations).toEqual({})
+    const fake = healthy()
+    fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
+    settle(fake)
+    expect(strategyOf(fake.daemonSet)).toBe('RollingUpdate')
+    expect(fake.daemonSet.metadata.annotations).toEqual({})
   })
 
   it('keeps no deletion of the Rollout waiting', () => {
-    const toy = released({ steps: threeSteps })
-    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
-    toy.deleteRollout()
-    settle(toy)
-    expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
-    expect(toy.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.rollout])
+    const fake = released({ steps: threeSteps })
+    fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
+    fake.deleteRollout()
+    settle(fake)
+    expect([fake.rollout, fake.release]).toEqual([undefined, undefined])
+    expect(fake.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.rollout])
   })
 })
 
 describe('a Rollout whose workload became another kind', () => {
   it('has nothing of ours in the end, and is left alone from then on', () => {
-    const toy = released({ steps: threeSteps })
-    toy.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
-    settle(toy)
-    expect(toy.rollout?.metadata.finalizers).toEqual([])
-    expect(toy.rollout?.status).toMatchObject({ phase: 'Initial', message: expect.stringContaining('let go'), conditions: [] })
-    expect(toy.rollout?.status).not.toHaveProperty('stableRevision')
-    const { metadata } = toy.rollout!
-    toy.rollout = { ...toy.rollout!, metadata: { ...metadata, finalizers: ['rollouts.kruise.io/rollout'] } }
-    expect(planOf(toy).kind).toBe('wait')
+    const fake = released({ steps: threeSteps })
+    fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
+    settle(fake)
+    expect(fake.rollout?.metadata.finalizers).toEqual([])
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Initial', message: expect.stringContaining('let go'), conditions: [] })
+    expect(fake.rollout?.status).not.toHaveProperty('stableRevision')
+    const { metadata } = fake.rollout!
+    fake.rollout = { ...fake.rollout!, metadata: { ...metadata, finalizers: ['rollouts.kruise.io/rollout'] } }
+    expect(planOf(fake).kind).toBe('wait')
   })
 })
 
 describe('the end of control', () => {
   it('comes with a disabled Rollout: the release stops and the DaemonSet stays as it stands', () => {
-    const toy = released({ steps: threeSteps })
-    toy.editRollout((spec) => ({ ...spec, disabled: true }))
-    expect(planOf(toy)).toEqual({ kind: 'deleteRelease' })
-    settle(toy)
-    expect(toy.rollout?.status).toMatchObject({
+    const fake = released({ steps: threeSteps })
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
+    expect(planOf(fake)).toEqual({ kind: 'deleteRelease' })
+    settle(fake)
+    expect(fake.rollout?.status).toMatchObject({
       phase: 'Disabled',
       message: expect.stringMatching(/^disabled in mid-release: 4 of 5 nodes do not run revision hash-v2 .*to go on in steps/),
     })
-    expect([strategyOf(toy.daemonSet), toy.oldPods().length]).toEqual(['OnDelete', 4])
-    expect(toy.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
+    expect([strategyOf(fake.daemonSet), fake.oldPods().length]).toEqual(['OnDelete', 4])
+    expect(fake.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
   })
 
   it.each([
-    ['disabled', (toy: ToyCluster) => toy.editRollout((spec) => ({ ...spec, disabled: true }))],
-    ['deleted', (toy: ToyCluster) => toy.deleteRollout()],
+    ['disabled', (fake: FakeCluster) => fake.editRollout((spec) => ({ ...spec, disabled: true }))],
+    ['deleted', (fake: FakeCluster) => fake.deleteRollout()],
   ])('says once what is left frozen when the Rollout is %s', (_how, end) => {
-    const toy = released({ steps: threeSteps })
-    end(toy)
-    settle(toy)
-    expect(toy.frozen).toEqual([
+    const fake = released({ steps: threeSteps })
+    end(fake)
+    settle(fake)
+    expect(fake.frozen).toEqual([
       '4 of 5 nodes do not run revision hash-v2 of the template: 4 on revision hash-v1; updateStrategy.type stays OnDelete, so nothing updates them; ' +
         'to go on in steps, have an enabled Rollout for DaemonSet agent; to let Kubernetes do it, set updateStrategy.type to RollingUpdate',
     ])
   })
 
   it.each([
-    ['disabled', 'Disabling', (toy: ToyCluster) => toy.editRollout((spec) => ({ ...spec, disabled: true }))],
-    ['deleted', 'Terminating', (toy: ToyCluster) => toy.deleteRollout()],
+    ['disabled', 'Disabling', (fake: FakeCluster) => fake.editRollout((spec) => ({ ...spec, disabled: true }))],
+    ['deleted', 'Terminating', (fake: FakeCluster) => fake.deleteRollout()],
   ])('names what the stop waits for when the Rollout is %s', (_how, phase, end) => {
-    const toy = goingOf(end)
-    const plan = planOf(toy)
+    const fake = goingOf(end)
+    const plan = planOf(fake)
     expect(plan).toMatchObject({ kind: 'writeStatus', status: { phase, message: expect.stringContaining('in flight: node-1 (since ') } })
   })
 
   it('is not Healthy while its last BatchRelease still goes and nodes run another revision', () => {
-    const toy = goingOf((cluster) => cluster.editRollout((spec) => ({ ...spec, disabled: true })))
-    toy.editRollout((spec) => ({ ...spec, disabled: false }))
-    for (let pass = 0; pass < 5; pass++) toy.passRollout()
-    expect(toy.rollout?.status).toMatchObject({
+    const fake = goingOf((cluster) => cluster.editRollout((spec) => ({ ...spec, disabled: true })))
+    fake.editRollout((spec) => ({ ...spec, disabled: false }))
+    for (let pass = 0; pass < 5; pass++) fake.passRollout()
+    expect(fake.rollout?.status).toMatchObject({
       phase: 'Progressing',
       message: expect.stringContaining('waiting for the last BatchRelease to go: '),
     })
   })
 
   it('says nothing of the kind where nothing is left', () => {
-    const toy = healthy()
-    toy.deleteRollout()
-    settle(toy)
-    expect(toy.frozen).toEqual([])
+    const fake = healthy()
+    fake.deleteRollout()
+    settle(fake)
+    expect(fake.frozen).toEqual([])
   })
 
   it('begins no release for a Rollout that was disabled before its first one', () => {
-    const toy = healthy()
-    toy.setImage('v2')
-    toy.actNatively()
-    for (let pass = 0; toy.rollout?.status?.phase !== 'Progressing' && pass < 9; pass++) toy.passRollout()
-    toy.editRollout((spec) => ({ ...spec, disabled: true }))
+    const fake = healthy()
+    fake.setImage('v2')
+    fake.actNatively()
+    for (let pass = 0; fake.rollout?.status?.phase !== 'Progressing' && pass < 9; pass++) fake.passRollout()
+    fake.editRollout((spec) => ({ ...spec, disabled: true }))
     for (let pass = 0; pass < 9; pass++) {
-      expect(planOf(toy).kind).not.toBe('createRelease')
-      toy.passRollout()
+      expect(planOf(fake).kind).not.toBe('createRelease')
+      fake.passRollout()
     }
   })
 
   it('comes with a deleted Rollout, which goes last', () => {
-    const toy = released({ steps: threeSteps })
-    toy.deleteRollout()
-    settle(toy)
-    expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
+    const fake = released({ steps: threeSteps })
+    fake.deleteRollout()
+    settle(fake)
+    expect([fake.rollout, fake.release]).toEqual([undefined, undefined])
   })
 
   it('gives the strategy back where no node runs an old pod', () => {
-    const toy = healthy()
-    toy.deleteRollout()
-    settle(toy)
-    expect(strategyOf(toy.daemonSet)).toBe('RollingUpdate')
-    expect(toy.daemonSet.metadata.annotations).toEqual({})
-    expect(toy.daemonSet.metadata.labels).toEqual({})
+    const fake = healthy()
+    fake.deleteRollout()
+    settle(fake)
+    expect(strategyOf(fake.daemonSet)).toBe('RollingUpdate')
+    expect(fake.daemonSet.metadata.annotations).toEqual({})
+    expect(fake.daemonSet.metadata.labels).toEqual({})
   })
 
   it('freezes old nodes though no release had begun', () => {
-    const toy = healthy()
-    toy.setImage('v2')
-    toy.actNatively()
-    toy.deleteRollout()
-    settle(toy)
-    expect(strategyOf(toy.daemonSet)).toBe('OnDelete')
-    expect(JSON.parse(toy.daemonSet.metadata.annotations?.[daemonSetAnnotations.frozen] ?? '{}')).toMatchObject({
+    const fake = healthy()
+    fake.setImage('v2')
+    fake.actNatively()
+    fake.deleteRollout()
+    settle(fake)
+    expect(strategyOf(fake.daemonSet)).toBe('OnDelete')
+    expect(JSON.parse(fake.daemonSet.metadata.annotations?.[daemonSetAnnotations.frozen] ?? '{}')).toMatchObject({
       revision: 'hash-v2',
       nodesLeft: 5,
     })
@@ -626,87 +626,87 @@ describe('the end of control', () => {
 })
 
 it('leaves a BatchRelease alone that was written for a newer Rollout than it knows (G9)', () => {
-  const toy = healthy()
-  toy.setImage('v2')
-  settle(toy)
-  const { rollout } = toy.rolloutView()!
-  toy.pause(true)
-  settle(toy)
-  expect(toy.release?.spec.tranche?.paused).toBe(true)
-  expect(planRollout({ ...toy.rolloutView()!, rollout }).kind).not.toBe('updateRelease')
+  const fake = healthy()
+  fake.setImage('v2')
+  settle(fake)
+  const { rollout } = fake.rolloutView()!
+  fake.pause(true)
+  settle(fake)
+  expect(fake.release?.spec.tranche?.paused).toBe(true)
+  expect(planRollout({ ...fake.rolloutView()!, rollout }).kind).not.toBe('updateRelease')
 })
 
-function healthy(options: ToyOptions = {}): ToyCluster {
-  const toy = new ToyCluster(options)
-  settle(toy)
-  return toy
+function healthy(options: FakeClusterOptions = {}): FakeCluster {
+  const fake = new FakeCluster(options)
+  settle(fake)
+  return fake
 }
 
 /** A release that has ended, and given the strategy back. */
-function ended(): ToyCluster {
-  const toy = released({ scope: 'release', steps: [{ replicas: '100%' }] })
-  expect(toy.rollout?.status?.phase).toBe('Healthy')
-  expect(strategyOf(toy.daemonSet)).toBe('RollingUpdate')
-  return toy
+function ended(): FakeCluster {
+  const fake = released({ scope: 'release', steps: [{ replicas: '100%' }] })
+  expect(fake.rollout?.status?.phase).toBe('Healthy')
+  expect(strategyOf(fake.daemonSet)).toBe('RollingUpdate')
+  return fake
 }
 
 /** The DaemonSet has the keys and the strategy of a release. */
-function withKeys(toy: ToyCluster, metadata: Partial<DaemonSet['metadata']> & { readonly generation: number }): ToyCluster {
-  const annotations = { ...toy.daemonSet.metadata.annotations, [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate' }
-  const { spec, status } = toy.daemonSet
-  toy.daemonSet = {
-    metadata: { ...toy.daemonSet.metadata, ...metadata, annotations },
+function withKeys(fake: FakeCluster, metadata: Partial<DaemonSet['metadata']> & { readonly generation: number }): FakeCluster {
+  const annotations = { ...fake.daemonSet.metadata.annotations, [daemonSetAnnotations.originalUpdateStrategy]: 'RollingUpdate' }
+  const { spec, status } = fake.daemonSet
+  fake.daemonSet = {
+    metadata: { ...fake.daemonSet.metadata, ...metadata, annotations },
     spec: { ...spec, updateStrategy: { ...spec.updateStrategy, type: 'OnDelete' } },
     status: { ...status!, observedGeneration: metadata.generation },
   }
-  return toy
+  return fake
 }
 
 /** A release that is being ended, and whose BatchRelease waits for a node in flight. */
-function goingOf(end: (toy: ToyCluster) => void): ToyCluster {
-  const toy = released({ steps: threeSteps })
-  end(toy)
-  for (let pass = 0; pass < 3; pass++) toy.passRollout()
-  const release = toy.release!
+function goingOf(end: (fake: FakeCluster) => void): FakeCluster {
+  const fake = released({ steps: threeSteps })
+  end(fake)
+  for (let pass = 0; pass < 3; pass++) fake.passRollout()
+  const release = fake.release!
   const waiting = { reason: 'Deleting', message: 'nodes in flight: node-1', since: '2023-11-14T00:00:00Z', nodes: ['node-1'] }
   const metadata = { ...release.metadata, deletionTimestamp: '2023-11-14T00:00:00Z' }
-  toy.release = { ...release, metadata, status: { ...release.status, waiting } }
-  return toy
+  fake.release = { ...release, metadata, status: { ...release.status, waiting } }
+  return fake
 }
 
 /** A release of v2, as far as it goes by itself; `withinMs` of the toy's clock. */
-function released(options: ToyOptions, withinMs?: number): ToyCluster {
-  const toy = healthy(options)
-  toy.setImage('v2')
-  if (withinMs === undefined) settle(toy)
-  else for (const endMs = toy.nowMs + withinMs; toy.nowMs < endMs; toy.nowMs += 200) act(toy)
-  return toy
+function released(options: FakeClusterOptions, withinMs?: number): FakeCluster {
+  const fake = healthy(options)
+  fake.setImage('v2')
+  if (withinMs === undefined) settle(fake)
+  else for (const endMs = fake.nowMs + withinMs; fake.nowMs < endMs; fake.nowMs += 200) act(fake)
+  return fake
 }
 
 /** A release that has ended but for a NotReady node. */
-function leftBehind(): ToyCluster {
-  const toy = healthy({ steps: [{ replicas: '100%' }] })
-  toy.nodes.set('node-4', { ready: false, bad: false })
-  toy.setImage('v2')
-  settle(toy)
-  expect(toy.rollout?.status?.phase).toBe('Healthy')
-  return toy
+function leftBehind(): FakeCluster {
+  const fake = healthy({ steps: [{ replicas: '100%' }] })
+  fake.nodes.set('node-4', { ready: false, bad: false })
+  fake.setImage('v2')
+  settle(fake)
+  expect(fake.rollout?.status?.phase).toBe('Healthy')
+  return fake
 }
 
-function approve(toy: ToyCluster): void {
-  toy.setCanaryStatus({ currentStepState: 'StepReady' })
-  settle(toy)
+function approve(fake: FakeCluster): void {
+  fake.setCanaryStatus({ currentStepState: 'StepReady' })
+  settle(fake)
 }
 
-function setSteps(toy: ToyCluster, steps: NonNullable<ToyOptions['steps']>): void {
-  toy.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { steps } } }))
+function setSteps(fake: FakeCluster, steps: NonNullable<FakeClusterOptions['steps']>): void {
+  fake.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { steps } } }))
 }
 
-function planOf(toy: ToyCluster): RolloutPlan {
-  return planRollout(toy.rolloutView()!)
+function planOf(fake: FakeCluster): RolloutPlan {
+  return planRollout(fake.rolloutView()!)
 }
 
-function canaryIn({ rollout }: ToyCluster): RolloutStatus['canaryStatus'] {
+function canaryIn({ rollout }: FakeCluster): RolloutStatus['canaryStatus'] {
   return rollout?.status?.canaryStatus
 }
 
@@ -719,11 +719,11 @@ function canaryOf(plan: RolloutPlan): RolloutStatus['canaryStatus'] {
   return plan.kind === 'writeStatus' ? plan.status.canaryStatus : undefined
 }
 
-function reason({ rollout }: ToyCluster): string | undefined {
+function reason({ rollout }: FakeCluster): string | undefined {
   return rollout?.status?.conditions?.find(({ type }) => type === 'Progressing')?.reason
 }
 
-function conditions({ rollout }: ToyCluster): Readonly<Record<string, string>> {
+function conditions({ rollout }: FakeCluster): Readonly<Record<string, string>> {
   return Object.fromEntries((rollout?.status?.conditions ?? []).map(({ type, status }) => [type, status]))
 }
 

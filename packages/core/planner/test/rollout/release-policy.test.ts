@@ -2,16 +2,16 @@ import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { policyTerms } from '../../src/rollout/release-policy.ts'
-import { settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 let running: RolloutView
 beforeAll(() => {
-  const toy = new ToyCluster({ nodes: 4, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
-  settle(toy)
-  toy.setImage('v2')
-  settle(toy)
-  running = toy.rolloutView()!
+  const fake = new FakeCluster({ nodes: 4, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
+  settle(fake)
+  fake.setImage('v2')
+  settle(fake)
+  running = fake.rolloutView()!
 })
 
 const analysis = [{ name: 'errors', http: { url: 'http://metrics.example/errors' }, successCondition: 'result.ok' }]

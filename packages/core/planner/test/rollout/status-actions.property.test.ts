@@ -1,8 +1,8 @@
 import type { CanaryStatus, Rollout } from '@tranche/api-schema'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 const STEPS = 3
 const acts = fc.array(fc.constantFrom('rollout', 'release', 'executor', 'native', 'time'), { maxLength: 60 })
@@ -22,22 +22,22 @@ describe('an action that a user writes between the read and the write of a pass'
     const ends = { carriedOut: 0, putBack: 0 }
     fc.assert(
       fc.property(acts, words, moment, fc.boolean(), (all, word, at, paused) => {
-        const toy = releasing(paused)
-        for (const act of all) actFor(toy, act)
-        for (let pass = 0; pass < at; pass++) passAll(toy)
-        const before = toy.warnings.length
+        const fake = releasing(paused)
+        for (const act of all) actFor(fake, act)
+        for (let pass = 0; pass < at; pass++) passAll(fake)
+        const before = fake.warnings.length
         let written: Rollout | undefined
-        toy.passRollout(() => {
-          toy.setCanaryStatus(word)
-          written = toy.rollout
+        fake.passRollout(() => {
+          fake.setCanaryStatus(word)
+          written = fake.rollout
         })
         const status = written?.status
         if (status?.canaryStatus === undefined || isOwnWord(written!, word)) return
-        settle(toy)
-        if (isHeeded(toy.rollout!, written!)) ends.carriedOut++
+        settle(fake)
+        if (isHeeded(fake.rollout!, written!)) ends.carriedOut++
         else ends.putBack++
-        if (!isHeeded(toy.rollout!, written!))
-          expect(toy.warnings.length, JSON.stringify([status, toy.rollout?.status])).toBeGreaterThan(before)
+        if (!isHeeded(fake.rollout!, written!))
+          expect(fake.warnings.length, JSON.stringify([status, fake.rollout?.status])).toBeGreaterThan(before)
       }),
       { numRuns: 150 },
     )
@@ -47,41 +47,41 @@ describe('an action that a user writes between the read and the write of a pass'
   it('approves the step that stood there when it was written, and no other (G10)', () => {
     fc.assert(
       fc.property(acts, moment, (all, at) => {
-        const toy = releasing(true)
-        for (const act of all) actFor(toy, act)
-        for (let pass = 0; pass < at; pass++) passAll(toy)
+        const fake = releasing(true)
+        for (const act of all) actFor(fake, act)
+        for (let pass = 0; pass < at; pass++) passAll(fake)
         let stepped = 0
-        toy.passRollout(() => {
-          stepped = toy.rollout?.status?.canaryStatus?.currentStepIndex ?? 0
-          toy.setCanaryStatus({ currentStepState: 'StepReady' })
+        fake.passRollout(() => {
+          stepped = fake.rollout?.status?.canaryStatus?.currentStepIndex ?? 0
+          fake.setCanaryStatus({ currentStepState: 'StepReady' })
         })
-        settle(toy)
+        settle(fake)
         // Every step but the last pauses for ever: one approval leaves one of them.
-        expect(toy.rollout?.status?.canaryStatus?.currentStepIndex ?? 0).toBeLessThanOrEqual(Math.max(1, stepped) + 1)
+        expect(fake.rollout?.status?.canaryStatus?.currentStepIndex ?? 0).toBeLessThanOrEqual(Math.max(1, stepped) + 1)
       }),
       { numRuns: 100 },
     )
   })
 })
 
-function releasing(paused: boolean): ToyCluster {
+function releasing(paused: boolean): FakeCluster {
   const pause = paused ? {} : { duration: 5 }
-  const toy = new ToyCluster({ steps: [{ replicas: 1, pause }, { replicas: '60%', pause }, { replicas: '100%' }] })
-  settle(toy)
-  toy.setImage('v2')
-  return toy
+  const fake = new FakeCluster({ steps: [{ replicas: 1, pause }, { replicas: '60%', pause }, { replicas: '100%' }] })
+  settle(fake)
+  fake.setImage('v2')
+  return fake
 }
 
-function actFor(toy: ToyCluster, act: string): void {
-  if (act === 'rollout') toy.passRollout()
-  if (act === 'release') toy.passRelease()
-  if (act === 'executor') toy.passExecutor()
-  if (act === 'native') toy.actNatively()
-  toy.nowMs += act === 'time' ? 2_000 : 10
+function actFor(fake: FakeCluster, act: string): void {
+  if (act === 'rollout') fake.passRollout()
+  if (act === 'release') fake.passRelease()
+  if (act === 'executor') fake.passExecutor()
+  if (act === 'native') fake.actNatively()
+  fake.nowMs += act === 'time' ? 2_000 : 10
 }
 
-function passAll(toy: ToyCluster): void {
-  for (const act of ['rollout', 'release', 'executor', 'native']) actFor(toy, act)
+function passAll(fake: FakeCluster): void {
+  for (const act of ['rollout', 'release', 'executor', 'native']) actFor(fake, act)
 }
 
 /** What was written is what stood there: nobody could tell it from our own words, and nothing is asked for. */

@@ -3,9 +3,9 @@ import { daemonSetAnnotations } from '@tranche/kube-types'
 import { type PeerActivity, planBatchRelease, planRollout, type RolloutView } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { takenOver } from '../../src/rollout/taken-over.ts'
-import { aView } from '../../../../../test/toys/build-view.ts'
-import { settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+import { aView } from '../../../../../test/fakes/build-view.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 const peer: PeerActivity = { lease: 'kruise-rollout/71ddec2c.kruise.io', holder: 'manager-0', activeForMs: 12_000 }
 const canary: CanaryStatus = {
@@ -77,20 +77,20 @@ describe('a Rollout while another controller is active', () => {
   })
 
   it('is held where it is ours already', () => {
-    const toy = new ToyCluster()
-    settle(toy)
-    const plan = planRollout({ ...toy.rolloutView()!, peer })
+    const fake = new FakeCluster()
+    settle(fake)
+    const plan = planRollout({ ...fake.rolloutView()!, peer })
     expect(plan).toMatchObject({
       kind: 'writeStatus',
       status: { phase: 'Healthy', message: expect.stringContaining('manager-0 renews the Lease') },
     })
-    expect(toy.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.rollout])
+    expect(fake.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.rollout])
   })
 
   it('says so in its first status, and is not bound', () => {
-    const toy = new ToyCluster()
-    toy.passRollout()
-    const plan = planRollout({ ...toy.rolloutView()!, peer })
+    const fake = new FakeCluster()
+    fake.passRollout()
+    const plan = planRollout({ ...fake.rolloutView()!, peer })
     expect(plan).toMatchObject({ kind: 'writeStatus', status: { phase: 'Initial', canaryStatus: { currentStepState: 'Completed' } } })
   })
 })
@@ -122,11 +122,11 @@ function statusOf(phase: 'Healthy' | 'Progressing'): RolloutStatus {
 
 /** What one pass reads of a Rollout that another controller releases. */
 function begunByPeer(): RolloutView {
-  const toy = new ToyCluster()
-  toy.passRollout()
+  const fake = new FakeCluster()
+  fake.passRollout()
   const progressing = { type: 'Progressing', status: 'True', reason: 'InRolling', message: 'Rollout is in Progressing' } as const
   const status = { ...statusOf('Progressing'), message: 'Rollout is in step', conditions: [progressing] }
-  const view = toy.rolloutView()!
+  const view = fake.rolloutView()!
   return { ...view, peer, rollout: { ...view.rollout, status } }
 }
 

@@ -1,16 +1,16 @@
 import { planBatchRelease, planRollout, type ReleaseView, type RolloutView } from '@tranche/planner'
 import { expect } from 'vitest'
-import type { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+import type { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 /**
  * Expects that both planners decide the same where every message that they read says `x`.
  *
  * A status that differs from what stands by nothing but messages, and by when these were written, is no decision.
  */
-export function expectSameWithoutMessages(toy: ToyCluster): void {
-  const rollout = toy.rolloutView()
+export function expectSameWithoutMessages(fake: FakeCluster): void {
+  const rollout = fake.rolloutView()
   if (rollout !== null) expect(rolloutDecision(withoutMessages(rollout))).toEqual(rolloutDecision(rollout))
-  const release = toy.releaseView()
+  const release = fake.releaseView()
   if (release !== null) expect(releaseDecision(withoutMessages(release))).toEqual(releaseDecision(release))
 }
 

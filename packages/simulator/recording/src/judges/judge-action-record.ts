@@ -5,7 +5,7 @@ import { isStalled } from './judge-progress.ts'
 import { actionOf, stepOf } from './recorded-action.ts'
 
 /**
- * G7: no request is lost. By the end of a recording that is calm since `calmFromMs`, every request written before is answered, or
+ * G7: no request is lost. By the end of a recording that is calm since `quiescentFromMs`, every request written before is answered, or
  * another one of its kind has taken its place: an action by `lastAction` or `answeredActions`, an approval or a jump by the
  * step going on or being put back, a spec by `observedGeneration`.
  */
@@ -51,7 +51,7 @@ export function createActionRecordJudge({ query, breach }: JudgeParts): Judge {
     },
     atEnd(lastMs) {
       for (const { write, text } of open.values()) {
-        if (query.calmFromMs === undefined || write.t > query.calmFromMs) continue
+        if (query.quiescentFromMs === undefined || write.t > query.quiescentFromMs) continue
         breach({
           guarantee: 'G7',
           atMs: lastMs,

@@ -14,9 +14,9 @@ export function createLoweredJudge({ world, query, breach }: JudgeParts): Judge 
   let changedMs = Number.NEGATIVE_INFINITY
 
   function mayJudge(atMs: number): boolean {
-    const { calmFromMs = Number.POSITIVE_INFINITY, stalls = [] } = query
+    const { quiescentFromMs = Number.POSITIVE_INFINITY, stalls = [] } = query
     const fromMs = atMs - FOLLOWED_MS
-    return fromMs >= Math.max(calmFromMs, changedMs) && stalls.every((stall) => stall.toMs < fromMs || stall.fromMs > atMs)
+    return fromMs >= Math.max(quiescentFromMs, changedMs) && stalls.every((stall) => stall.toMs < fromMs || stall.fromMs > atMs)
   }
 
   function declaredFor({ daemonSet }: Deletion): number | null {

@@ -4,21 +4,21 @@ import { bindingOf } from './binding.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
- * G6: where nothing has gone wrong since `calmFromMs`, every release has ended by the end of the recording, or its Rollout
+ * G6: where nothing has gone wrong since `quiescentFromMs`, every release has ended by the end of the recording, or its Rollout
  * says who must act: it is paused or disabled, waits for an approval, or is Stalled.
  */
 export function createProgressJudge({ world, query, breach }: JudgeParts): Judge {
   return {
     atEnd(lastMs) {
-      const { calmFromMs } = query
-      if (calmFromMs === undefined) return
+      const { quiescentFromMs } = query
+      if (quiescentFromMs === undefined) return
       for (const story of world.stories()) {
         const rollout = bindingOf(world, story)
         if (rollout === undefined || waitsForPerson(rollout)) continue
         const left = nodesLeft(story, (hash) => world.templateOf(hash))
         const { phase, message = '' } = rollout.status ?? {}
         if (left.length === 0 && phase === 'Healthy') continue
-        const text = `the release of ${story.name} has not ended ${Math.round((lastMs - calmFromMs) / 1000)} s after all was well: ${phase}, ${left.length} nodes left; ${message}`
+        const text = `the release of ${story.name} has not ended ${Math.round((lastMs - quiescentFromMs) / 1000)} s after all was well: ${phase}, ${left.length} nodes left; ${message}`
         breach({ guarantee: 'G6', atMs: lastMs, text })
       }
     },

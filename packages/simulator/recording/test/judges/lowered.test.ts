@@ -29,7 +29,7 @@ describe('a maxUnavailable that was lowered', () => {
       ['may be that of the policy', (s) => s.rollout(named).policy('careful', 1).wait(121_000).del('a1').del('b1'), ['G2 b']],
       ['is none of a policy that the Rollout does not name', (s) => s.policy('careful', 1).wait(121_000).del('a1').del('b1'), []],
     ],
-    { begin: () => fleet().rollout({}).wait(1), query: () => ({ calmFromMs: 0 }) },
+    { begin: () => fleet().rollout({}).wait(1), query: () => ({ quiescentFromMs: 0 }) },
   )
   judgeEach('G2', [['is judged in the calm alone', (s) => lowered(s, 121_000).del('a1').del('b1'), []]], {
     begin: () => fleet().rollout({}).wait(1),

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
-const calm = { query: (script: Script) => ({ calmFromMs: script.nowMs - 1_000 }) }
+const quiescent = { query: (script: Script) => ({ quiescentFromMs: script.nowMs - 1_000 }) }
 const steps = [
   { replicas: '50%', pause: {} },
   { replicas: '100%', pause: { duration: 60 } },
@@ -84,7 +84,7 @@ describe('the end of a calm recording', () => {
       ],
       ['has not done without those that joined', (s) => done(s).node('e').rollout(healthy, 'controller-1').wait(2_000), ['G6']],
     ],
-    { begin: released, ...calm },
+    { begin: released, ...quiescent },
   )
 
   judgeEach('G6', [['is not looked at before it is calm', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1'), []]], { begin: released })
@@ -166,7 +166,7 @@ describe('a request', () => {
       ['is over with its Rollout', (s) => s.rollout(action('w1')).rollout({}, 'user', { type: 'DELETED' }).wait(2_000), []],
       ['is not asked for that was written when it was calm already', (s) => s.wait(2_000).rollout(action('w1')), []],
     ],
-    { begin: released, ...calm },
+    { begin: released, ...quiescent },
   )
 })
 

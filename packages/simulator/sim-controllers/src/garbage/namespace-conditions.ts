@@ -2,7 +2,7 @@ import type { Condition } from '@tranche/kube-types'
 import type { ApiObject, ResourceId } from '@tranche/sim-api'
 
 /** What a namespace says while nothing is wrong, in order. */
-const calm: readonly (readonly [type: string, reason: string, message: string])[] = [
+const okConditions: readonly (readonly [type: string, reason: string, message: string])[] = [
   ['NamespaceDeletionDiscoveryFailure', 'ResourcesDiscovered', 'All resources successfully discovered'],
   ['NamespaceDeletionGroupVersionParsingFailure', 'ParsedGroupVersions', 'All legacy kube types successfully parsed'],
   ['NamespaceDeletionContentFailure', 'ContentDeleted', 'All content successfully deleted, may be waiting on finalization'],
@@ -31,14 +31,14 @@ export function planNamespaceConditions(
       'SomeFinalizersRemain',
       `Some content in the namespace has finalizers remaining: ${finalizers.join(', ')}`,
     ])
-  const own = calm.map(([type, calmReason, calmMessage]) => {
-    const [reason, message] = troubles.get(type) ?? [calmReason, calmMessage]
+  const own = okConditions.map(([type, okReason, okMessage]) => {
+    const [reason, message] = troubles.get(type) ?? [okReason, okMessage]
     const status = troubles.has(type) ? 'True' : 'False'
     const old = before.find((one) => one.type === type)
     const isSame = old?.status === status && old.reason === reason && old.message === message
     return isSame ? old : { type, status, reason, message, lastTransitionTime: nowText }
   })
-  return [...own, ...before.filter(({ type }) => !calm.some(([mine]) => mine === type))]
+  return [...own, ...before.filter(({ type }) => !okConditions.some(([mine]) => mine === type))]
 }
 
 function finalizerCounts(objects: readonly ApiObject[]): readonly string[] {

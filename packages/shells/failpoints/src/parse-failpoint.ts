@@ -1,21 +1,21 @@
 import { AppError } from '@tranche/errors'
 import { distance } from 'fastest-levenshtein'
 
-/** The environment variable that names a crash point. */
-export const CRASH_AT_VARIABLE = 'TRANCHE_CRASH_AT'
+/** The environment variable that names a failpoint. */
+export const FAILPOINT_VARIABLE = 'TRANCHE_FAILPOINT'
 
 /**
  * What happens at the point. `kill`: the process ends as by SIGKILL. `freeze`: it stands still as by SIGSTOP, until
  * somebody lets it go on. `hang`: this one call goes on an hour later, and the rest of the process at once.
  */
-export type CrashMode = 'kill' | 'freeze' | 'hang'
+export type FailpointMode = 'kill' | 'freeze' | 'hang'
 
 /** Where a process is to crash. */
-export interface CrashAt {
+export interface ArmedFailpoint {
   readonly point: string
   /** At which passing of the point: from 1. */
   readonly nth: number
-  readonly mode: CrashMode
+  readonly mode: FailpointMode
 }
 
 const form = /^([^#:]+)(?:#(\d+))?(?::(.*))?$/
@@ -24,14 +24,14 @@ const MOST_NEAREST = 3
 /**
  * Reads `<point>[#<nth>][:freeze|:hang]`, as `executor.deletePod.after#3:freeze`.
  *
- * @param points those that this program passes; {@link listCrashPoints}
+ * @param points those that this program passes; {@link listFailpoints}
  * @throws {AppError} OPTION_INVALID, with the nearest points where there is none of this name
  */
-export function parseCrashAt(text: string, points: ReadonlyMap<string, 'promise' | 'value'>): CrashAt {
+export function parseFailpoint(text: string, points: ReadonlyMap<string, 'promise' | 'value'>): ArmedFailpoint {
   const [, point = text, nth = '1', mode = 'kill'] = form.exec(text) ?? []
   const ends = points.get(point)
   if (ends === undefined)
-    throw refuse(text, `The nearest of this program are ${nearest(point, [...points.keys()]).join(', ')}; tranche crash-points lists all.`)
+    throw refuse(text, `The nearest of this program are ${nearest(point, [...points.keys()]).join(', ')}; tranche failpoints lists all.`)
   if (Number(nth) < 1) throw refuse(text, 'Give a whole number from 1 behind #: which time.')
   if (mode !== 'kill' && mode !== 'freeze' && mode !== 'hang')
     throw refuse(text, 'Give freeze or hang behind the colon, or leave both out.')
@@ -46,8 +46,8 @@ function nearest(name: string, points: readonly string[]): readonly string[] {
 }
 
 function refuse(value: string, hint: string): AppError {
-  return new AppError('OPTION_INVALID', `${CRASH_AT_VARIABLE} does not take ${JSON.stringify(value)}`, {
-    details: { option: CRASH_AT_VARIABLE, value },
+  return new AppError('OPTION_INVALID', `${FAILPOINT_VARIABLE} does not take ${JSON.stringify(value)}`, {
+    details: { option: FAILPOINT_VARIABLE, value },
     hint,
   })
 }

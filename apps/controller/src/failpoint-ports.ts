@@ -1,10 +1,10 @@
 import type { AnalysisPort, MetricPort, NotifyPort, PolicyPort, ReleasePort, RolloutPort } from '@tranche/controllers'
-import type { PortCalls } from '@tranche/crash-points'
+import type { PortCalls } from '@tranche/failpoints'
 import type { JobQueue } from '@tranche/queue'
 import type { EventPort, LeasePort } from '@tranche/reconcile'
 
-/** The calls by which a controller reads and writes, by the names of their crash points. */
-export const controllerCrashPorts = {
+/** The calls by which a controller reads and writes, by the names of their failpoints. */
+export const controllerFailpointPorts = {
   rollout: {
     read: 'value',
     releaseExists: 'promise',

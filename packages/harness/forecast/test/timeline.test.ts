@@ -2,7 +2,7 @@ import type { Rollout } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
 import type { AcceptedWrite } from '@tranche/sim-api'
 import { expect, it } from 'vitest'
-import { createChronicle, EXECUTOR } from '../src/chronicle.ts'
+import { createTimeline, EXECUTOR } from '../src/timeline.ts'
 
 const daemonSet = {
   metadata: { namespace: 'demo', name: 'agent', uid: 'ds' },
@@ -17,7 +17,7 @@ it.each<[string, object, number]>([
   ['nothing that counts, by an owner that does not control it', { ownerReferences: [{ ...owner, controller: false }] }, 0],
   ['nothing that counts, without the labels of the selector', { labels: {} }, 0],
 ])('a deleted pod is one of %s (F15)', (_whose, metadata, taken) => {
-  const chronicle = createChronicle({
+  const timeline = createTimeline({
     rollout: { metadata: {}, spec: {} } as unknown as Rollout,
     release: undefined,
     daemonSet,
@@ -32,6 +32,6 @@ it.each<[string, object, number]>([
   } as unknown as Pod
   const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
   const write = { kind: 'Pod', type: 'MODIFIED', verb: 'delete', actor: { name: EXECUTOR }, object: going, previous: pod }
-  chronicle.take(write as unknown as AcceptedWrite)
-  expect(chronicle.taken).toHaveLength(taken)
+  timeline.take(write as unknown as AcceptedWrite)
+  expect(timeline.taken).toHaveLength(taken)
 })

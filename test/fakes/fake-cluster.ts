@@ -25,7 +25,7 @@ import {
 import { applyPatch } from '@tranche/testing'
 
 /** How the toy is set up. */
-export interface ToyOptions {
+export interface FakeClusterOptions {
   readonly nodes?: number
   readonly scope?: StrategyScope
   readonly steps?: readonly RolloutStep[]
@@ -37,7 +37,7 @@ export interface ToyOptions {
  * planners, whose plans are applied one write at a time to the one state there is. Whoever dies between two writes has
  * simply not made the second: nothing but the state remembers.
  */
-export class ToyCluster {
+export class FakeCluster {
   readonly scope: StrategyScope
   nowMs = 1_000
   writes = 0
@@ -63,7 +63,7 @@ export class ToyCluster {
   #policyMade: ReleasePolicy | undefined
   #uid = 0
 
-  constructor({ nodes = 5, scope = 'binding', steps, maxUnavailable = 2 }: ToyOptions = {}) {
+  constructor({ nodes = 5, scope = 'binding', steps, maxUnavailable = 2 }: FakeClusterOptions = {}) {
     this.scope = scope
     for (let at = 0; at < nodes; at++) this.nodes.set(`node-${at}`, { ready: true, bad: false })
     this.daemonSet = {

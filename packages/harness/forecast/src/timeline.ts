@@ -27,7 +27,7 @@ export interface BatchTimes {
 }
 
 /** What has happened in the copy of the cluster. */
-export interface Chronicle {
+export interface Timeline {
   /** Takes in an accepted write; in order. */
   take(write: AcceptedWrite): void
   readonly taken: readonly Taken[]
@@ -62,7 +62,7 @@ export interface Chronicle {
 }
 
 /** What a chronicle begins with. */
-export interface ChronicleOptions {
+export interface TimelineOptions {
   readonly rollout: Rollout
   readonly release: BatchRelease | undefined
   readonly daemonSet: OwnerOfObjects
@@ -78,7 +78,7 @@ export interface ChronicleOptions {
 }
 
 /** Writes down what the API server of the copy accepts. */
-export function createChronicle(options: ChronicleOptions): Chronicle {
+export function createTimeline(options: TimelineOptions): Timeline {
   const { daemonSet, minReadyMs, nowMs } = options
   const taken: Taken[] = []
   const batches: BatchTimes[] = []

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Blow, crashPoints, playStory, type Story } from './crash-story.ts'
-import { changeOfMind, deletion, rollback, withdrawal } from './crash-stories.ts'
+import { type FailpointMode, failpoints, playStory, type Story } from './failpoint-story.ts'
+import { changeOfMind, deletion, rollback, withdrawal } from './failpoint-stories.ts'
 import { expectKept } from './expect-kept.ts'
 
-const blows = [
+const modes = [
   ['killed', 'kill'],
   ['frozen past its Lease, and comes back', 'freeze'],
   ['held up in one call for longer than a pass may take', 'hang'],
@@ -15,32 +15,32 @@ const stories = [
   ['a withdrawal, for an old pod breaks behind the head', withdrawal],
 ] as const
 const MOST_PLAYS = 5
-const passed = new Map<Blow, Set<string>>(blows.map(([, blow]) => [blow, new Set()]))
+const passed = new Map<FailpointMode, Set<string>>(modes.map(([, mode]) => [mode, new Set()]))
 
 describe.each(stories)('%s', (_story, story) => {
-  it.each(blows)(
+  it.each(modes)(
     'keeps every promise though a process is %s, before and after every call that it passes (G1 to G4, G6, G7, G9)',
     { timeout: 120_000 },
-    async (_what, blow) => {
-      for (const point of await strikeEverywhere(story, blow)) passed.get(blow)?.add(point)
-      expect(passed.get(blow)?.size).toBeGreaterThan(10)
+    async (_what, mode) => {
+      for (const point of await triggerEverywhere(story, mode)) passed.get(mode)?.add(point)
+      expect(passed.get(mode)?.size).toBeGreaterThan(10)
     },
   )
 })
 
-it.each(blows)('these stories have a process %s at every crash point that there is (G7)', (_what, blow) => {
+it.each(modes)('these stories have a process %s at every failpoint that there is (G7)', (_what, mode) => {
   // A call that is answered at once cannot hang.
-  const points = [...crashPoints].filter(([, ends]) => blow !== 'hang' || ends === 'promise').map(([point]) => point)
-  expect(points.filter((point) => passed.get(blow)?.has(point) !== true)).toEqual([])
+  const points = [...failpoints].filter(([, ends]) => mode !== 'hang' || ends === 'promise').map(([point]) => point)
+  expect(points.filter((point) => passed.get(mode)?.has(point) !== true)).toEqual([])
 })
 
 /** Plays the story again and again until it passes no point at which nobody was struck yet. @returns the points that were struck */
-async function strikeEverywhere(story: Story, blow: Blow): Promise<readonly string[]> {
-  const all = [...crashPoints].filter(([, ends]) => blow !== 'hang' || ends === 'promise').map(([point]) => point)
+async function triggerEverywhere(story: Story, mode: FailpointMode): Promise<readonly string[]> {
+  const all = [...failpoints].filter(([, ends]) => mode !== 'hang' || ends === 'promise').map(([point]) => point)
   const left = new Set(all)
   for (let play = 0; play < MOST_PLAYS; play++) {
     const before = left.size
-    const stage = await playStory(story, left, blow)
+    const stage = await playStory(story, left, mode)
     expectKept(stage)
     await stage.end()
     if (left.size === before) break

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { run } from '@tranche/cli'
-import { controllerCrashPorts } from '@tranche/controller'
-import { listCrashPoints } from '@tranche/crash-points'
-import { executorCrashPorts } from '@tranche/executor'
+import { controllerFailpointPorts } from '@tranche/controller'
+import { listFailpoints } from '@tranche/failpoints'
+import { executorFailpointPorts } from '@tranche/executor'
 import { findBreaches, readRecording } from '@tranche/recording'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
@@ -21,26 +21,28 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('tranche crash-points', () => {
-  it('lists every crash point, each with the commands that pass there', async () => {
-    const { code, out } = await tranche(['crash-points'])
+describe('tranche failpoints', () => {
+  it('lists every failpoint, each with the commands that pass there', async () => {
+    const { code, out } = await tranche(['failpoints'])
     const rows = out.trimEnd().split('\n')
     expect(code).toBe(0)
-    expect(rows.map((row) => row.split(' ')[0])).toEqual([...listCrashPoints({ ...controllerCrashPorts, ...executorCrashPorts }).keys()])
+    expect(rows.map((row) => row.split(' ')[0])).toEqual([
+      ...listFailpoints({ ...controllerFailpointPorts, ...executorFailpointPorts }).keys(),
+    ])
     expect(rows.find((row) => row.startsWith('executor.deletePod.after '))).toMatch(/ {2}executor, all-in-one, dev$/)
     expect(rows.find((row) => row.startsWith('rollout.writeStatus.before '))).toMatch(/ {2}controller, all-in-one, dev$/)
   })
 })
 
-describe('TRANCHE_CRASH_AT', () => {
+describe('TRANCHE_FAILPOINT', () => {
   it.each([
     ['controller', 'rollout.writeStatus.befor', 'rollout.writeStatus.before'],
-    ['controller', 'executor.deletePod.after', 'tranche crash-points lists all'],
+    ['controller', 'executor.deletePod.after', 'tranche failpoints lists all'],
     ['executor', 'deletePod', 'executor.deletePod.after'],
     ['dev', 'release.touchpod.before', 'release.touchPod.before'],
   ])('of %s refuses %s before anything runs, and names the nearest', async (command, value, hint) => {
-    const { code, err } = await tranche([command], { TRANCHE_CRASH_AT: value })
-    expect([code, err]).toEqual([2, expect.stringMatching(/^OPTION_INVALID: TRANCHE_CRASH_AT does not take [^\n]+\n$/)])
+    const { code, err } = await tranche([command], { TRANCHE_FAILPOINT: value })
+    expect([code, err]).toEqual([2, expect.stringMatching(/^OPTION_INVALID: TRANCHE_FAILPOINT does not take [^\n]+\n$/)])
     expect(err).toContain(hint)
   })
 
@@ -51,10 +53,12 @@ describe('TRANCHE_CRASH_AT', () => {
     await expect.poll(() => existsSync(readyFile), { timeout: 30_000, interval: 20 }).toBe(true)
     const { kubeconfig } = JSON.parse(readFileSync(readyFile, 'utf8')) as { kubeconfig: string }
     start(`controller --kubeconfig ${kubeconfig}`)
-    const first = start(`executor --kubeconfig ${kubeconfig}`, { TRANCHE_CRASH_AT: 'executor.deletePod.after#2' })
+    const first = start(`executor --kubeconfig ${kubeconfig}`, { TRANCHE_FAILPOINT: 'executor.deletePod.after#2' })
     const said = text(first.stderr!)
     expect(await once(first, 'exit')).toEqual([null, 'SIGKILL'])
-    expect(await said).toContain(`TRANCHE_CRASH_AT: executor.deletePod.after#2 is reached in process ${first.pid}: the process ends here\n`)
+    expect(await said).toContain(
+      `TRANCHE_FAILPOINT: executor.deletePod.after#2 is reached in process ${first.pid}: the process ends here\n`,
+    )
 
     start(`executor --kubeconfig ${kubeconfig}`)
     expect(JSON.parse(await result)).toMatchObject({ phase: 'Healthy', updated: 5, maxUnavailableSeen: 1 })

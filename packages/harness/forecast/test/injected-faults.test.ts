@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Node } from '@tranche/kube-types'
-import { parseAccidents } from '../src/accidents.ts'
+import { parseInjectedFaults } from '../src/injected-faults.ts'
 
 const nodes: readonly Node[] = Array.from({ length: 40 }, (_, at) => ({
   metadata: {
@@ -12,8 +12,8 @@ const nodes: readonly Node[] = Array.from({ length: 40 }, (_, at) => ({
 }))
 
 const read = (text: string): { readonly kind: string; readonly count: number } => {
-  const [accident] = parseAccidents([text], nodes)
-  return { kind: accident!.kind, count: accident!.nodes.size }
+  const [injectedFault] = parseInjectedFaults([text], nodes)
+  return { kind: injectedFault!.kind, count: injectedFault!.nodes.size }
 }
 
 describe('what goes wrong, as people write it', () => {
@@ -32,20 +32,20 @@ describe('what goes wrong, as people write it', () => {
   })
 
   it('draws the same nodes each time, and not neighbours', () => {
-    const [first, again] = parseAccidents(['10% crash', '10% crash'], nodes)
+    const [first, again] = parseInjectedFaults(['10% crash', '10% crash'], nodes)
     expect(again).toEqual(first)
     expect([...first!.nodes]).not.toEqual(['node-1', 'node-2', 'node-3', 'node-4'])
   })
 
   it.each([
-    ['node-7 explodes', 'if[0]: "node-7 explodes" is no accident', 'NODE fails'],
-    ['', 'if[0]: "" is no accident', 'NODE fails'],
+    ['node-7 explodes', 'if[0]: "node-7 explodes" names no fault', 'NODE fails'],
+    ['', 'if[0]: "" names no fault', 'NODE fails'],
     ['node-77 fails', 'if[0]: "node-77" is no node, zone, number from 1 or percentage', 'zone-a, zone-b'],
     ['0 crash', 'if[0]: "0" is no node', 'zone-a'],
     ['41 crash', 'if[0]: 41 is more than the 40 nodes there are', 'smaller'],
     ['300% crash', 'if[0]: 300% is more than', 'smaller'],
   ])('refuses %j', (text, message, hint) => {
-    const refused = (): unknown => parseAccidents([text], nodes)
+    const refused = (): unknown => parseInjectedFaults([text], nodes)
     expect(refused).toThrow(message)
     expect(refused).toThrow(expect.objectContaining({ code: 'FORECAST_INVALID', hint: expect.stringContaining(hint) as string }) as Error)
   })

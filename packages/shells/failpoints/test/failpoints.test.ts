@@ -1,4 +1,4 @@
-import { createCrashPoints, listCrashPoints, noCrashPoints, parseCrashAt } from '@tranche/crash-points'
+import { createFailpoints, listFailpoints, noFailpoints, parseFailpoint } from '@tranche/failpoints'
 import { describe, expect, it } from 'vitest'
 
 class Port {
@@ -24,8 +24,8 @@ class Port {
 
 function passing(): { readonly port: Port; readonly passed: string[] } {
   const passed: string[] = []
-  const crashPoints = createCrashPoints((point) => void passed.push(point))
-  return { port: crashPoints.wrap('port', new Port()), passed }
+  const failpoints = createFailpoints((point) => void passed.push(point))
+  return { port: failpoints.wrap('port', new Port()), passed }
 }
 
 describe('a wrapped port', () => {
@@ -44,8 +44,8 @@ describe('a wrapped port', () => {
 
   it('waits at a point for what its watcher returns, before and after', async () => {
     const gates = { before: Promise.withResolvers<void>(), after: Promise.withResolvers<void>() }
-    const crashPoints = createCrashPoints((point) => (point.endsWith('.before') ? gates.before.promise : gates.after.promise))
-    const port = crashPoints.wrap('port', new Port())
+    const failpoints = createFailpoints((point) => (point.endsWith('.before') ? gates.before.promise : gates.after.promise))
+    const port = failpoints.wrap('port', new Port())
     let answer: string | null = null
     const call = port.write('a').then((text) => (answer = text))
     await Promise.resolve()
@@ -58,23 +58,23 @@ describe('a wrapped port', () => {
     expect(answer).toBe('a written')
   })
 
-  it('is the port itself where there are no crash points', () => {
+  it('is the port itself where there are no failpoints', () => {
     const port = new Port()
-    expect(noCrashPoints.wrap('port', port)).toBe(port)
+    expect(noFailpoints.wrap('port', port)).toBe(port)
   })
 })
 
-describe('TRANCHE_CRASH_AT', () => {
-  const points = listCrashPoints({ executor: { read: 'value', deletePod: 'promise', touchPod: 'promise' }, lease: { update: 'promise' } })
+describe('TRANCHE_FAILPOINT', () => {
+  const points = listFailpoints({ executor: { read: 'value', deletePod: 'promise', touchPod: 'promise' }, lease: { update: 'promise' } })
 
   it('names a point, which time, and what happens there', () => {
-    expect(parseCrashAt('executor.deletePod.after', points)).toEqual({ point: 'executor.deletePod.after', nth: 1, mode: 'kill' })
-    expect(parseCrashAt('executor.deletePod.before#3:freeze', points)).toEqual({
+    expect(parseFailpoint('executor.deletePod.after', points)).toEqual({ point: 'executor.deletePod.after', nth: 1, mode: 'kill' })
+    expect(parseFailpoint('executor.deletePod.before#3:freeze', points)).toEqual({
       point: 'executor.deletePod.before',
       nth: 3,
       mode: 'freeze',
     })
-    expect(parseCrashAt('lease.update.after:hang', points)).toEqual({ point: 'lease.update.after', nth: 1, mode: 'hang' })
+    expect(parseFailpoint('lease.update.after:hang', points)).toEqual({ point: 'lease.update.after', nth: 1, mode: 'hang' })
   })
 
   it.each([
@@ -86,10 +86,10 @@ describe('TRANCHE_CRASH_AT', () => {
     ['executor.deletePod.after:stop', 'Give freeze or hang behind the colon'],
     ['executor.read.after:hang', 'executor.read.after is answered at once and cannot hang'],
   ])('refuses %j, and says what to give', (text, hint) => {
-    expect(() => parseCrashAt(text, points)).toThrow(
+    expect(() => parseFailpoint(text, points)).toThrow(
       expect.objectContaining({
         code: 'OPTION_INVALID',
-        message: `TRANCHE_CRASH_AT does not take ${JSON.stringify(text)}`,
+        message: `TRANCHE_FAILPOINT does not take ${JSON.stringify(text)}`,
         hint: expect.stringContaining(hint) as string,
       }),
     )

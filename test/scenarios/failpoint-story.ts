@@ -1,17 +1,17 @@
-import { controllerCrashPorts } from '@tranche/controller'
-import { listCrashPoints } from '@tranche/crash-points'
-import { executorCrashPorts } from '@tranche/executor'
+import { controllerFailpointPorts } from '@tranche/controller'
+import { listFailpoints } from '@tranche/failpoints'
+import { executorFailpointPorts } from '@tranche/executor'
 import { sleep } from '@tranche/clock'
 import { type Passing, setStage, type Stage, type StageOptions } from './stage.ts'
 
-/** Every crash point of controller and executor, with how its call ends. */
-export const crashPoints = listCrashPoints({ ...controllerCrashPorts, ...executorCrashPorts })
+/** Every failpoint of controller and executor, with how its call ends. */
+export const failpoints = listFailpoints({ ...controllerFailpointPorts, ...executorFailpointPorts })
 
 /**
  * What happens to the process that passes the point. `kill`: it ends. `freeze`: it stands still past its Lease, then comes
  * back beside its successor. `hang`: this one call takes longer than a whole pass may, while everything else goes on.
  */
-export type Blow = 'kill' | 'freeze' | 'hang'
+export type FailpointMode = 'kill' | 'freeze' | 'hang'
 
 /** After how long somebody starts another in the place of a process that is gone. */
 const RESTART_MS = 50
@@ -30,22 +30,22 @@ export interface Story {
  * Plays the story. A program that passes a point of `points` is struck there, and the point is taken out of `points`; the
  * next blow does not fall before another has been started in the place of the last.
  */
-export async function playStory({ setting, play }: Story, points: Set<string>, blow: Blow): Promise<Stage> {
+export async function playStory({ setting, play }: Story, points: Set<string>, mode: FailpointMode): Promise<Stage> {
   let wellFromMs = 0
-  const strike = ({ stage, identity, point, process }: Passing): Promise<void> | void => {
+  const trigger = ({ stage, identity, point, process }: Passing): Promise<void> | void => {
     const nowMs = stage.clock.monotonicMs()
     if (nowMs < wellFromMs || !points.delete(point)) return undefined
     wellFromMs = nowMs + RESTART_MS
-    if (blow === 'hang') return sleep(process.clock, HANGING_MS)
+    if (mode === 'hang') return sleep(process.clock, HANGING_MS)
     process.freeze()
     stage.clock.setTimer(RESTART_MS, () => void startAnother(stage, identity))
-    if (blow === 'freeze') comeBack(stage, identity)
+    if (mode === 'freeze') comeBack(stage, identity)
     else stage.clock.setTimer(RESTART_MS, () => endFor(stage, identity))
     return undefined
   }
-  const stage = await setStage({ ...setting, controllers: ['controller-1', 'controller-2'], onPoint: strike })
+  const stage = await setStage({ ...setting, controllers: ['controller-1', 'controller-2'], onPoint: trigger })
   await play(stage)
-  await stage.pass(blow === 'kill' ? RESTART_MS : blow === 'freeze' ? FROZEN_MS + BACK_MS : HANGING_MS)
+  await stage.pass(mode === 'kill' ? RESTART_MS : mode === 'freeze' ? FROZEN_MS + BACK_MS : HANGING_MS)
   return stage
 }
 

@@ -1,14 +1,14 @@
 import { sleep } from '@tranche/clock'
 import type { WireRequest } from '@tranche/wire'
-import type { ProcessDeed, Slot } from './schedule.ts'
+import type { ProcessOperation, Slot } from './schedule.ts'
 import { durationText } from './words.ts'
 import type { Program, World } from './world.ts'
 
-type Trap = Extract<ProcessDeed, { readonly kind: 'trap' }>
+type Trap = Extract<ProcessOperation, { readonly kind: 'trap' }>
 
 /** Does things to our programs. */
-export interface Fates {
-  inject(deed: ProcessDeed): void
+export interface ProcessFaults {
+  inject(operation: ProcessOperation): void
   /** A program ends for good: it does not thaw, and no other starts in its place. */
   end(program: Program): void
   /** No trap snaps any more. */
@@ -19,11 +19,11 @@ export interface Fates {
   hangsUntilMs(): number
 }
 
-/** After how long somebody starts another in the place of a program that was killed at a crash point. */
+/** After how long somebody starts another in the place of a program that was killed at a failpoint. */
 const RESTART_MS = 2_000
 
-/** @param world whose crash points it watches from now on */
-export function createFates(world: World): Fates {
+/** @param world whose failpoints it watches from now on */
+export function createProcessFaults(world: World): ProcessFaults {
   const traps: { readonly trap: Trap; left: number }[] = []
   const frozen = new Set<Program>()
   const killed = new WeakSet<Program>()
@@ -62,15 +62,15 @@ export function createFates(world: World): Fates {
     })
   }
 
-  function strike(program: Program, { point, blow, forMs }: Trap): Promise<void> | undefined {
+  function trigger(program: Program, { point, mode, forMs }: Trap): Promise<void> | undefined {
     const { identity, process } = program
-    world.note(`${identity} ${blowWords[blow]} at ${point}${blow === 'kill' ? '' : ` for ${durationText(forMs)}`}`)
-    if (blow === 'hang') {
+    world.note(`${identity} ${modeTexts[mode]} at ${point}${mode === 'kill' ? '' : ` for ${durationText(forMs)}`}`)
+    if (mode === 'hang') {
       world.noteStall(identity, forMs)
       hangsUntilMs = Math.max(hangsUntilMs, world.clock.monotonicMs() + forMs)
       return sleep(process.clock, forMs)
     }
-    if (blow === 'kill') kill(program, RESTART_MS)
+    if (mode === 'kill') kill(program, RESTART_MS)
     else freeze(program, forMs)
     return undefined
   }
@@ -79,44 +79,44 @@ export function createFates(world: World): Fates {
     for (const [at, armed] of traps.entries()) {
       if (armed.trap.role !== program.role || armed.trap.point !== point || armed.left-- > 0) continue
       traps.splice(at, 1)
-      return strike(program, armed.trap)
+      return trigger(program, armed.trap)
     }
     return undefined
   })
 
-  function inject(deed: ProcessDeed): void {
-    if (deed.kind === 'trap') return void traps.push({ trap: deed, left: deed.skip })
-    const program = world.programIn(deed.slot)
+  function inject(operation: ProcessOperation): void {
+    if (operation.kind === 'trap') return void traps.push({ trap: operation, left: operation.skip })
+    const program = world.programIn(operation.slot)
     if (program === undefined) return
     const { identity, process } = program
-    switch (deed.kind) {
+    switch (operation.kind) {
       case 'kill':
-        world.note(`${identity} is killed, and another starts in ${durationText(deed.downMs)}`)
-        return kill(program, deed.downMs)
+        world.note(`${identity} is killed, and another starts in ${durationText(operation.downMs)}`)
+        return kill(program, operation.downMs)
       case 'freeze':
-        world.note(`${identity} freezes for ${durationText(deed.forMs)}${deed.replaced ? ' and is replaced' : ''}`)
-        freeze(program, deed.forMs)
-        if (deed.replaced) world.note(`${world.start(deed.slot).identity} starts`)
+        world.note(`${identity} freezes for ${durationText(operation.forMs)}${operation.replaced ? ' and is replaced' : ''}`)
+        freeze(program, operation.forMs)
+        if (operation.replaced) world.note(`${world.start(operation.slot).identity} starts`)
         return undefined
       case 'freezeBefore':
-        world.note(`${identity} will freeze for ${durationText(deed.forMs)} before its next ${deed.write}`)
+        world.note(`${identity} will freeze for ${durationText(operation.forMs)} before its next ${operation.write}`)
         return process.freezeBefore((request) => {
           // What was killed is not woken by a freeze that was to come.
-          if (killed.has(program) || !isWrite(request, deed.write)) return false
+          if (killed.has(program) || !isWrite(request, operation.write)) return false
           world.note(`${identity} freezes before ${request.method} ${request.path}`)
-          thawAfter(program, deed.forMs)
+          thawAfter(program, operation.forMs)
           return true
         })
       case 'cutOff':
-        world.note(`${identity} is cut off from the API server for ${durationText(deed.forMs)}`)
+        world.note(`${identity} is cut off from the API server for ${durationText(operation.forMs)}`)
         process.cutOff()
-        return world.later(deed.forMs, () => process.reconnect())
+        return world.later(operation.forMs, () => process.reconnect())
       case 'stepOwnClock':
-        world.note(`the clock of ${identity} steps by ${durationText(deed.ms)}`)
-        program.ownClock.stepWall(deed.ms)
-        return world.later(Number.POSITIVE_INFINITY, () => program.ownClock.stepWall(-deed.ms))
+        world.note(`the clock of ${identity} steps by ${durationText(operation.ms)}`)
+        program.ownClock.stepWall(operation.ms)
+        return world.later(Number.POSITIVE_INFINITY, () => program.ownClock.stepWall(-operation.ms))
       default:
-        return deed satisfies never
+        return operation satisfies never
     }
   }
 
@@ -129,7 +129,7 @@ export function createFates(world: World): Fates {
   }
 }
 
-const blowWords = { kill: 'is killed', freeze: 'freezes', hang: 'hangs' } as const
+const modeTexts = { kill: 'is killed', freeze: 'freezes', hang: 'hangs' } as const
 
 /** @param write method and a part of the path */
 function isWrite({ method, path }: WireRequest, write: string): boolean {

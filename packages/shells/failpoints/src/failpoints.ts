@@ -6,26 +6,26 @@ export type PortCalls<Port> = {
   readonly [Method in keyof Port]-?: Port[Method] extends (...args: never) => Promise<unknown> ? 'promise' : 'value'
 }
 
-/** Ports of a program, by the name that their crash points begin with. */
+/** Ports of a program, by the name that their failpoints begin with. */
 export type ProgramPorts = Readonly<Record<string, Readonly<Record<string, 'promise' | 'value'>>>>
 
 /**
  * Lets a process be ended or held up at the calls of its ports. Each call has two points: `<port>.<method>.before`, with
  * the decision made and nothing done, and `<port>.<method>.after`, with it done (or failed) and nobody told.
  */
-export interface CrashPoints {
+export interface Failpoints {
   /** @returns the port, whose every method passes its points; other properties are as they were */
   wrap<Port extends object>(name: string, port: Port): Port
 }
 
 /** Ports as they are. */
-export const noCrashPoints: CrashPoints = { wrap: (_name, port) => port }
+export const noFailpoints: Failpoints = { wrap: (_name, port) => port }
 
 /**
  * @param onPoint called at every point. A promise that it returns before a call delays the call, which then returns a promise
  *   as well: return one only where the method does
  */
-export function createCrashPoints(onPoint: (point: string) => Promise<void> | void): CrashPoints {
+export function createFailpoints(onPoint: (point: string) => Promise<void> | void): Failpoints {
   return {
     wrap: (name, port) =>
       new Proxy(port, {
@@ -68,7 +68,7 @@ async function settled(result: Promise<unknown>, after: () => Promise<void> | vo
 }
 
 /** @returns the points of all ports, each with how its call ends, in the order in which they are listed */
-export function listCrashPoints(ports: ProgramPorts): ReadonlyMap<string, 'promise' | 'value'> {
+export function listFailpoints(ports: ProgramPorts): ReadonlyMap<string, 'promise' | 'value'> {
   const calls = Object.entries(ports).flatMap(([port, methods]) =>
     Object.entries(methods).map(([method, ends]) => [`${port}.${method}`, ends] as const),
   )

@@ -1,9 +1,9 @@
-import type { PortCalls } from '@tranche/crash-points'
+import type { PortCalls } from '@tranche/failpoints'
 import type { ExecutorPort } from '@tranche/partition-executor'
 import type { JobQueue } from '@tranche/queue'
 
-/** The calls by which an executor reads and writes, by the names of their crash points. */
-export const executorCrashPorts = {
+/** The calls by which an executor reads and writes, by the names of their failpoints. */
+export const executorFailpointPorts = {
   executor: {
     read: 'value',
     writeRecord: 'promise',

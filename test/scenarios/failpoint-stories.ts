@@ -1,7 +1,7 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { resourcePaths } from '@tranche/kube-client'
 import { expect } from 'vitest'
-import type { Story } from './crash-story.ts'
+import type { Story } from './failpoint-story.ts'
 import { deletions } from './expect-kept.ts'
 import { breakPod } from './hands.ts'
 import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'

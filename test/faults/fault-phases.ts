@@ -8,16 +8,16 @@ import {
   type RequestFault,
   type WatchFault,
 } from '@tranche/sim-api'
-import type { JobFate } from './remote-queue.ts'
-import type { ApiDeed } from './schedule.ts'
+import type { JobFault } from './remote-queue.ts'
+import type { ApiOperation } from './schedule.ts'
 
 /** What goes wrong at a time between programs, API server and queue. */
-export interface Weather {
+export interface FaultPhases {
   readonly faults: FaultInjector
   /** @returns what becomes of the next announcement to the queue */
-  jobFate(): JobFate
+  nextJobFault(): JobFault
   /** The deed is in force until the returned function is called. @param isMeant whom it meets, by actor */
-  begin(deed: ApiDeed, isMeant: (actor: string) => boolean): () => void
+  begin(operation: ApiOperation, isMeant: (actor: string) => boolean): () => void
 }
 
 /** The longest that an injected 429 asks its sender to wait. */
@@ -25,12 +25,12 @@ const MOST_RETRY_S = 5
 /** That, and a second for jitter. */
 const RETRY_MS = (MOST_RETRY_S + 1) * 1_000
 
-type Front = Extract<ApiDeed, { readonly kind: 'weather' }>
-type Lag = Extract<ApiDeed, { readonly kind: 'lag' }>
-type BadQueue = Extract<ApiDeed, { readonly kind: 'badQueue' }>
+type Front = Extract<ApiOperation, { readonly kind: 'faultPhase' }>
+type Lag = Extract<ApiOperation, { readonly kind: 'lag' }>
+type BadQueue = Extract<ApiOperation, { readonly kind: 'badQueue' }>
 
 interface InForce {
-  readonly deed: ApiDeed
+  readonly operation: ApiOperation
   readonly isMeant: (actor: string) => boolean
 }
 
@@ -39,18 +39,19 @@ interface InForce {
  *
  * @param noteStall told of every request that its sender will send again, as it decided it now
  */
-export function createWeather(seed: number, noteStall: (actor: string, forMs: number) => void): Weather {
+export function createFaultPhases(seed: number, noteStall: (actor: string, forMs: number) => void): FaultPhases {
   const inForce = new Set<InForce>()
   let jobs = 0
 
-  function* of<K extends ApiDeed['kind']>(kind: K, actor: string): Iterable<Extract<ApiDeed, { readonly kind: K }>> {
-    for (const { deed, isMeant } of inForce) if (deed.kind === kind && isMeant(actor)) yield deed as Extract<ApiDeed, { readonly kind: K }>
+  function* of<K extends ApiOperation['kind']>(kind: K, actor: string): Iterable<Extract<ApiOperation, { readonly kind: K }>> {
+    for (const { operation, isMeant } of inForce)
+      if (operation.kind === kind && isMeant(actor)) yield operation as Extract<ApiOperation, { readonly kind: K }>
   }
 
   return {
     faults: {
       onRequest(call) {
-        for (const front of of('weather', call.actor)) {
+        for (const front of of('faultPhase', call.actor)) {
           const random = createRandom(seed, 'request', call.actor, call.count)
           if (random.next() >= front.requests) continue
           const fault = requestFault(random, call, front)
@@ -61,20 +62,20 @@ export function createWeather(seed: number, noteStall: (actor: string, forMs: nu
       },
       onEvent(event) {
         for (const lag of of('lag', event.actor)) if (isLate(lag, event)) return { kind: 'delay', ms: lag.ms }
-        for (const front of of('weather', event.actor)) {
+        for (const front of of('faultPhase', event.actor)) {
           const random = createRandom(seed, 'event', event.actor, event.watch, event.event)
           if (random.next() < front.events) return watchFault(random, front)
         }
         return undefined
       },
     },
-    jobFate() {
+    nextJobFault() {
       const random = createRandom(seed, 'job', ++jobs)
       const [bad] = of('badQueue', '')
-      return bad === undefined ? { lost: false, doubled: false, delayMs: 0 } : fateOf(random, bad)
+      return bad === undefined ? { lost: false, doubled: false, delayMs: 0 } : jobFaultOf(random, bad)
     },
-    begin(deed, isMeant) {
-      const one = { deed, isMeant }
+    begin(operation, isMeant) {
+      const one = { operation, isMeant }
       inForce.add(one)
       return () => void inForce.delete(one)
     },
@@ -85,7 +86,7 @@ function isLate({ resource }: Lag, event: FaultEvent): boolean {
   return resource === null || resource === event.resource.resource
 }
 
-function fateOf(random: Random, { lost, doubled, mostDelayMs }: BadQueue): JobFate {
+function jobFaultOf(random: Random, { lost, doubled, mostDelayMs }: BadQueue): JobFault {
   return { lost: random.next() < lost, doubled: random.next() < doubled, delayMs: random.integer(mostDelayMs + 1) }
 }
 

@@ -2,7 +2,7 @@ import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-
 import { silentLogger } from '@tranche/log'
 import type { ControllerRevision, DaemonSet, Node } from '@tranche/kube-types'
 import { daemonSetManifest, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
-import type { TenantDeed } from './schedule.ts'
+import type { TenantOperation } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
@@ -19,7 +19,7 @@ const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced:
 
 /** A tenant who has rights in a namespace of their own, and wants to have a say in the release. */
 export interface Tenant {
-  forge(deed: TenantDeed): Promise<void>
+  forge(operation: TenantOperation): Promise<void>
 }
 
 /** @param world in which the DaemonSet that the tenant is after stands, or will stand */
@@ -36,23 +36,23 @@ export function createTenant(world: World): Tenant {
   }
 
   return {
-    async forge(deed) {
+    async forge(operation) {
       await moveIn()
-      world.note(tenantText(deed))
+      world.note(tenantText(operation))
       const victim = await daemonSetOf(world)
       if (victim === undefined) return
       const attempt: Attempt = { world, client, victim, number: ++forged }
-      switch (deed.kind) {
+      switch (operation.kind) {
         case 'forgeRevision':
-          return forgeRevision(attempt, deed)
+          return forgeRevision(attempt, operation)
         case 'forgePod':
-          return forgePod(attempt, deed)
+          return forgePod(attempt, operation)
         case 'forgeRelease':
-          return forgeRelease(attempt, deed)
+          return forgeRelease(attempt, operation)
         case 'copyAgent':
-          return copyAgent(attempt, deed)
+          return copyAgent(attempt, operation)
         default:
-          return deed satisfies never
+          return operation satisfies never
       }
     },
   }
@@ -81,7 +81,7 @@ function metadataOf({ victim }: Attempt, name: string, labels: Readonly<Record<s
 
 async function forgeRevision(
   attempt: Attempt,
-  { pick, number, copies }: Extract<TenantDeed, { readonly kind: 'forgeRevision' }>,
+  { pick, number, copies }: Extract<TenantOperation, { readonly kind: 'forgeRevision' }>,
 ): Promise<void> {
   const { world, client } = attempt
   const theirs = await revisionsOf(world)
@@ -97,7 +97,7 @@ async function forgeRevision(
   } as never)
 }
 
-async function forgePod(attempt: Attempt, { pick, phase }: Extract<TenantDeed, { readonly kind: 'forgePod' }>): Promise<void> {
+async function forgePod(attempt: Attempt, { pick, phase }: Extract<TenantOperation, { readonly kind: 'forgePod' }>): Promise<void> {
   const { world, client } = attempt
   const nodes = (await world.people.list<Node>(resourcePaths.nodes)).items.map(({ metadata }) => metadata.name).toSorted()
   const nodeName = nodes[pick % Math.max(1, nodes.length)]
@@ -116,7 +116,10 @@ async function forgePod(attempt: Attempt, { pick, phase }: Extract<TenantDeed, {
 }
 
 /** A BatchRelease of the Rollout's name, which says that the Rollout owns it. */
-async function forgeRelease({ world, client }: Attempt, { forMs }: Extract<TenantDeed, { readonly kind: 'forgeRelease' }>): Promise<void> {
+async function forgeRelease(
+  { world, client }: Attempt,
+  { forMs }: Extract<TenantOperation, { readonly kind: 'forgeRelease' }>,
+): Promise<void> {
   const rollout = await rolloutOf(world)
   const key = { namespace: TENANT, name: stageKey.name }
   const owner = {
@@ -141,7 +144,7 @@ async function forgeRelease({ world, client }: Attempt, { forMs }: Extract<Tenan
 /** A DaemonSet of the same name and labels with a Rollout of the same name, which both take part in nothing but their own release. */
 async function copyAgent(
   { world, client, victim }: Attempt,
-  { tag, forMs }: Extract<TenantDeed, { readonly kind: 'copyAgent' }>,
+  { tag, forMs }: Extract<TenantOperation, { readonly kind: 'copyAgent' }>,
 ): Promise<void> {
   const key = { namespace: TENANT, name: stageKey.name }
   const { annotations } = victim.metadata
@@ -171,17 +174,17 @@ function templateOf({ data }: ControllerRevision): object {
   return (data as { readonly spec: { readonly template: object } }).spec.template
 }
 
-function tenantText(deed: TenantDeed): string {
-  switch (deed.kind) {
+function tenantText(operation: TenantOperation): string {
+  switch (operation.kind) {
     case 'forgeRevision':
-      return `a tenant forges a ControllerRevision with ${{ hash: 'another template', template: 'another hash', nothing: 'a hash and a template of their own' }[deed.copies]}, of ${deed.number === 'same' ? 'the same' : `the ${deed.number}`} number`
+      return `a tenant forges a ControllerRevision with ${{ hash: 'another template', template: 'another hash', nothing: 'a hash and a template of their own' }[operation.copies]}, of ${operation.number === 'same' ? 'the same' : `the ${operation.number}`} number`
     case 'forgePod':
-      return `a tenant forges a pod that is ${deed.phase}`
+      return `a tenant forges a pod that is ${operation.phase}`
     case 'forgeRelease':
-      return `a tenant forges a BatchRelease for ${durationText(deed.forMs)}`
+      return `a tenant forges a BatchRelease for ${durationText(operation.forMs)}`
     case 'copyAgent':
-      return `a tenant copies the DaemonSet with ${deed.tag}, for ${durationText(deed.forMs)}`
+      return `a tenant copies the DaemonSet with ${operation.tag}, for ${durationText(operation.forMs)}`
     default:
-      return deed satisfies never
+      return operation satisfies never
   }
 }

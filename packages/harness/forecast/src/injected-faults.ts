@@ -2,7 +2,7 @@ import { AppError } from '@tranche/errors'
 import type { Node } from '@tranche/kube-types'
 
 /** What goes wrong on some nodes. */
-export interface Accident {
+export interface InjectedFault {
   /**
    * `Fails`: the machine dies as soon as the new version is up there, a whole zone with its first node. `NotReady`: it is dead from the
    * beginning. `Crashes`: the new version crashes there.
@@ -13,27 +13,27 @@ export interface Accident {
 }
 
 /** What can be written, for whoever wrote something else. */
-export const ACCIDENT_FORMS = 'NODE fails, NODE is NotReady, NODE crashes, the same with a ZONE, 3 crash, 5% crash'
+export const INJECTED_FAULT_FORMS = 'NODE fails, NODE is NotReady, NODE crashes, the same with a ZONE, 3 crash, 5% crash'
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone'
 const pattern = /^(\S+)\s+(fails?|crash(?:es)?|(?:is|are)\s+NotReady)$/i
 
 /**
- * Reads accidents: `node-7 fails`, `zone-a is NotReady`, `5% crash`. A number takes so many nodes, a percentage rounds up; which ones is
+ * Reads faults: `node-7 fails`, `zone-a is NotReady`, `5% crash`. A number takes so many nodes, a percentage rounds up; which ones is
  * drawn from their names, the same each time.
  *
  * @throws AppError FORECAST_INVALID naming the text, and what can be written
  */
-export function parseAccidents(texts: readonly string[], nodes: readonly Node[]): readonly Accident[] {
+export function parseInjectedFaults(texts: readonly string[], nodes: readonly Node[]): readonly InjectedFault[] {
   return texts.map((text, at) => {
     const [, subject, verb] = pattern.exec(text.trim()) ?? []
     if (subject === undefined || verb === undefined)
-      throw invalid(at, `${JSON.stringify(text)} is no accident`, `Write one of: ${ACCIDENT_FORMS}.`)
+      throw invalid(at, `${JSON.stringify(text)} names no fault`, `Write one of: ${INJECTED_FAULT_FORMS}.`)
     return { kind: kindOf(verb), nodes: nodesOf(subject, nodes, at) }
   })
 }
 
-function kindOf(verb: string): Accident['kind'] {
+function kindOf(verb: string): InjectedFault['kind'] {
   const lower = verb.toLowerCase()
   if (lower.startsWith('fail')) return 'Fails'
   return lower.startsWith('crash') ? 'Crashes' : 'NotReady'
@@ -76,9 +76,9 @@ function hash(text: string): number {
   return (sum ^ (sum >>> 13)) >>> 0
 }
 
-/** The nodes with those of the accidents that are dead from the beginning. */
-export function withDeadNodes(nodes: readonly Node[], accidents: readonly Accident[]): readonly Node[] {
-  const dead = new Set(accidents.flatMap((accident) => (accident.kind === 'NotReady' ? [...accident.nodes] : [])))
+/** The nodes with those that the faults take down from the beginning. */
+export function withDeadNodes(nodes: readonly Node[], injectedFaults: readonly InjectedFault[]): readonly Node[] {
+  const dead = new Set(injectedFaults.flatMap((injectedFault) => (injectedFault.kind === 'NotReady' ? [...injectedFault.nodes] : [])))
   return dead.size === 0 ? nodes : nodes.map((node) => (dead.has(node.metadata.name) ? fallenSilent(node) : node))
 }
 

@@ -4,8 +4,8 @@ import { strategyOf } from '@tranche/planner'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectSameWithoutMessages } from './without-messages.ts'
-import { settle } from '../../../../../test/toys/settle.ts'
-import { ToyCluster } from '../../../../../test/toys/toy-cluster.ts'
+import { settle } from '../../../../../test/fakes/settle.ts'
+import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 const actors = ['passRollout', 'passRelease', 'passExecutor', 'actNatively'] as const
 type Actor = (typeof actors)[number]
@@ -96,24 +96,24 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
   it('end the release once the cluster is calm, write no more, and leave nothing behind (G6, G7, G10, G12)', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
-        const toy = new ToyCluster({ scope, steps })
-        settle(toy)
-        for (const happening of happenings) happen(toy, happening)
-        becalm(toy)
-        settle(toy, () => checkPromises(toy))
-        for (let round = 0; round < 20 && toy.rollout?.status?.phase !== 'Healthy'; round++) {
-          if (toy.rollout?.status?.currentStepState === 'StepPaused') toy.setCanaryStatus({ currentStepState: 'StepReady' })
-          if (waitsForRetry(toy)) toy.act({ id: `calm-${round}`, type: 'retry' })
-          settle(toy, () => checkPromises(toy))
+        const fake = new FakeCluster({ scope, steps })
+        settle(fake)
+        for (const happening of happenings) happen(fake, happening)
+        quiesce(fake)
+        settle(fake, () => checkPromises(fake))
+        for (let round = 0; round < 20 && fake.rollout?.status?.phase !== 'Healthy'; round++) {
+          if (fake.rollout?.status?.currentStepState === 'StepPaused') fake.setCanaryStatus({ currentStepState: 'StepReady' })
+          if (waitsForRetry(fake)) fake.act({ id: `calm-${round}`, type: 'retry' })
+          settle(fake, () => checkPromises(fake))
         }
-        expect(toy.rollout?.status?.phase, JSON.stringify([toy.rollout?.status, toy.release, toy.daemonSet, toy.pods])).toBe('Healthy')
-        expect(toy.oldPods()).toEqual([])
-        expect(toy.release).toBeUndefined()
-        expect(strategyOf(toy.daemonSet)).toBe(scope === 'binding' ? 'OnDelete' : 'RollingUpdate')
-        expect(Object.keys(toy.daemonSet.metadata.annotations ?? {}).toSorted()).toEqual(
+        expect(fake.rollout?.status?.phase, JSON.stringify([fake.rollout?.status, fake.release, fake.daemonSet, fake.pods])).toBe('Healthy')
+        expect(fake.oldPods()).toEqual([])
+        expect(fake.release).toBeUndefined()
+        expect(strategyOf(fake.daemonSet)).toBe(scope === 'binding' ? 'OnDelete' : 'RollingUpdate')
+        expect(Object.keys(fake.daemonSet.metadata.annotations ?? {}).toSorted()).toEqual(
           [...(scope === 'binding' ? [daemonSetAnnotations.originalUpdateStrategy] : []), daemonSetAnnotations.rollout].toSorted(),
         )
-        expect(toy.rollout?.status?.observedGeneration).toBe(toy.rollout?.metadata.generation)
+        expect(fake.rollout?.status?.observedGeneration).toBe(fake.rollout?.metadata.generation)
       }),
       { numRuns: 250, examples: [[failedByItsNode]] },
     )
@@ -122,14 +122,14 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
   it('decide the same whatever the messages of the objects say', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
-        const toy = new ToyCluster({ scope, steps })
-        settle(toy)
-        toy.setImage('v2')
+        const fake = new FakeCluster({ scope, steps })
+        settle(fake)
+        fake.setImage('v2')
         for (const happening of happenings) {
-          happen(toy, happening)
-          expectSameWithoutMessages(toy)
+          happen(fake, happening)
+          expectSameWithoutMessages(fake)
         }
-        settle(toy, () => expectSameWithoutMessages(toy))
+        settle(fake, () => expectSameWithoutMessages(fake))
       }),
       { numRuns: 60 },
     )
@@ -138,20 +138,20 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
   it('let go of the DaemonSet when the Rollout is deleted, and freeze what is half released, or end it first (G6, G12)', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
-        const toy = new ToyCluster({ scope, steps })
-        for (const happening of happenings) happen(toy, happening)
-        for (const name of toy.nodes.keys()) toy.nodes.set(name, { ready: true, bad: false })
-        setBudget(toy, 2)
-        heedContest(toy)
-        toy.deleteRollout()
-        settle(toy, () => checkPromises(toy))
-        expect([toy.rollout, toy.release]).toEqual([undefined, undefined])
-        const keys = Object.keys(toy.daemonSet.metadata.annotations ?? {}).toSorted()
+        const fake = new FakeCluster({ scope, steps })
+        for (const happening of happenings) happen(fake, happening)
+        for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: false })
+        setBudget(fake, 2)
+        heedContest(fake)
+        fake.deleteRollout()
+        settle(fake, () => checkPromises(fake))
+        expect([fake.rollout, fake.release]).toEqual([undefined, undefined])
+        const keys = Object.keys(fake.daemonSet.metadata.annotations ?? {}).toSorted()
         const frozen = [daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.frozen].toSorted()
         expect([[], frozen]).toContainEqual(keys)
         // Once it is frozen the user's manifest rules, and may go on natively.
         const byUser = happenings.some(({ kind }) => kind === 'strategy')
-        if (keys.length > 0 && !byUser) expect(strategyOf(toy.daemonSet)).toBe('OnDelete')
+        if (keys.length > 0 && !byUser) expect(strategyOf(fake.daemonSet)).toBe('OnDelete')
       }),
       { numRuns: 250 },
     )
@@ -162,67 +162,67 @@ function act(actor: Actor, times: number): Happening {
   return { kind: 'act', actor, times }
 }
 
-function happen(toy: ToyCluster, happening: Happening): void {
+function happen(fake: FakeCluster, happening: Happening): void {
   switch (happening.kind) {
     case 'act':
-      for (let time = 0; time < happening.times; time++) actFor(toy, happening.actor)
+      for (let time = 0; time < happening.times; time++) actFor(fake, happening.actor)
       return
     case 'image':
-      return toy.setImage(happening.image)
+      return fake.setImage(happening.image)
     case 'pause':
-      return toy.pause(happening.paused)
+      return fake.pause(happening.paused)
     case 'statusWrite':
-      return toy.setCanaryStatus(happening.words)
+      return fake.setCanaryStatus(happening.words)
     case 'action':
-      return toy.act(happening.action)
+      return fake.act(happening.action)
     case 'onDelete':
-      return toy.onDelete(happening.policy)
+      return fake.onDelete(happening.policy)
     case 'node':
       return void (happening.state === 'gone'
-        ? toy.nodes.delete(happening.node)
-        : toy.nodes.set(happening.node, { ready: happening.state !== 'notReady', bad: happening.state === 'bad' }))
+        ? fake.nodes.delete(happening.node)
+        : fake.nodes.set(happening.node, { ready: happening.state !== 'notReady', bad: happening.state === 'bad' }))
     case 'budget':
-      return setBudget(toy, happening.maxUnavailable)
+      return setBudget(fake, happening.maxUnavailable)
     case 'steps':
-      return setSteps(toy, happening.steps)
+      return setSteps(fake, happening.steps)
     case 'disabled':
-      return toy.editRollout((spec) => ({ ...spec, disabled: happening.disabled }))
+      return fake.editRollout((spec) => ({ ...spec, disabled: happening.disabled }))
     case 'strategy':
-      return toy.editDaemonSet({
-        spec: { ...toy.daemonSet.spec, updateStrategy: { ...toy.daemonSet.spec.updateStrategy, type: 'RollingUpdate' } },
+      return fake.editDaemonSet({
+        spec: { ...fake.daemonSet.spec, updateStrategy: { ...fake.daemonSet.spec.updateStrategy, type: 'RollingUpdate' } },
       })
     case 'remade':
-      return toy.remakeDaemonSet()
+      return fake.remakeDaemonSet()
     case 'time':
-      toy.nowMs += happening.ms
+      fake.nowMs += happening.ms
       return
     case 'mishap':
-      toy.mishap = happening.mishap
+      fake.mishap = happening.mishap
   }
 }
 
-function actFor(toy: ToyCluster, actor: Actor): void {
-  const before = toy.daemonSet
-  toy[actor]()
-  toy.nowMs += 10
-  checkPromises(toy)
+function actFor(fake: FakeCluster, actor: Actor): void {
+  const before = fake.daemonSet
+  fake[actor]()
+  fake.nowMs += 10
+  checkPromises(fake)
   if (actor === 'actNatively') return
-  const [was, is] = [before, toy.daemonSet].map(
+  const [was, is] = [before, fake.daemonSet].map(
     (daemonSet) => daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy],
   )
   if (was !== undefined && is !== undefined) expect(is).toBe(was)
-  if (strategyOf(before) === 'OnDelete' && strategyOf(toy.daemonSet) !== 'OnDelete') expect(toy.oldPods()).toEqual([])
+  if (strategyOf(before) === 'OnDelete' && strategyOf(fake.daemonSet) !== 'OnDelete') expect(fake.oldPods()).toEqual([])
 }
 
 /** The version is held, or has failed: a person decides. */
-function waitsForRetry({ rollout }: ToyCluster): boolean {
+function waitsForRetry({ rollout }: FakeCluster): boolean {
   const stalled = rollout?.status?.conditions?.find(({ type }) => type === 'Stalled')
   return stalled?.reason === 'RevisionHeld' || stalled?.reason === 'ReleaseFailed'
 }
 
 /** What must be so at every moment. */
-function checkPromises(toy: ToyCluster): void {
-  const { rollout, release } = toy
+function checkPromises(fake: FakeCluster): void {
+  const { rollout, release } = fake
   const status = rollout?.status
   const record = release?.status?.flight
   const acknowledged = (status?.observedGeneration ?? 0) >= (rollout?.metadata.generation ?? 0)
@@ -233,31 +233,32 @@ function checkPromises(toy: ToyCluster): void {
   // G12: nothing is deleted for a held revision once the BatchRelease knows; each template is put back once for each action.
   const knows = release !== undefined && release.status?.observedGeneration === release.metadata.generation
   if (knows && release.spec.tranche?.hold !== undefined) expect(record?.state).not.toBe('open')
-  expect(toy.reverts.length).toBe(new Set(toy.reverts).size)
+  expect(fake.reverts.length).toBe(new Set(fake.reverts).size)
   expect(new Set(status?.answeredActions).size).toBe(status?.answeredActions?.length ?? 0)
 }
 
 /** Whoever has set the strategy back more than once sees the message, and declares `OnDelete`. */
-function heedContest(toy: ToyCluster): void {
-  if (!(daemonSetAnnotations.controlInfo in (toy.daemonSet.metadata.annotations ?? {})) || strategyOf(toy.daemonSet) === 'OnDelete') return
-  const updateStrategy = { ...toy.daemonSet.spec.updateStrategy, type: 'OnDelete' }
-  toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy } })
+function heedContest(fake: FakeCluster): void {
+  if (!(daemonSetAnnotations.controlInfo in (fake.daemonSet.metadata.annotations ?? {})) || strategyOf(fake.daemonSet) === 'OnDelete')
+    return
+  const updateStrategy = { ...fake.daemonSet.spec.updateStrategy, type: 'OnDelete' }
+  fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, updateStrategy } })
 }
 
-function becalm(toy: ToyCluster): void {
-  heedContest(toy)
-  for (const name of ['node-0', 'node-1', ...toy.nodes.keys()]) toy.nodes.set(name, { ready: true, bad: false })
-  toy.mishap = 'none'
-  setBudget(toy, 2)
-  toy.editRollout((spec) => ({ ...spec, disabled: false, strategy: { ...spec.strategy, paused: false } }))
-  setSteps(toy, [{ replicas: '40%', pause: {} }, { replicas: '100%' }])
+function quiesce(fake: FakeCluster): void {
+  heedContest(fake)
+  for (const name of ['node-0', 'node-1', ...fake.nodes.keys()]) fake.nodes.set(name, { ready: true, bad: false })
+  fake.mishap = 'none'
+  setBudget(fake, 2)
+  fake.editRollout((spec) => ({ ...spec, disabled: false, strategy: { ...spec.strategy, paused: false } }))
+  setSteps(fake, [{ replicas: '40%', pause: {} }, { replicas: '100%' }])
 }
 
-function setBudget(toy: ToyCluster, maxUnavailable: number | string): void {
-  const updateStrategy = { ...toy.daemonSet.spec.updateStrategy, rollingUpdate: { maxUnavailable } }
-  toy.editDaemonSet({ spec: { ...toy.daemonSet.spec, updateStrategy } })
+function setBudget(fake: FakeCluster, maxUnavailable: number | string): void {
+  const updateStrategy = { ...fake.daemonSet.spec.updateStrategy, rollingUpdate: { maxUnavailable } }
+  fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, updateStrategy } })
 }
 
-function setSteps(toy: ToyCluster, steps: RolloutStep[]): void {
-  toy.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { ...spec.strategy.canary, steps } } }))
+function setSteps(fake: FakeCluster, steps: RolloutStep[]): void {
+  fake.editRollout((spec) => ({ ...spec, strategy: { ...spec.strategy, canary: { ...spec.strategy.canary, steps } } }))
 }

@@ -1,7 +1,7 @@
 import { resourcePaths } from '@tranche/kube-client'
 import { keyOf, type Node, type ObjectKey, type Pod } from '@tranche/kube-types'
 import { stageKey } from '../scenarios/stage-objects.ts'
-import type { ClusterDeed } from './schedule.ts'
+import type { ClusterOperation } from './schedule.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
 
@@ -12,51 +12,51 @@ const quotaKey = { namespace: stageKey.namespace, name: 'no-more-pods' }
 const pathTo = { resourceQuotas: { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true } } as const
 
 /** Does something to nodes or pods, as others do it. */
-export async function changeCluster(world: World, deed: ClusterDeed): Promise<void> {
-  switch (deed.kind) {
+export async function changeCluster(world: World, operation: ClusterOperation): Promise<void> {
+  switch (operation.kind) {
     case 'addNode':
     case 'removeNode':
     case 'silenceNode':
-      return changeMachines(world, deed)
+      return changeMachines(world, operation)
     case 'cordon':
     case 'taint':
-      return markNode(world, deed)
+      return markNode(world, operation)
     case 'zoneOutage':
-      return takeZone(world, deed)
+      return takeZone(world, operation)
     case 'taintPool':
-      return taintPool(world, deed)
+      return taintPool(world, operation)
     case 'quota':
-      return limitPods(world, deed.forMs)
+      return limitPods(world, operation.forMs)
     default:
-      return changePod(world, deed)
+      return changePod(world, operation)
   }
 }
 
 async function changeMachines(
   world: World,
-  deed: Extract<ClusterDeed, { readonly kind: 'addNode' | 'removeNode' | 'silenceNode' }>,
+  operation: Extract<ClusterOperation, { readonly kind: 'addNode' | 'removeNode' | 'silenceNode' }>,
 ): Promise<void> {
   const { nodes } = world.simulator
-  if (deed.kind === 'addNode') {
-    world.note(`node ${deed.name} joins`)
-    return nodes.addNode(deed.name)
+  if (operation.kind === 'addNode') {
+    world.note(`node ${operation.name} joins`)
+    return nodes.addNode(operation.name)
   }
-  const name = pickByName(await nodesOf(world), deed.pick)?.metadata.name
+  const name = pickByName(await nodesOf(world), operation.pick)?.metadata.name
   if (name === undefined) return undefined
-  if (deed.kind === 'removeNode') {
+  if (operation.kind === 'removeNode') {
     world.note(`node ${name} is removed`)
     return nodes.removeNode(name)
   }
-  world.note(`the kubelet of ${name} falls silent for ${durationText(deed.forMs)}`)
+  world.note(`the kubelet of ${name} falls silent for ${durationText(operation.forMs)}`)
   await nodes.kill(name)
-  world.later(deed.forMs, async () => {
+  world.later(operation.forMs, async () => {
     world.note(`the kubelet of ${name} is back`)
     await nodes.revive(name).catch(() => {})
   })
 }
 
-async function markNode(world: World, deed: Extract<ClusterDeed, { readonly kind: 'cordon' | 'taint' }>): Promise<void> {
-  const node = pickByName(await nodesOf(world), deed.pick)
+async function markNode(world: World, operation: Extract<ClusterOperation, { readonly kind: 'cordon' | 'taint' }>): Promise<void> {
+  const node = pickByName(await nodesOf(world), operation.pick)
   if (node === undefined) return
   const { name } = node.metadata
   const others = async (): Promise<readonly object[]> => {
@@ -65,30 +65,32 @@ async function markNode(world: World, deed: Extract<ClusterDeed, { readonly kind
   }
   const set = (spec: object): Promise<unknown> =>
     world.people.patch(resourcePaths.nodes, { namespace: '', name }, { type: 'merge', body: { spec } })
-  world.note(`node ${name} is ${deed.kind === 'cordon' ? 'cordoned' : `tainted ${deed.effect}`} for ${durationText(deed.forMs)}`)
-  if (deed.kind === 'cordon') await set({ unschedulable: true })
-  else await set({ taints: [...(await others()), { key: TAINT, effect: deed.effect }] })
-  world.later(deed.forMs, async () => {
-    await (deed.kind === 'cordon' ? set({ unschedulable: null }) : others().then((taints) => set({ taints }))).catch(() => {})
+  world.note(
+    `node ${name} is ${operation.kind === 'cordon' ? 'cordoned' : `tainted ${operation.effect}`} for ${durationText(operation.forMs)}`,
+  )
+  if (operation.kind === 'cordon') await set({ unschedulable: true })
+  else await set({ taints: [...(await others()), { key: TAINT, effect: operation.effect }] })
+  world.later(operation.forMs, async () => {
+    await (operation.kind === 'cordon' ? set({ unschedulable: null }) : others().then((taints) => set({ taints }))).catch(() => {})
   })
 }
 
-async function takeZone(world: World, deed: Extract<ClusterDeed, { readonly kind: 'zoneOutage' }>): Promise<void> {
+async function takeZone(world: World, operation: Extract<ClusterOperation, { readonly kind: 'zoneOutage' }>): Promise<void> {
   const { nodes } = world.simulator
-  const names = pool(await nodesOf(world), deed)
-  world.note(`a zone goes out for ${durationText(deed.forMs)}: ${names.join(', ')}`)
+  const names = pool(await nodesOf(world), operation)
+  world.note(`a zone goes out for ${durationText(operation.forMs)}: ${names.join(', ')}`)
   await Promise.all(names.map((name) => nodes.kill(name)))
-  world.later(deed.forMs, async () => {
+  world.later(operation.forMs, async () => {
     world.note(`the zone is back: ${names.join(', ')}`)
     await Promise.all(names.map((name) => nodes.revive(name).catch(() => {})))
   })
 }
 
-async function taintPool(world: World, deed: Extract<ClusterDeed, { readonly kind: 'taintPool' }>): Promise<void> {
-  const names = pool(await nodesOf(world), deed)
-  world.note(`a pool is tainted ${deed.effect} for ${durationText(deed.forMs)}: ${names.join(', ')}`)
-  await Promise.all(names.map((name) => setTaints(world, name, [{ key: POOL_TAINT, effect: deed.effect }])))
-  world.later(deed.forMs, async () => {
+async function taintPool(world: World, operation: Extract<ClusterOperation, { readonly kind: 'taintPool' }>): Promise<void> {
+  const names = pool(await nodesOf(world), operation)
+  world.note(`a pool is tainted ${operation.effect} for ${durationText(operation.forMs)}: ${names.join(', ')}`)
+  await Promise.all(names.map((name) => setTaints(world, name, [{ key: POOL_TAINT, effect: operation.effect }])))
+  world.later(operation.forMs, async () => {
     world.note(`the pool is given back: ${names.join(', ')}`)
     await Promise.all(names.map((name) => setTaints(world, name, []).catch(() => {})))
   })
@@ -118,17 +120,20 @@ async function limitPods(world: World, forMs: number): Promise<void> {
   })
 }
 
-async function changePod(world: World, deed: Extract<ClusterDeed, { readonly kind: 'deletePod' | 'failPod' | 'stickPod' }>): Promise<void> {
+async function changePod(
+  world: World,
+  operation: Extract<ClusterOperation, { readonly kind: 'deletePod' | 'failPod' | 'stickPod' }>,
+): Promise<void> {
   const { people } = world
   const { items } = await people.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })
-  const pod = pickByName(items, deed.pick)
+  const pod = pickByName(items, operation.pick)
   if (pod === undefined) return
   const key = keyOf(pod)
   const where = `${key.name} on ${pod.spec?.nodeName ?? 'no node'}`
-  switch (deed.kind) {
+  switch (operation.kind) {
     case 'deletePod':
-      world.note(`somebody ${deed.evict ? 'evicts' : 'deletes'} pod ${where}`)
-      if (deed.evict) return evict(world, key)
+      world.note(`somebody ${operation.evict ? 'evicts' : 'deletes'} pod ${where}`)
+      if (operation.evict) return evict(world, key)
       return people.delete(resourcePaths.pods, key)
     case 'failPod':
       // Only its kubelet fails a pod, so one that no kubelet has taken up cannot.
@@ -141,14 +146,14 @@ async function changePod(world: World, deed: Extract<ClusterDeed, { readonly kin
         { subresource: 'status' },
       ))
     case 'stickPod': {
-      world.note(`a finalizer holds pod ${where} for ${durationText(deed.forMs)}`)
+      world.note(`a finalizer holds pod ${where} for ${durationText(operation.forMs)}`)
       const set = (finalizers: readonly string[] | null): Promise<unknown> =>
         people.patch(resourcePaths.pods, key, { type: 'merge', body: { metadata: { finalizers } } })
       await set([FINALIZER])
-      return world.later(deed.forMs, async () => void (await set(null).catch(() => {})))
+      return world.later(operation.forMs, async () => void (await set(null).catch(() => {})))
     }
     default:
-      return deed satisfies never
+      return operation satisfies never
   }
 }
 

@@ -1,0 +1,32 @@
+import type { FakeCluster } from './fake-cluster.ts'
+
+/** More rounds than any release on a toy needs; a planner that writes the same again and again runs into it. */
+const ROUNDS_MAX = 400
+
+/** Lets everybody act once, in turn. */
+export function act(fake: FakeCluster): void {
+  fake.passRollout()
+  fake.passRelease()
+  fake.passExecutor()
+  fake.actNatively()
+  fake.nowMs += 10
+}
+
+/**
+ * Lets everybody act, in turn and then by the clock, until nobody writes any more.
+ *
+ * @param each called after every round
+ * @throws when it does not become quiet
+ */
+export function settle(fake: FakeCluster, each: () => void = () => {}): void {
+  let quiet = 0
+  for (let round = 0; quiet < 8; round++) {
+    if (round > ROUNDS_MAX)
+      throw new Error(`not quiet after ${ROUNDS_MAX} rounds: ${JSON.stringify([fake.rollout?.status, fake.release?.status])}`)
+    const wrote = [fake.passRollout(), fake.passRelease(), fake.passExecutor()].includes(true)
+    fake.actNatively()
+    fake.nowMs += wrote ? 10 : 5_000
+    quiet = wrote ? 0 : quiet + 1
+    each()
+  }
+}
