@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fitForStatus, judgeAnswer, type MeasurementOutcome, toRequest } from '../packages/core/analysis/src/index.ts'
 import type { Analysis } from '../packages/words/api-schema/src/index.ts'
 import { systemClock } from '../packages/words/clock/src/index.ts'
-import { createOutgoing, parseHostRule } from '../packages/adapters/outgoing/src/index.ts'
+import { createEgressClient, parseHostRule } from '../packages/adapters/egress/src/index.ts'
 import { createMetricPort } from '../apps/controller/src/index.ts'
 
 interface Question {
@@ -91,12 +91,12 @@ async function measure({ query, range, ...rules }: Question['rules']): Promise<M
   const prometheus = { address: `http://127.0.0.1:${port}`, query, ...(range !== undefined && { range }) }
   const analysis: Analysis = { name: 'demo', prometheus, ...rules }
   const allowHosts = [parseHostRule('127.0.0.1')].filter((rule) => typeof rule !== 'string')
-  const outgoing = createOutgoing({ clock: systemClock, allowHosts, userAgent: 'script/1' })
+  const egress = createEgressClient({ clock: systemClock, allowHosts, userAgent: 'script/1' })
   const secrets = { read: () => Promise.reject(new Error('there are no secrets here')) }
   const request = toRequest(analysis, values, systemClock.nowMs())
   if (request === null) throw new Error('the analysis asks nobody')
-  const result = await createMetricPort({ outgoing, secrets }).ask('demo', request, new AbortController().signal)
-  await outgoing.close()
+  const result = await createMetricPort({ egress, secrets }).ask('demo', request, new AbortController().signal)
+  await egress.close()
   if (result.kind === 'failed') return { phase: 'Error', message: result.message }
   const { conceal, ...answer } = result.answer
   return fitForStatus(judgeAnswer({ analysis, values, answer }), conceal)

@@ -4,7 +4,7 @@
  *   node scripts/bench/forecast-run.ts 5000
  */
 import type { ClusterSnapshot, Rollout } from '../../packages/words/api-schema/src/index.ts'
-import { shareReflection } from '../../packages/clients/cluster/src/index.ts'
+import { createSharedClusterCache } from '../../packages/clients/cluster/src/index.ts'
 import { forecast } from '../../packages/harness/forecast/src/index.ts'
 import type { DaemonSet, Node, Pod } from '../../packages/words/kube-types/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'
@@ -32,7 +32,7 @@ async function run(nodes: number): Promise<ForecastRun> {
   const { outcome, nodesHit } = await forecast(
     snapshot,
     { image: 'registry.example/agent:v2' },
-    { shareReflection, startController, startExecutor },
+    { createSharedClusterCache, startController, startExecutor },
   )
   if (outcome !== 'Completes' || nodesHit !== nodes) throw new Error(`foretold ${outcome} with ${nodesHit} of ${nodes} nodes`)
   const { user, system } = process.cpuUsage(atStart)

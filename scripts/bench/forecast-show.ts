@@ -4,9 +4,9 @@
  *
  *   node scripts/bench/forecast-show.ts 300
  */
-import { shareReflection } from '../../packages/clients/cluster/src/index.ts'
+import { createSharedClusterCache } from '../../packages/clients/cluster/src/index.ts'
 import { forecast } from '../../packages/harness/forecast/src/index.ts'
-import { readSnapshot } from '../../packages/clients/steering/src/index.ts'
+import { readSnapshot } from '../../packages/clients/release-client/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
 import { drive, setStage } from '../../test/scenarios/stage.ts'
@@ -50,7 +50,7 @@ async function play(nodes: number): Promise<ForecastShow> {
   const reported = await forecast(
     snapshot,
     { image: 'registry.example/node-agent:v3' },
-    { shareReflection, startController, startExecutor },
+    { createSharedClusterCache, startController, startExecutor },
   )
   const { order, seconds } = await release('v3')
   const foretold = reported.nodes.filter((node) => node.order > 0).map(({ name }) => name)

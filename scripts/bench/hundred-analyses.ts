@@ -15,7 +15,7 @@ import type { Analysis, BatchRelease } from '../../packages/words/api-schema/src
 import { FakeClock, systemClock } from '../../packages/words/clock/src/index.ts'
 import { createAnalysisPass } from '../../packages/shells/controllers/src/index.ts'
 import { silentLogger } from '../../packages/words/log/src/index.ts'
-import { createOutgoing, parseHostRule } from '../../packages/adapters/outgoing/src/index.ts'
+import { createEgressClient, parseHostRule } from '../../packages/adapters/egress/src/index.ts'
 import { applyPatch } from '../../packages/harness/testing/src/index.ts'
 import { createMetricPort } from '../../apps/controller/src/index.ts'
 import { within } from './until.ts'
@@ -66,7 +66,7 @@ function createWorld(ports: readonly number[]): World {
   const clock = new FakeClock()
   const releases = new Map(Array.from({ length: RELEASES }, (_one, at) => [`agent-${at}`, aRelease(`agent-${at}`, ports, at)]))
   const allowHosts = [parseHostRule('127.0.0.1')].filter((rule) => typeof rule !== 'string')
-  const outgoing = createOutgoing({ clock: systemClock, allowHosts, userAgent: 'bench/1' })
+  const egress = createEgressClient({ clock: systemClock, allowHosts, userAgent: 'bench/1' })
   const secrets = { read: () => Promise.reject(new Error('there are no secrets here')) }
   let answers = 0
   let onAllAnswered = (): void => undefined
@@ -77,7 +77,7 @@ function createWorld(ports: readonly number[]): World {
         releases.set(release.metadata.name, applyPatch(release, patch) ?? release)
       },
     },
-    metrics: createMetricPort({ outgoing, secrets }),
+    metrics: createMetricPort({ egress, secrets }),
     judge: { judge: async (_namespace, judged) => judgeAnswer(judged) },
     clock,
     events: { record: () => undefined, flush: async () => undefined },

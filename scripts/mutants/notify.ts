@@ -5,14 +5,14 @@ const planNotify = 'packages/core/planner/src/notify/plan-notify.ts'
 const reminders = 'packages/core/planner/src/notify/reminders.ts'
 const notifyPass = 'packages/shells/controllers/src/notify-pass.ts'
 const notifier = 'packages/adapters/notifier/src/notifier.ts'
-const outgoing = 'packages/adapters/outgoing/src/outgoing.ts'
+const egress = 'packages/adapters/egress/src/egress-client.ts'
 
 const outboxTests = 'packages/core/planner/test/notify/outbox.test.ts'
 const outboxProperties = 'packages/core/planner/test/notify/outbox.property.test.ts'
 const planNotifyTests = 'packages/core/planner/test/notify/plan-notify.test.ts'
 const passProperties = 'packages/shells/controllers/test/notify-pass.property.test.ts'
 const notifierTests = 'packages/adapters/notifier/test/notifier.test.ts'
-const outgoingTests = 'packages/adapters/outgoing/test/outgoing.test.ts'
+const egressTests = 'packages/adapters/egress/test/egress-client.test.ts'
 
 /** Faults in what receivers are told, and in what leaves the cluster. */
 export const mutantsOfNotify: readonly Mutant[] = [
@@ -131,17 +131,17 @@ export const mutantsOfNotify: readonly Mutant[] = [
   {
     rule: 'allow-list',
     fault: 'a redirect leads to hosts that are not allowed',
-    file: outgoing,
+    file: egress,
     find: 'if (!isHostAllowed(url, sending.allowHosts))',
     replace: 'if (redirects === 0 && !isHostAllowed(url, sending.allowHosts))',
-    tests: [outgoingTests],
+    tests: [egressTests],
   },
   {
     rule: 'allow-list',
     fault: 'a redirect takes tokens to another origin',
-    file: outgoing,
+    file: egress,
     find: '...(isFirstOrigin && request.privateHeaders)',
     replace: '...request.privateHeaders',
-    tests: [outgoingTests],
+    tests: [egressTests],
   },
 ]

@@ -251,7 +251,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'G7',
     fault: 'an old answer hides what the watch shows',
-    file: 'packages/clients/cluster/src/newest.ts',
+    file: 'packages/clients/cluster/src/overlay-store.ts',
     find: '> 0)',
     replace: '> -2)',
     tests: [clusterTests],
@@ -315,7 +315,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F2',
     fault: 'an older event sets the position of a watch back',
-    file: 'packages/adapters/kube-client/src/reflection.ts',
+    file: 'packages/adapters/kube-client/src/resource-cache.ts',
     find: 'newerResourceVersion(position.value, event.object.metadata.resourceVersion)',
     replace: 'event.object.metadata.resourceVersion',
     tests: ['packages/adapters/kube-client/test/reflector.test.ts'],

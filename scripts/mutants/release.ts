@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 const planLabels = 'packages/core/planner/src/release/plan-labels.ts'
-const strategyContest = 'packages/core/planner/src/release/strategy-contest.ts'
+const strategyDrift = 'packages/core/planner/src/release/strategy-drift.ts'
 const detach = 'packages/core/planner/src/release/detach.ts'
 const batchProgress = 'packages/core/planner/src/release/batch-progress.ts'
 const releaseStatus = 'packages/core/planner/src/release/release-status.ts'
@@ -12,7 +12,7 @@ const daemonSetPatch = 'packages/core/planner/src/release/daemon-set-patch.ts'
 
 const planBatchReleaseTests = 'packages/core/planner/test/release/plan-batch-release.test.ts'
 const leakedTests = 'packages/core/planner/test/release/leaked.test.ts'
-const strategyContestTests = 'packages/core/planner/test/release/strategy-contest.test.ts'
+const strategyDriftTests = 'packages/core/planner/test/release/strategy-drift.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 const batchProgressTests = 'packages/core/planner/test/release/batch-progress.test.ts'
 const planBatchReleaseProperties = 'packages/core/planner/test/release/plan-batch-release.property.test.ts'
@@ -169,34 +169,34 @@ export const mutantsOfRelease: readonly Mutant[] = [
   {
     rule: 'G11',
     fault: 'a strategy that is set back is answered before the round is stored',
-    file: strategyContest,
+    file: strategyDrift,
     find: 'if (!isSaid) {',
     replace: 'if (!isSaid && generation < 0) {',
-    tests: [strategyContestTests],
+    tests: [strategyDriftTests],
   },
   {
     rule: 'G11',
     fault: 'the strategy is fought over without end',
-    file: strategyContest,
+    file: strategyDrift,
     find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2',
     replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 1_000_000',
-    tests: [strategyContestTests],
+    tests: [strategyDriftTests],
   },
   {
     rule: 'G11',
     fault: 'a retry does not lift what a contest has stopped',
-    file: strategyContest,
+    file: strategyDrift,
     find: 'contested.retry === retry ?',
     replace: "contested.retry !== '' ?",
-    tests: [strategyContestTests],
+    tests: [strategyDriftTests],
   },
   {
     rule: 'G11',
     fault: 'a DaemonSet in mid-surge is made OnDelete',
-    file: strategyContest,
+    file: strategyDrift,
     find: 'desired && pods.filter(({ terminating }) => !terminating).length > 1',
     replace: 'desired && pods.length > 1_000',
-    tests: [strategyContestTests],
+    tests: [strategyDriftTests],
   },
   {
     rule: 'F11',

@@ -46,8 +46,8 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'pods of a release that was frozen are older than the next one of their revision',
     file: judgement,
-    find: 'return frozen === null ? firstSight(',
-    replace: 'return frozen === null || frozen.revision !== undefined ? firstSight(',
+    find: 'return frozen === null ? firstObservation(',
+    replace: 'return frozen === null || frozen.revision !== undefined ? firstObservation(',
     tests: [detachTests],
   },
   {

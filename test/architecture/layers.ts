@@ -45,7 +45,7 @@ export const purePackages: readonly string[] = layers
 
 /** Libraries that only these packages may know, so that changing one of them changes little else. */
 export const ownedLibraries: Readonly<Record<string, string | readonly string[]>> = {
-  undici: ['kube-client', 'outgoing'],
+  undici: ['kube-client', 'egress'],
   '@kubernetes/client-node': 'kube-client',
   zod: ['api-schema', 'api'],
   '@noble/hashes': 'kube-types',

@@ -14,17 +14,17 @@ import { silentLogger } from '../../packages/words/log/src/index.ts'
 import { createInProcessQueue } from '../../packages/ports/queue/src/index.ts'
 import { programs } from './chart.ts'
 import { type Cluster, startCluster } from '../clients/cluster.ts'
-import { leaveAsPeer, type PeerCluster, startPeer } from '../scenarios/peer-leavings.ts'
+import { leaveAsKruise, type KruiseCluster, startKruise } from '../scenarios/kruise-leftovers.ts'
 import { daemonSetManifest, goesBy, policyKey, stageKey } from '../scenarios/stage-objects.ts'
 
 const page = readFileSync('docs/guides/migration.md', 'utf8')
 const idleKey = { namespace: stageKey.namespace, name: 'log-agent' }
-const peerKeys = ['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control']
+const kruiseKeys = ['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control']
 
 let cluster: Cluster
 let client: KubeClient
 let folder: string
-let peer: { stop(): void }
+let kruise: { stop(): void }
 let ours: readonly { stop(): Promise<void> }[] = []
 /** Pods of the DaemonSet that OpenKruise has left in mid-release, before anything of ours ran. */
 let podsBefore: readonly string[]
@@ -48,7 +48,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
   }, 120_000)
 
   afterAll(async () => {
-    peer?.stop()
+    kruise?.stop()
     await Promise.all(ours.map((program) => program.stop()))
     await cluster?.end()
     rmSync(folder, { recursive: true, force: true })
@@ -64,7 +64,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
   it('stop OpenKruise, and nothing moves', async () => {
     await run('2. Stop OpenKruise where it acts on DaemonSets')
     expect(await replicasOf('kruise-rollout', 'kruise-rollout-controller-manager')).toBe(0)
-    peer.stop()
+    kruise.stop()
     expect(await podNames(stageKey.name)).toEqual(podsBefore)
   })
 
@@ -83,7 +83,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     expect(said).toContain('step    1 of 3, StepPaused')
     expect((await daemonSet(idleKey.name)).spec.updateStrategy?.type).toBe('OnDelete')
     const { annotations = {} } = (await daemonSet(stageKey.name)).metadata
-    expect(Object.keys(annotations).filter((key) => peerKeys.includes(key))).toEqual([])
+    expect(Object.keys(annotations).filter((key) => kruiseKeys.includes(key))).toEqual([])
     expect(await podNames(stageKey.name)).toEqual(podsBefore)
   })
 
@@ -136,10 +136,10 @@ async function setTheStage(): Promise<void> {
   await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }, agent, idle, itsIdleRollout)
   for (const { name } of [stageKey, idleKey]) await until(async () => (await daemonSet(name)).status?.numberAvailable === 10)
   await client.patch(resourcePaths.daemonSets, stageKey, { type: 'merge', body: { spec: { updateStrategy: { type: 'OnDelete' } } } })
-  await leaveAsPeer(peerCluster(), { step: 1, state: 'StepPaused', updated: 2, size: 2 })
+  await leaveAsKruise(kruiseCluster(), { step: 1, state: 'StepPaused', updated: 2, size: 2 })
   await leaveIdle()
   await hurry()
-  peer = await startPeer(peerCluster(), 5)
+  kruise = await startKruise(kruiseCluster(), 5)
   await create(itsDeployment, itsValidation)
   await installItsChart()
   podsBefore = await podNames(stageKey.name)
@@ -219,7 +219,7 @@ async function startOurs(): Promise<void> {
 }
 
 /** The cluster as those see it who leave a release behind, in real time. */
-function peerCluster(): PeerCluster {
+function kruiseCluster(): KruiseCluster {
   return {
     client,
     clock: { nowMs: () => systemClock.nowMs(), setTimer: (ms, ring) => systemClock.setTimer(ms, ring), run: async () => 'done' },

@@ -17,7 +17,7 @@ describe('events', () => {
     'packages/core/planner/src/rollout/plan-binding.ts',
     'packages/core/planner/src/rollout/revert-event.ts',
     'packages/core/planner/src/rollout/rollout-events.ts',
-    'packages/clients/steering/src/record-event.ts',
+    'packages/clients/release-client/src/record-event.ts',
   ]
 
   it('are documented with the reasons that there are, and no other, in their order', () => {

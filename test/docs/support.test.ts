@@ -6,7 +6,7 @@ const page = readFileSync('docs/operations/support.md', 'utf8')
 const { nodeVersion } = parse(readFileSync('pnpm-workspace.yaml', 'utf8')) as { nodeVersion: string }
 const { kubeVersion, appVersion } = parse(readFileSync('charts/tranche/Chart.yaml', 'utf8')) as Record<string, string>
 const goModules = readFileSync('test/gitops/go/go.mod', 'utf8')
-const peer = /OpenKruise Rollouts\*\* \| ([^;]+);/.exec(readFileSync('docs/comparison.md', 'utf8'))?.[1]
+const kruise = /OpenKruise Rollouts\*\* \| ([^;]+);/.exec(readFileSync('docs/comparison.md', 'utf8'))?.[1]
 
 it.each([
   ['version of Tranche', appVersion],
@@ -17,7 +17,7 @@ it.each([
   ['runtime of Flux', moduleVersion('fluxcd/pkg/runtime')],
   ['libraries of Flux', moduleVersion('fluxcd/cli-utils')],
   ['kstatus', moduleVersion('sigs.k8s.io/cli-utils')],
-  ['OpenKruise', peer],
+  ['OpenKruise', kruise],
 ])('docs/operations/support.md names the %s that is really tried: %s', (_what, version) => {
   expect(version).toBeTruthy()
   expect(page).toContain(version)

@@ -47,7 +47,7 @@ describe('docs/architecture.md names every', () => {
   it.each([
     ...Object.values(keys.daemonSetAnnotations),
     ...Object.values(keys.rolloutAnnotations),
-    ...Object.values(keys.peerAnnotations),
+    ...Object.values(keys.kruiseAnnotations),
     keys.ROLLOUT_HASH_ANNOTATION,
     keys.LEAKED_LABEL,
     keys.WORKLOAD_TYPE_LABEL,

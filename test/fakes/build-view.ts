@@ -87,7 +87,7 @@ export function aView(fields: ViewFields = {}): ReleaseView {
     fleet,
     otherControl: 'none',
     strategyScope: 'binding',
-    peer: null,
+    kruise: null,
     watched: release.status?.watchedNodes ?? [],
     ...memory,
     nowMs: NOW_MS,

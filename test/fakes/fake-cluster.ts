@@ -300,7 +300,7 @@ export class FakeCluster {
     const none = { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }
     const workloads = named ? { ...reading, former: undefined } : { ...none, former: bound ? reading : undefined }
     const policy = this.#policyReading()
-    return this.readsAs({ rollout, ...workloads, release, others: [rollout], policy, strategyScope, peer: null, ...clocks })
+    return this.readsAs({ rollout, ...workloads, release, others: [rollout], policy, strategyScope, kruise: null, ...clocks })
   }
 
   releaseView(): ReleaseView | null {
@@ -310,7 +310,7 @@ export class FakeCluster {
     const otherControl = control === undefined || control.uid === release.metadata.uid ? 'none' : 'vanished'
     const clocks = { nowMs, monotonicMs: nowMs, statusWrittenMs: null }
     const memory = { labelled: new Set<string>(), unclear: null, pauseRefused: false, watched: release.status?.watchedNodes ?? [] }
-    return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, peer: null, ...memory, ...clocks }
+    return { release, daemonSet, revisions, fleet: this.fleet(), otherControl, strategyScope, kruise: null, ...memory, ...clocks }
   }
 
   fleet(): FleetView {
@@ -351,7 +351,7 @@ export class FakeCluster {
         for (const { uid, labels } of plan.pods) this.#relabel(uid, labels['rollouts.kruise.io/rollout-id'])
         break
       case 'writeStatus':
-      case 'reportContest': {
+      case 'reportDrift': {
         const patched = applyPatch(release, releaseStatusPatch(release, plan.status))
         if (patched === null) throw new Error('a status patch failed on what it was made from')
         this.release = { ...patched, metadata: { ...patched.metadata, resourceVersion: this.#next() } }

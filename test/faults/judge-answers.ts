@@ -96,7 +96,7 @@ function createStory(breach: Breach): Story {
     takeRecords(write, { before: before?.metadata.annotations, after: next.metadata.annotations }, (record) =>
       judgeMeant(record, before, t),
     )
-    takeSeen(write, next.metadata.annotations)
+    takeObservedChanges(write, next.metadata.annotations)
     const { lastAction, answeredActions = [] } = next.status ?? {}
     for (const id of answeredActions) acted.add(id)
     if (lastAction !== undefined && lastAction.id !== before?.status?.lastAction?.id) takeAnswer(lastAction, { before, next, t })
@@ -134,7 +134,7 @@ function createStory(breach: Breach): Story {
   }
 
   /** What was written past us names the version in which it was seen. */
-  function takeSeen({ t, actor }: RecordedWrite, annotations: Annotations | undefined): void {
+  function takeObservedChanges({ t, actor }: RecordedWrite, annotations: Annotations | undefined): void {
     const seen = listIn<{ readonly id: string; readonly manager?: string }>(annotations?.[SEEN])
     const ids = seen.map(({ id }) => id)
     const twice = ids.find((id, at) => ids.indexOf(id) !== at)

@@ -1,7 +1,7 @@
 import type { FetchLike } from '@tranche/api-client'
 import { customResourceDefinitions } from '@tranche/api-schema'
 import { createSteppedClock, type SteppedClock, VirtualClock } from '@tranche/clock'
-import { type LeaseTimes, startController, startWitness } from '@tranche/controller'
+import { type LeaseTimes, startController, startChangeObserver } from '@tranche/controller'
 import { type Failpoints, createFailpoints } from '@tranche/failpoints'
 import { startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
@@ -201,8 +201,8 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
     if (upgrades === 0) return controller
     // What it takes of its own lists is nothing that the reconcilers know.
     const { exchange } = program.process
-    const witness = startWitness({ ...portsOf(program), exchange, mayWrite: () => controller.mayWrite() })
-    return { ...controller, stop: async () => void (await Promise.all([controller.stop(), witness.stop()])) }
+    const changeObserver = startChangeObserver({ ...portsOf(program), exchange, mayWrite: () => controller.mayWrite() })
+    return { ...controller, stop: async () => void (await Promise.all([controller.stop(), changeObserver.stop()])) }
   }
 
   function runExecutor(program: Program, failpoints: Failpoints): Life {

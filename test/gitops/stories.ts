@@ -4,7 +4,7 @@ import { type KubeObject, rolloutAnnotations } from '@tranche/kube-types'
 import { breakPod, setFinalizers } from '../scenarios/hands.ts'
 import { condition, untilNodesOn, untilPausedAt, untilReleased } from '../scenarios/looks.ts'
 import { metricsOf } from '../scenarios/metrics.ts'
-import { startPeer } from '../scenarios/peer-leavings.ts'
+import { startKruise } from '../scenarios/kruise-leftovers.ts'
 import type { Stage, StageOptions } from '../scenarios/stage.ts'
 import { goesBy, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 
@@ -68,7 +68,7 @@ export const stories: Readonly<Record<string, Story>> = {
       policy: {
         analysis: [{ name: 'errors', prometheus: { address: 'http://prometheus.example', query: 'up' }, successCondition: 'false' }],
       },
-      outgoing: (clock) => metricsOf(null).outgoing(clock),
+      egress: (clock) => metricsOf(null).egress(clock),
     },
     async play(stage) {
       await stage.setImage('v2')
@@ -144,9 +144,9 @@ export const stories: Readonly<Record<string, Story>> = {
   },
   'another controller': {
     async play(stage) {
-      const peer = await startPeer(stage)
+      const kruise = await startKruise(stage)
       await untilStalled(stage, 'PeerActive')
-      peer.stop()
+      kruise.stop()
     },
   },
   'a node that is away': {

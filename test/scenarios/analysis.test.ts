@@ -126,8 +126,8 @@ async function staged(
   policy: ReleasePolicy['spec'],
   controllers?: readonly string[],
 ): Promise<Stage> {
-  const outgoing = (clock: Parameters<typeof metrics.outgoing>[0]): ReturnType<typeof metrics.outgoing> => metrics.outgoing(clock)
-  return setStage({ nodes: 4, steps: pausing, policy, outgoing, ...(controllers !== undefined && { controllers }) })
+  const egress = (clock: Parameters<typeof metrics.egress>[0]): ReturnType<typeof metrics.egress> => metrics.egress(clock)
+  return setStage({ nodes: 4, steps: pausing, policy, egress, ...(controllers !== undefined && { controllers }) })
 }
 
 async function stalledReason(): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations as keys } from '@tranche/kube-types'
 import { deletions, expectKept } from './expect-kept.ts'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { mostDown } from './peer-faults/measured.ts'
+import { mostDown } from './openkruise-faults/measured.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 

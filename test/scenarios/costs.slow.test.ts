@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { unavailableSeen } from '@tranche/recording'
 import { condition, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { idealMakespan, slotsOf } from './makespan.ts'
-import { measuredPods } from './peer-faults/measured.ts'
+import { measuredPods } from './openkruise-faults/measured.ts'
 import { createRequestLog, type RequestLog } from './requests.ts'
 import { setStage, type Stage } from './stage.ts'
 

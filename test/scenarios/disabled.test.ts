@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Forecast, ForecastRequest } from '@tranche/api-schema'
-import { shareReflection } from '@tranche/cluster'
+import { createSharedClusterCache } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
 import { resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, daemonSetAnnotations, REVISION_HASH_LABEL } from '@tranche/kube-types'
-import { readSnapshot } from '@tranche/steering'
+import { readSnapshot } from '@tranche/release-client'
 import { deletions, expectKept } from './expect-kept.ts'
 import { deletePod } from './hands.ts'
 import { condition, nodesOn, untilPausedAt, untilReleased } from './looks.ts'
@@ -143,7 +143,7 @@ async function disable(): Promise<void> {
 
 async function plan(request: ForecastRequest): Promise<Forecast> {
   const snapshot = await drive(stage.clock, readSnapshot(stage.client, stageKey, { nowMs: stage.clock.nowMs() }))
-  return forecast(snapshot, request, { shareReflection, startController, startExecutor })
+  return forecast(snapshot, request, { createSharedClusterCache, startController, startExecutor })
 }
 
 async function stepState(): Promise<string | undefined> {

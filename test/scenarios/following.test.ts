@@ -1,7 +1,7 @@
 import { type KubeClient, createKubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
-import { createKubeDesk, type FollowEnd, type SeenRelease } from '@tranche/steering'
+import { createKubeReleaseClient, type FollowEnd, type SeenRelease } from '@tranche/release-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { untilPausedAt, untilReleased } from './looks.ts'
 import { createRequestLog, type RequestLog } from './requests.ts'
@@ -40,8 +40,8 @@ async function look(nodes = 10, minReadySeconds = 0): Promise<void> {
   const { clock, simulator } = stage
   const exchange = requests.tap('person', simulator.exchangeFor('person'))
   const client: KubeClient = createKubeClient({ exchange, clock, userAgent: 'tranche-cli/1', log: silentLogger })
-  const desk = createKubeDesk({ client, clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
-  void follow(desk.follow!(stageKey, { part: 'picture', signal: stop.signal }))
+  const releaseClient = createKubeReleaseClient({ client, clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
+  void follow(releaseClient.follow!(stageKey, { part: 'picture', signal: stop.signal }))
 }
 
 async function follow(seen: AsyncGenerator<SeenRelease<'picture'>, FollowEnd, undefined>): Promise<void> {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
-import { shareReflection } from '@tranche/cluster'
+import { createSharedClusterCache } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
 import { forecast, type Manifests } from '@tranche/forecast'
-import { readSnapshot } from '@tranche/steering'
+import { readSnapshot } from '@tranche/release-client'
 import { bodyText, type Exchange } from '@tranche/wire'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.end())
 
-const programs = { shareReflection, startController, startExecutor }
+const programs = { createSharedClusterCache, startController, startExecutor }
 const image = 'agent=registry.example/node-agent:v2'
 const plan = (request: Partial<ForecastRequest>, from = snapshot): Promise<Forecast> => forecast(from, { image, ...request }, programs)
 
@@ -69,7 +69,7 @@ it('has both programs read one copy of what they watch, and says to neither whos
     }
   }
   const watched = {
-    shareReflection,
+    createSharedClusterCache,
     startController: (ports: Parameters<typeof startController>[0]) => startController({ ...ports, exchange: noting(ports.exchange) }),
     startExecutor: (ports: Parameters<typeof startExecutor>[0]) => startExecutor({ ...ports, exchange: noting(ports.exchange) }),
   }

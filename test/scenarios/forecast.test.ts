@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest'
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
-import { shareReflection } from '@tranche/cluster'
+import { createSharedClusterCache } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
 import type { RecordedWrite } from '@tranche/recording'
-import { readSnapshot } from '@tranche/steering'
+import { readSnapshot } from '@tranche/release-client'
 import { nodesOn, untilPausedAt } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
@@ -21,7 +21,7 @@ function snapshot(): Promise<ClusterSnapshot> {
 }
 
 async function plan(request: ForecastRequest): Promise<Forecast> {
-  return forecast(await snapshot(), request, { shareReflection, startController, startExecutor })
+  return forecast(await snapshot(), request, { createSharedClusterCache, startController, startExecutor })
 }
 
 /** @returns what was written, and when it was over, in seconds */
@@ -75,7 +75,7 @@ it('foretells when a release ends from how soon places were taken in the last on
   const { etaSeconds, assumptions } = await forecast(
     before,
     { image: 'registry.example/node-agent:v3' },
-    { shareReflection, startController, startExecutor },
+    { createSharedClusterCache, startController, startExecutor },
   )
   expect(assumptions).toContainEqual(expect.stringMatching(/^pods stop within .* s: so long places stood empty in the last release$/))
 
@@ -114,7 +114,7 @@ it('promises of an image in mid-release no more than it can know', async () => {
   expect(await plan(request)).toMatchObject({ outcome: 'Stops', nodesHit: 2 })
 
   const real = withRealKubelets(await snapshot())
-  const { message, assumptions } = await forecast(real, request, { shareReflection, startController, startExecutor })
+  const { message, assumptions } = await forecast(real, request, { createSharedClusterCache, startController, startExecutor })
   expect(message).toMatch(/^It completes if the new version runs well: /)
   expect(assumptions[0]).toMatch(/^the new version starts on every node and stays healthy: no image is pulled and nothing is run/)
 })

@@ -1,13 +1,13 @@
 import { type Clock, sleep } from '@tranche/clock'
-import type { Outgoing, OutgoingRequest, OutgoingResult } from '@tranche/outgoing'
+import type { EgressClient, EgressRequest, EgressResult } from '@tranche/egress'
 
 /** A metric system that answers in the time of the stage, and what it was asked. */
 export interface Metrics {
   /** What it measures now; null: it does not answer. */
   value: number | null
-  readonly asked: OutgoingRequest[]
+  readonly asked: EgressRequest[]
   /** For `StageOptions.outgoing`. */
-  outgoing(clock: Clock): Outgoing
+  egress(clock: Clock): EgressClient
 }
 
 /** How long an answer takes, in milliseconds. */
@@ -18,8 +18,8 @@ export function metricsOf(value: number | null): Metrics {
   const metrics: Metrics = {
     value,
     asked: [],
-    outgoing: (clock) => ({
-      async send(request, signal): Promise<OutgoingResult> {
+    egress: (clock) => ({
+      async send(request, signal): Promise<EgressResult> {
         metrics.asked.push(request)
         const { value: measured } = metrics
         if (measured === null) {

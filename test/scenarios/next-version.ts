@@ -1,7 +1,7 @@
 import { admissionPolicies } from '@tranche/admission'
 import { type CustomResourceDefinition, customResourceDefinitions } from '@tranche/api-schema'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { daemonSetAnnotations, RECORDED_ACTIONS_ANNOTATION, SEEN_ACTIONS_ANNOTATION } from '@tranche/kube-types'
+import { daemonSetAnnotations, RECORDED_ACTIONS_ANNOTATION, OBSERVED_CHANGES_ANNOTATION } from '@tranche/kube-types'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 
 /** A version of our programs: the one that is here, or one that is yet to come and knows a member more wherever it may write. */
@@ -123,7 +123,7 @@ const jsonAnnotations: readonly string[] = [
   daemonSetAnnotations.inProgressing,
 ].map(pointerTo)
 /** Annotations that hold a list of actions, or of what was seen. */
-const actionAnnotations: readonly string[] = [RECORDED_ACTIONS_ANNOTATION, SEEN_ACTIONS_ANNOTATION].map(pointerTo)
+const actionAnnotations: readonly string[] = [RECORDED_ACTIONS_ANNOTATION, OBSERVED_CHANGES_ANNOTATION].map(pointerTo)
 
 function pointerTo(annotation: string): string {
   return `/metadata/annotations/${annotation.replaceAll('/', '~1')}`

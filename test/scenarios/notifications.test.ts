@@ -119,7 +119,7 @@ async function set(policy: ReleasePolicy['spec'], options: StageOptions = {}): P
     steps,
     policy,
     // All controllers of a stage reach the same receivers.
-    outgoing: (clock) => (made ??= createReceivers(() => clock.nowMs())).outgoing,
+    egress: (clock) => (made ??= createReceivers(() => clock.nowMs())).egress,
     ...options,
   })
   if (made === undefined) throw new Error('no controller was started')

@@ -1,4 +1,4 @@
-import type { Outgoing, OutgoingRequest, OutgoingResult } from '@tranche/outgoing'
+import type { EgressClient, EgressRequest, EgressResult } from '@tranche/egress'
 
 /** A message as a receiver took it. */
 export interface Heard {
@@ -12,7 +12,7 @@ export interface Heard {
 
 /** Receivers outside of the cluster, in virtual time: each answers at once, or nobody does. */
 export interface Receivers {
-  readonly outgoing: Outgoing
+  readonly egress: EgressClient
   /** What each has taken, in order. */
   readonly heard: readonly Heard[]
   /** How often anybody was sent anything. */
@@ -27,7 +27,7 @@ export function createReceivers(nowMs: () => number): Receivers {
   const heard: Heard[] = []
   const away = new Set<string>()
   let asked = 0
-  async function send({ url, headers, body = '' }: OutgoingRequest): Promise<OutgoingResult> {
+  async function send({ url, headers, body = '' }: EgressRequest): Promise<EgressResult> {
     asked++
     const receiver = new URL(url).pathname.slice(1)
     if (away.has(receiver)) return { kind: 'failed', reason: 'Unreachable', message: 'hooks.example.com cannot be reached: ECONNREFUSED' }
@@ -36,7 +36,7 @@ export function createReceivers(nowMs: () => number): Receivers {
     return { kind: 'answered', status: 204, headers: {}, body: '' }
   }
   return {
-    outgoing: { send, allows: () => true, close: async () => {} },
+    egress: { send, allows: () => true, close: async () => {} },
     heard,
     asked: () => asked,
     down: (receiver) => void away.add(receiver),

@@ -7,7 +7,7 @@ import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-
 import type { DaemonSet, ObjectKey, Pod } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics, exportJobMetrics, waiting } from '@tranche/metrics'
-import type { Outgoing } from '@tranche/outgoing'
+import type { EgressClient } from '@tranche/egress'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { type RecordedWrite, type Recording, readRecording, readWithDeliveries } from '@tranche/recording'
 import { createSimulator, type Simulator } from '@tranche/sim'
@@ -89,7 +89,7 @@ export interface StageOptions extends ReleaseOptions {
   /** Every program counts what it does, for itself. @default false */
   readonly counts?: boolean
   /** What policies name outside of the cluster, by the clock of the stage. @default nothing can be reached */
-  readonly outgoing?: (clock: VirtualClock) => Outgoing
+  readonly egress?: (clock: VirtualClock) => EgressClient
   /** Where a program tells of its doings, by its identity. @default nowhere */
   readonly tracer?: (identity: string) => Tracer
   /** Puts something between a program and the API server. */
@@ -151,7 +151,7 @@ export async function setStage(options: StageOptions = {}): Promise<Stage> {
           ...ports,
           ...scope,
           ...shared,
-          ...(options.outgoing && { outgoing: options.outgoing(clock) }),
+          ...(options.egress && { egress: options.egress(clock) }),
           admission: options.admission ?? 'none',
           leaderElection: (options.controllers?.length ?? 1) > 1,
         }),

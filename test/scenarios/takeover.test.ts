@@ -2,13 +2,13 @@ import { resourcePaths } from '@tranche/kube-client'
 import { afterEach, describe, expect, it } from 'vitest'
 import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
 import { deletions, expectKept } from './expect-kept.ts'
-import { leaveAsPeer, type PeerLeavings, startPeer } from './peer-leavings.ts'
+import { leaveAsKruise, type KruiseLeftovers, startKruise } from './kruise-leftovers.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 
 let stage: Stage
 afterEach(() => stage.end())
 
-const peerKeys = ['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control']
+const kruiseKeys = ['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control']
 
 const frozenKey = 'tranche.dev/frozen'
 
@@ -17,7 +17,7 @@ async function deleteRollout(): Promise<void> {
 }
 
 /** A cluster on which OpenKruise's manager stopped in mid-release, and none of our programs runs yet. */
-async function stageAsLeft(leavings: PeerLeavings): Promise<void> {
+async function stageAsLeft(leavings: KruiseLeftovers): Promise<void> {
   stage = await setStage({
     nodes: 10,
     maxUnavailable: 2,
@@ -26,7 +26,7 @@ async function stageAsLeft(leavings: PeerLeavings): Promise<void> {
     controllers: [],
     executors: [],
   })
-  await leaveAsPeer(stage, leavings)
+  await leaveAsKruise(stage, leavings)
 }
 
 async function startPrograms(): Promise<void> {
@@ -35,7 +35,7 @@ async function startPrograms(): Promise<void> {
 }
 
 describe("a release that OpenKruise's manager left in the middle", () => {
-  it.each<[string, PeerLeavings]>([
+  it.each<[string, KruiseLeftovers]>([
     ['in a pause', { step: 1, state: 'StepPaused', updated: 2, size: 2 }],
     ['between a step and its pause', { step: 1, state: 'StepMetricsAnalysis', updated: 2, size: 2 }],
     ['in a pause, with its batch not whole', { step: 1, state: 'StepPaused', updated: 1, size: 2 }],
@@ -53,7 +53,7 @@ describe("a release that OpenKruise's manager left in the middle", () => {
     expect((await stage.rollout()).status?.canaryStatus).toMatchObject({ currentStepIndex: leavings.step, currentStepState: 'StepPaused' })
 
     const { annotations = {} } = (await stage.daemonSet()).metadata
-    expect(Object.keys(annotations).filter((key) => peerKeys.includes(key))).toEqual([])
+    expect(Object.keys(annotations).filter((key) => kruiseKeys.includes(key))).toEqual([])
 
     for (let step = leavings.step; step < 3; step++) {
       await untilPausedAt(stage, step)
@@ -96,7 +96,7 @@ describe("a release that OpenKruise's manager left in the middle", () => {
     await stage.pass(60_000)
     expect(await nodesOn(stage, 'v2')).toHaveLength(2)
     const { metadata, spec } = await stage.daemonSet()
-    expect(Object.keys(metadata.annotations ?? {}).filter((key) => peerKeys.includes(key))).toEqual([])
+    expect(Object.keys(metadata.annotations ?? {}).filter((key) => kruiseKeys.includes(key))).toEqual([])
     expect(spec.updateStrategy?.type).toBe('OnDelete')
   })
 
@@ -115,7 +115,7 @@ describe("a release that OpenKruise's manager left in the middle", () => {
 describe("while OpenKruise's manager is active", () => {
   it('its release is left to it to the last key, and taken over once it has stopped', async () => {
     await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
-    const peer = await startPeer(stage)
+    const kruise = await startKruise(stage)
     const before = [await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)
     const { conditions: _conditions, ...said } = (await stage.rollout()).status ?? {}
     await startPrograms()
@@ -130,7 +130,7 @@ describe("while OpenKruise's manager is active", () => {
       ['Reconciling', 'False'],
       ['Stalled', 'True'],
     ])
-    peer.stop()
+    kruise.stop()
     await stage.until('it is over', async () => (await condition(stage, 'Stalled'))?.status === 'False', 30_000)
     await stage.approve()
     await untilPausedAt(stage, 2)
@@ -139,7 +139,7 @@ describe("while OpenKruise's manager is active", () => {
 
   it('no release of ours starts until it has stopped', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
-    const first = await startPeer(stage)
+    const first = await startKruise(stage)
     await stage.until('it is said', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
     expect((await stage.rollout()).status?.message).toContain('manager-0 renews the Lease kruise-rollout/71ddec2c.kruise.io')
     await stage.setImage('v2')
@@ -154,13 +154,13 @@ describe("while OpenKruise's manager is active", () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
-    const peer = await startPeer(stage)
+    const kruise = await startKruise(stage)
     await stage.until('the record is stopped', async () => (await stage.release())?.status?.flight?.state === 'stopped')
     const deleted = deletions(stage)
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(deleted)
     expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'PeerActive' })
-    peer.stop()
+    kruise.stop()
     await untilReleased(stage, 'v2')
     expectKept(stage)
   })
@@ -172,13 +172,13 @@ describe("while OpenKruise's manager is active", () => {
     await untilPausedAt(stage, 1)
     await deleteRollout()
     await untilNodesOn(stage, 'v2', 4)
-    const peer = await startPeer(stage)
+    const kruise = await startKruise(stage)
     await stage.until('the record is stopped', async () => (await stage.release())?.status?.flight?.state === 'stopped')
     const deleted = deletions(stage)
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(deleted)
     expect((await stage.rollout()).status).toMatchObject({ phase: 'Terminating', message: expect.stringContaining('manager-0 renews') })
-    peer.stop()
+    kruise.stop()
     await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
     expect(await nodesOn(stage, 'v2')).toHaveLength(10)
     expectKept(stage)

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
-import { carryOut } from '@tranche/steering'
+import { carryOut } from '@tranche/release-client'
 import { createOtlpTracer, type OtlpTracer, readTracingSettings } from '@tranche/tracing-otlp'
 import type { Tracer } from '@tranche/tracing'
 import { untilPausedAt, untilReleased } from './looks.ts'

@@ -1,37 +1,37 @@
-import { type RunningWitness, startWitness } from '@tranche/controller'
+import { type RunningChangeObserver, startChangeObserver } from '@tranche/controller'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
-import { carryOut, type ActionOrder } from '@tranche/steering'
-import { seenActionsOf } from '@tranche/actions'
+import { carryOut, type ActionOrder } from '@tranche/release-client'
+import { observedChangesOf } from '@tranche/actions'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { untilPausedAt } from './looks.ts'
 import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
-let witnesses: RunningWitness[]
+let changeObservers: RunningChangeObserver[]
 
 beforeEach(async () => {
   stage = await setStage({ nodes: 4, steps: [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: '100%' }] })
-  witnesses = []
+  changeObservers = []
 })
 
 afterEach(async () => {
-  await drive(stage.clock, Promise.all(witnesses.map((one) => one.stop())))
+  await drive(stage.clock, Promise.all(changeObservers.map((one) => one.stop())))
   await stage.end()
 })
 
 async function watch(mayWrite: () => boolean = () => true): Promise<void> {
   const exchange = stage.simulator.exchangeFor('controller-1', 'everything')
-  witnesses.push(startWitness({ exchange, clock: stage.clock, log: silentLogger, mayWrite }))
+  changeObservers.push(startChangeObserver({ exchange, clock: stage.clock, log: silentLogger, mayWrite }))
   await stage.pass(1_000)
 }
 
 /** Oldest first, each as one line. */
 async function seen(): Promise<readonly string[]> {
   await stage.pass(5_000)
-  return seenActionsOf(await stage.rollout()).map(({ type, manager = 'nobody named', step, reason }) =>
+  return observedChangesOf(await stage.rollout()).map(({ type, manager = 'nobody named', step, reason }) =>
     [type, ...(step === undefined ? [] : [step]), `by ${manager}`, ...(reason === undefined ? [] : [`because ${reason}`])].join(' '),
   )
 }

@@ -15,7 +15,7 @@ import type { ObjectKey } from '@tranche/kube-types'
  * Whether the DaemonSet of a Rollout is shown: `bound` only where it is bound to the Rollout; `any` also otherwise, to a caller that may get
  * the DaemonSet itself.
  */
-export type Sight = 'bound' | 'any'
+export type WorkloadAccess = 'bound' | 'any'
 
 /**
  * What is known of releases at this moment. Of a Rollout that does not exist everything is undefined. Nothing here is about who
@@ -28,25 +28,25 @@ export interface ReleaseReads {
   unboundWorkload(key: ObjectKey): ObjectKey | undefined
   /** As seen by anybody: of a DaemonSet that is not bound it has nothing. */
   summary(key: ObjectKey): RolloutSummary | undefined
-  report(key: ObjectKey, sight: Sight): RolloutReport | undefined
+  report(key: ObjectKey, workloadAccess: WorkloadAccess): RolloutReport | undefined
   /** By name. @throws {AppError} NOT_BOUND */
-  nodes(key: ObjectKey, sight: Sight): readonly NodeReport[] | undefined
+  nodes(key: ObjectKey, workloadAccess: WorkloadAccess): readonly NodeReport[] | undefined
   /** @throws {AppError} NOT_BOUND */
-  explainNode(key: ObjectKey, node: string, sight: Sight): Explanation | undefined
-  explain(key: ObjectKey, sight: Sight): Explanation | undefined
+  explainNode(key: ObjectKey, node: string, workloadAccess: WorkloadAccess): Explanation | undefined
+  explain(key: ObjectKey, workloadAccess: WorkloadAccess): Explanation | undefined
   /** @throws {AppError} NOT_BOUND */
-  batches(key: ObjectKey, sight: Sight): readonly BatchReport[] | undefined
+  batches(key: ObjectKey, workloadAccess: WorkloadAccess): readonly BatchReport[] | undefined
   /** @throws {AppError} NOT_BOUND */
-  revisions(key: ObjectKey, sight: Sight): readonly RevisionReport[] | undefined
+  revisions(key: ObjectKey, workloadAccess: WorkloadAccess): readonly RevisionReport[] | undefined
   /**
    * @param revision its number or controller-revision-hash
    * @throws {AppError} NOT_BOUND, REVISION_NOT_FOUND
    */
-  template(key: ObjectKey, revision: string, sight: Sight): RevisionTemplate | undefined
+  template(key: ObjectKey, revision: string, workloadAccess: WorkloadAccess): RevisionTemplate | undefined
   /** @throws {AppError} NOT_BOUND */
-  history(key: ObjectKey, sight: Sight): HistoryReport | undefined
+  history(key: ObjectKey, workloadAccess: WorkloadAccess): HistoryReport | undefined
   /** Newest first; without those about a DaemonSet that is not shown. */
-  events(key: ObjectKey, sight: Sight): readonly EventReport[] | undefined
+  events(key: ObjectKey, workloadAccess: WorkloadAccess): readonly EventReport[] | undefined
   /** The Rollout that a DaemonSet names as its own, whether that exists or not. */
   rolloutOf(daemonSet: ObjectKey): ObjectKey | undefined
   /** The Rollout and the DaemonSet that name each other. */

@@ -2,12 +2,12 @@ import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from '@tranche/certificates'
 import type { Clock } from '@tranche/clock'
-import { type SharedReflection, watchCluster } from '@tranche/cluster'
+import { type SharedClusterCache, watchCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
 import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { carryOut } from '@tranche/steering'
+import { carryOut } from '@tranche/release-client'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from './auth/remembered-reviews.ts'
@@ -37,7 +37,7 @@ export interface UnboundApiOptions {
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
   /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
-  readonly reflection?: SharedReflection
+  readonly clusterCache?: SharedClusterCache
   readonly clock: Clock
   readonly log: Logger
   readonly limits?: Partial<Limits>
@@ -137,7 +137,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
   const log = options.log.child({ program: fieldManagers.api })
   const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
   const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const shared = options.reflection === undefined ? {} : { reflection: options.reflection }
+  const shared = options.clusterCache === undefined ? {} : { clusterCache: options.clusterCache }
   const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true, ...scope, ...shared })
   const events = watchEvents({ client, clock, log, seed, ...scope })
   const reads = createWatchedReads({ cluster, events, clock })

@@ -15,7 +15,7 @@ import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
-import { createKubeDesk, createRestDesk, type ReleaseDesk } from '@tranche/steering'
+import { createKubeReleaseClient, createRestReleaseClient, type ReleaseClient } from '@tranche/release-client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
 import { patient } from './fixtures.ts'
@@ -125,9 +125,9 @@ async function pauseAt(step: number): Promise<void> {
   await client.patch(resourcePaths.rollouts, key, { type: 'merge', body }, { subresource: 'status' })
 }
 
-function restDesk(as = 'admin'): ReleaseDesk {
+function restReleaseClient(as = 'admin'): ReleaseClient {
   const client = createApiClient({ fetch, baseUrl: `${api.url}/`, token: () => simulator.tokenFor(as), clock: systemClock })
-  return createRestDesk(client, { clock: systemClock })
+  return createRestReleaseClient(client, { clock: systemClock })
 }
 
 async function pauseAll(paused: boolean): Promise<void> {
@@ -227,45 +227,50 @@ describe('reads', () => {
 })
 
 describe('a desk over REST', () => {
-  const kubeDesk = () => createKubeDesk({ client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
+  const kubeReleaseClient = () =>
+    createKubeReleaseClient({ client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
 
-  it.each<{ of: string; ask: (desk: ReleaseDesk) => Promise<unknown> }>([
-    { of: 'all Rollouts', ask: (desk) => desk.list({}) },
-    { of: 'those of a namespace', ask: (desk) => desk.list({ namespace: 'demo' }) },
-    { of: 'one Rollout', ask: (desk) => desk.report(key) },
-    { of: 'all of it at once', ask: (desk) => desk.picture(key) },
-    { of: 'its nodes', ask: (desk) => desk.nodes(key) },
-    { of: 'a node', ask: (desk) => desk.explain(key, 'node-001') },
-    { of: 'what it waits for', ask: (desk) => desk.explain(key) },
-    { of: 'its history', ask: (desk) => desk.history(key) },
-    { of: 'its events', ask: (desk) => desk.events(key) },
-    { of: 'a template', ask: (desk) => desk.template(key, '1') },
+  it.each<{ of: string; ask: (releaseClient: ReleaseClient) => Promise<unknown> }>([
+    { of: 'all Rollouts', ask: (releaseClient) => releaseClient.list({}) },
+    { of: 'those of a namespace', ask: (releaseClient) => releaseClient.list({ namespace: 'demo' }) },
+    { of: 'one Rollout', ask: (releaseClient) => releaseClient.report(key) },
+    { of: 'all of it at once', ask: (releaseClient) => releaseClient.picture(key) },
+    { of: 'its nodes', ask: (releaseClient) => releaseClient.nodes(key) },
+    { of: 'a node', ask: (releaseClient) => releaseClient.explain(key, 'node-001') },
+    { of: 'what it waits for', ask: (releaseClient) => releaseClient.explain(key) },
+    { of: 'its history', ask: (releaseClient) => releaseClient.history(key) },
+    { of: 'its events', ask: (releaseClient) => releaseClient.events(key) },
+    { of: 'a template', ask: (releaseClient) => releaseClient.template(key, '1') },
   ])('tells the same as one over the cluster: of $of', async ({ ask }) => {
-    expect(await ask(restDesk())).toEqual(await ask(kubeDesk()))
+    expect(await ask(restReleaseClient())).toEqual(await ask(kubeReleaseClient()))
   })
 
-  it.each<{ of: string; ask: (desk: ReleaseDesk) => Promise<unknown>; code: string }>([
-    { of: 'a Rollout that does not exist', ask: (desk) => desk.report({ ...key, name: 'absent' }), code: 'ROLLOUT_NOT_FOUND' },
-    { of: 'a node that does not exist', ask: (desk) => desk.explain(key, 'absent'), code: 'NODE_NOT_FOUND' },
-    { of: 'a revision that does not exist', ask: (desk) => desk.template(key, '77'), code: 'REVISION_NOT_FOUND' },
+  it.each<{ of: string; ask: (releaseClient: ReleaseClient) => Promise<unknown>; code: string }>([
+    {
+      of: 'a Rollout that does not exist',
+      ask: (releaseClient) => releaseClient.report({ ...key, name: 'absent' }),
+      code: 'ROLLOUT_NOT_FOUND',
+    },
+    { of: 'a node that does not exist', ask: (releaseClient) => releaseClient.explain(key, 'absent'), code: 'NODE_NOT_FOUND' },
+    { of: 'a revision that does not exist', ask: (releaseClient) => releaseClient.template(key, '77'), code: 'REVISION_NOT_FOUND' },
     {
       of: 'a step that it is not at',
-      ask: (desk) => desk.act(key, { type: 'approve', body: { expectedStep: 3 }, waitMs: 0 }),
+      ask: (releaseClient) => releaseClient.act(key, { type: 'approve', body: { expectedStep: 3 }, waitMs: 0 }),
       code: 'MOVED_ON',
     },
     {
       of: 'an approval that names no step',
-      ask: (desk) => desk.act(key, { type: 'approve', body: {}, waitMs: 0 }),
+      ask: (releaseClient) => releaseClient.act(key, { type: 'approve', body: {}, waitMs: 0 }),
       code: 'ACTION_INVALID',
     },
   ])('refuses with the code of one over the cluster: $of', async ({ ask, code }) => {
-    await expect(ask(restDesk())).rejects.toMatchObject({ code })
-    await expect(ask(kubeDesk())).rejects.toMatchObject({ code })
+    await expect(ask(restReleaseClient())).rejects.toMatchObject({ code })
+    await expect(ask(kubeReleaseClient())).rejects.toMatchObject({ code })
   })
 
   it('shows what changes as the stream tells of it', async () => {
     const stop = new AbortController()
-    const seen = restDesk().follow!(key, { part: 'report', signal: stop.signal })
+    const seen = restReleaseClient().follow!(key, { part: 'report', signal: stop.signal })
     await expect(seen.next()).resolves.toMatchObject({ done: false, value: { value: { name: 'agent', paused: false } } })
     await pauseAll(true)
     for (let next = await seen.next(); ; next = await seen.next()) {
@@ -279,7 +284,7 @@ describe('a desk over REST', () => {
 
   it('says what it would do to a DaemonSet', async () => {
     const action = { on: 'DaemonSet', type: 'undo', body: { toRevision: '77' }, waitMs: 0, dryRun: true } as const
-    await expect(restDesk().act(key, action)).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
+    await expect(restReleaseClient().act(key, action)).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
   })
 
   it('hears what changes', async () => {
@@ -373,8 +378,8 @@ describe('actions', () => {
     const again = await act('approve', { expectedStep: 2 }, { headers })
     expect([first.status, again.status]).toEqual([202, 202])
     const seenLater = { type: 'approve', body: { expectedStep: 3 }, waitMs: 0, idempotencyKey: 'ci-42', seen: ['expectedStep'] } as const
-    await expect(restDesk().act(key, seenLater)).resolves.toMatchObject({ repeated: true })
-    await expect(restDesk().act(key, { ...seenLater, seen: [] })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    await expect(restReleaseClient().act(key, seenLater)).resolves.toMatchObject({ repeated: true })
+    await expect(restReleaseClient().act(key, { ...seenLater, seen: [] })).rejects.toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     const [one, two] = [first, again].map(({ body }) => actionAnswerSchema.parse(body))
     expect([one!.repeated, two!.repeated, two!.id]).toEqual([false, true, one!.id])
     expect(await act('approve', { expectedStep: 3 }, { headers })).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })

@@ -1,4 +1,4 @@
-import { type HostRule, parseHostRule } from '@tranche/outgoing'
+import { type HostRule, parseHostRule } from '@tranche/egress'
 import { invalid } from './option-values.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isAppError } from '@tranche/errors'
 import { CommanderError } from 'commander'
 import type { CommandIo } from './command-io.ts'
-import { errorText } from './desk/error-line.ts'
+import { errorText } from './release-client/error-line.ts'
 import { exitCodes, statusExitCodes } from './exit-codes.ts'
 import { sayLines } from './output/say-lines.ts'
 import { commandFirst } from './program/command-first.ts'

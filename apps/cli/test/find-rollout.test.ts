@@ -1,6 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import { explainMissing, findRollout } from '@tranche/cli'
-import type { ReleaseDesk } from '@tranche/steering'
+import type { ReleaseClient } from '@tranche/release-client'
 import { describe, expect, it } from 'vitest'
 import { done } from './release-pictures.ts'
 
@@ -17,7 +17,7 @@ describe('findRollout', () => {
   }
 
   it.each(Object.entries(found))('finds a Rollout %s', async (_how, { named, among = two, name }) => {
-    await expect(findRollout(deskOf(among), 'demo', { named, command: 'get' })).resolves.toEqual({ namespace: 'demo', name })
+    await expect(findRollout(releaseClientOf(among), 'demo', { named, command: 'get' })).resolves.toEqual({ namespace: 'demo', name })
   })
 
   const refused: Record<
@@ -59,7 +59,7 @@ describe('findRollout', () => {
   }
 
   it.each(Object.entries(refused))('refuses %s', async (_what, { named, among = two, ...error }) => {
-    await expect(findRollout(deskOf(among), 'demo', { named, command: 'get' })).rejects.toMatchObject(error)
+    await expect(findRollout(releaseClientOf(among), 'demo', { named, command: 'get' })).rejects.toMatchObject(error)
   })
 
   it('finds one in whichever namespace it is, among those with the labels', async () => {
@@ -77,7 +77,7 @@ describe('findRollout', () => {
   it('names those that it may be in all namespaces', async () => {
     const both = [rollout('node-agent'), { ...rollout('node-agent'), namespace: 'agents' }]
     const search = { named: 'node-agent', command: 'get', allNamespaces: true }
-    await expect(findRollout(deskOf(both), 'demo', search)).rejects.toMatchObject({
+    await expect(findRollout(releaseClientOf(both), 'demo', search)).rejects.toMatchObject({
       code: 'NAME_AMBIGUOUS',
       message: 'there are 2 such Rollouts: demo/node-agent, agents/node-agent',
       hint: 'Name one of them: tranche get node-agent -n demo.',
@@ -85,7 +85,7 @@ describe('findRollout', () => {
   })
 
   it('says which name comes closest to one that is missing', async () => {
-    await expect(explainMissing(deskOf(two), { namespace: 'demo', name: 'nod-agent' })).resolves.toMatchObject({
+    await expect(explainMissing(releaseClientOf(two), { namespace: 'demo', name: 'nod-agent' })).resolves.toMatchObject({
       code: 'ROLLOUT_NOT_FOUND',
       message: 'there is no Rollout nod-agent in namespace demo',
       hint: 'Did you mean node-agent? tranche list shows all of them.',
@@ -93,7 +93,7 @@ describe('findRollout', () => {
   })
 
   it('suggests no name that is quite another', async () => {
-    await expect(explainMissing(deskOf(two), { namespace: 'demo', name: 'typo' })).resolves.toMatchObject({
+    await expect(explainMissing(releaseClientOf(two), { namespace: 'demo', name: 'typo' })).resolves.toMatchObject({
       hint: 'tranche list shows all of them.',
     })
   })
@@ -103,6 +103,6 @@ function rollout(name: string, daemonSet = name): RolloutSummary {
   return { ...done.report, name, daemonSet }
 }
 
-function deskOf(rollouts: readonly RolloutSummary[]): Pick<ReleaseDesk, 'list'> {
+function releaseClientOf(rollouts: readonly RolloutSummary[]): Pick<ReleaseClient, 'list'> {
   return { list: async () => rollouts }
 }

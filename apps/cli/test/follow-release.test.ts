@@ -1,14 +1,17 @@
 import { followPatiently, followRelease, isLate } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import type { FollowEnd, ReleaseDesk, SeenRelease } from '@tranche/steering'
+import type { FollowEnd, ReleaseClient, SeenRelease } from '@tranche/release-client'
 import { expect, it } from 'vitest'
 
 const key = { namespace: 'demo', name: 'agent' }
 const away = new AppError('API_UNREACHABLE', 'nobody answers')
 
 /** A desk whose watch shows these, and then ends; read, it is `read`. */
-function deskOf(shown: readonly { readonly report: string; readonly trouble?: unknown }[], end: FollowEnd): Pick<ReleaseDesk, never> {
+function releaseClientOf(
+  shown: readonly { readonly report: string; readonly trouble?: unknown }[],
+  end: FollowEnd,
+): Pick<ReleaseClient, never> {
   async function* follow(): AsyncGenerator<SeenRelease<'report'>, FollowEnd, undefined> {
     for (const { report, trouble } of shown) yield { value: report, trouble } as unknown as SeenRelease<'report'>
     return end
@@ -16,8 +19,8 @@ function deskOf(shown: readonly { readonly report: string; readonly trouble?: un
   return { follow, report: async () => 'read' }
 }
 
-function followed(desk: Pick<ReleaseDesk, never>, reported: unknown[]): AsyncGenerator<unknown> {
-  const session = { desk: desk as ReleaseDesk, clock: new FakeClock() }
+function followed(releaseClient: Pick<ReleaseClient, never>, reported: unknown[]): AsyncGenerator<unknown> {
+  const session = { releaseClient: releaseClient as ReleaseClient, clock: new FakeClock() }
   const { signal } = new AbortController()
   return followRelease(session, { key, part: 'report', signal, trouble: (error) => void reported.push(error) })
 }
@@ -25,17 +28,17 @@ function followed(desk: Pick<ReleaseDesk, never>, reported: unknown[]): AsyncGen
 it('shows what the watch shows, says what is wrong with it and when nothing is any more', async () => {
   const reported: unknown[] = []
   const shown: unknown[] = []
-  const desk = deskOf([{ report: 'one' }, { report: 'one', trouble: away }, { report: 'two' }], 'stopped')
-  for await (const report of followed(desk, reported)) shown.push(report)
+  const releaseClient = releaseClientOf([{ report: 'one' }, { report: 'one', trouble: away }, { report: 'two' }], 'stopped')
+  for await (const report of followed(releaseClient, reported)) shown.push(report)
   expect(shown).toEqual(['one', 'one', 'two'])
   expect(reported).toEqual([null, away, null])
 })
 
 it.each([
-  ['who may not watch', deskOf([], 'unwatchable')],
+  ['who may not watch', releaseClientOf([], 'unwatchable')],
   ['a desk that cannot watch', { report: async () => 'read' }],
-])('reads for %s', async (_who, desk) => {
-  const looks = followed(desk, [])
+])('reads for %s', async (_who, releaseClient) => {
+  const looks = followed(releaseClient, [])
   await expect(looks.next()).resolves.toEqual({ done: false, value: 'read' })
   await looks.return(undefined)
 })
@@ -53,7 +56,7 @@ it('is begun anew where the first read did not come in time', async () => {
   const { signal } = new AbortController()
   const trouble = (error: unknown): void => void reported.push(error)
   const patience = { clock, signal, mayPass: isLate, failed: trouble }
-  const session = { desk: { report } as unknown as ReleaseDesk, clock }
+  const session = { releaseClient: { report } as unknown as ReleaseClient, clock }
   const looks = followPatiently(session, { key, part: 'report', signal, trouble, patience })
   const first = looks.next()
   await clock.advanceAsync(3_000)

@@ -1,5 +1,5 @@
 import type { NodeReport, RolloutReport } from '@tranche/api-schema'
-import type { ReleasePicture } from '@tranche/steering'
+import type { ReleasePicture } from '@tranche/release-client'
 
 /** The moment at which all pictures are taken. */
 export const NOW_MS = Date.parse('2026-03-04T12:00:00Z')

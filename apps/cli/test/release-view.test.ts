@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { createDrawing, type DrawingOptions, listView, releaseView } from '@tranche/cli'
-import type { ReleasePicture } from '@tranche/steering'
+import type { ReleasePicture } from '@tranche/release-client'
 import { describe, expect, it } from 'vitest'
 import {
   done,

@@ -1,7 +1,7 @@
 import { type CommandIo, watchRelease } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import type { FollowEnd, ReleaseDesk, SeenRelease } from '@tranche/steering'
+import type { FollowEnd, ReleaseClient, SeenRelease } from '@tranche/release-client'
 import { expect, it } from 'vitest'
 import { terminal } from './fake-terminal.ts'
 import { NOW_MS, waitsForApproval } from './release-pictures.ts'
@@ -13,7 +13,7 @@ const STEP = /^step .*$/m
 type Next = { readonly trouble?: unknown } | { readonly end: true }
 
 /** A desk that shows what is given, one after the other. */
-function deskOf() {
+function releaseClientOf() {
   const shown: Next[] = []
   let ring = (): void => {}
   async function* follow(): AsyncGenerator<SeenRelease<'picture'>, FollowEnd, undefined> {
@@ -29,15 +29,15 @@ function deskOf() {
     shown.push(next)
     ring()
   }
-  return { desk: { follow } as unknown as ReleaseDesk, show }
+  return { releaseClient: { follow } as unknown as ReleaseClient, show }
 }
 
 it('says since when nothing newer is known, and lets no age count on meanwhile', async () => {
   const clock = new FakeClock(NOW_MS)
-  const { desk, show } = deskOf()
+  const { releaseClient, show } = releaseClientOf()
   const { stream, shown } = terminal()
   const io: CommandIo = { out: stream, err: { write: () => {} }, env: {} }
-  const ended = watchRelease({ desk, clock }, options, io)
+  const ended = watchRelease({ releaseClient, clock }, options, io)
   const text = (): string => shown().join('\n')
   show({})
   await clock.advanceAsync(5_000)
@@ -58,10 +58,10 @@ it('says since when nothing newer is known, and lets no age count on meanwhile',
 
 it('says the same once in a file', async () => {
   const clock = new FakeClock(NOW_MS)
-  const { desk, show } = deskOf()
+  const { releaseClient, show } = releaseClientOf()
   let err = ''
   const io: CommandIo = { out: { write: () => {} }, err: { write: (line: string) => void (err += line) }, env: {} }
-  const ended = watchRelease({ desk, clock }, options, io)
+  const ended = watchRelease({ releaseClient, clock }, options, io)
   show({})
   await clock.advanceAsync(0)
   for (let looks = 0; looks < 3; looks++) {

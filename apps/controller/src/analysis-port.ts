@@ -9,18 +9,18 @@ import { patchOrConflict } from './patch-or-conflict.ts'
 export function createAnalysisPort(client: KubeClient, cluster: WatchedCluster): AnalysisPort {
   return {
     read(key) {
-      const release = cluster.newest.batchReleases.get(key)
+      const release = cluster.overlay.batchReleases.get(key)
       return release === undefined ? null : { release, nodes: () => nodesOf(cluster, release) }
     },
     async patchStatus(release, patch, signal) {
       const options = { subresource: 'status', signal }
-      cluster.newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
+      cluster.overlay.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
     },
   }
 }
 
-function nodesOf({ newest, fleet }: WatchedCluster, { metadata, spec, status }: BatchRelease): readonly string[] {
-  const daemonSet = newest.daemonSets.get({ namespace: metadata.namespace ?? '', name: spec.workloadRef?.name ?? '' })
+function nodesOf({ overlay, fleet }: WatchedCluster, { metadata, spec, status }: BatchRelease): readonly string[] {
+  const daemonSet = overlay.daemonSets.get({ namespace: metadata.namespace ?? '', name: spec.workloadRef?.name ?? '' })
   const revision = spec.tranche?.canaryRevision ?? status?.updateRevision
   if (daemonSet === undefined || revision === undefined) return []
   return updatedNodeNames(fleet.view(daemonSet), revision)

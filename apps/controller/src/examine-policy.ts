@@ -1,11 +1,11 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
-import type { Outgoing, SecretReader } from '@tranche/outgoing'
+import type { EgressClient, SecretReader } from '@tranche/egress'
 import { type Advice, hostAdvice, policyReferences, secretAdvice, type SecretReference } from '@tranche/validation'
 import { readOrMissing } from './secret-reader.ts'
 
 /** What a policy is held against. */
 export interface Installation {
-  readonly outgoing: Pick<Outgoing, 'allows'>
+  readonly egress: Pick<EgressClient, 'allows'>
   readonly secrets: SecretReader
 }
 
@@ -21,7 +21,7 @@ export async function examinePolicy(policy: ReleasePolicy, installation: Install
   const { secrets, urls } = policyReferences(policy)
   const found: Advice[] = []
   for (const reference of secrets) found.push(...(await examineSecret(reference, policy, { ...installation, signal })))
-  const refused = urls.filter(({ url }) => URL.canParse(url) && !installation.outgoing.allows(url))
+  const refused = urls.filter(({ url }) => URL.canParse(url) && !installation.egress.allows(url))
   return [...found, ...refused.map(({ path, url }) => hostAdvice(path, url, url))]
 }
 
@@ -32,7 +32,7 @@ interface Examining extends Installation {
 async function examineSecret(
   reference: SecretReference,
   { metadata }: ReleasePolicy,
-  { outgoing, secrets, signal }: Examining,
+  { egress, secrets, signal }: Examining,
 ): Promise<readonly Advice[]> {
   const { name, key } = reference.secret
   const answer = await readOrMissing(secrets, { namespace: metadata.namespace ?? '', name, key }, signal)
@@ -44,5 +44,5 @@ async function examineSecret(
   // What is no address may be any secret, of which nothing may be told, not even what looks like its host.
   if (!/^https?:\/\/\S+$/i.test(value) || !URL.canParse(value))
     return [secretAdvice(reference, { message: `the key ${key} of the Secret ${name} holds no URL`, fix: 'write https:// and the rest' })]
-  return outgoing.allows(value) ? [] : [hostAdvice(reference.path, reference.secret, value)]
+  return egress.allows(value) ? [] : [hostAdvice(reference.path, reference.secret, value)]
 }

@@ -11,5 +11,5 @@ export {
   startController,
 } from './start-controller.ts'
 export { createWebhookHandler, type WebhookAnswer, type WebhookHandler, type WebhookHandlerParts } from './webhook/webhook-handler.ts'
-export { type RunningWitness, startWitness, type WitnessOptions } from './witness/start-witness.ts'
+export { type RunningChangeObserver, startChangeObserver, type ChangeObserverOptions } from './change-observer/start-change-observer.ts'
 export { type RunningWebhook, startWebhook, type WebhookCertificate, type WebhookOptions } from './webhook/start-webhook.ts'

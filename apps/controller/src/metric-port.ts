@@ -1,21 +1,21 @@
 import type { MetricRequest } from '@tranche/analysis'
 import type { MetricPort, MetricResult } from '@tranche/controllers'
-import type { Outgoing, SecretReader } from '@tranche/outgoing'
+import type { EgressClient, SecretReader } from '@tranche/egress'
 import { readOrMissing } from './secret-reader.ts'
 
 /** What the port asks with. */
 export interface MetricPortParts {
-  readonly outgoing: Outgoing
+  readonly egress: EgressClient
   readonly secrets: SecretReader
 }
 
 /** Asks metric systems over HTTP. Secrets are read for each request, and what a server sends back of them is taken out of what is told. */
-export function createMetricPort({ outgoing, secrets }: MetricPortParts): MetricPort {
+export function createMetricPort({ egress, secrets }: MetricPortParts): MetricPort {
   return {
     async ask(namespace, request, signal) {
       const headers = await privateHeaders(secrets, namespace, request, signal)
       if ('failed' in headers) return { kind: 'failed', message: headers.failed }
-      return send(outgoing, request, headers, signal)
+      return send(egress, request, headers, signal)
     },
   }
 }
@@ -56,10 +56,15 @@ function isHeaderValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 }
 
-async function send(outgoing: Outgoing, request: MetricRequest, { values, secrets }: Headers, signal: AbortSignal): Promise<MetricResult> {
+async function send(
+  egress: EgressClient,
+  request: MetricRequest,
+  { values, secrets }: Headers,
+  signal: AbortSignal,
+): Promise<MetricResult> {
   const { url, method, headers, body, timeoutMs } = request
   const sent = { url, method, headers, privateHeaders: values, timeoutMs, ...(body !== undefined && { body }) }
-  const result = await outgoing.send(sent, signal)
+  const result = await egress.send(sent, signal)
   if (result.kind === 'failed') return { kind: 'failed', message: result.message }
   const contentType = result.headers['content-type'] ?? ''
   return { kind: 'answered', answer: { status: result.status, contentType, body: result.body, conceal: concealing(secrets) } }

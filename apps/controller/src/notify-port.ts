@@ -4,7 +4,7 @@ import type { WatchedCluster } from '@tranche/cluster'
 import type { NotifyPort } from '@tranche/controllers'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { createNotifier } from '@tranche/notifier'
-import type { Outgoing } from '@tranche/outgoing'
+import type { EgressClient } from '@tranche/egress'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
 import { createSecretReader } from './secret-reader.ts'
@@ -13,22 +13,22 @@ import { createSecretReader } from './secret-reader.ts'
 export interface NotifyPortParts {
   readonly client: KubeClient
   readonly cluster: WatchedCluster
-  readonly outgoing: Outgoing
+  readonly egress: EgressClient
   readonly clock: Clock
 }
 
 /** The port of the pass over receivers: this process's own watches, the API server, and what leads out of the cluster. */
-export function createNotifyPort({ client, cluster, outgoing, clock }: NotifyPortParts): NotifyPort {
-  const notifier = createNotifier({ outgoing, secrets: createSecretReader(client), clock })
+export function createNotifyPort({ client, cluster, egress, clock }: NotifyPortParts): NotifyPort {
+  const notifier = createNotifier({ egress, secrets: createSecretReader(client), clock })
   return {
     read(key) {
-      const rollout = cluster.newest.rollouts.get(key)
+      const rollout = cluster.overlay.rollouts.get(key)
       return rollout === undefined ? null : { rollout, policy: policyOf(cluster, rollout, key) }
     },
     notify: (request, signal) => notifier.notify(request, signal),
     async patchStatus(rollout, patch, signal) {
       const options = { subresource: 'status', signal } as const
-      cluster.newest.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, options))
+      cluster.overlay.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, options))
     },
   }
 }

@@ -5,10 +5,10 @@ import type { PolicyReading } from '@tranche/planner'
 import { policyNameOf } from './policy-port.ts'
 
 /** What this process has seen of the ReleasePolicy that the Rollout names. */
-export function policyOf({ newest, policies }: WatchedCluster, rollout: Rollout, { namespace }: ObjectKey): PolicyReading {
+export function policyOf({ overlay, policies }: WatchedCluster, rollout: Rollout, { namespace }: ObjectKey): PolicyReading {
   const name = policyNameOf(rollout)
   if (name === undefined) return { kind: 'none' }
   if (!policies.synced) return { kind: 'unseen', name }
-  const policy = newest.policies.get({ namespace, name })
+  const policy = overlay.policies.get({ namespace, name })
   return policy === undefined ? { kind: 'missing', name } : { kind: 'found', policy }
 }

@@ -18,12 +18,12 @@ export function createPolicyPort({ client, cluster, ...installation }: PolicyPor
   return {
     examine: (policy, signal) => examinePolicy(policy, installation, signal),
     read(key) {
-      const policy = cluster.newest.policies.get(key)
+      const policy = cluster.overlay.policies.get(key)
       return policy === undefined ? null : { policy, rollouts: rolloutsOf(cluster, key) }
     },
     async patchStatus(policy, patch, signal) {
       const options = { subresource: 'status', signal }
-      cluster.newest.policies.learn(await patchOrConflict<ReleasePolicy>(client, resourcePaths.releasePolicies, policy, patch, options))
+      cluster.overlay.policies.learn(await patchOrConflict<ReleasePolicy>(client, resourcePaths.releasePolicies, policy, patch, options))
     },
   }
 }

@@ -10,9 +10,9 @@ import { policyOf } from './policy-of.ts'
 export function createRefusalPort(client: KubeClient, cluster: WatchedCluster): RefusalPort {
   return {
     read(key) {
-      const rollout = cluster.newest.rollouts.get(key)
+      const rollout = cluster.overlay.rollouts.get(key)
       if (rollout === undefined || !isDaemonSetRef(rollout.spec.workloadRef)) return null
-      const daemonSet = cluster.newest.daemonSets.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })
+      const daemonSet = cluster.overlay.daemonSets.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })
       if (daemonSet === undefined) return null
       const policy = policyOf(cluster, rollout, key)
       if (policy.kind === 'unseen') return null

@@ -52,9 +52,9 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
   const labels = createCallLimiter(parts.clock, LABELS)
   return {
     async read(key, signal) {
-      const release = cluster.newest.batchReleases.get(key)
+      const release = cluster.overlay.batchReleases.get(key)
       if (release === undefined || !isForDaemonSet(release)) return null
-      return readingOf(parts, { release, daemonSet: cluster.newest.daemonSets.get(workloadKey(release)) }, signal)
+      return readingOf(parts, { release, daemonSet: cluster.overlay.daemonSets.get(workloadKey(release)) }, signal)
     },
     async readLive(key, signal) {
       const release = await getOrUndefined<BatchRelease>(client, resourcePaths.batchReleases, key, signal)
@@ -69,10 +69,10 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
         present,
         signal,
       })
-      if (written !== undefined) cluster.newest.batchReleases.learn(written)
+      if (written !== undefined) cluster.overlay.batchReleases.learn(written)
     },
     async patchDaemonSet(daemonSet, patch, signal) {
-      cluster.newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
+      cluster.overlay.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
     },
     listPods: (daemonSet, signal) => listPods(parts, daemonSet, signal),
     async findPods(namespace, uids, signal) {
@@ -85,12 +85,12 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
         if (isAppError(error) && error.code === 'CRD_OUTDATED') parts.schemas.suspect()
         throw error
       })
-      if (written !== null) cluster.newest.batchReleases.learn(written)
+      if (written !== null) cluster.overlay.batchReleases.learn(written)
       return written !== null
     },
     async patchStatus(release, patch, signal) {
       const options = { subresource: 'status', signal }
-      cluster.newest.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
+      cluster.overlay.batchReleases.learn(await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, options))
     },
     async touchPod(pod, signal, patienceMs) {
       const answer = await touches.take(() => touchPod(client, pod, parts.uniqueValue(), signal), patienceMs)
@@ -123,8 +123,8 @@ async function readingOf(
   const { cluster, strategyScope } = parts
   const schemaGap = parts.schemas.gap()
   if (daemonSet === undefined) {
-    const peer = cluster.peer.sighting()
-    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope, peer, schemaGap }
+    const kruise = cluster.kruise.activity()
+    return { release, daemonSet, revisions: [], fleet: toFleetView([]), otherControl: 'none', strategyScope, kruise, schemaGap }
   }
   const fleet = cluster.fleet.view(daemonSet)
   const createRefused = await parts.refusals.of(daemonSet, fleet, signal)
@@ -136,7 +136,7 @@ async function readingOf(
     ...(createRefused !== undefined && { createRefused }),
     otherControl: await otherControl(parts.client, { release, daemonSet }, signal),
     strategyScope,
-    peer: cluster.peer.sighting(),
+    kruise: cluster.kruise.activity(),
     schemaGap,
     queueOutage: parts.queueOutage(),
   }

@@ -21,21 +21,21 @@ export interface RolloutPortParts {
 
 /** The Rollout reconciler's port over the API server and this process's own watches. */
 export function createRolloutPort({ client, cluster, strategyScope, schemas }: RolloutPortParts): RolloutPort {
-  const { newest } = cluster
+  const { overlay } = cluster
   return {
     read(key) {
-      const rollout = newest.rollouts.get(key)
+      const rollout = overlay.rollouts.get(key)
       if (rollout === undefined) return null
       const workload = workloadOf(cluster, rollout, key)
       return {
         rollout,
         ...(workload ?? { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }),
         former: formerOf(cluster, rollout, key),
-        release: newest.batchReleases.get(key),
+        release: overlay.batchReleases.get(key),
         others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
         policy: policyOf(cluster, rollout, key),
         strategyScope,
-        peer: cluster.peer.sighting(),
+        kruise: cluster.kruise.activity(),
         schemaGap: schemas.gap(),
       }
     },
@@ -50,14 +50,14 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
     },
     async setFinalizer(rollout, present, signal) {
       const written = await patchFinalizer(client, resourcePaths.rollouts, rollout, { finalizer: ROLLOUT_FINALIZER, present, signal })
-      if (written !== undefined) newest.rollouts.learn(written)
+      if (written !== undefined) overlay.rollouts.learn(written)
     },
     async setAnnotations(rollout, annotations, signal) {
       const patch = annotationsPatch(rollout, annotations)
-      newest.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, { signal }))
+      overlay.rollouts.learn(await patchOrConflict<Rollout>(client, resourcePaths.rollouts, rollout, patch, { signal }))
     },
     async patchDaemonSet(daemonSet, patch, signal) {
-      newest.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
+      overlay.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
     },
     async createRelease(rollout, spec, signal) {
       const { name, namespace = '', uid } = rollout.metadata
@@ -70,7 +70,7 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       }
       const created = (await client.create(resourcePaths.batchReleases, release, { signal })) as unknown as BatchRelease
       if (isCut(spec, created.spec)) schemas.suspect()
-      newest.batchReleases.learn(created)
+      overlay.batchReleases.learn(created)
     },
     async updateRelease(release, spec, signal) {
       // The generation, not the resourceVersion: executors write the record all the time, and must not keep a pause waiting.
@@ -81,7 +81,7 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       ] as const
       const updated = await patchOrConflict<BatchRelease>(client, resourcePaths.batchReleases, release, patch, { signal })
       if (isCut(spec, updated.spec)) schemas.suspect()
-      newest.batchReleases.learn(updated)
+      overlay.batchReleases.learn(updated)
     },
     async deleteRelease(release, signal) {
       await client.delete(resourcePaths.batchReleases, keyOf(release), { preconditions: { uid: release.metadata.uid }, signal })
@@ -89,7 +89,7 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
     async writeStatus(rollout, status, signal) {
       const written = await updateStatus({ client, schemas }, { rollout, status, signal })
       if (isCut(status, written.status ?? {})) schemas.suspect()
-      newest.rollouts.learn(written)
+      overlay.rollouts.learn(written)
     },
   }
 }
@@ -135,7 +135,7 @@ function isCut(sent: object, answered: object): boolean {
 
 function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: ObjectKey): WorkloadReading | undefined {
   if (!isDaemonSetRef(spec.workloadRef)) return undefined
-  const daemonSet = cluster.newest.daemonSets.get({ namespace, name: spec.workloadRef.name })
+  const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: spec.workloadRef.name })
   return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
 }
 
@@ -145,7 +145,7 @@ function formerOf(cluster: WatchedCluster, { spec }: Rollout, { namespace, name 
   for (const { metadata } of cluster.daemonSets.store.list()) {
     if (metadata.namespace !== namespace || metadata.name === workload || !isBoundTo(metadata, name)) continue
     // The watch may lag behind our own write.
-    const daemonSet = cluster.newest.daemonSets.get({ namespace, name: metadata.name })
+    const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: metadata.name })
     if (daemonSet !== undefined && isBoundTo(daemonSet.metadata, name)) return readingOf(cluster, daemonSet)
   }
   return undefined

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { isForbidden, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type KubeObject, POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
-import type { SecretAnswer, SecretReader, SecretRef } from '@tranche/outgoing'
+import type { SecretAnswer, SecretReader, SecretRef } from '@tranche/egress'
 import { type SecretLack, secretLackText } from '@tranche/validation'
 
 /** A Secret, as far as we read it; values in base64. */

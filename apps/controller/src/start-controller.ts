@@ -1,12 +1,12 @@
 import type { Clock } from '@tranche/clock'
-import { type SharedReflection, traceWrites, watchCluster } from '@tranche/cluster'
+import { type SharedClusterCache, traceWrites, watchCluster } from '@tranche/cluster'
 import type { JudgePort } from '@tranche/controllers'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, type KubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
 import { fieldManagers, keyOf, keyText } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
-import { createOutgoing, type HostRule, type Outgoing } from '@tranche/outgoing'
+import { createEgressClient, type HostRule, type EgressClient } from '@tranche/egress'
 import { createEnqueuer, type JobQueue } from '@tranche/queue'
 import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
 import { noTracer, type Tracer } from '@tranche/tracing'
@@ -32,7 +32,7 @@ export interface ControllerOptions {
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
   /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
-  readonly reflection?: SharedReflection
+  readonly clusterCache?: SharedClusterCache
   /** Carries reads and renewals of the Lease, which must not wait for other calls. @default exchange */
   readonly leaseExchange?: Exchange
   readonly clock: Clock
@@ -56,7 +56,7 @@ export interface ControllerOptions {
   /** Hosts that policies may name, as `parseHostRule` reads them. @default none */
   readonly allowHosts?: readonly HostRule[]
   /** What carries requests to them. @default sockets, to `allowHosts` alone */
-  readonly outgoing?: Outgoing
+  readonly egress?: EgressClient
   /** Judges answers of metric systems. @default this thread: for clusters that are simulated, where nobody else waits */
   readonly judge?: JudgePort
   /** Where the process can be ended or held up. @default nowhere */
@@ -115,7 +115,7 @@ export function startController(given: ControllerOptions): RunningController {
   const watched = watchCluster({
     ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: true, ...scope },
     ...watchLag(metrics, clock, 'controller'),
-    ...(options.reflection !== undefined && { reflection: options.reflection }),
+    ...(options.clusterCache !== undefined && { clusterCache: options.clusterCache }),
   })
   const cluster = traceWrites(watched, tracer)
   const recorder = createEventRecorder({
@@ -138,11 +138,8 @@ export function startController(given: ControllerOptions): RunningController {
       wakeAtFirst(cluster, term.woken)
     },
   })
-  const outgoing = options.outgoing ?? createOutgoing({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
-  const term = createTerm(
-    { ...options, log },
-    { client, cluster, events, schemas, outgoing, queueOutage: () => enqueuer?.outage() ?? null },
-  )
+  const egress = options.egress ?? createEgressClient({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
+  const term = createTerm({ ...options, log }, { client, cluster, events, schemas, egress, queueOutage: () => enqueuer?.outage() ?? null })
   const leaseKey = { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }
   const leaseClient = clientFor({ ...options, exchange: options.leaseExchange ?? options.exchange }, log)
   const elector = createLeaderElector({
@@ -199,7 +196,7 @@ export function startController(given: ControllerOptions): RunningController {
       else await term.end(STOP_GRACE_MS)
       enqueuer?.stop()
       ending.abort(new Error('the controller stops'))
-      await outgoing.close()
+      await egress.close()
       end.resolve()
     },
   }

@@ -12,7 +12,7 @@ import {
 import { noFailpoints } from '@tranche/failpoints'
 import type { KubeClient } from '@tranche/kube-client'
 import { observing, waiting } from '@tranche/metrics'
-import type { Outgoing } from '@tranche/outgoing'
+import type { EgressClient } from '@tranche/egress'
 import type { StrategyScope } from '@tranche/planner'
 import { noTracer } from '@tranche/tracing'
 import {
@@ -56,7 +56,7 @@ export interface TermParts {
   readonly cluster: WatchedCluster
   readonly events: EventRecorder
   readonly schemas: SchemaWatch
-  readonly outgoing: Outgoing
+  readonly egress: EgressClient
   /** Why the queue over which executors hear of work takes nothing; null while it does, and where there is none. */
   readonly queueOutage: () => string | null
 }
@@ -147,19 +147,19 @@ interface Lanes {
 
 function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: LaneName, key: string) => void): Lanes {
   const { clock, admission } = options
-  const { client, cluster, events, schemas, outgoing, queueOutage } = parts
+  const { client, cluster, events, schemas, egress, queueOutage } = parts
   const { wrap } = options.failpoints ?? noFailpoints
   const strategyScope: StrategyScope = admission === 'none' ? 'binding' : 'release'
   const rolloutPort = createRolloutPort({ client, cluster, strategyScope, schemas })
   const passOverRollout = createRolloutPass({ cluster: wrap('rollout', rolloutPort), clock, events })
   const secrets = createSecretReader(client)
-  const policyPort = createPolicyPort({ client, cluster, outgoing, secrets })
+  const policyPort = createPolicyPort({ client, cluster, egress, secrets })
   const uniqueValue = createTouchValues(options.identity)
   const releasePort = createReleasePort({ client, cluster, clock, strategyScope, schemas, uniqueValue, queueOutage })
-  const notifyPort = createNotifyPort({ client, cluster, outgoing, clock })
+  const notifyPort = createNotifyPort({ client, cluster, egress, clock })
   const analysis = createAnalysisPass({
     cluster: wrap('analysis', createAnalysisPort(client, cluster)),
-    metrics: wrap('metrics', createMetricPort({ outgoing, secrets })),
+    metrics: wrap('metrics', createMetricPort({ egress, secrets })),
     judge: options.judge ?? judgeHere,
     clock,
     events,

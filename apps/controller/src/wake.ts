@@ -22,7 +22,7 @@ export interface Woken {
 
 /** Every change that a pass could decide otherwise for wakes the Rollouts and BatchReleases concerned. */
 export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
-  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes, policies, peer } = cluster
+  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes, policies, kruise } = cluster
   const keysByUid = new Map<string, ObjectKey>(daemonSets.store.list().map((daemonSet) => [daemonSet.metadata.uid, keyOf(daemonSet)]))
 
   rollouts.subscribe({
@@ -88,7 +88,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
     },
   })
   nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
-  peer.subscribe(() => wakeAll(cluster, woken))
+  kruise.subscribe(() => wakeAll(cluster, woken))
 }
 
 /** Looks at everything: when leadership begins, and when nodes change. */

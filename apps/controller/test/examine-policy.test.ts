@@ -1,5 +1,5 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
-import type { SecretAnswer } from '@tranche/outgoing'
+import type { SecretAnswer } from '@tranche/egress'
 import { expect, it } from 'vitest'
 import { examinePolicy } from '../src/examine-policy.ts'
 
@@ -66,7 +66,7 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
 })
 
 const installation = {
-  outgoing: { allows: (url: string) => ['allowed', 'hooks.slack.com'].includes(new URL(url).hostname) },
+  egress: { allows: (url: string) => ['allowed', 'hooks.slack.com'].includes(new URL(url).hostname) },
   secrets: {
     async read({ key }: { readonly key: string }) {
       if (key === 'unanswered') throw new Error('s3cret')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { writersOf } from '../src/witness/field-writers.ts'
+import { writersOf } from '../src/change-observer/field-writers.ts'
 
 const containers = (...images: readonly string[]): object => ({
   spec: { containers: images.map((image, at) => ({ name: `c${at}`, image })) },

@@ -5,7 +5,7 @@ import { fitForStatus, judgeAnswer, type MeasurementOutcome, type MetricAnswer, 
 import type { Analysis } from '@tranche/api-schema'
 import { type Clock, FakeClock, systemClock } from '@tranche/clock'
 import { createMetricPort } from '@tranche/controller'
-import { createOutgoing, parseHostRule, type SecretAnswer } from '@tranche/outgoing'
+import { createEgressClient, parseHostRule, type SecretAnswer } from '@tranche/egress'
 import { listen } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 
@@ -206,15 +206,15 @@ async function measure(
   { clock = systemClock, hosts = ['127.0.0.1'], secret }: Circumstances = {},
 ): Promise<MeasurementOutcome> {
   const allowHosts = hosts.map(parseHostRule).filter((rule) => typeof rule !== 'string')
-  const outgoing = createOutgoing({ clock, allowHosts, userAgent: 'test/1' })
-  closing.push(() => outgoing.close())
+  const egress = createEgressClient({ clock, allowHosts, userAgent: 'test/1' })
+  closing.push(() => egress.close())
   const read = async (): Promise<SecretAnswer> => {
     if (secret === undefined || secret instanceof Error) throw secret ?? new Error('no secret was to be read')
     return secret
   }
   const request = toRequest(analysis, values, 0)
   if (request === null) throw new Error('the analysis asks nobody')
-  const result = await createMetricPort({ outgoing, secrets: { read } }).ask('demo', request, never)
+  const result = await createMetricPort({ egress, secrets: { read } }).ask('demo', request, never)
   return result.kind === 'failed' ? { phase: 'Error', message: result.message } : judged(analysis, result.answer)
 }
 

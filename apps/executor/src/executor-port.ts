@@ -8,10 +8,10 @@ import { controlledBy, toPublishedTarget } from '@tranche/planner'
 export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, uniqueValue: () => string): ExecutorPort {
   return {
     read(key) {
-      const daemonSet = cluster.newest.daemonSets.get(key)
+      const daemonSet = cluster.overlay.daemonSets.get(key)
       const control = daemonSet === undefined ? undefined : controlledBy(daemonSet)
       if (daemonSet === undefined || control === undefined) return null
-      const release = cluster.newest.batchReleases.get({ namespace: key.namespace, name: control.name })
+      const release = cluster.overlay.batchReleases.get({ namespace: key.namespace, name: control.name })
       if (release === undefined) return null
       const placement = daemonSet.spec.template.spec ?? {}
       const fleet = cluster.fleet.view(daemonSet)
@@ -19,7 +19,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
     },
     async writeRecord(release, record, signal) {
       const written = await writeRecord(client, release, record, signal)
-      if (written !== null) cluster.newest.batchReleases.learn(written)
+      if (written !== null) cluster.overlay.batchReleases.learn(written)
       return written !== null
     },
     async deletePod({ permit, namespace, podName }, signal) {

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@tranche/clock'
 import {
   createTouchValues,
   isSameButForCounts,
-  type SharedReflection,
+  type SharedClusterCache,
   traceWrites,
   type WatchedCluster,
   watchCluster,
@@ -27,7 +27,7 @@ export interface ExecutorOptions {
   /** Carries watches. @default exchange */
   readonly watchExchange?: Exchange
   /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
-  readonly reflection?: SharedReflection
+  readonly clusterCache?: SharedClusterCache
   readonly clock: Clock
   readonly log: Logger
   /** Unique among all executors that ever run. */
@@ -80,7 +80,7 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
   const watched = watchCluster({
     ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: false, ...scope },
     ...watchLag(metrics, clock, 'executor'),
-    ...(options.reflection !== undefined && { reflection: options.reflection }),
+    ...(options.clusterCache !== undefined && { clusterCache: options.clusterCache }),
   })
   const cluster = traceWrites(watched, tracer)
   const ending = new AbortController()

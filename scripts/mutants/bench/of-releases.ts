@@ -217,7 +217,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     edits: [
       { file: progressing, find: 'if (!paused)\n', replace: 'if (!paused && view.nowMs < 0)\n' },
       { file: releaseStatus, find: 'return stopped && opened ? generation :', replace: 'return stopped || opened ? generation :' },
-      { file: wantedAllowance, find: '  lostContest,\n  pause,\n', replace: '  lostContest,\n' },
+      { file: wantedAllowance, find: '  driftStop,\n  pause,\n', replace: '  driftStop,\n' },
     ],
     worlds: 'stopped',
   },

@@ -11,7 +11,7 @@ const startState = 'packages/core/planner/src/rollout/start-state.ts'
 const progressing = 'packages/core/planner/src/rollout/progressing-state.ts'
 const releaseSpec = 'packages/core/planner/src/rollout/release-spec.ts'
 const daemonSetPatch = 'packages/core/planner/src/release/daemon-set-patch.ts'
-const contest = 'packages/core/planner/src/release/strategy-contest.ts'
+const drift = 'packages/core/planner/src/release/strategy-drift.ts'
 const detach = 'packages/core/planner/src/release/detach.ts'
 const daemonSetPolicy = 'packages/core/admission/src/policies/daemon-set-policy.ts'
 const putBack = "((variables.begins || variables.held) && variables.type != 'OnDelete' ?"
@@ -107,7 +107,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   {
     guarantee: 'G11',
     fault: 'the fight over the strategy never ends',
-    edits: [{ file: contest, find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2', replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 200' }],
+    edits: [{ file: drift, find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2', replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 200' }],
     worlds: 'contested',
   },
   {

@@ -2,7 +2,7 @@ import type { EventReport } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { createReflector, joinReflectors, type KubeClient, type Reflector, resourcePaths } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
-import { type SeenEvent, toEventReport } from '@tranche/steering'
+import { type SeenEvent, toEventReport } from '@tranche/release-client'
 
 /** An event that is kept: what people are shown of it, and what it is about. */
 export interface KeptEvent {

@@ -15,10 +15,10 @@ import {
   reportRollout,
   summarizeRollout,
 } from '@tranche/reports'
-import { newestFirst, templateOfRevision, watchedFacts, workloadKey } from '@tranche/steering'
+import { newestFirst, templateOfRevision, watchedFacts, workloadKey } from '@tranche/release-client'
 import { bindingFault } from '@tranche/actions'
 import { LRUCache } from 'lru-cache'
-import type { ReleaseReads, Sight } from '../release-reads.ts'
+import type { ReleaseReads, WorkloadAccess } from '../release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'
 
 /** What is read from. */
@@ -36,27 +36,27 @@ const NODE_LISTS = 32
 
 /** Reads over watches. A report that is asked for again is made again only where something has changed. */
 export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts): ReleaseReads {
-  const factsOf = (key: ObjectKey, sight: Sight): ReleaseFacts | undefined => {
+  const factsOf = (key: ObjectKey, workloadAccess: WorkloadAccess): ReleaseFacts | undefined => {
     const facts = watchedFacts(cluster, clock, key)
-    return facts === undefined || sight === 'any' ? facts : boundFacts(facts)
+    return facts === undefined || workloadAccess === 'any' ? facts : boundFacts(facts)
   }
-  const withFacts = <T>(key: ObjectKey, sight: Sight, read: (facts: ReleaseFacts) => T): T | undefined => {
-    const facts = factsOf(key, sight)
+  const withFacts = <T>(key: ObjectKey, workloadAccess: WorkloadAccess, read: (facts: ReleaseFacts) => T): T | undefined => {
+    const facts = factsOf(key, workloadAccess)
     return facts === undefined ? undefined : read(facts)
   }
-  const ofWorkload = <T>(key: ObjectKey, sight: Sight, read: (facts: ReleaseFacts) => T): T | undefined =>
-    withFacts(key, sight, (facts) => {
+  const ofWorkload = <T>(key: ObjectKey, workloadAccess: WorkloadAccess, read: (facts: ReleaseFacts) => T): T | undefined =>
+    withFacts(key, workloadAccess, (facts) => {
       refuseHidden(facts)
       return read(facts)
     })
   const remembered = <T extends object>(
     most: number,
     make: (facts: ReleaseFacts) => T,
-  ): ((key: ObjectKey, sight: Sight) => T | undefined) => {
+  ): ((key: ObjectKey, workloadAccess: WorkloadAccess) => T | undefined) => {
     const known = new LRUCache<string, { readonly facts: ReleaseFacts; readonly made: T }>({ max: most })
-    return (key, sight) =>
-      withFacts(key, sight, (facts) => {
-        const text = `${sight} ${keyText(key)}`
+    return (key, workloadAccess) =>
+      withFacts(key, workloadAccess, (facts) => {
+        const text = `${workloadAccess} ${keyText(key)}`
         const before = known.get(text)
         if (before !== undefined && isSame(before.facts, facts)) return before.made
         const made = make(facts)
@@ -70,10 +70,10 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     return reportNodes(facts)
   })
 
-  function eventsAbout(key: ObjectKey, sight: Sight): readonly EventReport[] | undefined {
+  function eventsAbout(key: ObjectKey, workloadAccess: WorkloadAccess): readonly EventReport[] | undefined {
     const rollout = cluster.rollouts.store.get(key)
     if (rollout === undefined) return undefined
-    const isShown = sight === 'any' || unboundWorkload(key) === undefined
+    const isShown = workloadAccess === 'any' || unboundWorkload(key) === undefined
     const objects = [`Rollout/${key.name}`, `BatchRelease/${key.name}`, ...(isShown ? [`DaemonSet/${rollout.spec.workloadRef.name}`] : [])]
     const about = objects.flatMap((object) => events.store.byIndex('object', `${key.namespace}/${object}`))
     return [...about].sort(newestFirst).map(({ report }) => report)
@@ -94,12 +94,12 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     summary: (key) => summary(key, 'bound'),
     report,
     nodes,
-    explainNode: (key, node, sight) => ofWorkload(key, sight, (facts) => explainNode(facts, node)),
-    explain: (key, sight) => withFacts(key, sight, explainRollout),
-    batches: (key, sight) => ofWorkload(key, sight, reportBatches),
-    revisions: (key, sight) => ofWorkload(key, sight, reportRevisions),
-    template: (key, revision, sight) => ofWorkload(key, sight, (facts) => templateOfRevision(facts, revision)),
-    history: (key, sight) => ofWorkload(key, sight, reportHistory),
+    explainNode: (key, node, workloadAccess) => ofWorkload(key, workloadAccess, (facts) => explainNode(facts, node)),
+    explain: (key, workloadAccess) => withFacts(key, workloadAccess, explainRollout),
+    batches: (key, workloadAccess) => ofWorkload(key, workloadAccess, reportBatches),
+    revisions: (key, workloadAccess) => ofWorkload(key, workloadAccess, reportRevisions),
+    template: (key, revision, workloadAccess) => ofWorkload(key, workloadAccess, (facts) => templateOfRevision(facts, revision)),
+    history: (key, workloadAccess) => ofWorkload(key, workloadAccess, reportHistory),
     events: eventsAbout,
     rolloutOf: (key) => rolloutOf(cluster.daemonSets.store.get(key)),
     boundRolloutOf: (key) => boundRolloutOf(cluster, key),

@@ -1,7 +1,7 @@
 import type { WatchedCluster } from '@tranche/cluster'
 import type { Reflector } from '@tranche/kube-client'
 import { compareResourceVersions, keyText, type ObjectKey } from '@tranche/kube-types'
-import { workloadKey } from '@tranche/steering'
+import { workloadKey } from '@tranche/release-client'
 import type { ReleaseReads } from '../release-reads.ts'
 import type { StreamedEvent, StreamSource } from '../stream/stream-hub.ts'
 import type { KeptEvent } from './events-watch.ts'

@@ -1,6 +1,6 @@
 /** A thread that makes one forecast, and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { shareReflection } from '@tranche/cluster'
+import { createSharedClusterCache } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { isAppError } from '@tranche/errors'
 import { startExecutor } from '@tranche/executor'
@@ -12,7 +12,7 @@ parentPort?.postMessage(await answer())
 
 async function answer(): Promise<PlanAnswer> {
   try {
-    return { kind: 'told', forecast: await forecast(snapshot, request, { shareReflection, startController, startExecutor }) }
+    return { kind: 'told', forecast: await forecast(snapshot, request, { createSharedClusterCache, startController, startExecutor }) }
   } catch (error) {
     if (!isAppError(error)) throw error
     const { code, message, hint } = error

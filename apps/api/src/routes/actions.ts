@@ -11,7 +11,7 @@ import {
   actionTypes,
 } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
-import type { ActionOrder } from '@tranche/steering'
+import type { ActionOrder } from '@tranche/release-client'
 import type { FastifyRequest } from 'fastify'
 import { accessResources } from '../auth/access.ts'
 import type { Caller } from '../auth/caller.ts'

@@ -18,7 +18,7 @@ import { AppError } from '@tranche/errors'
 import { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
 import { pageOfList } from '../http/page.ts'
-import { answers, existing, requireTemplateRight, type RouteParts, sightOf, tags } from './route-parts.ts'
+import { answers, existing, requireTemplateRight, type RouteParts, workloadAccessOf, tags } from './route-parts.ts'
 
 const base = '/api/v1/namespaces/:namespace/rollouts/:name'
 const readConfig = { access: { kind: 'resource', verb: 'get', resource: 'rollouts' } } as const
@@ -42,8 +42,8 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     },
     async (request) => {
       const { params } = request
-      const sight = await sightOf(parts, request, params)
-      return { items: existing(reads.batches(params, sight), 'Rollout', params) }
+      const workloadAccess = await workloadAccessOf(parts, request, params)
+      return { items: existing(reads.batches(params, workloadAccess), 'Rollout', params) }
     },
   )
   app.get(
@@ -59,8 +59,8 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     },
     async (request) => {
       const { params } = request
-      const sight = await sightOf(parts, request, params)
-      return { items: existing(reads.revisions(params, sight), 'Rollout', params) }
+      const workloadAccess = await workloadAccessOf(parts, request, params)
+      return { items: existing(reads.revisions(params, workloadAccess), 'Rollout', params) }
     },
   )
   app.get(
@@ -95,8 +95,8 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     },
     async (request) => {
       const { params } = request
-      const sight = await sightOf(parts, request, params)
-      return existing(reads.history(params, sight), 'Rollout', params)
+      const workloadAccess = await workloadAccessOf(parts, request, params)
+      return existing(reads.history(params, workloadAccess), 'Rollout', params)
     },
   )
   app.get(
@@ -112,8 +112,8 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     },
     async (request) => {
       const { params } = request
-      const sight = await sightOf(parts, request, params)
-      return { items: existing(reads.events(params, sight), 'Rollout', params) }
+      const workloadAccess = await workloadAccessOf(parts, request, params)
+      return { items: existing(reads.events(params, workloadAccess), 'Rollout', params) }
     },
   )
 }
@@ -134,8 +134,8 @@ function addNodeRoutes(app: ApiServer, parts: RouteParts): void {
     },
     async (request) => {
       const { params, query } = request
-      const sight = await sightOf(parts, request, params)
-      const nodes = existing(reads.nodes(params, sight), 'Rollout', params).filter((node) => isWanted(node, query))
+      const workloadAccess = await workloadAccessOf(parts, request, params)
+      const nodes = existing(reads.nodes(params, workloadAccess), 'Rollout', params).filter((node) => isWanted(node, query))
       const { cursor, limit } = query
       return pageOfList(nodes, { cursor, limit, of: 'nodes', place: ({ name }) => [name] })
     },
@@ -165,7 +165,7 @@ function addExplanationRoutes(app: ApiServer, parts: RouteParts): void {
     async (request) => {
       const { params } = request
       existing(reads.summary(params), 'Rollout', params)
-      const explanation = reads.explainNode(params, params.node, await sightOf(parts, request, params))
+      const explanation = reads.explainNode(params, params.node, await workloadAccessOf(parts, request, params))
       if (explanation !== undefined) return explanation
       throw new AppError(
         'NODE_NOT_FOUND',
@@ -181,7 +181,7 @@ function addExplanationRoutes(app: ApiServer, parts: RouteParts): void {
     },
     async (request) => {
       const { params } = request
-      return existing(reads.explain(params, await sightOf(parts, request, params)), 'Rollout', params)
+      return existing(reads.explain(params, await workloadAccessOf(parts, request, params)), 'Rollout', params)
     },
   )
 }

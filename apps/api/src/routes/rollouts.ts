@@ -13,7 +13,7 @@ import { visibleNamespaces } from '../auth/visibility.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { type Page, pageOfList } from '../http/page.ts'
 import type { ReleaseReads } from '../release-reads.ts'
-import { answers, existing, type RouteParts, sightOf, tags } from './route-parts.ts'
+import { answers, existing, type RouteParts, workloadAccessOf, tags } from './route-parts.ts'
 
 const rolloutPage = pageOf(rolloutSummarySchema).meta({ id: 'RolloutPage' })
 
@@ -67,7 +67,7 @@ export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts)
     },
     async (request) => {
       const { params } = request
-      return existing(reads.report(params, await sightOf({ reads, reviews }, request, params)), 'Rollout', params)
+      return existing(reads.report(params, await workloadAccessOf({ reads, reviews }, request, params)), 'Rollout', params)
     },
   )
 }

@@ -7,7 +7,7 @@ import type { RememberedReviews } from '../auth/remembered-reviews.ts'
 import type { Limits } from '../http/limits.ts'
 import { accessResources, questionText } from '../auth/access.ts'
 import { callerOf } from '../auth/guard.ts'
-import type { ReleaseReads, Sight } from '../release-reads.ts'
+import type { ReleaseReads, WorkloadAccess } from '../release-reads.ts'
 import type { PlanRelease } from '../plan/create-planner.ts'
 import type { CarryOut } from './actions.ts'
 
@@ -53,7 +53,7 @@ type Reading = Pick<RouteParts, 'reads' | 'reviews'>
  * @returns `any` where the DaemonSet that the Rollout names is not bound to it, and the caller may get that DaemonSet itself
  * @throws {AppError} REVIEW_UNAVAILABLE
  */
-export async function sightOf({ reads, reviews }: Reading, request: unknown, key: ObjectKey): Promise<Sight> {
+export async function workloadAccessOf({ reads, reviews }: Reading, request: unknown, key: ObjectKey): Promise<WorkloadAccess> {
   const workload = reads.unboundWorkload(key)
   if (workload === undefined) return 'bound'
   const caller = callerOf(request as FastifyRequest)

@@ -2,10 +2,10 @@ import { REASON_MAX, type ActionAnswer, type ActionBody, type ActionType } from 
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { inOptions } from '../desk/in-options.ts'
-import { lookBeforeAction, membersToSee, type ActionLook } from '../desk/look-before-action.ts'
-import { openSession, type Session } from '../desk/open-session.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { inOptions } from '../release-client/in-options.ts'
+import { lookBeforeAction, membersToSee, type ActionLook } from '../release-client/look-before-action.ts'
+import { openSession, type Session } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { invalid } from '../option-values.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
@@ -46,15 +46,15 @@ export async function act(options: ActionOptions, io: CommandIo): Promise<ExitCo
   const { access, type, waitMs, idempotencyKey, dryRun } = options
   checkReason(options.body)
   await using session = await openSession(access, io)
-  const key = await findRollout(session.desk, session.namespace, { named: named(options), command: type })
-  const look = needsLook(options, io) ? await lookBeforeAction(session.desk, key, options) : null
+  const key = await findRollout(session.releaseClient, session.namespace, { named: named(options), command: type })
+  const look = needsLook(options, io) ? await lookBeforeAction(session.releaseClient, key, options) : null
   if (look !== null && !(await agreed(session, { options, look }, io))) {
     io.err.write('Nothing was done.\n')
     return exitCodes.failed
   }
   const { body } = look ?? options
   const seen = membersToSee(options)
-  const answer = await session.desk.act(key, { type, body, waitMs, idempotencyKey, seen, dryRun }).catch((error: unknown) => {
+  const answer = await session.releaseClient.act(key, { type, body, waitMs, idempotencyKey, seen, dryRun }).catch((error: unknown) => {
     throw inOptions(error, options.body)
   })
   const { format } = options.output
@@ -101,10 +101,14 @@ async function agreed(
 }
 
 /** A person is not asked about what would be refused: the refusal is the answer. The REST API has no dry run that could say so before. */
-async function checkRefusal({ desk }: Session, options: ActionOptions, { body, report: { namespace, name } }: ActionLook): Promise<void> {
+async function checkRefusal(
+  { releaseClient }: Session,
+  options: ActionOptions,
+  { body, report: { namespace, name } }: ActionLook,
+): Promise<void> {
   const { type, idempotencyKey } = options
   const tried = { type, body, waitMs: 0, idempotencyKey, seen: membersToSee(options), dryRun: true }
-  await desk.act({ namespace, name }, tried).catch((error: unknown) => {
+  await releaseClient.act({ namespace, name }, tried).catch((error: unknown) => {
     throw inOptions(error, options.body)
   })
 }

@@ -3,8 +3,8 @@ import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { type Asked, type Candidate, findCandidates } from '../completion/find-candidates.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { openCluster, openSession, type Session } from '../desk/open-session.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { openCluster, openSession, type Session } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
 import { printable } from '../view/styled-line.ts'
@@ -58,9 +58,9 @@ function namesOf({ kubeconfig: path }: ClusterSource, { env }: CommandIo): Promi
 }
 
 async function candidatesOf(session: Session, { what, values, rollout }: Asked, typed: string): Promise<readonly Candidate[]> {
-  const { desk } = session
+  const { releaseClient } = session
   if (what === 'revisions' || what === 'hashes') {
-    const { revisions } = await desk.history(await keyOf(session, rollout))
+    const { revisions } = await releaseClient.history(await keyOf(session, rollout))
     // A number is offered first; who has begun with a hash wants that.
     const byHash = what === 'hashes' || !/^\d*$/.test(typed)
     return revisions.map(({ number, revision, role, images }) => {
@@ -68,15 +68,15 @@ async function candidatesOf(session: Session, { what, values, rollout }: Asked, 
       return { word: byHash ? revision : String(number), about }
     })
   }
-  const rollouts = (await desk.list({ namespace: session.namespace })).flatMap((one) => rolloutWords(one, typed))
+  const rollouts = (await releaseClient.list({ namespace: session.namespace })).flatMap((one) => rolloutWords(one, typed))
   if (what === 'rollouts') return rollouts
   const kind = typed.startsWith('node/') ? 'node/' : ''
-  const nodes = await desk.nodes(await keyOf(session, values['rollout'])).catch(() => [])
+  const nodes = await releaseClient.nodes(await keyOf(session, values['rollout'])).catch(() => [])
   return [...rollouts, ...nodes.map(({ name, state }) => ({ word: `${kind}${name}`, about: state }))]
 }
 
-function keyOf({ desk, namespace }: Session, named: string | undefined): Promise<ObjectKey> {
-  return findRollout(desk, namespace, { named, command: 'get' })
+function keyOf({ releaseClient, namespace }: Session, named: string | undefined): Promise<ObjectKey> {
+  return findRollout(releaseClient, namespace, { named, command: 'get' })
 }
 
 interface NamedRollout {

@@ -2,8 +2,8 @@ import type { RevisionReport, RevisionTemplate } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { openSession, type Session } from '../desk/open-session.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { openSession, type Session } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -23,8 +23,8 @@ export interface DiffOptions {
 /** Prints what differs between the templates of two revisions; without any named, what the newest has changed. */
 export async function diff({ access, output, name, revisions }: DiffOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
-  const key = await findRollout(session.desk, session.namespace, { named: name, command: 'diff' })
-  const known = (await session.desk.history(key)).revisions
+  const key = await findRollout(session.releaseClient, session.namespace, { named: name, command: 'diff' })
+  const known = (await session.releaseClient.history(key)).revisions
   const [older, newer] = [revisions[0] ?? hashAt(known, 1), revisions[1] ?? hashAt(known, 0)]
   const [from, to] = await Promise.all([
     templateOf(session, key, { wanted: older, known }),
@@ -58,8 +58,8 @@ interface Wanted {
   readonly known: readonly RevisionReport[]
 }
 
-async function templateOf({ desk }: Session, key: ObjectKey, { wanted, known }: Wanted): Promise<RevisionTemplate> {
-  if (known.some(({ revision, number }) => revision === wanted || String(number) === wanted)) return desk.template(key, wanted)
+async function templateOf({ releaseClient }: Session, key: ObjectKey, { wanted, known }: Wanted): Promise<RevisionTemplate> {
+  if (known.some(({ revision, number }) => revision === wanted || String(number) === wanted)) return releaseClient.template(key, wanted)
   throw new AppError('REVISION_NOT_FOUND', `the history has no revision ${wanted}`, {
     details: { revision: wanted },
     hint: `Choose one of ${known.map(({ number }) => number).join(', ')}; tranche history shows them.`,

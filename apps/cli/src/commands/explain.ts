@@ -2,9 +2,9 @@ import type { Explanation } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { nearestName } from '../desk/nearest-name.ts'
-import { openSession, type Session } from '../desk/open-session.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { nearestName } from '../release-client/nearest-name.ts'
+import { openSession, type Session } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -33,27 +33,31 @@ export async function explain({ access, output, subject, rollout }: ExplainOptio
   return exitCodes.done
 }
 
-async function explanationOf({ desk, namespace }: Session, subject: string | undefined, rollout: string | undefined): Promise<Explanation> {
-  const find = (named: string | undefined): Promise<ObjectKey> => findRollout(desk, namespace, { named, command: 'explain' })
+async function explanationOf(
+  { releaseClient, namespace }: Session,
+  subject: string | undefined,
+  rollout: string | undefined,
+): Promise<Explanation> {
+  const find = (named: string | undefined): Promise<ObjectKey> => findRollout(releaseClient, namespace, { named, command: 'explain' })
   const node = subject?.startsWith('node/') === true ? subject.slice('node/'.length) : subject
-  if (node === undefined || (rollout === undefined && node === subject && (await namesRollout(desk, namespace, node))))
-    return desk.explain(await find(subject ?? rollout))
+  if (node === undefined || (rollout === undefined && node === subject && (await namesRollout(releaseClient, namespace, node))))
+    return releaseClient.explain(await find(subject ?? rollout))
   const key = await find(rollout)
   try {
-    return await desk.explain(key, node)
+    return await releaseClient.explain(key, node)
   } catch (error) {
-    throw isAppError(error) && error.code === 'NODE_NOT_FOUND' ? await unknownNode(desk, key, node) : error
+    throw isAppError(error) && error.code === 'NODE_NOT_FOUND' ? await unknownNode(releaseClient, key, node) : error
   }
 }
 
 /** A bare word is a Rollout where there is one of that name, else a node. */
-async function namesRollout(desk: Session['desk'], namespace: string, word: string): Promise<boolean> {
+async function namesRollout(releaseClient: Session['releaseClient'], namespace: string, word: string): Promise<boolean> {
   if (word.includes('/')) return true
-  return (await desk.list({ namespace })).some(({ name }) => name === word)
+  return (await releaseClient.list({ namespace })).some(({ name }) => name === word)
 }
 
-async function unknownNode(desk: Session['desk'], key: ObjectKey, node: string): Promise<AppError> {
-  const names = (await desk.nodes(key)).map(({ name }) => name)
+async function unknownNode(releaseClient: Session['releaseClient'], key: ObjectKey, node: string): Promise<AppError> {
+  const names = (await releaseClient.nodes(key)).map(({ name }) => name)
   const nearest = nearestName(node, names)
   const meant = nearest === undefined ? '' : `Did you mean ${nearest}? `
   const hint =

@@ -1,7 +1,7 @@
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { openSession, type Session } from '../desk/open-session.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { openSession, type Session } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -23,7 +23,7 @@ export interface GetOptions {
 export async function get(options: GetOptions, io: CommandIo): Promise<ExitCode> {
   const { access, output, name, watch } = options
   await using session = await openSession(access, io)
-  const key = await findRollout(session.desk, session.namespace, { named: name, command: 'get', ...access })
+  const key = await findRollout(session.releaseClient, session.namespace, { named: name, command: 'get', ...access })
   if (watch) return await watchRelease(session, { key, output }, io)
   io.out.write(await textOf(session, key, { output, io }))
   return exitCodes.done
@@ -34,8 +34,8 @@ interface Printing {
   readonly io: CommandIo
 }
 
-async function textOf({ desk, clock }: Session, key: ObjectKey, { output: { format, colors }, io }: Printing): Promise<string> {
-  const picture = await desk.picture(key)
+async function textOf({ releaseClient, clock }: Session, key: ObjectKey, { output: { format, colors }, io }: Printing): Promise<string> {
+  const picture = await releaseClient.picture(key)
   const { report, ...rest } = picture
   if (format === 'name') return `${rolloutName(report.name)}\n`
   if (format === 'json' || format === 'yaml') return await valueText({ rollout: report, ...rest }, format, io.out)

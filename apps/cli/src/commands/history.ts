@@ -1,6 +1,6 @@
 import type { CommandIo } from '../command-io.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { openSession } from '../desk/open-session.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { openSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -17,8 +17,8 @@ export interface HistoryOptions {
 /** Prints the revisions of a Rollout, its releases and how each ended, and who asked for what. */
 export async function history({ access, output, name }: HistoryOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
-  const key = await findRollout(session.desk, session.namespace, { named: name, command: 'history' })
-  const report = await session.desk.history(key)
+  const key = await findRollout(session.releaseClient, session.namespace, { named: name, command: 'history' })
+  const report = await session.releaseClient.history(key)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(report, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })

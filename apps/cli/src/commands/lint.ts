@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { AppError } from '@tranche/errors'
-import { isHostAllowed } from '@tranche/outgoing'
+import { isHostAllowed } from '@tranche/egress'
 import { readAllowHosts } from '../allow-hosts.ts'
 import { type CommandIo, type InputStream, wantsColors } from '../command-io.ts'
 import type { LintOptions } from '../command-options.ts'

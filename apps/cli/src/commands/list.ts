@@ -1,6 +1,6 @@
 import type { Outcome, RolloutSummary } from '@tranche/api-schema'
 import type { CommandIo } from '../command-io.ts'
-import { openSession } from '../desk/open-session.ts'
+import { openSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -23,9 +23,9 @@ export interface ListOptions {
 /** Prints the Rollouts of a namespace, or of all, sorted by namespace and name. */
 export async function list({ access, output, outcome, watch }: ListOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
-  const { desk, namespace, clock } = session
+  const { releaseClient, namespace, clock } = session
   const look = async (): Promise<readonly RolloutSummary[]> => {
-    const all = await desk.list({ namespace: access.allNamespaces ? undefined : namespace, labelSelector: access.selector })
+    const all = await releaseClient.list({ namespace: access.allNamespaces ? undefined : namespace, labelSelector: access.selector })
     return all.filter((rollout) => outcome === undefined || rollout.outcome === outcome).toSorted(byKey)
   }
   const columns = { namespaces: access.allNamespaces, wide: output.format === 'wide' }

@@ -1,15 +1,15 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
-import { shareReflection } from '@tranche/cluster'
+import { createSharedClusterCache } from '@tranche/cluster'
 import { startController } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
 import { startExecutor } from '@tranche/executor'
 import { forecast } from '@tranche/forecast'
-import { readSnapshot } from '@tranche/steering'
+import { readSnapshot } from '@tranche/release-client'
 import type { CommandIo } from '../command-io.ts'
 import type { ObjectKey } from '@tranche/kube-types'
-import { explained } from '../desk/explain-error.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { openCluster, openSession, type Session } from '../desk/open-session.ts'
+import { explained } from '../release-client/explain-error.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { openCluster, openSession, type Session } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { findFiles } from '../lint/find-files.ts'
 import { readDocuments } from '../lint/read-documents.ts'
@@ -53,46 +53,50 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCod
 }
 
 /** What a plan is made with beside its options. */
-interface Desk {
+interface PlanTerminal {
   readonly io: CommandIo
   readonly progress: Progress
 }
 
 /** A large cluster takes its time: people at a terminal are told what goes on. */
-async function planWithProgress(session: Session, options: PlanOptions, desk: Desk): Promise<Forecast> {
+async function planWithProgress(session: Session, options: PlanOptions, terminal: PlanTerminal): Promise<Forecast> {
   const { source } = options.access
-  desk.progress.say('reads the cluster')
-  const key = await findRollout(session.desk, session.namespace, { named: options.name, command: 'plan' })
+  terminal.progress.say('reads the cluster')
+  const key = await findRollout(session.releaseClient, session.namespace, { named: options.name, command: 'plan' })
   // What is wrong with the name, the address or the rights is said as for every other command.
-  await session.desk.report(key)
-  if (source.kind === 'cluster') return askCluster(source, key, options, desk)
-  desk.progress.say('waits for the server, which plays the release')
+  await session.releaseClient.report(key)
+  if (source.kind === 'cluster') return askCluster(source, key, options, terminal)
+  terminal.progress.say('waits for the server, which plays the release')
   return askServer(source, key, options)
 }
 
 /** The server plays it; a whole forecast takes longer than other answers. */
 async function askServer(source: ServerSource, key: ObjectKey, { files, request }: PlanOptions): Promise<Forecast> {
   if (files.length > 0) throw filesOverRest()
-  const { openRestClient } = await import('../desk/open-rest.ts')
+  const { openRestClient } = await import('../release-client/open-rest.ts')
   return openRestClient(source).plan(key, request, { deadlineMs: SERVER_DEADLINE_MS })
 }
 
 const SERVER_DEADLINE_MS = 90_000
 
-async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, desk: Desk): Promise<Forecast> {
-  await using open = await openCluster(source, desk.io)
+async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, terminal: PlanTerminal): Promise<Forecast> {
+  await using open = await openCluster(source, terminal.io)
   const snapshot = await readSnapshot(open.client, key, { nowMs: open.clock.nowMs() }).catch((error: unknown) => {
     throw explained(error, open.cluster)
   })
-  return await foretell(snapshot, options, desk)
+  return await foretell(snapshot, options, terminal)
 }
 
-async function foretell(snapshot: ClusterSnapshot, { files, recursive, request }: PlanOptions, { io, progress }: Desk): Promise<Forecast> {
+async function foretell(
+  snapshot: ClusterSnapshot,
+  { files, recursive, request }: PlanOptions,
+  { io, progress }: PlanTerminal,
+): Promise<Forecast> {
   progress.say('plays the release on a copy of the cluster')
   const found = findFiles(files, recursive)
   const texts = await Promise.all(found.map(async (file) => readDocuments(file, await readText(file, io))))
   const manifests = files.length === 0 ? {} : planManifests(texts.flat(), snapshot)
-  const programs = { shareReflection, startController, startExecutor }
+  const programs = { createSharedClusterCache, startController, startExecutor }
   const onProgress = (done: number, total: number): void => progress.say(`${done} of ${total} nodes played`)
   return forecast(snapshot, request, programs, { manifests, onProgress })
 }

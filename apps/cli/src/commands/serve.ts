@@ -10,7 +10,7 @@ import {
   type RunningController,
   type RunningWebhook,
   startController,
-  startWitness,
+  startChangeObserver,
   startWebhook,
 } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
@@ -20,14 +20,14 @@ import { type LogFields, type Logger, silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics, exportJobMetrics, waiting } from '@tranche/metrics'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import { readTracingSettings } from '@tranche/tracing-otlp'
-import type { HostRule } from '@tranche/outgoing'
+import type { HostRule } from '@tranche/egress'
 import { createInProcessQueue, type JobQueue } from '@tranche/queue'
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from '../command-io.ts'
 import { readAllowHosts } from '../allow-hosts.ts'
 import { failpointsOf } from '../failpoints.ts'
 import type { ProcessOptions } from '../command-options.ts'
-import { reachCluster } from '../desk/reach-cluster.ts'
+import { reachCluster } from '../release-client/reach-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { followHealth, notYet, type ProgramHealth } from '../health/program-health.ts'
 import { startHealth } from '../health/start-health.ts'
@@ -151,13 +151,13 @@ async function startPrograms(
   }
   // Adopted before the programs, so that it watches to their end.
   const watching = cleanup.adopt(new AbortController(), (open) => open.abort(new Error('the process stops')))
-  const reflection = options.command === 'all-in-one' ? shareCluster({ ...common, identity: `${identity}_controller` }) : undefined
-  if (reflection !== undefined) {
+  const clusterCache = options.command === 'all-in-one' ? shareCluster({ ...common, identity: `${identity}_controller` }) : undefined
+  if (clusterCache !== undefined) {
     const { promise, reject } = Promise.withResolvers<void>()
-    reflection.start(watching.signal, reject)
+    clusterCache.start(watching.signal, reject)
     programs.push({ stopped: promise })
   }
-  const shared = reflection === undefined ? {} : { reflection }
+  const shared = clusterCache === undefined ? {} : { clusterCache }
   const stops: (() => Promise<void>)[] = []
   const readies: Promise<unknown>[] = []
   // Side by side: what one of them waits for is not added to what another waits for.
@@ -189,8 +189,8 @@ async function startPrograms(
       ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
     })
     keep('controller', controller, leaderElection ? fields : {})
-    const witness = startWitness({ ...common, mayWrite: () => controller.mayWrite() })
-    stops.push(() => witness.stop())
+    const changeObserver = startChangeObserver({ ...common, mayWrite: () => controller.mayWrite() })
+    stops.push(() => changeObserver.stop())
     if (options.webhook !== null) {
       const { listen, certificate } = options.webhook
       const webhook = await startWebhook({

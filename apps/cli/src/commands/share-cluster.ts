@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type SharedReflection, shareReflection } from '@tranche/cluster'
+import { type SharedClusterCache, createSharedClusterCache } from '@tranche/cluster'
 import { createKubeClient, onServerClock } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
@@ -25,7 +25,7 @@ export interface ShareOptions {
  * Lets all programs of a process read one copy of the cluster. Its lists and watches are sent, counted and logged as those of the
  * controller, which reads most of it.
  */
-export function shareCluster({ identity, metrics, namespaces, ...given }: ShareOptions): SharedReflection {
+export function shareCluster({ identity, metrics, namespaces, ...given }: ShareOptions): SharedClusterCache {
   const options = onServerClock(given)
   const { clock, seed } = options
   const log = options.log.child({ program: fieldManagers.controller, identity })
@@ -38,5 +38,5 @@ export function shareCluster({ identity, metrics, namespaces, ...given }: ShareO
     log,
     seed,
   })
-  return shareReflection({ client, clock, log, seed, ...(namespaces !== undefined && { namespaces }) })
+  return createSharedClusterCache({ client, clock, log, seed, ...(namespaces !== undefined && { namespaces }) })
 }

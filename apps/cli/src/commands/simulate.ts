@@ -1,12 +1,12 @@
 import type { SimFaults } from '@tranche/api-schema'
 import { type Clock, systemClock, VirtualClock } from '@tranche/clock'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
-import { createThreadJudge, type RunningController, startController, startWitness } from '@tranche/controller'
+import { createThreadJudge, type RunningController, startController, startChangeObserver } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, type KubeClient } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
-import type { HostRule } from '@tranche/outgoing'
+import type { HostRule } from '@tranche/egress'
 import { createInProcessQueue } from '@tranche/queue'
 import type { RecordedWrite } from '@tranche/recording'
 import type { CommandIo } from '../command-io.ts'
@@ -185,8 +185,12 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
     }),
     startExecutor({ ...common, exchange: simulation.exchangeFor(executor), identity: 'dev-executor' }),
   ]
-  const witness = startWitness({ ...common, exchange: simulation.exchangeFor(controller, 'everything'), mayWrite: () => true })
-  for (const program of [...running, witness]) cleanup.adopt(program, ({ stop }) => stop())
+  const changeObserver = startChangeObserver({
+    ...common,
+    exchange: simulation.exchangeFor(controller, 'everything'),
+    mayWrite: () => true,
+  })
+  for (const program of [...running, changeObserver]) cleanup.adopt(program, ({ stop }) => stop())
   return running
 }
 

@@ -2,11 +2,11 @@ import type { RolloutReport } from '@tranche/api-schema'
 import { AppError, isAppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
-import { askPatiently, type AskPatientlyOptions } from '../desk/ask-patiently.ts'
-import { findRollout } from '../desk/find-rollout.ts'
-import { followPatiently, isLate } from '../desk/follow-patiently.ts'
-import { printErrorOnce } from '../desk/print-error-once.ts'
-import { openSession, type Session } from '../desk/open-session.ts'
+import { askPatiently, type AskPatientlyOptions } from '../release-client/ask-patiently.ts'
+import { findRollout } from '../release-client/find-rollout.ts'
+import { followPatiently, isLate } from '../release-client/follow-patiently.ts'
+import { printErrorOnce } from '../release-client/print-error-once.ts'
+import { openSession, type Session } from '../release-client/open-session.ts'
 import { type StatusExitCode, statusExitCodeOf, statusExitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -88,7 +88,7 @@ type WaitOptions = StatusOptions & { readonly wait: Wait }
 async function lookUntilEnd(session: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport> {
   const { name: named, wait, timeoutMs } = options
   const { signal } = wait
-  const find = async (): Promise<ObjectKey> => findRollout(session.desk, session.namespace, { named, command: 'status', signal })
+  const find = async (): Promise<ObjectKey> => findRollout(session.releaseClient, session.namespace, { named, command: 'status', signal })
   let report: RolloutReport | null = null
   try {
     report = await awaitEnd(session, { ...options, key: await askPatiently(find, wait) }, io)
@@ -113,7 +113,7 @@ async function awaitEnd(
   io: CommandIo,
 ): Promise<RolloutReport | null> {
   const { key, timeoutMs, throughPauses, output, wait } = options
-  if (timeoutMs === 0) return session.desk.report(key)
+  if (timeoutMs === 0) return session.releaseClient.report(key)
   const { clock } = session
   const { signal } = wait
   let printed: PrintedProgress | null = null

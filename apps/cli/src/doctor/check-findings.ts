@@ -1,4 +1,4 @@
-import { PEER_LEASE_NAME } from '@tranche/cluster'
+import { KRUISE_LEASE_NAME } from '@tranche/cluster'
 import { LEASE_NAME } from '@tranche/controller'
 import { durationText } from '../view/duration-text.ts'
 import { accountFindings } from './check-accounts.ts'
@@ -30,7 +30,7 @@ export function checkFindings(signs: ClusterSigns, own: string): readonly Doctor
     leader,
     ...leftFindings(signs, leader.state !== 'problem'),
     clockFinding(signs),
-    peerFinding(signs),
+    kruiseFinding(signs),
     admissionFinding(signs),
     ...webhookFindings(signs),
     executorFinding(signs),
@@ -126,8 +126,8 @@ function clockFinding({ skewMs }: ClusterSigns): DoctorFinding {
   }
 }
 
-function peerFinding({ peer, nowMs, skewMs }: ClusterSigns): DoctorFinding {
-  if (peer === 'forbidden') return { check: 'peer', state: 'unknown', message: `you may not look for the Lease ${PEER_LEASE_NAME}` }
+function kruiseFinding({ peer, nowMs, skewMs }: ClusterSigns): DoctorFinding {
+  if (peer === 'forbidden') return { check: 'peer', state: 'unknown', message: `you may not look for the Lease ${KRUISE_LEASE_NAME}` }
   if (!peer.webhook || !isHeld(peer.lease, nowMs + (skewMs ?? 0)))
     return { check: 'peer', state: 'ok', message: 'no other controller rolls out DaemonSets of apps/v1' }
   return {

@@ -1,4 +1,4 @@
-import { PEER_LEASE_NAME, PEER_WEBHOOKS_NAME, peerNamespace, type PeerWebhooks, readSchemaGap } from '@tranche/cluster'
+import { KRUISE_LEASE_NAME, KRUISE_WEBHOOKS_NAME, kruiseNamespace, type KruiseWebhooks, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
 import { LEASE_NAME } from '@tranche/controller'
 import {
@@ -79,7 +79,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
       unlessForbidden(readLease(reader, reader.leaseNamespace)),
       unlessForbidden(listWide(reader, resourcePaths.rollouts, { transform: toRolloutSign })),
       unlessForbidden(listWide(reader, resourcePaths.daemonSets, { transform: toHeldDaemonSet })),
-      unlessForbidden(readPeer(reader)),
+      unlessForbidden(readKruise(reader)),
       unlessForbidden(readAdmission(reader)),
       unlessForbidden(readReleases(reader)),
       unlessForbidden(readWebhooks(client, { labelSelector, signal })),
@@ -177,16 +177,16 @@ async function listWide<T>(
     .catch((error: unknown) => (isNotFound(error) ? [] : fail(error)))
 }
 
-async function readPeer({ client, signal }: SignReader): Promise<Exclude<ClusterSigns['peer'], 'forbidden'>> {
+async function readKruise({ client, signal }: SignReader): Promise<Exclude<ClusterSigns['peer'], 'forbidden'>> {
   const named = (name: string): { readonly fieldSelector: string; readonly signal: AbortSignal } => ({
     fieldSelector: `metadata.name=${name}`,
     signal,
   })
   const [webhooks, leases] = await Promise.all([
-    client.list<PeerWebhooks>(resourcePaths.mutatingWebhookConfigurations, named(PEER_WEBHOOKS_NAME)),
-    client.list<Lease>(resourcePaths.leases, named(PEER_LEASE_NAME)),
+    client.list<KruiseWebhooks>(resourcePaths.mutatingWebhookConfigurations, named(KRUISE_WEBHOOKS_NAME)),
+    client.list<Lease>(resourcePaths.leases, named(KRUISE_LEASE_NAME)),
   ])
-  const namespace = webhooks.items.map(peerNamespace).find((one) => one !== null) ?? null
+  const namespace = webhooks.items.map(kruiseNamespace).find((one) => one !== null) ?? null
   const lease = leases.items.find(({ metadata }) => namespace === null || namespace === '' || metadata.namespace === namespace)
   return { webhook: namespace !== null, lease: lease === undefined ? null : toSign(lease) }
 }

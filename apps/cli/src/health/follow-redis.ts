@@ -2,7 +2,7 @@ import type { Clock } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 import type { Logger } from '@tranche/log'
 import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
-import { askPatiently } from '../desk/ask-patiently.ts'
+import { askPatiently } from '../release-client/ask-patiently.ts'
 import type { ProgramHealth } from './program-health.ts'
 
 /** What {@link followRedis} is given. */

@@ -1,9 +1,9 @@
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../command-io.ts'
-import { errorLine } from '../desk/error-line.ts'
-import { followRelease } from '../desk/follow-release.ts'
-import type { Session } from '../desk/open-session.ts'
-import { printErrorOnce } from '../desk/print-error-once.ts'
+import { errorLine } from '../release-client/error-line.ts'
+import { followRelease } from '../release-client/follow-release.ts'
+import type { Session } from '../release-client/open-session.ts'
+import { printErrorOnce } from '../release-client/print-error-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -12,7 +12,7 @@ import { endBySignal } from '../stop-signals.ts'
 import { durationText } from '../view/duration-text.ts'
 import { createDrawing } from '../view/reports/drawing.ts'
 import { isNews, progressLine, type PrintedProgress } from '../view/reports/progress-line.ts'
-import type { ReleasePicture } from '@tranche/steering'
+import type { ReleasePicture } from '@tranche/release-client'
 import { releaseView } from '../view/reports/release-view.ts'
 import { wrapText } from '../view/reports/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
@@ -27,7 +27,7 @@ const DRAW_EVERY_MS = 1_000
 
 /** Shows a Rollout until a signal ends the process: live on a terminal, one line or document for each change elsewhere. */
 export async function watchRelease(
-  session: Pick<Session, 'desk' | 'clock'>,
+  session: Pick<Session, 'releaseClient' | 'clock'>,
   options: WatchReleaseOptions,
   io: CommandIo,
 ): Promise<ExitCode> {

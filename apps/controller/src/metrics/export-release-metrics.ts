@@ -117,12 +117,12 @@ function byName({ metadata: a }: Rollout, { metadata: b }: Rollout): number {
   return `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1
 }
 
-function factsOf({ newest, daemonSets, revisions, fleet }: WatchedCluster, clock: Clock, rollout: Rollout): ReleaseFacts {
+function factsOf({ overlay, daemonSets, revisions, fleet }: WatchedCluster, clock: Clock, rollout: Rollout): ReleaseFacts {
   const key = keyOf(rollout)
   const daemonSet = daemonSets.store.get({ namespace: key.namespace, name: rollout.spec.workloadRef.name })
   return {
     rollout,
-    release: newest.batchReleases.get(key),
+    release: overlay.batchReleases.get(key),
     daemonSet,
     revisions: daemonSet === undefined ? [] : ownedRevisions({ revisions }, daemonSet),
     fleet: daemonSet === undefined ? undefined : fleet.view(daemonSet),

@@ -16,7 +16,7 @@ interface DownNode {
  * was Ready as going, or as not Ready any more, until it shows a Ready one there.
  */
 export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
-  const { pods, nodes, daemonSets, batchReleases, newest } = cluster
+  const { pods, nodes, daemonSets, batchReleases, overlay } = cluster
   /** By DaemonSet and node: no more than there are pods of DaemonSets. */
   const down = new Map<string, DownNode>()
 
@@ -24,7 +24,7 @@ export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<Expo
     const daemonSet = daemonSets.store.list().find(({ metadata }) => metadata.uid === ownerUid && metadata.namespace === namespace)
     const control = daemonSet === undefined ? undefined : controlledBy(daemonSet)
     if (daemonSet === undefined || control === undefined) return null
-    const release = newest.batchReleases.get({ namespace: daemonSet.metadata.namespace ?? '', name: control.name })
+    const release = overlay.batchReleases.get({ namespace: daemonSet.metadata.namespace ?? '', name: control.name })
     return release?.status?.flight?.permits.map(({ podUid }) => podUid) ?? []
   }
 

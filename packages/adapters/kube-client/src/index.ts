@@ -40,7 +40,7 @@ export {
 } from './kube-status-error.ts'
 export { type KubeConfigOptions, loadKubeConfig, type LoadedCluster } from './load-kube-config.ts'
 export { type KubeConfigNames, kubeConfigNames } from './read-kube-config.ts'
-export type { ReflectorHandler } from './reflection.ts'
+export type { ReflectorHandler } from './resource-cache.ts'
 export { createReflector, type Lists, type Reflector, type ReflectorOptions } from './reflector.ts'
 export { type ResourcePath, resourcePaths } from './resource-path.ts'
 export { type Connection, createServerClock, onServerClock, type ServerClock } from './server-clock.ts'

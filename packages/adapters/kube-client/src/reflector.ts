@@ -4,14 +4,20 @@ import type { Logger } from '@tranche/log'
 import { linkAbort } from './abortable.ts'
 import type { KubeClient, Scope } from './kube-client.ts'
 import { isExpired, isForbidden, isNotFound, isUnauthorized } from './kube-status-error.ts'
-import { createReflection, type Reflection, type ReflectionOptions, type ReflectorHandler, SetBackError } from './reflection.ts'
+import {
+  createResourceCache,
+  type ResourceCache,
+  type ResourceCacheOptions,
+  type ReflectorHandler,
+  SetBackError,
+} from './resource-cache.ts'
 import type { ResourcePath } from './resource-path.ts'
 import { type Backoff, backoffMs, createRandom } from './seeded-random.ts'
 import type { Store, StoreEntry } from './store.ts'
 import { createThreshold, type Threshold } from './threshold.ts'
 
 /** What a reflector needs, and what it keeps. */
-export interface ReflectorOptions<T, O extends KubeObject> extends ReflectionOptions<T, O> {
+export interface ReflectorOptions<T, O extends KubeObject> extends ResourceCacheOptions<T, O> {
   readonly client: KubeClient
   readonly resource: ResourcePath
   /** @default every object of the resource */
@@ -93,12 +99,12 @@ const WATCH_TIMEOUT_SECONDS = 300
 
 /** Builds a reflector; `start` starts it. */
 export function createReflector<T, O extends KubeObject = KubeObject>(options: ReflectorOptions<T, O>): Reflector<T> {
-  const reflection = createReflection(options)
-  const { store, position, subscribe } = reflection
+  const cache = createResourceCache(options)
+  const { store, position, subscribe } = cache
   const { resource, seed = 0 } = options
   const state: State<T, O> = {
     options,
-    reflection,
+    cache,
     log: options.log.child({ resource: resource.plural }),
     random: createRandom(seed ^ hashOf(resource.plural)),
     mustList: true,
@@ -146,7 +152,7 @@ export function createReflector<T, O extends KubeObject = KubeObject>(options: R
 
 interface State<T, O extends KubeObject> {
   readonly options: ReflectorOptions<T, O>
-  readonly reflection: Reflection<T, O>
+  readonly cache: ResourceCache<T, O>
   readonly log: Logger
   readonly random: () => number
   /** Whether the next round begins with a list. */
@@ -165,7 +171,7 @@ async function runWithin<T, O extends KubeObject>(
   stopping: AbortSignal,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { position } = state.reflection
+  const { position } = state.cache
   const abort = linkAbort(signal)
   const onStop = (): void => abort.abort(stopping.reason)
   stopping.addEventListener('abort', onStop, { once: true })
@@ -245,7 +251,7 @@ async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: Abo
     }
     await follow(state, round.signal, () => (progressed = true))
   } catch (error) {
-    if (state.reflection.ownFault !== undefined) throw state.reflection.ownFault.error
+    if (state.cache.ownFault !== undefined) throw state.cache.ownFault.error
     if (!isInterrupted) fault = error
   } finally {
     state.interrupt = () => {}
@@ -256,8 +262,8 @@ async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: Abo
 }
 
 async function relist<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<void> {
-  const { options, reflection, log } = state
-  const transform = (object: KubeObject): StoreEntry<T> | null => reflection.entryOf(object as O)
+  const { options, cache, log } = state
+  const transform = (object: KubeObject): StoreEntry<T> | null => cache.entryOf(object as O)
   const mark = options.mark === undefined ? {} : { mark: options.mark }
   const list = state.lists.begun + 1
   state.lists = { ...state.lists, begun: list }
@@ -268,14 +274,14 @@ async function relist<T, O extends KubeObject>(state: State<T, O>, signal: Abort
     throw error
   })
   state.lists = { ...state.lists, done: list }
-  reflection.replace(listed)
+  cache.replace(listed)
   state.listed.set(String(list))
-  log.debug({ objects: reflection.store.size, resourceVersion: listed.resourceVersion }, 'listed')
+  log.debug({ objects: cache.store.size, resourceVersion: listed.resourceVersion }, 'listed')
 }
 
 async function follow<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal, onProgress: () => void): Promise<void> {
   const { client, resource, scope, idleTimeoutMs } = state.options
-  const { position, apply } = state.reflection
+  const { position, apply } = state.cache
   const timeoutSeconds = Math.round(WATCH_TIMEOUT_SECONDS * (1 + state.random()))
   const idle = idleTimeoutMs === undefined ? {} : { idleTimeoutMs }
   const watch = { ...scope, ...idle, resourceVersion: position.value, timeoutSeconds, signal }

@@ -36,7 +36,7 @@ const HOLD_MS = 30_000
 export function createServerClock(own: Clock): ServerClock {
   const ownOffsetMs = own.nowMs() - own.monotonicMs()
   let bounds: Bounds | null = null
-  let rival: Rival | null = null
+  let contradicting: ContradictingBounds | null = null
   let offsetMs = ownOffsetMs
 
   function learn({ headers }: WireResponse, sentMs: number): void {
@@ -44,9 +44,9 @@ export function createServerClock(own: Clock): ServerClock {
     if (dateMs === null) return
     const reported = { lowMs: dateMs - own.monotonicMs(), highMs: dateMs + DATE_STEP_MS - sentMs }
     const agreed = bounds === null ? reported : shared(bounds, reported)
-    rival = agreed === null ? rivalAfter(rival, reported, own.monotonicMs()) : null
+    contradicting = agreed === null ? contradictingAfter(contradicting, reported, own.monotonicMs()) : null
     if (agreed !== null) bounds = agreed
-    else if (rival !== null && own.monotonicMs() - rival.sinceMs >= HOLD_MS) bounds = rival
+    else if (contradicting !== null && own.monotonicMs() - contradicting.sinceMs >= HOLD_MS) bounds = contradicting
     else return
     offsetMs = isWithin(bounds, ownOffsetMs) ? ownOffsetMs : (bounds.lowMs + bounds.highMs) / 2
   }
@@ -85,12 +85,12 @@ interface Bounds {
 }
 
 /** Bounds that contradict those in use. */
-interface Rival extends Bounds {
+interface ContradictingBounds extends Bounds {
   /** Since when nothing has agreed with those in use, on the monotonic clock. */
   readonly sinceMs: number
 }
 
-function rivalAfter(before: Rival | null, reported: Bounds, nowMs: number): Rival {
+function contradictingAfter(before: ContradictingBounds | null, reported: Bounds, nowMs: number): ContradictingBounds {
   return { ...((before && shared(before, reported)) ?? reported), sinceMs: before?.sinceMs ?? nowMs }
 }
 

@@ -1,6 +1,6 @@
 import type { Receiver } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { Outgoing, OutgoingRequest, OutgoingResult, SecretReader } from '@tranche/outgoing'
+import type { EgressClient, EgressRequest, EgressResult, SecretReader } from '@tranche/egress'
 import { messageText, type NotifierRequest } from './message-text.ts'
 import { SIGNATURE_HEADER, signatureOf } from './signature.ts'
 
@@ -18,7 +18,7 @@ export interface Notifier {
 
 /** What a notifier is made of. */
 export interface NotifierParts {
-  readonly outgoing: Outgoing
+  readonly egress: EgressClient
   readonly secrets: SecretReader
   readonly clock: Clock
 }
@@ -32,7 +32,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     async notify(notifyRequest, signal) {
       try {
         const request = await toRequest(notifyRequest, parts, signal)
-        const result = await parts.outgoing.send({ ...request, method: 'POST', timeoutMs: NOTIFY_TIMEOUT_MS }, signal)
+        const result = await parts.egress.send({ ...request, method: 'POST', timeoutMs: NOTIFY_TIMEOUT_MS }, signal)
         return answerOf(result, notifyRequest.receiver)
       } catch (error) {
         signal.throwIfAborted()
@@ -46,7 +46,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
 /** It cannot even be sent; the message has the field. */
 class Unsendable extends Error {}
 
-type Post = Omit<OutgoingRequest, 'method' | 'timeoutMs'>
+type Post = Omit<EgressRequest, 'method' | 'timeoutMs'>
 
 async function toRequest(notifyRequest: NotifierRequest, parts: NotifierParts, signal: AbortSignal): Promise<Post> {
   const { slack, webhook } = notifyRequest.receiver
@@ -115,7 +115,7 @@ function escapeForSlack(value: string): string {
 }
 
 /** Of what is answered only Slack's own words are kept: another server might answer with the secrets that it was sent. */
-function answerOf(result: OutgoingResult, { slack }: Receiver): NotifierResult {
+function answerOf(result: EgressResult, { slack }: Receiver): NotifierResult {
   const field = slack === undefined ? 'webhook.url' : 'slack.url'
   if (result.kind === 'failed') return refused(`${field}: ${result.message}`)
   if (result.status >= 200 && result.status < 300) return { kind: 'taken' }

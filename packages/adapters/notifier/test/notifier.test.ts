@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import type { Notification, Receiver } from '@tranche/api-schema'
 import { FakeClock, systemClock } from '@tranche/clock'
 import { createNotifier, signatureOf, type NotifierResult } from '@tranche/notifier'
-import { createOutgoing, parseHostRule, type SecretReader } from '@tranche/outgoing'
+import { createEgressClient, parseHostRule, type SecretReader } from '@tranche/egress'
 import { afterEach, describe, expect, it } from 'vitest'
 
 // Real sockets on loopback.
@@ -221,9 +221,9 @@ async function notify(
 ): Promise<NotifierResult> {
   const rule = parseHostRule('127.0.0.1')
   if (typeof rule === 'string') throw new Error(rule)
-  const outgoing = createOutgoing({ clock: timers, allowHosts: [rule], userAgent: 'tranche/1' })
-  closing.push(() => outgoing.close())
-  const notifier = createNotifier({ outgoing, secrets: secretsWith(more), clock: new FakeClock(wallMs) })
+  const egress = createEgressClient({ clock: timers, allowHosts: [rule], userAgent: 'tranche/1' })
+  closing.push(() => egress.close())
+  const notifier = createNotifier({ egress, secrets: secretsWith(more), clock: new FakeClock(wallMs) })
   const notifyRequest = { namespace: 'demo', rollout: 'agent', notification: what, receiver: { name: 'ops', ...receiver } }
   return notifier.notify(notifyRequest, new AbortController().signal)
 }

@@ -1,18 +1,18 @@
-export { type ReflectionOptions, type SharedReflection, shareReflection } from './cluster-reflection.ts'
+export { type ClusterCacheOptions, type SharedClusterCache, createSharedClusterCache } from './cluster-cache.ts'
 export { traceWrites } from './trace-writes.ts'
 export { isSameButForCounts } from './is-same-but-for-counts.ts'
 export { keptNode } from './kept-node.ts'
-export { createNewest, type Newest } from './newest.ts'
+export { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 export {
-  PEER_LEASE_NAME,
-  PEER_WEBHOOKS_NAME,
-  peerNamespace,
-  type PeerSighting,
-  type PeerWatch,
-  type PeerWatchOptions,
-  type PeerWebhooks,
-  watchPeer,
-} from './peer-watch.ts'
+  KRUISE_LEASE_NAME,
+  KRUISE_WEBHOOKS_NAME,
+  kruiseNamespace,
+  type KruiseActivity,
+  type KruiseWatch,
+  type KruiseWatchOptions,
+  type KruiseWebhooks,
+  watchKruise,
+} from './kruise-watch.ts'
 export { readNode } from './read-node.ts'
 export { readPod } from './read-pod.ts'
 export { readSchemaGap } from './read-schema-gap.ts'

@@ -2,7 +2,7 @@ import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-type
 import type { Reflector } from '@tranche/kube-client'
 import type { TraceContext, Tracer } from '@tranche/tracing'
 import { recordedActionsOf } from '@tranche/actions'
-import type { Newest } from './newest.ts'
+import type { OverlayStore } from './overlay-store.ts'
 import type { WatchedCluster } from './watched-cluster.ts'
 
 /** The most writes whose echo is waited for: one whose echo never comes, for the watch went on past it, makes room for others. */
@@ -18,13 +18,13 @@ export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedClu
   if (!tracer.isOn) return cluster
   const writes = new Map<string, TraceContext>()
 
-  const noting = <T extends KubeObject>(newest: Newest<T>): Newest<T> => ({
-    get: newest.get,
+  const noting = <T extends KubeObject>(overlay: OverlayStore<T>): OverlayStore<T> => ({
+    get: overlay.get,
     learn(object) {
       const trace = tracer.current()
       if (trace !== undefined) writes.set(nameOf(object), trace)
       for (const [oldest] of writes) if (writes.size > MOST_WRITES) writes.delete(oldest)
-      newest.learn(object)
+      overlay.learn(object)
     },
   })
   /** Several handlers hear of one echo: what is noted of it goes with later writes. */
@@ -42,17 +42,17 @@ export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedClu
     return Object.assign(Object.create(reflector) as Reflector<T>, { subscribe })
   }
 
-  const { newest } = cluster
+  const { overlay } = cluster
   return {
     ...cluster,
     daemonSets: following(cluster.daemonSets),
     batchReleases: following(cluster.batchReleases),
     rollouts: following(cluster.rollouts),
-    newest: {
-      ...newest,
-      daemonSets: noting(newest.daemonSets),
-      batchReleases: noting(newest.batchReleases),
-      rollouts: noting(newest.rollouts),
+    overlay: {
+      ...overlay,
+      daemonSets: noting(overlay.daemonSets),
+      batchReleases: noting(overlay.batchReleases),
+      rollouts: noting(overlay.rollouts),
     },
   }
 }

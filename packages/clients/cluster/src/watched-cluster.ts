@@ -1,12 +1,12 @@
 import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isForbidden, isNotFound, type Reflector, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import { type ControllerRevision, type DaemonSet, type KubeObject, ownerKeyOf, revisionsOf } from '@tranche/kube-types'
-import { type ReflectionOptions, type ClusterReflection, createReflection, type SharedReflection } from './cluster-reflection.ts'
-import { createNewest, type Newest } from './newest.ts'
+import { type ClusterCacheOptions, type ClusterCache, createClusterCache, type SharedClusterCache } from './cluster-cache.ts'
+import { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 import { type Fleet, stampedFleet } from './stamped-fleet.ts'
 
 /** What a watched cluster is made of. */
-export interface WatchedClusterOptions extends Omit<ReflectionOptions, 'readySince'> {
+export interface WatchedClusterOptions extends Omit<ClusterCacheOptions, 'readySince'> {
   /** Also Rollouts and ControllerRevisions, which executors have no use for. */
   readonly withRollouts: boolean
   /**
@@ -15,7 +15,7 @@ export interface WatchedClusterOptions extends Omit<ReflectionOptions, 'readySin
    */
   readonly forReports?: boolean
   /** What other programs of this process read too; whoever has made it starts it. @default one of its own */
-  readonly reflection?: SharedReflection
+  readonly clusterCache?: SharedClusterCache
   /** Told of every object that this program has written, for metrics. Must not throw. */
   readonly onWritten?: (write: OwnWrite) => void
 }
@@ -32,14 +32,14 @@ export interface OwnWrite {
  * What one program has seen of the cluster. `policies` and `peer` are for controllers only; policies are not synced where the API server
  * does not serve them, or not to us. {@link ownedRevisions} finds those of one DaemonSet.
  */
-export interface WatchedCluster extends Omit<ClusterReflection, 'fleet'> {
+export interface WatchedCluster extends Omit<ClusterCache, 'fleet'> {
   readonly fleet: Fleet
   /** What this program's own writes were answered with counts until the watch shows it. */
-  readonly newest: {
-    readonly daemonSets: Newest<DaemonSet>
-    readonly batchReleases: Newest<BatchRelease>
-    readonly rollouts: Newest<Rollout>
-    readonly policies: Newest<ReleasePolicy>
+  readonly overlay: {
+    readonly daemonSets: OverlayStore<DaemonSet>
+    readonly batchReleases: OverlayStore<BatchRelease>
+    readonly rollouts: OverlayStore<Rollout>
+    readonly policies: OverlayStore<ReleasePolicy>
   }
   /**
    * Starts every reflector, where nobody else does; resolves when the first lists have arrived of what this program reads. `failed` hears
@@ -49,30 +49,30 @@ export interface WatchedCluster extends Omit<ClusterReflection, 'fleet'> {
 }
 
 /** The revisions of a DaemonSet as this program has seen them (F15). */
-export function ownedRevisions({ revisions }: Pick<ClusterReflection, 'revisions'>, daemonSet: DaemonSet): readonly ControllerRevision[] {
+export function ownedRevisions({ revisions }: Pick<ClusterCache, 'revisions'>, daemonSet: DaemonSet): readonly ControllerRevision[] {
   return revisionsOf(daemonSet, revisions.store.byIndex('owner', ownerKeyOf(daemonSet)))
 }
 
 /** Builds the reflection, or reads the one that there is, and adds what this program has written. */
 export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const { forReports = false } = options
-  const reflection = options.reflection ?? createReflection({ ...options, readySince: forReports ? 'stamp' : 'sight' })
-  const { nodes, pods, daemonSets, batchReleases, rollouts, policies, peer, revisions } = reflection
+  const clusterCache = options.clusterCache ?? createClusterCache({ ...options, readySince: forReports ? 'stamp' : 'observed' })
+  const { nodes, pods, daemonSets, batchReleases, rollouts, policies, kruise, revisions } = clusterCache
   const needed: readonly Reflector<unknown>[] = options.withRollouts
-    ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...(forReports ? [] : peer.reflectors)]
+    ? [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...(forReports ? [] : kruise.reflectors)]
     : [nodes, pods, daemonSets, batchReleases]
   const mayLack = options.withRollouts && !forReports ? [policies] : []
   return {
-    ...reflection,
-    fleet: forReports && options.reflection !== undefined ? stampedFleet(reflection.fleet) : reflection.fleet,
-    newest: {
-      daemonSets: createNewest(daemonSets, writeListener(options, resourcePaths.daemonSets, daemonSets)),
-      batchReleases: createNewest(batchReleases, writeListener(options, resourcePaths.batchReleases, batchReleases)),
-      rollouts: createNewest(rollouts, writeListener(options, resourcePaths.rollouts, rollouts)),
-      policies: createNewest(policies, writeListener(options, resourcePaths.releasePolicies, policies)),
+    ...clusterCache,
+    fleet: forReports && options.clusterCache !== undefined ? stampedFleet(clusterCache.fleet) : clusterCache.fleet,
+    overlay: {
+      daemonSets: createOverlayStore(daemonSets, writeListener(options, resourcePaths.daemonSets, daemonSets)),
+      batchReleases: createOverlayStore(batchReleases, writeListener(options, resourcePaths.batchReleases, batchReleases)),
+      rollouts: createOverlayStore(rollouts, writeListener(options, resourcePaths.rollouts, rollouts)),
+      policies: createOverlayStore(policies, writeListener(options, resourcePaths.releasePolicies, policies)),
     },
     async start(signal, failed) {
-      if (options.reflection === undefined) for (const reflector of [...needed, ...mayLack]) reflector.start(signal).catch(failed)
+      if (options.clusterCache === undefined) for (const reflector of [...needed, ...mayLack]) reflector.start(signal).catch(failed)
       await Promise.all([
         ...needed.map((reflector) => reflector.whenSynced(signal)),
         ...mayLack.map((reflector) => whenSyncedIfServed(options, reflector, signal)),

@@ -1,6 +1,6 @@
 import { type BatchRelease, customResourceDefinitions, type FlightRecord } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
-import { createNewest, createTouchValues, readSchemaGap, touchPod, writeRecord } from '@tranche/cluster'
+import { createOverlayStore, createTouchValues, readSchemaGap, touchPod, writeRecord } from '@tranche/cluster'
 import { createKubeClient, createReflector, type KubeClient, KubeStatusError, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, Pod } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
@@ -233,10 +233,10 @@ describe('newest', () => {
   it('keeps the newer of two answers, whichever comes last, unless the object was made anew', () => {
     const object = (uid: string, resourceVersion: string): KubeObject => ({ metadata: { ...key, uid, resourceVersion } })
     const store = { get: () => undefined }
-    const newest = createNewest<KubeObject>({ store, positionOf: () => '5', listsOf: () => ({ begun: 1, done: 1 }) } as never)
+    const overlay = createOverlayStore<KubeObject>({ store, positionOf: () => '5', listsOf: () => ({ begun: 1, done: 1 }) } as never)
     const seen = [object('a', '20'), object('a', '10'), object('a', '30'), object('b', '15'), object('b', '5')].map((one) => {
-      newest.learn(one)
-      const { uid, resourceVersion } = newest.get(key)?.metadata ?? {}
+      overlay.learn(one)
+      const { uid, resourceVersion } = overlay.get(key)?.metadata ?? {}
       return `${uid} ${resourceVersion}`
     })
     expect(seen).toEqual(['a 20', 'a 20', 'a 30', 'b 15', 'b 15'])
@@ -254,21 +254,21 @@ describe('newest', () => {
     const ending = new AbortController()
     const ended = reflector.start(ending.signal).catch(() => {})
     await drive(reflector.whenSynced(ending.signal))
-    const newest = createNewest(reflector)
-    expect(newest.get(key)?.metadata.resourceVersion).toBe(release.metadata.resourceVersion)
+    const overlay = createOverlayStore(reflector)
+    expect(overlay.get(key)?.metadata.resourceVersion).toBe(release.metadata.resourceVersion)
 
     const written = (await write(release, aRecord(1)))!
-    newest.learn(written)
+    overlay.learn(written)
     expect(reflector.store.get(key)?.status).toBeUndefined()
-    expect(newest.get(key)).toBe(written)
+    expect(overlay.get(key)).toBe(written)
 
     await write(written, aRecord(2))
     await clock.run({ untilMs: clock.monotonicMs() + 1_000 })
-    expect(newest.get(key)?.status?.flight?.seq).toBe(2)
+    expect(overlay.get(key)?.status?.flight?.seq).toBe(2)
 
     await drive(client.delete(resourcePaths.batchReleases, key))
     await clock.run({ untilMs: clock.monotonicMs() + 1_000 })
-    expect(newest.get(key)).toBeUndefined()
+    expect(overlay.get(key)).toBeUndefined()
     ending.abort()
     await drive(ended)
   })

@@ -11,7 +11,7 @@ it('shows of each reflector what it shows now, and not what it showed when trace
   const traced = traceWrites(cluster, { ...noTracer, isOn: true })
   seen.connectionChanges = 2
   expect(kinds.map((kind) => traced[kind].connectionChanges)).toEqual([2, 2, 2])
-  expect([traced.nodes, traced.newest.policies]).toEqual([cluster.nodes, cluster.newest.policies])
+  expect([traced.nodes, traced.overlay.policies]).toEqual([cluster.nodes, cluster.overlay.policies])
 })
 
 it('is the cluster itself where nothing is told', () => {
@@ -21,8 +21,8 @@ it('is the cluster itself where nothing is told', () => {
 
 it.each(kinds)('runs every handler of %s after the write of which it hears the echo, and after no other', (kind) => {
   const { traced, heard, change, learned, within } = tracing(kind)
-  within('our write', () => traced.newest[kind].learn(objectAt('7') as never))
-  traced.newest[kind].learn(objectAt('8') as never)
+  within('our write', () => traced.overlay[kind].learn(objectAt('7') as never))
+  traced.overlay[kind].learn(objectAt('8') as never)
   expect(learned).toEqual(['7', '8'])
   change(objectAt('6'), objectAt('7'))
   change(objectAt('7'), objectAt('8'))
@@ -50,7 +50,7 @@ it('runs handlers after the action that has come on record, once, whoever has wr
 it('remembers the last 256 writes whose echo has not come', () => {
   const { traced, heard, change, within } = tracing('daemonSets')
   for (let version = 1; version <= 257; version++)
-    within(`write ${version}`, () => traced.newest.daemonSets.learn(objectAt(String(version)) as never))
+    within(`write ${version}`, () => traced.overlay.daemonSets.learn(objectAt(String(version)) as never))
   for (const version of [1, 2, 257]) change(objectAt('0'), objectAt(String(version)))
   expect(heard).toEqual(['none: 1', 'write 2: 2', 'write 257: 257'])
 })
@@ -66,9 +66,9 @@ function setUp() {
     },
     subscribe: (handler: Handler) => void handlers.push(handler),
   }
-  const newest = { get: () => undefined, learn: (object: KubeObject) => void learned.push(object.metadata.resourceVersion) }
+  const overlay = { get: () => undefined, learn: (object: KubeObject) => void learned.push(object.metadata.resourceVersion) }
   const ofEach = <T>(one: T) => ({ daemonSets: one, batchReleases: one, rollouts: one })
-  const cluster = { ...ofEach(reflector), nodes: {}, newest: { ...ofEach(newest), policies: newest } } as unknown as WatchedCluster
+  const cluster = { ...ofEach(reflector), nodes: {}, overlay: { ...ofEach(overlay), policies: overlay } } as unknown as WatchedCluster
   return { cluster, seen, handlers, learned }
 }
 

@@ -4,7 +4,7 @@ export { planUndo } from './plan-template.ts'
 export { planAction, targetOf } from './plan-action.ts'
 export { refusalOf } from './refuse-action.ts'
 export { RECORDED_ACTIONS_MAX_BYTES, recordedActionsOf } from './recorded-actions.ts'
-export { seenActionsOf, withSeen } from './seen-actions.ts'
+export { observedChangesOf, withObservedChanges } from './observed-changes.ts'
 export type {
   SeenMember,
   Action,

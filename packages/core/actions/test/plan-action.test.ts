@@ -1,7 +1,7 @@
-import { type Rollout, type SeenAction, type ActionType, actionTypes } from '@tranche/api-schema'
+import { type Rollout, type ObservedChange, type ActionType, actionTypes } from '@tranche/api-schema'
 import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '@tranche/planner'
-import { keyedActionId, planAction, recordedActionsOf, type Action, type ActionFacts, withSeen } from '@tranche/actions'
+import { keyedActionId, planAction, recordedActionsOf, type Action, type ActionFacts, withObservedChanges } from '@tranche/actions'
 import { describe, expect, it } from 'vitest'
 import { aDaemonSet, aRevision, aRollout, anAction, after, factsIn, type State, states } from './facts.ts'
 
@@ -282,11 +282,11 @@ describe('what another version has put on the record', () => {
     expect(planAction(action, { ...factsIn('updating'), rollout })).toMatchObject(expected)
   })
 
-  const seen = (text: string, more: readonly SeenAction[]): unknown[] => {
+  const seen = (text: string, more: readonly ObservedChange[]): unknown[] => {
     const annotations = { 'tranche.dev/seen-actions': text }
-    return JSON.parse(withSeen({ metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations } }, more)) as unknown[]
+    return JSON.parse(withObservedChanges({ metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations } }, more)) as unknown[]
   }
-  const more: SeenAction = { id: 'seen-2-pause', type: 'pause', at: known.at }
+  const more: ObservedChange = { id: 'seen-2-pause', type: 'pause', at: known.at }
 
   it('stands beside what was seen since (G7)', () => {
     const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'edge' }
@@ -300,7 +300,7 @@ describe('what another version has put on the record', () => {
 
   it('has room for sixteen that were seen, each with the longest names and reason', () => {
     const reason = '\u0001'.repeat(256)
-    const all = Array.from({ length: 16 }, (_, at): SeenAction => {
+    const all = Array.from({ length: 16 }, (_, at): ObservedChange => {
       return { ...more, id: `seen-${'9'.repeat(20)}-template-${at}`, manager: 'm'.repeat(128), step: 100, reason }
     })
     expect(seen('[]', all)).toEqual(all)

@@ -6,7 +6,7 @@ import {
   isDaemonSetRef,
   type Problem,
   problemText,
-  rivalsOf,
+  conflictingRollouts,
   validateChange,
   validateStatusChange,
   workloadTaken,
@@ -80,7 +80,7 @@ function judgedPart({ metadata, spec }: Rollout): unknown {
 
 function takenProblems(rollout: Rollout, others: readonly Rollout[]): readonly Problem[] {
   if (rollout.spec.disabled === true) return []
-  return rivalsOf(rollout, others)
+  return conflictingRollouts(rollout, others)
     .slice(0, 1)
-    .map((rival) => workloadTaken(rollout, rival))
+    .map((conflicting) => workloadTaken(rollout, conflicting))
 }

@@ -68,7 +68,7 @@ export interface PodTrouble {
 }
 
 /** Where a moment of sight stands on both clocks. */
-export interface Sight {
+export interface ObservationTime {
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
@@ -80,7 +80,7 @@ export interface Sight {
  * @param previous what we kept of the same pod before, so that the first sight of its Ready condition is remembered
  * @returns null for a pod that no DaemonSet controls, or that is neither bound nor pinned to a node
  */
-export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sight): FleetPod | null {
+export function toFleetPod(pod: Pod, previous: FleetPod | undefined, observedAt: ObservationTime): FleetPod | null {
   const owner = controllerOf(pod)
   const node = nodeOf(pod)
   if (owner === undefined || owner.kind !== 'DaemonSet' || node === undefined) return null
@@ -103,7 +103,7 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, sight: Sigh
     acknowledged: pod.status?.startTime !== undefined,
     ...(pod.status?.startTime !== undefined && { acknowledgedAt: pod.status.startTime }),
     ready,
-    readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, sight) : null,
+    readyFromMs: ready ? readyFrom(pod.metadata.uid, readyCondition.lastTransitionTime, previous, observedAt) : null,
     readyStamp: readyCondition?.lastTransitionTime,
     trouble: troubleOf(pod),
     restarts: containersOf(pod).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0),
@@ -151,11 +151,11 @@ function nodeOf(pod: Pod): string | undefined {
   return pinned?.values?.[0]
 }
 
-function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | undefined, sight: Sight): number {
+function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | undefined, observedAt: ObservationTime): number {
   if (previous?.uid === uid && previous.readyStamp === stamp && previous.readyFromMs !== null) return previous.readyFromMs
   // A stamp of the future (clocks differ) is honoured: the pod has not been Ready for long enough before it.
-  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - sight.nowMs
-  return aheadMs > 0 ? sight.monotonicMs + aheadMs : sight.monotonicMs
+  const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - observedAt.nowMs
+  return aheadMs > 0 ? observedAt.monotonicMs + aheadMs : observedAt.monotonicMs
 }
 
 /** Longest message of a container that is kept, in characters. */

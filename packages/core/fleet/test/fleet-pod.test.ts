@@ -4,13 +4,13 @@ import { aPod } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
 /** 2026-01-01T00:00:10Z on the wall, five seconds after this process started. */
-const sight = { nowMs: Date.parse('2026-01-01T00:00:10Z'), monotonicMs: 5_000 }
-const later = { nowMs: sight.nowMs + 60_000, monotonicMs: sight.monotonicMs + 60_000 }
+const observedAt = { nowMs: Date.parse('2026-01-01T00:00:10Z'), monotonicMs: 5_000 }
+const later = { nowMs: observedAt.nowMs + 60_000, monotonicMs: observedAt.monotonicMs + 60_000 }
 
 describe('toFleetPod', () => {
   it('keeps what the fence needs', () => {
     const pod = aPod({ node: 'a', hash: 'v1', resourceVersion: '12', createdAt: '2026-01-01T00:00:00Z', terminating: true })
-    expect(toFleetPod(pod, undefined, sight)).toMatchObject({
+    expect(toFleetPod(pod, undefined, observedAt)).toMatchObject({
       namespace: 'demo',
       name: 'pod-a',
       uid: 'uid-pod-a',
@@ -36,14 +36,14 @@ describe('toFleetPod', () => {
     'a pod that is neither bound nor pinned': { ...aPod({ node: '' }) },
   }
   it.each(Object.entries(refused))('has no use for %s', (_name, pod) => {
-    expect(toFleetPod(pod, undefined, sight)).toBeNull()
+    expect(toFleetPod(pod, undefined, observedAt)).toBeNull()
   })
 
   it('finds the node of a pod that still waits for the scheduler in its affinity', () => {
     const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['a'] }]
     const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } } }
-    expect(toFleetPod({ ...aPod({ node: '' }), spec: { affinity } }, undefined, sight)?.node).toBe('a')
-    expect(toFleetPod({ ...aPod({ node: '' }), spec: { nodeName: 'b', affinity } }, undefined, sight)?.node).toBe('b')
+    expect(toFleetPod({ ...aPod({ node: '' }), spec: { affinity } }, undefined, observedAt)?.node).toBe('a')
+    expect(toFleetPod({ ...aPod({ node: '' }), spec: { nodeName: 'b', affinity } }, undefined, observedAt)?.node).toBe('b')
   })
 
   it.each([
@@ -53,7 +53,7 @@ describe('toFleetPod', () => {
   ])('finds no node by the field $key $operator $values', (field) => {
     const nodeSelectorTerms = [{ matchExpressions: [] }, { matchFields: [field] }]
     const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } }
-    expect(toFleetPod({ ...aPod({ node: '' }), spec: { affinity } }, undefined, sight)).toBeNull()
+    expect(toFleetPod({ ...aPod({ node: '' }), spec: { affinity } }, undefined, observedAt)).toBeNull()
   })
 
   it('says when its kubelet took it up, and in which release it leaked', () => {
@@ -61,8 +61,8 @@ describe('toFleetPod', () => {
       startTime: '2026-01-01T00:00:01Z',
     })
     const want = { acknowledged: true, acknowledgedAt: '2026-01-01T00:00:01Z', leakedIn: 'r1' }
-    expect(toFleetPod(pod, undefined, sight)).toMatchObject(want)
-    const neither = toFleetPod(withStatus(aPod({ node: 'a' }), {}), undefined, sight)
+    expect(toFleetPod(pod, undefined, observedAt)).toMatchObject(want)
+    const neither = toFleetPod(withStatus(aPod({ node: 'a' }), {}), undefined, observedAt)
     expect(neither).toMatchObject({ acknowledged: false })
     for (const key of Object.keys(want).slice(1)) expect(neither).not.toHaveProperty(key)
   })
@@ -73,11 +73,11 @@ describe('toFleetPod', () => {
       initContainerStatuses: [counted(1)],
       containerStatuses: [counted(20), counted(300), { name: 'none' }],
     })
-    expect(toFleetPod(pod, undefined, sight)?.restarts).toBe(321)
+    expect(toFleetPod(pod, undefined, observedAt)?.restarts).toBe(321)
   })
 
   it('reads a pod without the label as one without a known revision', () => {
-    expect(toFleetPod(aPod({ node: 'a', hash: null }), undefined, sight)?.hash).toBeUndefined()
+    expect(toFleetPod(aPod({ node: 'a', hash: null }), undefined, observedAt)?.hash).toBeUndefined()
   })
 })
 
@@ -125,11 +125,11 @@ describe('what keeps a terminating pod (F12)', () => {
     ['nothing, where it has no finalizer', { ...going, deletionGracePeriodSeconds: 0, finalizers: [] }, undefined],
     ['nothing, while it is not terminating', { finalizers, deletionGracePeriodSeconds: 0 }, undefined],
   ])('%s', (_name, metadata, keptBy) => {
-    expect(toFleetPod(withMetadata(aPod({ node: 'a' }), metadata), undefined, sight)?.keptBy).toEqual(keptBy)
+    expect(toFleetPod(withMetadata(aPod({ node: 'a' }), metadata), undefined, observedAt)?.keptBy).toEqual(keptBy)
   })
 
   it('is asked for until its deletionTimestamp', () => {
-    expect(toFleetPod(withMetadata(aPod({ node: 'a' }), going), undefined, sight)?.goneByMs).toBe(Date.parse('2026-01-01T00:00:40Z'))
+    expect(toFleetPod(withMetadata(aPod({ node: 'a' }), going), undefined, observedAt)?.goneByMs).toBe(Date.parse('2026-01-01T00:00:40Z'))
   })
 })
 
@@ -225,7 +225,7 @@ describe('the trouble of a pod', () => {
     },
   }
   it.each(Object.entries(cases))('is %s', (_name, { pod, trouble }) => {
-    expect(toFleetPod(pod, undefined, sight)?.trouble).toEqual(trouble)
+    expect(toFleetPod(pod, undefined, observedAt)?.trouble).toEqual(trouble)
   })
 
   it('is that of the first container that has any', () => {
@@ -237,7 +237,7 @@ describe('the trouble of a pod', () => {
         { name: 'second', state: { waiting: { reason: 'CrashLoopBackOff' } } },
       ],
     })
-    expect(toFleetPod(pod, undefined, sight)?.trouble).toEqual({ reason: 'ErrImagePull', container: 'first' })
+    expect(toFleetPod(pod, undefined, observedAt)?.trouble).toEqual({ reason: 'ErrImagePull', container: 'first' })
   })
 })
 
@@ -266,11 +266,11 @@ describe('the crash of a container that runs again', () => {
     ['is none of a container that has ended', [{ ...ran('a', 'Error'), state: { terminated: { exitCode: 7 } } }], undefined],
     ['is none of a container that never ended', [{ name: 'a', state: {} }], undefined],
   ])('%s', (_name, statuses, crash) => {
-    expect(toFleetPod(aPod({ node: 'a', containers: statuses }), undefined, sight)?.crash).toEqual(crash)
+    expect(toFleetPod(aPod({ node: 'a', containers: statuses }), undefined, observedAt)?.crash).toEqual(crash)
   })
 })
 
-function seen(fields: Omit<Parameters<typeof aPod>[0], 'node'>, previous?: FleetPod, at = sight): FleetPod {
+function seen(fields: Omit<Parameters<typeof aPod>[0], 'node'>, previous?: FleetPod, at = observedAt): FleetPod {
   const pod = toFleetPod(aPod({ node: 'a', ...fields }), previous, at)
   if (pod === null) throw new Error('the pod is bound and owned')
   return pod

@@ -70,9 +70,9 @@ describe('the record, whoever writes it', () => {
         record,
         fc.array(decision, { minLength: 2, maxLength: 6 }),
         fc.array(decision, { maxLength: 4 }),
-        (first, rivals, later) => {
+        (first, concurrent, later) => {
           const read = homeOf(first)
-          const patches = rivals.map((decide) => recordPatch(read, decide(first)))
+          const patches = concurrent.map((decide) => recordPatch(read, decide(first)))
           let home = applyPatch(read, patches[0]!)!
           for (const decide of [null, ...later]) {
             if (decide !== null) home = applyPatch(home, recordPatch(home, decide(home.status.flight)))!

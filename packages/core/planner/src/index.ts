@@ -1,4 +1,4 @@
-export { type PeerActivity, peerText } from './peer-activity.ts'
+export { type KruiseActivity, kruiseActiveText } from './kruise-activity.ts'
 export { batchReach, type BatchReach } from './nodes/batch-reach.ts'
 export { batchScope, type BatchScope, isInScope, isInSteps } from './nodes/batch-scope.ts'
 export { failedDueNodes, type DueNodesQuery } from './nodes/failed-due-nodes.ts'

@@ -1,7 +1,7 @@
 import { type HistoryReport, type RecordedAction, RECORDED_ACTIONS_MAX, type ReleaseReport, type RevisionReport } from '@tranche/api-schema'
 import type { ControllerRevision, PodTemplate } from '@tranche/kube-types'
 import { hashOf, heldTemplate, nodesByHash, templateOf } from '@tranche/planner'
-import { recordedActionsOf, resultOfAction, seenActionsOf } from '@tranche/actions'
+import { recordedActionsOf, resultOfAction, observedChangesOf } from '@tranche/actions'
 import { roleOf } from './node-state.ts'
 import { outcomeOf } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
@@ -26,7 +26,7 @@ export function reportHistory(facts: ReleaseFacts): HistoryReport {
     revisions,
     releases: releaseReports(facts, revisions),
     heldRevisions: rollout.status?.heldRevisions ?? [],
-    seenActions: seenActionsOf(rollout).toReversed(),
+    seenActions: observedChangesOf(rollout).toReversed(),
     actions: [...actions.values()]
       .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
       .slice(0, RECORDED_ACTIONS_MAX)

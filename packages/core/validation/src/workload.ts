@@ -27,7 +27,7 @@ export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
  *
  * @param others Rollouts of any namespace; `rollout` itself may be among them
  */
-export function rivalsOf(rollout: Rollout, others: readonly Rollout[]): readonly Rollout[] {
+export function conflictingRollouts(rollout: Rollout, others: readonly Rollout[]): readonly Rollout[] {
   return others.filter(
     (other) =>
       other.metadata.namespace === rollout.metadata.namespace &&
@@ -45,7 +45,7 @@ export function rivalsOf(rollout: Rollout, others: readonly Rollout[]): readonly
  * @param boundTo name that the workload's annotation `tranche.dev/rollout` carries, or null
  */
 export function validateBinding(rollout: Rollout, others: readonly Rollout[], boundTo: string | null): readonly Problem[] {
-  const holder = rivalsOf(rollout, others).find((rival) => isBefore(rival, rollout, boundTo))
+  const holder = conflictingRollouts(rollout, others).find((conflicting) => isBefore(conflicting, rollout, boundTo))
   return holder === undefined ? [] : [workloadTaken(rollout, holder)]
 }
 
@@ -57,10 +57,10 @@ export function workloadTaken(rollout: Rollout, holder: Rollout): Problem {
   })
 }
 
-function isBefore(rival: Rollout, rollout: Rollout, boundTo: string | null): boolean {
-  if (rival.metadata.name === boundTo || rollout.metadata.name === boundTo) return rival.metadata.name === boundTo
-  const [rivalMade, made] = [rival.metadata.creationTimestamp ?? '', rollout.metadata.creationTimestamp ?? '']
-  return rivalMade === made ? rival.metadata.name < rollout.metadata.name : rivalMade < made
+function isBefore(conflicting: Rollout, rollout: Rollout, boundTo: string | null): boolean {
+  if (conflicting.metadata.name === boundTo || rollout.metadata.name === boundTo) return conflicting.metadata.name === boundTo
+  const [conflictingMade, made] = [conflicting.metadata.creationTimestamp ?? '', rollout.metadata.creationTimestamp ?? '']
+  return conflictingMade === made ? conflicting.metadata.name < rollout.metadata.name : conflictingMade < made
 }
 
 function groupOf(apiVersion: string): string {

@@ -1,4 +1,4 @@
-import { isDaemonSetRef, isSameWorkload, problemText, rivalsOf, validateBinding } from '@tranche/validation'
+import { isDaemonSetRef, isSameWorkload, problemText, conflictingRollouts, validateBinding } from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { type Changes, rolloutWith } from './rollouts.ts'
 
@@ -27,7 +27,7 @@ describe('a rival', () => {
     ['is not on its way out', { metadata: { name: 'a', deletionTimestamp: late } }, 0],
     ['is not on another workload', { metadata: { name: 'a' }, spec: { workloadRef: { ...rollout.spec.workloadRef, name: 'x' } } }, 0],
   ])('%s', (_, changes, count) => {
-    expect(rivalsOf(rollout, [rolloutWith(changes)])).toHaveLength(count)
+    expect(conflictingRollouts(rollout, [rolloutWith(changes)])).toHaveLength(count)
   })
 })
 

@@ -5,6 +5,6 @@ export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.
 export { judgeRevision, type Verdict, type VerdictQuestion } from './judge-revision.ts'
 export { type LastingStatus, type MovedTimes, movedTimes, withMovedTimes } from './moved-times.ts'
 export { nodeDeadlines } from './node-deadlines.ts'
-export { type FirstSight, firstSightOf, stoppedTimeAfter } from './stopped-time.ts'
+export { type FirstObservation, firstObservationOf, stoppedTimeAfter } from './stopped-time.ts'
 export { failedText, verdictText } from './verdict-text.ts'
 export { CLOCK_SET_MS, notableNodes, type WatchQuestion, watchedLater, watchNodes } from './watch-nodes.ts'

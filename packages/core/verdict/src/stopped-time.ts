@@ -9,7 +9,7 @@ import type { FleetView } from '@tranche/fleet'
  * @param release `spec.tranche.release`
  */
 export function stoppedTimeAfter(before: StoppedTime | undefined, release: string, isStopped: boolean, nowMs: number): StoppedTime {
-  const known = before?.release === release ? before : firstSight(release, nowMs)
+  const known = before?.release === release ? before : newStoppedTime(release, nowMs)
   const { since, ...rest } = known
   if (isStopped) return { ...rest, since: since ?? new Date(nowMs).toISOString() }
   if (since === undefined) return rest
@@ -21,15 +21,15 @@ export function stoppedTimeAfter(before: StoppedTime | undefined, release: strin
  * apart. Where the revision was made for this release, all its pods are of it, also those that came up before anybody saw it.
  * Where it had been there before, its pods that are not well by now are older than the release, and say nothing of it.
  */
-export function firstSightOf(release: string, { fleet, wasThereBefore, nowMs, ...question }: FirstSight): StoppedTime {
-  const started = firstSight(release, nowMs)
+export function firstObservationOf(release: string, { fleet, wasThereBefore, nowMs, ...question }: FirstObservation): StoppedTime {
+  const started = newStoppedTime(release, nowMs)
   if (!wasThereBefore) return started
   const uids = findSuspects(fleet, { ...question, older: [] }).flatMap(({ pod }) => (pod === undefined ? [] : [pod.uid]))
   return { ...started, ...(uids.length > 0 && { olderPods: uids.slice(0, OLDER_PODS_MAX) }) }
 }
 
 /** What a first sight rests on. */
-export interface FirstSight extends Omit<SuspectQuestion, 'older'> {
+export interface FirstObservation extends Omit<SuspectQuestion, 'older'> {
   readonly fleet: FleetView
   /** The revision is older than another one of the DaemonSet. */
   readonly wasThereBefore: boolean
@@ -43,6 +43,6 @@ export function olderPods(stopped: StoppedTime | undefined): readonly string[] |
 }
 
 /** Whole seconds, as in the stamps of pods. */
-function firstSight(release: string, nowMs: number): StoppedTime {
+function newStoppedTime(release: string, nowMs: number): StoppedTime {
   return { release, startedAt: new Date(Math.floor(nowMs / 1000) * 1000).toISOString(), seconds: 0 }
 }

@@ -41,7 +41,7 @@ export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
     if (bad.has(name)) return suspect === undefined ? [] : toBaseline(suspect, before.get(name), question)
     const looked = suspect ?? wellSuspect(name, question)
     if (looked === undefined) return []
-    const entry = afterSight(looked, before.get(name), question)
+    const entry = afterObservation(looked, before.get(name), question)
     return isKept(entry, before.get(name), looked, question) ? [entry] : []
   })
   return bounded(after)
@@ -92,7 +92,7 @@ function toBaseline({ node, pod, restarts }: Suspect, before: WatchedNode | unde
   return [{ node, since, uid: pod.uid, seen: restarts, ignoredRestarts: restarts }]
 }
 
-function afterSight(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): WatchedNode {
+function afterObservation(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): WatchedNode {
   const known = before ?? { node: suspect.node, since: timeOf(question.nowMs) }
   return { ...afterPod(suspect, known, question), ...afterDown(suspect, before, question) }
 }

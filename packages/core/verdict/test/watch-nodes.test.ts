@@ -1,4 +1,4 @@
-import { firstSightOf, notableNodes, stoppedTimeAfter } from '@tranche/verdict'
+import { firstObservationOf, notableNodes, stoppedTimeAfter } from '@tranche/verdict'
 import { describe, expect, it } from 'vitest'
 import { at, fleetOf, running, START_MS, waiting, watch } from './verdict-notation.ts'
 
@@ -106,16 +106,16 @@ describe('notableNodes', () => {
   })
 })
 
-describe('firstSightOf', () => {
+describe('firstObservationOf', () => {
   const fleet = fleetOf({ a: waiting('CrashLoopBackOff'), b: {}, c: { pod: 'old', ...waiting('CrashLoopBackOff') }, d: { pod: 'none' } })
   const question = { fleet, revision: 'new', minReadyMs: 0, monotonicMs: 10_000, nowMs: START_MS + 10_900 }
 
   it('takes all pods of a revision that was made for the release as its own', () => {
-    expect(firstSightOf('r1', { ...question, wasThereBefore: false })).toEqual({ release: 'r1', startedAt: at(10), seconds: 0 })
+    expect(firstObservationOf('r1', { ...question, wasThereBefore: false })).toEqual({ release: 'r1', startedAt: at(10), seconds: 0 })
   })
 
   it('remembers the pods that were not well of a revision that had been there before', () => {
-    expect(firstSightOf('r1', { ...question, wasThereBefore: true }).olderPods).toEqual(['uid-pod-a'])
+    expect(firstObservationOf('r1', { ...question, wasThereBefore: true }).olderPods).toEqual(['uid-pod-a'])
   })
 })
 

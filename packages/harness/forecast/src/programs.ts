@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import type { KubeClient } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
-import type { Outgoing } from '@tranche/outgoing'
+import type { EgressClient } from '@tranche/egress'
 import type { JobQueue } from '@tranche/queue'
 import type { Exchange } from '@tranche/wire'
 
@@ -9,21 +9,21 @@ import type { Exchange } from '@tranche/wire'
  * The programs that a forecast runs in the copy of the cluster: the very ones that run in the cluster itself, as one process runs them.
  * `R` is the reflection that they read.
  */
-export interface ForecastPrograms<R extends Reflection> {
+export interface ForecastPrograms<R extends ClusterCache> {
   /** Builds what both programs read, so that nothing that happens is read twice. */
-  readonly shareReflection: (ports: ReflectionPorts) => R
+  readonly createSharedClusterCache: (ports: ClusterCachePorts) => R
   readonly startController: (ports: ControllerPorts<R>) => RunningProgram
   readonly startExecutor: (ports: ExecutorPorts<R>) => RunningProgram
 }
 
 /** What programs have seen of the cluster. */
-export interface Reflection {
+export interface ClusterCache {
   /** Watches until `signal` aborts; `failed` hears what ends a watch before. */
   start(signal: AbortSignal, failed: (error: unknown) => void): void
 }
 
 /** What a reflection is made from. */
-export interface ReflectionPorts {
+export interface ClusterCachePorts {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
@@ -41,7 +41,7 @@ export interface RunningProgram {
 interface ProgramPorts<R> {
   readonly exchange: Exchange
   /** Started already. */
-  readonly reflection: R
+  readonly clusterCache: R
   readonly clock: Clock
   readonly log: Logger
   readonly identity: string
@@ -51,7 +51,7 @@ interface ProgramPorts<R> {
 export interface ControllerPorts<R> extends ProgramPorts<R> {
   readonly admission: 'none' | 'inProcess'
   readonly leaderElection: false
-  readonly outgoing: Outgoing
+  readonly egress: EgressClient
   /** Time between two passes that mere counting asks for, in milliseconds. */
   readonly countingEveryMs: number
 }

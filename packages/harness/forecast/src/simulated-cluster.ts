@@ -11,7 +11,7 @@ import type { Exchange } from '@tranche/wire'
 import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './timeline.ts'
 import { allOf, labelPods } from './label-pods.ts'
-import type { ForecastPrograms, Reflection, RunningProgram } from './programs.ts'
+import type { ForecastPrograms, ClusterCache, RunningProgram } from './programs.ts'
 import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
 import { withoutEvents } from './without-events.ts'
 
@@ -27,7 +27,7 @@ export interface SimulatedCluster {
 }
 
 /** How a copy is made. */
-export interface SimulatedClusterOptions<R extends Reflection> {
+export interface SimulatedClusterOptions<R extends ClusterCache> {
   readonly programs: ForecastPrograms<R>
   /** What becomes of a pod. */
   readonly lives: (pod: Pod) => PodLife | undefined
@@ -47,7 +47,7 @@ const WATCH_DELAY_MS = 5
 const CONTROLLERS = ['daemonset-controller', 'default-scheduler', 'taint-eviction-controller', 'resourcequota-controller'] as const
 
 /** Makes the copy and starts the programs in it; resolves when they have read it. */
-export async function simulateCluster<R extends Reflection>(
+export async function simulateCluster<R extends ClusterCache>(
   snapshot: ClusterSnapshot,
   options: SimulatedClusterOptions<R>,
 ): Promise<SimulatedCluster> {
@@ -79,16 +79,16 @@ export async function simulateCluster<R extends Reflection>(
     program.stopped.catch((error: unknown) => failed.reject(error))
     await during(clock, program.ready)
   }
-  const reflection = options.programs.shareReflection({ client: clientOf(CONTROLLER), clock, log: silentLogger })
+  const clusterCache = options.programs.createSharedClusterCache({ client: clientOf(CONTROLLER), clock, log: silentLogger })
   const ending = new AbortController()
-  reflection.start(ending.signal, failed.reject)
-  const portsOf = (identity: string) => ({ exchange: exchangeOf(identity), reflection, clock, log: silentLogger, identity })
+  clusterCache.start(ending.signal, failed.reject)
+  const portsOf = (identity: string) => ({ exchange: exchangeOf(identity), clusterCache, clock, log: silentLogger, identity })
   await start(
     options.programs.startController({
       ...portsOf(CONTROLLER),
       admission: admissionOf(snapshot),
       leaderElection: false,
-      outgoing: nowhere,
+      egress: nowhere,
       countingEveryMs: countingEveryMs(snapshot),
     }),
   )

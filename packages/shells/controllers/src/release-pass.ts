@@ -94,9 +94,9 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
       doing.memory.statusWrittenMs = doing.clock.monotonicMs()
       warnOfQueue(plan.status.waiting, view, doing)
       return again
-    case 'reportContest':
+    case 'reportDrift':
       await cluster.patchStatus(view.release, releaseStatusPatch(view.release, plan.status), signal)
-      warnOfContest(plan.message, view, doing)
+      warnAboutDrift(plan.message, view, doing)
       return again
     case 'wait':
       return waitOutcome(plan.recheckAfterMs, doing)
@@ -116,7 +116,7 @@ function waitOutcome(recheckAfterMs: number | null, { memory, clock }: Doing): O
 const again: Outcome = recheckAfter(0)
 
 /** On both: the one that was changed, and the one whose release it is. */
-function warnOfContest(message: string, view: ReleaseView, { events }: Doing): void {
+function warnAboutDrift(message: string, view: ReleaseView, { events }: Doing): void {
   const { namespace = '', name, uid } = daemonSetOf(view).metadata
   events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'StrategyContested', message)
   const owner = rolloutOf(view.release)

@@ -92,7 +92,7 @@ export function aReading(record: Partial<FlightRecord> = {}, tranche: BatchRelea
     fleet: toFleetView(nodes),
     otherControl: 'none',
     strategyScope: 'binding',
-    peer: null,
+    kruise: null,
   }
 }
 

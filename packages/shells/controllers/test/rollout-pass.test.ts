@@ -110,7 +110,7 @@ function reading({ metadata }: { metadata?: Partial<Rollout['metadata']> }): Rol
     others: [rollout],
     strategyScope: 'binding',
     policy: { kind: 'none' },
-    peer: null,
+    kruise: null,
   }
 }
 

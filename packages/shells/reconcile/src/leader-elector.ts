@@ -3,7 +3,7 @@ import { isAppError } from '@tranche/errors'
 import type { Lease } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { heldSpec, holderOf, releasedSpec, type LeaseSpec } from './lease-record.ts'
-import { createLeaseSight, type LeaseSight } from './lease-sight.ts'
+import { createLeaseObservation, type LeaseObservation } from './lease-observation.ts'
 
 /** What leader election needs from the cluster: one Lease, whose name the port knows. */
 export interface LeasePort {
@@ -84,7 +84,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
     retryPeriodMs,
     stopping: new AbortController(),
     term: null,
-    sight: createLeaseSight({ clock: options.clock, leaseDurationMs, retryPeriodMs, isWatched: options.watch !== undefined }),
+    observation: createLeaseObservation({ clock: options.clock, leaseDurationMs, retryPeriodMs, isWatched: options.watch !== undefined }),
     ours: null,
     isFailing: false,
   }
@@ -92,7 +92,7 @@ export function createLeaderElector(options: LeaderElectorOptions): LeaderElecto
   let campaigning: Promise<void> = Promise.resolve()
   return {
     start() {
-      options.watch?.((lease) => state.sight.observe(lease), state.stopping.signal)
+      options.watch?.((lease) => state.observation.observe(lease), state.stopping.signal)
       campaigning = campaign(state)
     },
     async stop() {
@@ -112,7 +112,7 @@ interface State {
   readonly retryPeriodMs: number
   readonly stopping: AbortController
   term: Term | null
-  readonly sight: LeaseSight
+  readonly observation: LeaseObservation
   /** The Lease as our last write left it; null when that is not known for sure. */
   ours: Lease | null
   isFailing: boolean
@@ -134,7 +134,7 @@ async function campaign(state: State): Promise<void> {
   while (!stop.aborted) {
     const sentMs = await attempt(state, stop)
     if (sentMs !== null && !stop.aborted && sentMs + state.renewDeadlineMs > state.options.clock.monotonicMs()) await lead(state, sentMs)
-    await state.sight.untilNextLook(stop)
+    await state.observation.untilNextLook(stop)
   }
 }
 
@@ -181,7 +181,7 @@ function endTerm({ term, options }: State, reason: string): void {
 
 /** @returns when the write that gave us the Lease was sent, in monotonic milliseconds; null when we did not get it */
 async function attempt(state: State, signal: AbortSignal): Promise<number | null> {
-  state.sight.look()
+  state.observation.look()
   try {
     const sentMs = await withDeadline(state, { outer: signal }, (inTime) => takeOrKeep(state, inTime))
     state.isFailing = false
@@ -211,13 +211,13 @@ async function takeOrKeep(state: State, signal: AbortSignal): Promise<number | n
 async function readLease(state: State, signal: AbortSignal): Promise<Lease | null> {
   const lease = await state.options.port.read(signal)
   signal.throwIfAborted()
-  state.sight.read(lease)
+  state.observation.read(lease)
   return lease
 }
 
-function mayTake({ sight, options }: State, lease: Lease): boolean {
+function mayTake({ observation, options }: State, lease: Lease): boolean {
   const holder = holderOf(lease)
-  return holder === null || holder === options.identity || sight.hasExpired(lease)
+  return holder === null || holder === options.identity || observation.hasExpired(lease)
 }
 
 /** How long a process that ends waits for the Lease to be given up, in milliseconds: others can wait for it to expire. */
@@ -283,9 +283,9 @@ function logFailure(state: State, error: unknown): void {
 }
 
 /** An attempt that took its whole time is followed by the next at once: what is left until the deadline is short. */
-async function untilNextRenewal({ options: { clock }, sight, retryPeriodMs }: State, signal: AbortSignal): Promise<void> {
+async function untilNextRenewal({ options: { clock }, observation, retryPeriodMs }: State, signal: AbortSignal): Promise<void> {
   try {
-    await sleep(clock, Math.max(0, sight.lookedMs() + retryPeriodMs - clock.monotonicMs()), signal)
+    await sleep(clock, Math.max(0, observation.lookedMs() + retryPeriodMs - clock.monotonicMs()), signal)
   } catch {
     // The caller looks at the signal.
   }

@@ -1,4 +1,4 @@
-import type { Stall } from './world/sight.ts'
+import type { Stall } from './world/observations.ts'
 
 /** A guarantee that a recording can be held against. */
 export type RecordedGuarantee = (typeof recordedGuarantees)[number]

@@ -15,4 +15,4 @@ export type {
   RecordedWrite,
 } from './recorded-write.ts'
 export { type UnavailableQuery, type UnavailableSeen, unavailableSeen } from './unavailable-seen.ts'
-export type { Stall } from './world/sight.ts'
+export type { Stall } from './world/observations.ts'

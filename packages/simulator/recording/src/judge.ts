@@ -19,7 +19,7 @@ import { createStopJudge } from './judges/judge-stop.ts'
 import { createShareJudge } from './judges/judge-share.ts'
 import type { Recording } from './recorded-delivery.ts'
 import type { RecordedWrite } from './recorded-write.ts'
-import { createSight } from './world/sight.ts'
+import { createObservations } from './world/observations.ts'
 import { createWorld, type Deletion } from './world/world.ts'
 
 /**
@@ -31,11 +31,11 @@ import { createWorld, type Deletion } from './world/world.ts'
  */
 export function judge({ writes, deliveries }: Recording, query: JudgeQuery): readonly Breach[] {
   const { watchLagMs = 1000, reactionMs = 0, stalls = [], guarantees = recordedGuarantees } = query
-  const sight = createSight({ deliveries, watchLagMs, reactionMs, stalls })
-  const world = createWorld(query.isOurs, sight)
+  const observations = createObservations({ deliveries, watchLagMs, reactionMs, stalls })
+  const world = createWorld(query.isOurs, observations)
   const found: Breach[] = []
   const breach = (one: Breach): void => void (guarantees.includes(one.guarantee) && found.push(one))
-  const judges = createJudges({ world, sight, query, breach })
+  const judges = createJudges({ world, observations, query, breach })
   for (const write of writes) {
     const deletion = world.deletionOf(write)
     if (deletion === 'stranger') breach(foreignDeletion(write))
@@ -52,7 +52,7 @@ export function judge({ writes, deliveries }: Recording, query: JudgeQuery): rea
 
 /** @returns how many deletions of ours the server accepted */
 export function countDeletions({ writes }: Pick<Recording, 'writes'>, query: Pick<JudgeQuery, 'isOurs' | 'daemonSet'>): number {
-  const world = createWorld(query.isOurs, createSight({ deliveries: [], watchLagMs: 0, reactionMs: 0, stalls: [] }))
+  const world = createWorld(query.isOurs, createObservations({ deliveries: [], watchLagMs: 0, reactionMs: 0, stalls: [] }))
   let count = 0
   for (const write of writes) {
     const deletion = world.deletionOf(write)

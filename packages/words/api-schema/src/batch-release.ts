@@ -140,14 +140,14 @@ const batchCanaryStatusSchema = z.object({
 /** Where the current batch stands. */
 export type BatchCanaryStatus = Frozen<z.infer<typeof batchCanaryStatusSchema>>
 
-const contestedSchema = z.object({
+const strategyDriftStatusSchema = z.object({
   release: z.string().meta({ description: 'spec.tranche.release in which it happened.' }),
   rounds: int32().min(0).meta({ format: 'int32', description: 'How often updateStrategy.type was set back in that release.' }),
   generation: int64().meta({ format: 'int64', description: 'Generation of the DaemonSet that brought the last round.' }),
   retry: z.string().optional().meta({ description: 'spec.tranche.retry at that time; another one begins to count anew.' }),
 })
 /** How often somebody asked for another update strategy than the release needs (G11). */
-export type Contested = Frozen<z.infer<typeof contestedSchema>>
+export type StrategyDriftStatus = Frozen<z.infer<typeof strategyDriftStatusSchema>>
 
 const stableTemplateSchema = z.object({
   revision: z.string().meta({ description: 'controller-revision-hash of the stable revision.' }),
@@ -246,7 +246,7 @@ const batchReleaseStatusSchema = z.object({
   updatedAvailableReplicas: int32().min(0).optional().meta({ description: 'Updated nodes that are available.' }),
   failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
   leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),
-  contested: contestedSchema.optional().meta({ description: 'How often updateStrategy.type was set back in mid-release.' }),
+  contested: strategyDriftStatusSchema.optional().meta({ description: 'How often updateStrategy.type was set back in mid-release.' }),
   stableTemplate: stableTemplateSchema.optional().meta({ description: 'Kept where the history of the DaemonSet may lose it.' }),
   skippedNodes: skippedNodesSchema.optional(),
   waiting: waitingSchema.optional().meta({ description: 'What the batch waits for, since when, and on which nodes.' }),

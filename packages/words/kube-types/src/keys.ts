@@ -28,7 +28,7 @@ export const daemonSetAnnotations = {
  * Annotations of OpenKruise's own controller on a DaemonSet in the middle of a release of its own; taken away when we take
  * the release over, for they mean nothing any more.
  */
-export const peerAnnotations = {
+export const kruiseAnnotations = {
   /** JSON: canary and stable revision. */
   revision: 'rollouts.kruise.io/daemonset-revision',
   /** JSON: how many pods to keep, and the revision of the batch. */
@@ -72,7 +72,7 @@ export const rolloutAnnotations = {
 export const RECORDED_ACTIONS_ANNOTATION = 'tranche.dev/recorded-actions'
 
 /** Annotation on a Rollout: what was written past us, as the controller saw it (JSON). */
-export const SEEN_ACTIONS_ANNOTATION = 'tranche.dev/seen-actions'
+export const OBSERVED_CHANGES_ANNOTATION = 'tranche.dev/seen-actions'
 
 /** Annotation of ours on a Rollout: what `status.heldRevisions` remembers, for when the status is lost (JSON). */
 export const HELD_REVISIONS_ANNOTATION = 'tranche.dev/held-revisions'

@@ -78,7 +78,7 @@ function tookText(startedAt: string, endedAt: string): string {
 function actColumns(nowMs: number): readonly Column<HistoryAction>[] {
   return [
     { heading: 'AGO', cell: ({ at }) => ageText(at, nowMs) },
-    { heading: 'ACTION', cell: (act) => ('by' in act ? recordedActionText(act) : seenText(act)) },
+    { heading: 'ACTION', cell: (act) => ('by' in act ? recordedActionText(act) : observedChangeText(act)) },
     { heading: 'RESULT', cell: resultText, style: (act) => ('refusal' in act ? 'red' : null) },
     { heading: 'BY', cell: (act) => ('by' in act ? act.by : 'unknown'), least: 12 },
     { heading: 'VIA', cell: viaText, least: 6 },
@@ -104,7 +104,7 @@ function viaText(act: HistoryAction): string {
   return act.from === undefined ? act.via : `${act.via} (${act.from})`
 }
 
-function seenText({ type, step }: HistoryReport['seenActions'][number]): string {
+function observedChangeText({ type, step }: HistoryReport['seenActions'][number]): string {
   if (type === 'template') return 'new template'
   return step === undefined ? type : `${type} ${type === 'jump' ? 'to' : 'at'} step ${step}`
 }

@@ -1,7 +1,7 @@
 import type { BatchReport, NodeReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { durationText } from '../duration-text.ts'
 import { shorten, type Span } from '../styled-line.ts'
-import type { ReleasePicture } from '@tranche/steering'
+import type { ReleasePicture } from '@tranche/release-client'
 import { ageText, counted, nodeStyles, nodeWords, shortImage } from './report-words.ts'
 import type { TreeItem } from './tree-lines.ts'
 

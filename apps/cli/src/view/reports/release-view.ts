@@ -2,7 +2,7 @@ import type { RolloutReport, ActionType } from '@tranche/api-schema'
 import { progressBar, stepMarks } from '../progress-bar.ts'
 import type { Span } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
-import type { ReleasePicture } from '@tranche/steering'
+import type { ReleasePicture } from '@tranche/release-client'
 import { releaseTree } from './release-tree.ts'
 import { remainingTime } from './remaining-time.ts'
 import {

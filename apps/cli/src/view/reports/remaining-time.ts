@@ -1,5 +1,5 @@
 import { durationText } from '../duration-text.ts'
-import type { ReleasePicture } from '@tranche/steering'
+import type { ReleasePicture } from '@tranche/release-client'
 import { goesBackAtOnce } from './report-words.ts'
 
 const FEWEST_NODES = 2

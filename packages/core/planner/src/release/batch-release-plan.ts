@@ -22,7 +22,7 @@ export type BatchReleasePlan =
   | { readonly kind: 'labelPods'; readonly pods: readonly PodLabels[]; readonly confirm: boolean }
   | { readonly kind: 'writeStatus'; readonly status: BatchReleaseStatusPatch }
   /** Somebody set the strategy back (G11): the status remembers it before anything is done about it, and an event says so. */
-  | { readonly kind: 'reportContest'; readonly status: BatchReleaseStatusPatch; readonly message: string }
+  | { readonly kind: 'reportDrift'; readonly status: BatchReleaseStatusPatch; readonly message: string }
   | { readonly kind: 'wait'; readonly for: string; readonly recheckAfterMs: number | null }
 
 /** Why a DaemonSet is patched. */

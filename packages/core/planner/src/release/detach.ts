@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
 import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation } from '@tranche/flight'
-import { type DaemonSet, daemonSetAnnotations, peerAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'
@@ -46,8 +46,8 @@ export function inheritedRecord({ metadata }: DaemonSet, record: FlightRecord): 
 }
 
 const releaseKeys = {
-  [peerAnnotations.revision]: null,
-  [peerAnnotations.advancedControl]: null,
+  [kruiseAnnotations.revision]: null,
+  [kruiseAnnotations.advancedControl]: null,
   [daemonSetAnnotations.canaryRevision]: null,
   [daemonSetAnnotations.stableRevision]: null,
   [daemonSetAnnotations.partition]: null,

@@ -1,6 +1,14 @@
 import type { BatchRelease, StoppedTime, WatchedNode } from '@tranche/api-schema'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
-import { firstSightOf, judgedRelease, judgeRelease, type Judgement, stoppedTimeAfter, watchNodes, withMovedTimes } from '@tranche/verdict'
+import {
+  firstObservationOf,
+  judgedRelease,
+  judgeRelease,
+  type Judgement,
+  stoppedTimeAfter,
+  watchNodes,
+  withMovedTimes,
+} from '@tranche/verdict'
 import { failedDueNodes } from '../nodes/failed-due-nodes.ts'
 import { hashOf } from './discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
@@ -77,7 +85,7 @@ export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
   if (stoppedTime?.release === release) return stoppedTime
   const revision = judgedRevision(view.release)
   const frozen = view.daemonSet === undefined ? null : frozenWatch(view.daemonSet, revision)
-  return frozen === null ? firstSight(view, revision) : { ...frozen.stopped, release }
+  return frozen === null ? firstObservation(view, revision) : { ...frozen.stopped, release }
 }
 
 /** The BatchRelease with the times of its status by the API server's clock as it runs now (F14). */
@@ -86,12 +94,12 @@ function byTheClock({ release, movedTimes }: Pick<ReleaseView, 'release' | 'move
   return { ...release, status: withMovedTimes(release.status, movedTimes) }
 }
 
-function firstSight(view: Omit<ReleaseView, 'watched'>, revision: string | undefined): StoppedTime {
+function firstObservation(view: Omit<ReleaseView, 'watched'>, revision: string | undefined): StoppedTime {
   const { daemonSet, release, revisions, fleet } = view
   const name = judgedRelease(release)
   if (daemonSet === undefined || revision === undefined) return stoppedTimeAfter(undefined, name, false, steadyMs(view))
   const wasThereBefore = isOlderThanAnother(revisions, revision)
-  return firstSightOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })
+  return firstObservationOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })
 }
 
 /** Both stamps are of the API server. */

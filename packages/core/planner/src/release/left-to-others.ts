@@ -6,9 +6,9 @@ import type { ReleaseView } from './release-view.ts'
  * A BatchRelease that no Rollout of ours has written yet is left alone while another controller is active, and until its
  * Rollout has taken it over. Null where it is ours, or written by hand.
  */
-export function planLeftToOthers({ release, peer }: ReleaseView): BatchReleasePlan | null {
+export function planLeftToOthers({ release, kruise }: ReleaseView): BatchReleasePlan | null {
   if (release.spec.tranche !== undefined) return null
-  if (peer !== null) return { kind: 'wait', for: 'another controller of DaemonSets to stop', recheckAfterMs: peer.activeForMs }
+  if (kruise !== null) return { kind: 'wait', for: 'another controller of DaemonSets to stop', recheckAfterMs: kruise.activeForMs }
   const isOwned = rolloutOf(release) !== undefined
   if (!isOwned || release.metadata.deletionTimestamp !== undefined) return null
   return { kind: 'wait', for: 'its Rollout to take it over', recheckAfterMs: null }

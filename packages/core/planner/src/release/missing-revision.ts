@@ -45,8 +45,8 @@ export function isReleaseRevisionMissing({ release, daemonSet, revisions, fleet 
 
 /** In place of waiting longer for the revision, before a batch and before the DaemonSet is let go. Beside an active OpenKruise controller nothing of ours acts. */
 export function touchInsteadOfWaiting(view: ReleaseView, wanted: Wanted, plan: BatchReleasePlan): BatchReleasePlan {
-  const { release, daemonSet, peer, revisionMissingSinceMs: sinceMs, monotonicMs } = view
-  if (plan.kind !== 'wait' || peer !== null || daemonSet === undefined || sinceMs === null || sinceMs === undefined) return plan
+  const { release, daemonSet, kruise, revisionMissingSinceMs: sinceMs, monotonicMs } = view
+  if (plan.kind !== 'wait' || kruise !== null || daemonSet === undefined || sinceMs === null || sinceMs === undefined) return plan
   const isGoing = release.metadata.deletionTimestamp !== undefined && isInCharge(view, daemonSet)
   if (wanted.kind !== 'pending' && !isGoing) return plan
   const leftMs = untilTouchMs(sinceMs, monotonicMs)

@@ -15,7 +15,7 @@ import {
   type DaemonSet,
   daemonSetAnnotations,
   newerResourceVersion,
-  peerAnnotations,
+  kruiseAnnotations,
   ROLLOUTS_API_VERSION,
   rolloutOf,
   TOUCHED_ANNOTATION,
@@ -32,7 +32,7 @@ import { planLabels } from './plan-labels.ts'
 import { touchInsteadOfWaiting } from './missing-revision.ts'
 import { planReleaseStatus } from './release-status.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
-import { reassertPatch, strategyContest } from './strategy-contest.ts'
+import { reassertPatch, strategyDrift } from './strategy-drift.ts'
 import { nextStuckMs } from './stuck-pods.ts'
 import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './the-end.ts'
 import { type Wanted, wantedAllowance } from './wanted-allowance.ts'
@@ -56,7 +56,7 @@ function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
     planFinalizer(view) ??
     planLostRecord(view, wanted) ??
     planStopping(view, wanted) ??
-    planContest(view) ??
+    planDrift(view) ??
     planRecord(view, wanted) ??
     planEnd(view, wanted) ??
     planLabels(view) ??
@@ -115,10 +115,10 @@ function planStopping(view: ReleaseView, wanted: Wanted): BatchReleasePlan | nul
 }
 
 /** G11: also in a pause, and before the DaemonSet controller has observed it: each moment may cost a pod. */
-function planContest(view: ReleaseView): BatchReleasePlan | null {
-  const contest = strategyContest(view)
-  if (contest.kind === 'report') return { kind: 'reportContest', status: { contested: contest.contested }, message: contest.message }
-  if (contest.kind !== 'reassert' || view.daemonSet === undefined) return null
+function planDrift(view: ReleaseView): BatchReleasePlan | null {
+  const drift = strategyDrift(view)
+  if (drift.kind === 'report') return { kind: 'reportDrift', status: { contested: drift.contested }, message: drift.message }
+  if (drift.kind !== 'reassert' || view.daemonSet === undefined) return null
   return { kind: 'patchDaemonSet', why: 'reassert', patch: reassertPatch(view.daemonSet) }
 }
 
@@ -126,7 +126,7 @@ function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null 
   const record = view.release.status?.flight
   if (wanted.kind !== 'allow' || view.daemonSet === undefined || isFinalized(view) || isOver(view, wanted)) return null
   // G11: the strategy is left as others set it. That the record stays stopped is no loss: nothing is left to update.
-  if (strategyContest(view).kind === 'givenIn') return null
+  if (strategyDrift(view).kind === 'givenIn') return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }
@@ -231,8 +231,8 @@ function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted
       [daemonSetAnnotations.stableRevision]: stable,
       [daemonSetAnnotations.partition]: String(allowance.partition),
       [daemonSetAnnotations.controlInfo]: controlInfo(release.metadata.name, release.metadata.uid),
-      [peerAnnotations.revision]: null,
-      [peerAnnotations.advancedControl]: null,
+      [kruiseAnnotations.revision]: null,
+      [kruiseAnnotations.advancedControl]: null,
       [daemonSetAnnotations.unsettled]: null,
       [daemonSetAnnotations.frozen]: null,
       [TOUCHED_ANNOTATION]: null,

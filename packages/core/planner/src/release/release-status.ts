@@ -68,7 +68,7 @@ function releaseStatus(view: ReleaseView, wanted: Wanted): BatchReleaseStatusPat
     ...base,
     ...failures(view, wanted),
     phase: release.spec.releasePlan.batchPartition === undefined ? 'Finalizing' : record === undefined ? 'Preparing' : 'Progressing',
-    message: `${settlingUntil === null ? batchMessage(progress, state, batch) : settlingMessage(progress, settlingUntil)}${contestNote(view)}`,
+    message: `${settlingUntil === null ? batchMessage(progress, state, batch) : settlingMessage(progress, settlingUntil)}${driftNote(view)}`,
     settlingUntil,
     stableRevision: wanted.stable,
     updateRevision: wanted.allowance.revision,
@@ -158,7 +158,7 @@ function batchMessage(progress: BatchProgress, state: string, batch: number): st
 }
 
 /** G11: that somebody set the strategy back is said for as long as the release lasts. */
-function contestNote({ release }: ReleaseView): string {
+function driftNote({ release }: ReleaseView): string {
   const { contested } = release.status ?? {}
   if (contested === undefined || contested.release !== (release.spec.tranche?.release ?? '')) return ''
   return `; updateStrategy.type was set back ${contested.rounds === 1 ? 'once' : `${contested.rounds} times`} and made OnDelete again`

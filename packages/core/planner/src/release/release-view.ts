@@ -2,7 +2,7 @@ import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import type { MovedTimes } from '@tranche/verdict'
-import type { PeerActivity } from '../peer-activity.ts'
+import type { KruiseActivity } from '../kruise-activity.ts'
 
 /**
  * How the update strategy is taken over.
@@ -28,7 +28,7 @@ export interface ReleaseView {
   readonly otherControl: 'none' | 'exists' | 'vanished'
   readonly strategyScope: StrategyScope
   /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
-  readonly peer: PeerActivity | null
+  readonly kruise: KruiseActivity | null
   /** Which of our fields the API server drops, and what to do; undefined where it keeps them all. */
   readonly schemaGap?: string | undefined
   /** Pods (by uid) that this process has sent release labels for, whose watch has not shown them yet. */

@@ -10,7 +10,7 @@ import { type Discovery, discoverRevisions } from './discover-revisions.ts'
 import { controlledBy, type ReleaseView } from './release-view.ts'
 import { judgementOf } from './judgement.ts'
 import { isStatusOfRelease } from './is-finalized.ts'
-import { isMidSurge, strategyContest } from './strategy-contest.ts'
+import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { leftBehind } from './the-end.ts'
 
 /** What a BatchRelease should allow now, as its spec and the cluster say. */
@@ -28,7 +28,7 @@ const reasonsToStop: readonly ((view: ReleaseView, daemonSet: DaemonSet) => Stop
   deletion,
   foreignControl,
   holdOfRollout,
-  lostContest,
+  driftStop,
   pause,
   failure,
   brokenRules,
@@ -71,10 +71,10 @@ function holdOfRollout({ release }: ReleaseView): Stop | null {
   return hold === undefined ? null : stop(hold.reason, hold.id, hold.message)
 }
 
-function lostContest(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
-  const contest = strategyContest(view)
-  if (contest.kind !== 'givenIn' || isAllUpdated(view, daemonSet)) return null
-  return stop('StrategyContested', String(contest.contested.rounds), contest.message)
+function driftStop(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
+  const drift = strategyDrift(view)
+  if (drift.kind !== 'givenIn' || isAllUpdated(view, daemonSet)) return null
+  return stop('StrategyContested', String(drift.contested.rounds), drift.message)
 }
 
 /** The release finishes, and no node is left: the strategy that others insist on takes no pod any more, and is theirs again at the end. */

@@ -12,9 +12,9 @@ export function isRevisionMissing(view: Pick<RolloutView, 'rollout' | 'daemonSet
 
 /** In place of waiting longer: a change of the DaemonSet makes its controller look again. */
 export function planMissingRevision(view: RolloutView, plan: RolloutPlan): RolloutPlan {
-  const { daemonSet, peer, revisionMissingSinceMs: sinceMs, monotonicMs } = view
+  const { daemonSet, kruise, revisionMissingSinceMs: sinceMs, monotonicMs } = view
   // Beside an active OpenKruise controller nothing of ours acts.
-  if (plan.kind !== 'wait' || peer !== null || daemonSet === undefined || sinceMs === null || sinceMs === undefined) return plan
+  if (plan.kind !== 'wait' || kruise !== null || daemonSet === undefined || sinceMs === null || sinceMs === undefined) return plan
   const leftMs = untilTouchMs(sinceMs, monotonicMs)
   if (leftMs > 0) return { ...plan, recheckAfterMs: Math.min(plan.recheckAfterMs ?? leftMs, leftMs) }
   const patch = touchPatch(daemonSet, view.nowMs)

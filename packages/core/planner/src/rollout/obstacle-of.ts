@@ -1,6 +1,6 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
-import { peerText } from '../peer-activity.ts'
+import { kruiseActiveText } from '../kruise-activity.ts'
 import type { RolloutState, Obstacle } from './rollout-state.ts'
 import { policyObstacle } from './release-policy.ts'
 import { isForeign } from './release-report.ts'
@@ -9,7 +9,7 @@ import type { RolloutView } from './rollout-view.ts'
 /** The first that holds is the one that is told. */
 const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
   foreignRelease,
-  activePeer,
+  activeKruise,
   outdatedDefinitions,
   brokenRules,
   missingWorkload,
@@ -57,8 +57,8 @@ function foreignRelease(view: RolloutView): Obstacle | null {
 }
 
 /** While another controller of DaemonSets acts, nothing of ours does. */
-export function activePeer({ peer }: Pick<RolloutView, 'peer'>): Obstacle | null {
-  return peer === null ? null : { reason: 'PeerActive', message: peerText(peer), recheckAfterMs: peer.activeForMs }
+export function activeKruise({ kruise }: Pick<RolloutView, 'kruise'>): Obstacle | null {
+  return kruise === null ? null : { reason: 'PeerActive', message: kruiseActiveText(kruise), recheckAfterMs: kruise.activeForMs }
 }
 
 function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {

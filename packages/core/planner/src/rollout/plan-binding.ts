@@ -2,7 +2,7 @@ import { type DaemonSet, daemonSetAnnotations, TOUCHED_ANNOTATION } from '@tranc
 import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { controlledBy } from '../release/release-view.ts'
-import { isMidSurge } from '../release/strategy-contest.ts'
+import { isMidSurge } from '../release/strategy-drift.ts'
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import { frozenText } from './frozen-text.ts'
 import { isRevisionMissing } from './missing-revision.ts'

@@ -4,7 +4,7 @@ import { isDaemonSetRef } from '@tranche/validation'
 import { isWithinSteps, overReleaseSpec, releaseSpecFor, sameReleaseSpec } from './release-spec.ts'
 import { stepOfReplacedPlan } from './advance-step.ts'
 import { planMissingRevision } from './missing-revision.ts'
-import { planBesidePeer } from './beside-peer.ts'
+import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './kept-holds.ts'
@@ -49,7 +49,7 @@ function writesRollout(plan: RolloutPlan): boolean {
 
 function decide(view: RolloutView): RolloutPlan {
   if (!isDaemonSetRef(view.rollout.spec.workloadRef)) return planDetach(view) ?? wait('another controller: the workload is no DaemonSet')
-  const beside = planBesidePeer(view)
+  const beside = planYieldToKruise(view)
   if (beside !== null) return beside
   if (view.rollout.metadata.deletionTimestamp !== undefined) return planDeletion(view)
   if (!hasFinalizer(view.rollout)) return { kind: 'setFinalizer', present: true }

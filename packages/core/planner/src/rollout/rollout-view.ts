@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import type { PeerActivity } from '../peer-activity.ts'
+import type { KruiseActivity } from '../kruise-activity.ts'
 import type { PolicyReading } from './release-policy.ts'
 import type { StrategyScope } from '../release/release-view.ts'
 
@@ -31,7 +31,7 @@ export interface RolloutView {
   readonly policy: PolicyReading
   readonly strategyScope: StrategyScope
   /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
-  readonly peer: PeerActivity | null
+  readonly kruise: KruiseActivity | null
   /** Which of our fields the API server drops, and what to do; undefined where it keeps them all. */
   readonly schemaGap?: string | undefined
   /** When this process last wrote the status of this Rollout, on the monotonic clock; null when it has not. */

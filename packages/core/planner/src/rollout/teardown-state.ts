@@ -8,7 +8,7 @@ import { finalisingState } from './finalising-state.ts'
 import { frozenText, nodesLeft } from './frozen-text.ts'
 import { heldState } from './held-state.ts'
 import { heldTemplate, toHeldRevision, withHeld } from './held-revisions.ts'
-import { activePeer, stalledState, unusablePolicy } from './obstacle-of.ts'
+import { activeKruise, stalledState, unusablePolicy } from './obstacle-of.ts'
 import { endsRelease, onDeletePolicy } from './on-delete.ts'
 import { templateToPutBack } from './plan-revert.ts'
 import { failureToSay, standingFailure } from './release-failure.ts'
@@ -81,7 +81,7 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   const state = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
   if (state === null) return null
   // Beside a peer, or without its policy, it is held as any release is, and not frozen for good: that may be for a moment.
-  const obstacle = activePeer(view) ?? unusablePolicy(view)
+  const obstacle = activeKruise(view) ?? unusablePolicy(view)
   return beforeTeardown(obstacle === null ? state : stalledState(before, obstacle))
 }
 

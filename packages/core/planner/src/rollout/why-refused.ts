@@ -62,7 +62,7 @@ function toView({ rollout, release, daemonSet, revisions, fleet, nowMs, monotoni
     others: [],
     policy: { kind: 'none' },
     strategyScope: 'binding',
-    peer: null,
+    kruise: null,
     statusWrittenMs: null,
     nowMs,
     monotonicMs,

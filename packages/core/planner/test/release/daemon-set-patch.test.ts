@@ -68,8 +68,8 @@ describe('takeOverStrategy', () => {
   })
 
   it('never overwrites what is remembered (G11)', () => {
-    const contested = { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy: { type: 'RollingUpdate' } } }
-    expect(takeOverStrategy(contested)).toEqual({ annotations: {}, strategy: 'OnDelete' })
+    const drifted = { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy: { type: 'RollingUpdate' } } }
+    expect(takeOverStrategy(drifted)).toEqual({ annotations: {}, strategy: 'OnDelete' })
     expect(takeOverStrategy(daemonSet)).toEqual({ annotations: {} })
   })
 })

@@ -66,7 +66,7 @@ export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant(
       fleet: fleetOf(cluster),
       otherControl: drawn.control === 'vanished' || drawn.control === 'exists' ? drawn.control : 'none',
       strategyScope: drawn.scope as ReleaseView['strategyScope'],
-      peer: null,
+      kruise: null,
       labelled: new Set(),
       watched: [],
       unclear: drawn.unclear,

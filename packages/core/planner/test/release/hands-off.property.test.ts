@@ -85,5 +85,5 @@ function rolloutViewOf({ view }: GeneratedRelease, change: string): RolloutView 
     status: { phase: 'Healthy', stableRevision: 'old' },
   } as unknown as RolloutView['rollout']
   const without = { former: undefined, release: undefined, others: [rollout], statusWrittenMs: null }
-  return { rollout, daemonSet, revisions, fleet, strategyScope, policy: { kind: 'none' }, peer: null, nowMs, monotonicMs, ...without }
+  return { rollout, daemonSet, revisions, fleet, strategyScope, policy: { kind: 'none' }, kruise: null, nowMs, monotonicMs, ...without }
 }

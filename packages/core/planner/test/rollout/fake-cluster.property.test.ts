@@ -142,7 +142,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         for (const happening of happenings) happen(fake, happening)
         for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: false })
         setBudget(fake, 2)
-        heedContest(fake)
+        declareOnDelete(fake)
         fake.deleteRollout()
         settle(fake, () => checkPromises(fake))
         expect([fake.rollout, fake.release]).toEqual([undefined, undefined])
@@ -238,7 +238,7 @@ function checkPromises(fake: FakeCluster): void {
 }
 
 /** Whoever has set the strategy back more than once sees the message, and declares `OnDelete`. */
-function heedContest(fake: FakeCluster): void {
+function declareOnDelete(fake: FakeCluster): void {
   if (!(daemonSetAnnotations.controlInfo in (fake.daemonSet.metadata.annotations ?? {})) || strategyOf(fake.daemonSet) === 'OnDelete')
     return
   const updateStrategy = { ...fake.daemonSet.spec.updateStrategy, type: 'OnDelete' }
@@ -246,7 +246,7 @@ function heedContest(fake: FakeCluster): void {
 }
 
 function quiesce(fake: FakeCluster): void {
-  heedContest(fake)
+  declareOnDelete(fake)
   for (const name of ['node-0', 'node-1', ...fake.nodes.keys()]) fake.nodes.set(name, { ready: true, bad: false })
   fake.mishap = 'none'
   setBudget(fake, 2)

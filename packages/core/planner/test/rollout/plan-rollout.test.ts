@@ -111,8 +111,8 @@ describe('a Rollout without a release', () => {
 
   it('touches no DaemonSet beside an active OpenKruise controller', () => {
     const fake = healthy()
-    const peer = { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 }
-    const base = { ...fake.rolloutView()!, revisions: [], peer, statusWrittenMs: null }
+    const kruise = { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 }
+    const base = { ...fake.rolloutView()!, revisions: [], kruise, statusWrittenMs: null }
     const rollout = { ...base.rollout, status: statusOf(planRollout(base)) }
     const plan = planRollout({ ...base, rollout, revisionMissingSinceMs: base.monotonicMs - 60_000 })
     expect(plan).toMatchObject({ kind: 'wait' })

@@ -1,13 +1,13 @@
 import type { CanaryStatus, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { type PeerActivity, planBatchRelease, planRollout, type RolloutView } from '@tranche/planner'
+import { type KruiseActivity, planBatchRelease, planRollout, type RolloutView } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { takenOver } from '../../src/rollout/taken-over.ts'
 import { aView } from '../../../../../test/fakes/build-view.ts'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
-const peer: PeerActivity = { lease: 'kruise-rollout/71ddec2c.kruise.io', holder: 'manager-0', activeForMs: 12_000 }
+const kruise: KruiseActivity = { lease: 'kruise-rollout/71ddec2c.kruise.io', holder: 'manager-0', activeForMs: 12_000 }
 const canary: CanaryStatus = {
   observedWorkloadGeneration: 7,
   stableRevision: 'old',
@@ -52,7 +52,7 @@ describe('a status that another controller has left', () => {
 
 describe('a Rollout while another controller is active', () => {
   it('gets three conditions and nothing else where that one has it in hand, once', () => {
-    const view = begunByPeer()
+    const view = startedByKruise()
     const plan = planRollout(view)
     if (plan.kind !== 'writeStatus') throw new Error(plan.kind)
     const { conditions, ...rest } = plan.status
@@ -73,13 +73,13 @@ describe('a Rollout while another controller is active', () => {
     ['that is disabled', (view) => ({ ...view, rollout: { ...view.rollout, spec: { ...view.rollout.spec, disabled: true } } })],
     ['without our finalizer', (view) => edited(view, { finalizers: [] })],
   ])('is left alone as well where it is one %s', (_which, change) => {
-    expect(planRollout(change(begunByPeer())).kind).toBe('writeStatus')
+    expect(planRollout(change(startedByKruise())).kind).toBe('writeStatus')
   })
 
   it('is held where it is ours already', () => {
     const fake = new FakeCluster()
     settle(fake)
-    const plan = planRollout({ ...fake.rolloutView()!, peer })
+    const plan = planRollout({ ...fake.rolloutView()!, kruise })
     expect(plan).toMatchObject({
       kind: 'writeStatus',
       status: { phase: 'Healthy', message: expect.stringContaining('manager-0 renews the Lease') },
@@ -90,14 +90,14 @@ describe('a Rollout while another controller is active', () => {
   it('says so in its first status, and is not bound', () => {
     const fake = new FakeCluster()
     fake.passRollout()
-    const plan = planRollout({ ...fake.rolloutView()!, peer })
+    const plan = planRollout({ ...fake.rolloutView()!, kruise })
     expect(plan).toMatchObject({ kind: 'writeStatus', status: { phase: 'Initial', canaryStatus: { currentStepState: 'Completed' } } })
   })
 })
 
 describe('a BatchRelease that no Rollout of ours has written', () => {
   it.each([
-    ['while another controller is active', { peer }, 12_000],
+    ['while another controller is active', { kruise }, 12_000],
     ['until its Rollout takes it over', {}, null],
   ])('is left alone %s', (_when, fields, recheckAfterMs) => {
     const view = aView({ record: null, view: fields })
@@ -121,13 +121,13 @@ function statusOf(phase: 'Healthy' | 'Progressing'): RolloutStatus {
 }
 
 /** What one pass reads of a Rollout that another controller releases. */
-function begunByPeer(): RolloutView {
+function startedByKruise(): RolloutView {
   const fake = new FakeCluster()
   fake.passRollout()
   const progressing = { type: 'Progressing', status: 'True', reason: 'InRolling', message: 'Rollout is in Progressing' } as const
   const status = { ...statusOf('Progressing'), message: 'Rollout is in step', conditions: [progressing] }
   const view = fake.rolloutView()!
-  return { ...view, peer, rollout: { ...view.rollout, status } }
+  return { ...view, kruise, rollout: { ...view.rollout, status } }
 }
 
 function edited(view: RolloutView, metadata: Partial<Rollout['metadata']>): RolloutView {

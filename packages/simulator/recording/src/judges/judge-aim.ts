@@ -7,14 +7,15 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  * which it was deleted, with both preconditions; and only where the DaemonSet agreed with a record, as far as whoever
  * decided could see.
  */
-export function createAimJudge({ sight, breach }: JudgeParts): Judge {
+export function createAimJudge({ observations, breach }: JudgeParts): Judge {
   return {
     onDeletion(deletion) {
       const { pod, daemonSet, atMs } = deletion
       const report = (text: string): void => breach({ guarantee: 'G4', atMs, node: pod.node, text })
       for (const fault of [faultOfPod(deletion), faultOfRequest(deletion)]) if (fault !== null) report(fault)
       const node = daemonSet.node(pod.node)
-      if (node?.wanted === false && sight.hasSeen(deletion.decision, node.wantedBy)) report('the DaemonSet does not want a pod on the node')
+      if (node?.wanted === false && observations.hasSeen(deletion.decision, node.wantedBy))
+        report('the DaemonSet does not want a pod on the node')
       if (!agreed(deletion)) report(`the DaemonSet did not agree with the record: ${disagreement(deletion)}`)
     },
   }
@@ -23,7 +24,7 @@ export function createAimJudge({ sight, breach }: JudgeParts): Judge {
   function agreed({ daemonSet, decision }: Deletion): boolean {
     const { flight } = daemonSet.orders
     if (flight?.generation === undefined) return true
-    for (const version of daemonSet.possibleVersions(decision, sight)) if (agrees(version, daemonSet)) return true
+    for (const version of daemonSet.possibleVersions(decision, observations)) if (agrees(version, daemonSet)) return true
     return false
   }
 }

@@ -6,13 +6,13 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  * G3: never more nodes run, or will come back on, the ordered revision by our doing than the batch has. Nodes that came to
  * it by other hands count as soon as the watches of whoever decided had told of them.
  */
-export function createBatchJudge({ sight, breach }: JudgeParts): Judge {
+export function createBatchJudge({ observations, breach }: JudgeParts): Judge {
   function countTaken({ daemonSet, pod, decision }: Deletion): number {
     let count = 1
     for (const node of daemonSet.taken) {
       if (node.name === pod.node) continue
       const taken = takenBy(node, daemonSet.orders.revision)
-      if (taken === null || taken.byUs || sight.hasSeen(decision, taken.cause)) count++
+      if (taken === null || taken.byUs || observations.hasSeen(decision, taken.cause)) count++
     }
     return count
   }
@@ -25,7 +25,7 @@ export function createBatchJudge({ sight, breach }: JudgeParts): Judge {
       const report = (text: string): void => breach({ guarantee: 'G3', atMs, node: pod.node, text })
       if (isSilent || partition === undefined) return report('nothing was ordered')
       if (daemonSet.taken.size + 1 <= daemonSet.wanted - partition) return
-      const size = daemonSet.mostWanted(decision, sight) - partition
+      const size = daemonSet.mostWanted(decision, observations) - partition
       const taken = countTaken(deletion)
       if (taken > size) report(`${taken} nodes are taken, ${size} were ordered`)
     },

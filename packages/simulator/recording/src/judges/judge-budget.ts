@@ -1,7 +1,7 @@
 import type { NodeStory } from '../world/node-story.ts'
 import type { RecordedNode, RecordedWrite } from '../recorded-write.ts'
 import { inNodes } from '../world/resolve-limit.ts'
-import type { Cause, Decision } from '../world/sight.ts'
+import type { Cause, Decision } from '../world/observations.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { limitFor } from './limit-for.ts'
@@ -11,7 +11,7 @@ import { limitFor } from './limit-for.ts'
  * pod, and those that are down for another reason of which the watches of whoever decided had told; of the latter, as
  * many that are NotReady, or were so by all that those watches must have told, as the policy exempts do not.
  */
-export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
+export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
   /** By node, what it is and the write that made it so last. */
   const readiness = new Map<string, { readonly ready: string | undefined; readonly by: Cause }>()
 
@@ -21,7 +21,7 @@ export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
     for (const { name } of daemonSet.inFlight) if (name !== pod.node) names.add(name)
     let exempt = mostExempt(deletion)
     for (const node of daemonSet.down) {
-      if (node.name === pod.node || names.has(node.name) || !sight.hasSeen(decision, node.downBy)) continue
+      if (node.name === pod.node || names.has(node.name) || !observations.hasSeen(decision, node.downBy)) continue
       if (isDead(node, decision) && exempt-- > 0) continue
       names.add(node.name)
     }
@@ -30,8 +30,8 @@ export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
 
   function mostExempt({ daemonSet, decision }: Deletion): number {
     let most = 0
-    const wanted = daemonSet.mostWanted(decision, sight)
-    for (const terms of daemonSet.terms.possible(decision, sight))
+    const wanted = daemonSet.mostWanted(decision, observations)
+    for (const terms of daemonSet.terms.possible(decision, observations))
       most = Math.max(most, inNodes(terms?.nodes?.notReady?.exempt ?? 0, wanted))
     return most
   }
@@ -39,7 +39,7 @@ export function createBudgetJudge({ sight, breach }: JudgeParts): Judge {
   function isDead({ name, node }: NodeStory, decision: Decision): boolean {
     if (node?.ready === undefined) return false
     const last = readiness.get(name)
-    return node.ready !== 'True' || (last !== undefined && !sight.hasSeen(decision, last.by))
+    return node.ready !== 'True' || (last !== undefined && !observations.hasSeen(decision, last.by))
   }
 
   function noteReady({ t, rv, o }: RecordedWrite): void {

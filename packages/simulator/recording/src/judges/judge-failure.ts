@@ -1,7 +1,7 @@
 import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
-import type { Cause } from '../world/sight.ts'
+import type { Cause } from '../world/observations.ts'
 import type { RecordedRelease } from '../world/stops.ts'
 import type { RecordedTerms } from '../world/terms.ts'
 import type { Deletion } from '../world/world.ts'
@@ -13,7 +13,7 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  * and only what a container waits for after it has failed: what a clock decides is not looked at. A Rollout that is disabled,
  * or deleted, and comes back changes nothing of that; another revision in between does.
  */
-export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge {
+export function createFailureJudge({ world, observations, breach }: JudgeParts): Judge {
   const failing = new Map<string, Failing>()
   const fair = new Set<string>()
   const accepted = new Map<string, ReadonlySet<string>>()
@@ -25,7 +25,7 @@ export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge 
     const { revision } = daemonSet.orders
     const stable = daemonSet.latest?.annotations?.[STABLE]
     if (revision === undefined || stable === undefined || stable === revision) return
-    for (const terms of daemonSet.terms.possible(deletion.decision, sight)) if (!isBroken(deletion, terms)) return
+    for (const terms of daemonSet.terms.possible(deletion.decision, observations)) if (!isBroken(deletion, terms)) return
     const nodes = failedNodes(deletion, undefined).join(', ')
     breach({ guarantee: 'G9', atMs, node: pod.node, text: `revision ${revision} had failed on ${nodes}, as whoever decided had been told` })
   }
@@ -33,7 +33,7 @@ export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge 
   function isBroken(deletion: Deletion, terms: RecordedTerms | undefined): boolean {
     const { failure } = terms ?? {}
     if (failure?.action === 'Continue') return false
-    const tolerated = inNodes(failure?.maxFailedNodes ?? 0, deletion.daemonSet.mostWanted(deletion.decision, sight))
+    const tolerated = inNodes(failure?.maxFailedNodes ?? 0, deletion.daemonSet.mostWanted(deletion.decision, observations))
     return failedNodes(deletion, terms).length > tolerated
   }
 
@@ -46,7 +46,7 @@ export function createFailureJudge({ world, sight, breach }: JudgeParts): Judge 
         const found = failing.get(uid)
         if (ended !== null || last.hash !== daemonSet.orders.revision || found === undefined) continue
         if (terms?.failure?.ignoreReasons?.includes(found.reason) === true || found.cause.t <= (retried.get(key)?.t ?? 0)) continue
-        if (sight.hasSeen(decision, found.cause)) names.push(name)
+        if (observations.hasSeen(decision, found.cause)) names.push(name)
       }
     }
     return names

@@ -7,12 +7,12 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
  * The node rules of a policy, as whoever decided may have seen them. G3: no pod is deleted on a node that is excluded, or
  * that the steps so far do not take. G1: no more nodes of one kind are in flight than the policy lets be down at a time.
  */
-export function createNodeRulesJudge({ sight, breach }: JudgeParts): Judge {
+export function createNodeRulesJudge({ observations, breach }: JudgeParts): Judge {
   return {
     onDeletion(deletion) {
       const { daemonSet, decision, pod, atMs } = deletion
       let first: Fault | undefined
-      for (const terms of daemonSet.terms.possible(decision, sight)) {
+      for (const terms of daemonSet.terms.possible(decision, observations)) {
         const fault = terms?.nodes === undefined ? null : faultOf(deletion, terms.nodes)
         if (fault === null) return
         first ??= fault

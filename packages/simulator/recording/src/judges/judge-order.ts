@@ -2,7 +2,7 @@ import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
-import type { Decision } from '../world/sight.ts'
+import type { Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
@@ -20,7 +20,7 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  * no choice. Nodes whose readiness or place the
  * writer may have seen otherwise are left out.
  */
-export function createOrderJudge({ world, sight, breach, query }: JudgeParts): Judge {
+export function createOrderJudge({ world, observations, breach, query }: JudgeParts): Judge {
   const versions = new Map<string, Version[]>()
   /** Of each writer, the moment of its last write. */
   const lastWriteMs = new Map<string, number>()
@@ -28,11 +28,11 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
   function judgeAppend(write: RecordedWrite, story: DaemonSetStory, next: RecordedFlight): void {
     const known = new Set((story.orders.flight?.permits ?? []).map(idOf))
     const appended = (next.permits ?? []).filter((permit) => !known.has(idOf(permit)))
-    const decision = sight.decisionOf(write)
+    const decision = observations.decisionOf(write)
     if (appended.length === 0 || story.orders.flight?.state !== 'open' || decision.atMs < (write.sent ?? write.t)) return
     let first: string | undefined
-    for (const terms of new Set(story.terms.possible(decision, sight))) {
-      for (const position of sight.positions(decision, 'pods') ?? []) {
+    for (const terms of new Set(story.terms.possible(decision, observations))) {
+      for (const position of observations.positions(decision, 'pods') ?? []) {
         const fault = faultOf(story, next, appended, { decision, position, rules: terms?.nodes ?? {} })
         if (fault === null) return
         first ??= fault
@@ -78,10 +78,10 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
     for (const { name, pods, wanted } of story.nodes())
       for (const { rv, last, ended } of pods.values()) {
         const isDown = ended === null && !last.ready
-        if (wanted && !names.has(name) && (isDown || !sight.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' })))
+        if (wanted && !names.has(name) && (isDown || !observations.hasSeen(decision, { t: Number.POSITIVE_INFINITY, rv, of: 'pods' })))
           names.add(name)
       }
-    return names.size >= Math.min(next.limit, story.mostDeclared(decision, sight))
+    return names.size >= Math.min(next.limit, story.mostDeclared(decision, observations))
   }
 
   /**
@@ -89,11 +89,11 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
    * have had in its view, whatever the record's generation says, and from when its watch told of the pod as Ready.
    */
   function looksUp(story: DaemonSetStory, { pods }: NodeStory, decision: Decision): boolean {
-    const seconds = [...story.possibleVersions(decision, sight)].map(({ minReadySeconds = 0 }) => minReadySeconds)
+    const seconds = [...story.possibleVersions(decision, observations)].map(({ minReadySeconds = 0 }) => minReadySeconds)
     const neededMs = 1_000 * Math.max(0, ...seconds)
     return [...pods.values()].some(({ ended, readyRv }) => {
       if (ended !== null || readyRv === null) return false
-      const deliveredMs = sight.deliveredAtMs(decision.actor, { t: Number.POSITIVE_INFINITY, rv: readyRv, of: 'pods' })
+      const deliveredMs = observations.deliveredAtMs(decision.actor, { t: Number.POSITIVE_INFINITY, rv: readyRv, of: 'pods' })
       return deliveredMs + neededMs <= decision.atMs
     })
   }
@@ -110,14 +110,14 @@ export function createOrderJudge({ world, sight, breach, query }: JudgeParts): J
   function isSureOf(story: DaemonSetStory, name: string, decision: Decision): boolean {
     const node = story.node(name)
     const changed = nodeChanged.get(name)
-    return node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || sight.hasSeen(decision, changed))
+    return node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || observations.hasSeen(decision, changed))
   }
 
   /** Surely NotReady, with a kubelet that does not answer or a pod of the stable revision. */
   function isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
     const ready = story.node(name)?.node?.ready
     const changed = nodeChanged.get(name)
-    if (changed === undefined || !sight.hasSeen(decision, changed)) return false
+    if (changed === undefined || !observations.hasSeen(decision, changed)) return false
     return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === story.latest?.annotations?.[STABLE])
   }
 

@@ -1,12 +1,12 @@
 import type { JudgeQuery, RecordedGuarantee } from '../breach.ts'
 import type { RecordedWrite } from '../recorded-write.ts'
-import type { Sight } from '../world/sight.ts'
+import type { Observations } from '../world/observations.ts'
 import type { Deletion, World } from '../world/world.ts'
 
 /** What a judge looks with, and whom it tells. */
 export interface JudgeParts {
   readonly world: World
-  readonly sight: Sight
+  readonly observations: Observations
   readonly query: JudgeQuery
   readonly breach: (breach: {
     readonly guarantee: RecordedGuarantee

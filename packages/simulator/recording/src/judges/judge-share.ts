@@ -16,7 +16,7 @@ import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf
  * No step binds the way back to the template that ran on every node before, or with which the DaemonSet was created: that is a rollback, which
  * is fast. A template that was there earlier is released in steps as a new one is. A BatchRelease by hand is bound by its own batches.
  */
-export function createShareJudge({ world, sight, breach, query }: JudgeParts): Judge {
+export function createShareJudge({ world, observations, breach, query }: JudgeParts): Judge {
   const shares = new Map<string, Share>()
 
   function shareOf(namespace: string | undefined, name: string): Share {
@@ -129,7 +129,7 @@ export function createShareJudge({ world, sight, breach, query }: JudgeParts): J
     onDeletion({ daemonSet, pod, atMs, decision }) {
       const { revision } = daemonSet.orders
       const [rollout] = world.rolloutsOf(daemonSet)
-      const wanted = daemonSet.mostWanted(decision, sight)
+      const wanted = daemonSet.mostWanted(decision, observations)
       const granted = rollout === undefined ? byHand(shareOf(daemonSet.namespace, daemonSet.name).plan) : bySteps(daemonSet, rollout, atMs)
       if (granted === null) return
       const most = Math.min(wanted, Math.max(0, ...granted.shares.map((share) => inNodes(share, wanted))))

@@ -3,7 +3,7 @@ import { isWanted } from './eligibility.ts'
 import { createNodeStory, isAvailable, isOld, type NodeStory, type PodStory } from './node-story.ts'
 import { createOrders, type Orders, type RecordedFlight } from './orders.ts'
 import { inNodes, resolveLimit } from './resolve-limit.ts'
-import type { Cause, Decision, Sight } from './sight.ts'
+import type { Cause, Decision, Observations } from './observations.ts'
 import type { RecordedTerms } from './terms.ts'
 import { createVersions, type Versions } from './versions.ts'
 
@@ -73,28 +73,28 @@ export class DaemonSetStory {
   }
 
   /** @returns the most nodes that whoever decided may have taken for wanted */
-  mostWanted(decision: Decision, sight: Sight): number {
+  mostWanted(decision: Decision, observations: Observations): number {
     let unseen = 0
-    for (let at = this.#left.length - 1; at >= 0 && !sight.hasSeen(decision, this.#left[at]!); at--) unseen++
+    for (let at = this.#left.length - 1; at >= 0 && !observations.hasSeen(decision, this.#left[at]!); at--) unseen++
     return this.#wanted + unseen
   }
 
   /** @returns the versions that whoever decided may have had before them, oldest first */
-  *possibleVersions(decision: Decision, sight: Sight): Iterable<RecordedDaemonSet> {
+  *possibleVersions(decision: Decision, observations: Observations): Iterable<RecordedDaemonSet> {
     for (let at = this.versions.length - 1; at >= 0; at--) {
       const { cause, o } = this.versions[at]!
       if (o !== undefined) yield o
-      if (sight.hasSeen(decision, cause)) return
+      if (observations.hasSeen(decision, cause)) return
     }
   }
 
   /** @returns the largest `maxUnavailable` in nodes, of policy or DaemonSet, that whoever decided may have taken for declared */
-  mostDeclared(decision: Decision, sight: Sight): number {
-    const wanted = this.mostWanted(decision, sight)
+  mostDeclared(decision: Decision, observations: Observations): number {
+    const wanted = this.mostWanted(decision, observations)
     let most = 0
-    for (const terms of this.terms.possible(decision, sight)) {
+    for (const terms of this.terms.possible(decision, observations)) {
       if (terms?.maxUnavailable !== undefined) most = Math.max(most, inNodes(terms.maxUnavailable, wanted))
-      else for (const { strategy } of this.possibleVersions(decision, sight)) most = Math.max(most, resolveLimit(strategy, wanted))
+      else for (const { strategy } of this.possibleVersions(decision, observations)) most = Math.max(most, resolveLimit(strategy, wanted))
     }
     return most
   }
@@ -175,10 +175,10 @@ export class DaemonSetStory {
   }
 
   /** Takes over a record, for nodes and pods too. @param writer who decided it, and when: what they could not know is not held against them */
-  followRecord(flight: RecordedFlight | undefined, nowMs: number, writer: Decision, sight: Sight): void {
-    this.orders.followRecord(flight, nowMs, this.mostDeclared(writer, sight))
+  followRecord(flight: RecordedFlight | undefined, nowMs: number, writer: Decision, observations: Observations): void {
+    this.orders.followRecord(flight, nowMs, this.mostDeclared(writer, observations))
     for (const [node, pods] of this.#lost)
-      if (pods.some(({ uid, by }) => this.orders.isPermitted(uid) && !sight.hasSeen(writer, by))) this.robbed.add(node)
+      if (pods.some(({ uid, by }) => this.orders.isPermitted(uid) && !observations.hasSeen(writer, by))) this.robbed.add(node)
     this.#followOrders(nowMs)
   }
 

@@ -1,5 +1,5 @@
 import type { RecordedNode, RecordedPod } from '../recorded-write.ts'
-import type { Cause } from './sight.ts'
+import type { Cause } from './observations.ts'
 
 /** One pod, from its first write on. */
 export interface PodStory {

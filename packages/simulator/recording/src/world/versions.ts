@@ -1,11 +1,11 @@
-import type { Cause, Decision, Sight } from './sight.ts'
+import type { Cause, Decision, Observations } from './observations.ts'
 
 /** Every version of something, oldest first. */
 export interface Versions<T> {
   readonly latest: T | undefined
   push(cause: Cause, value: T | undefined): void
   /** @returns the versions that whoever decided may have had before them, newest first; undefined where there may have been none */
-  possible(decision: Decision, sight: Sight): Iterable<T | undefined>
+  possible(decision: Decision, observations: Observations): Iterable<T | undefined>
 }
 
 /** Begins with none. */
@@ -16,11 +16,11 @@ export function createVersions<T>(): Versions<T> {
       return versions.at(-1)?.value
     },
     push: (cause, value) => void versions.push({ cause, value }),
-    *possible(decision, sight) {
+    *possible(decision, observations) {
       for (let at = versions.length - 1; at >= 0; at--) {
         const { cause, value } = versions[at]!
         yield value
-        if (sight.hasSeen(decision, cause)) return
+        if (observations.hasSeen(decision, cause)) return
       }
       yield undefined
     },

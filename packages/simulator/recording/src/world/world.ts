@@ -1,7 +1,7 @@
 import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../recorded-write.ts'
 import { DaemonSetStory } from './daemon-set-story.ts'
 import type { PodStory } from './node-story.ts'
-import type { Decision, Sight } from './sight.ts'
+import type { Decision, Observations } from './observations.ts'
 import { createStops, type RecordedRelease, type RecordedRollout, type Stops } from './stops.ts'
 
 /** A deletion that the server has accepted, before it is applied to the story. */
@@ -38,7 +38,7 @@ export interface World {
 }
 
 /** Begins with an empty cluster. @param isOurs whose deletions are ours */
-export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): World {
+export function createWorld(isOurs: (actor: string) => boolean, observations: Observations): World {
   const nodes = new Map<string, RecordedNode>()
   const stories = new Map<string, DaemonSetStory>()
   const stops = new Map<DaemonSetStory, Stops>()
@@ -93,7 +93,7 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
       story.terms.push({ t: write.t, rv: write.rv, of: 'batchreleases' }, terms)
     const flight = write.type === 'DELETED' ? undefined : status?.flight
     if (flight === story.orders.flight) return
-    story.followRecord(flight, write.t, sight.decisionOf(write), sight)
+    story.followRecord(flight, write.t, observations.decisionOf(write), observations)
   }
 
   return {
@@ -106,7 +106,7 @@ export function createWorld(isOurs: (actor: string) => boolean, sight: Sight): W
       if (isRest(write, pod)) return null
       daemonSet.advance(write.t)
       const permittedMs = daemonSet.orders.permittedAt(uid, pod.rv)
-      return { write, atMs: write.t, decision: sight.decisionOf(write), daemonSet, stops: stops.get(daemonSet)!, pod, permittedMs }
+      return { write, atMs: write.t, decision: observations.decisionOf(write), daemonSet, stops: stops.get(daemonSet)!, pod, permittedMs }
     },
     before: (write) => objects.get(keyOf(write))?.o,
     apply(write) {

@@ -143,18 +143,29 @@ export type ActionResult = Frozen<z.infer<typeof actionResultSchema>>
 export type RecordedAction = Frozen<z.infer<typeof recordedActionSchema>>
 
 /** What can be done to a release by writing to its objects past us. `template` is another pod template. */
-export const seenTypes = ['pause', 'resume', 'approve', 'jump', 'promote', 'abort', 'retry', 'disable', 'enable', 'template'] as const
-/** @see seenTypes */
-export type SeenType = (typeof seenTypes)[number]
+export const observedChangeTypes = [
+  'pause',
+  'resume',
+  'approve',
+  'jump',
+  'promote',
+  'abort',
+  'retry',
+  'disable',
+  'enable',
+  'template',
+] as const
+/** @see observedChangeTypes */
+export type ObservedChangeType = (typeof observedChangeTypes)[number]
 
 /** Longest reason that is kept of what was written past us, in characters. */
-export const SEEN_REASON_MAX = 256
+export const OBSERVED_REASON_MAX = 256
 
 /** A change that was written past Tranche, and so is not on the record of actions. */
-export const seenActionSchema = z
+export const observedChangeSchema = z
   .object({
     id: z.string(),
-    type: z.enum(seenTypes),
+    type: z.enum(observedChangeTypes),
     manager: z.string().optional().meta({
       description: 'Program that wrote it, as the API server names it (`managedFields`): no user. Absent where it names none.',
     }),
@@ -164,12 +175,12 @@ export const seenActionSchema = z
       .string()
       .optional()
       .meta({
-        description: `Why, as the annotation \`tranche.dev/action\` says, cut after ${SEEN_REASON_MAX} characters: nobody has checked who says it.`,
+        description: `Why, as the annotation \`tranche.dev/action\` says, cut after ${OBSERVED_REASON_MAX} characters: nobody has checked who says it.`,
       }),
   })
-  .meta({ id: 'SeenAction' })
-/** @see seenActionSchema */
-export type SeenAction = Frozen<z.infer<typeof seenActionSchema>>
+  .meta({ id: 'ObservedChange' })
+/** @see observedChangeSchema */
+export type ObservedChange = Frozen<z.infer<typeof observedChangeSchema>>
 
 /** A Rollout in full. */
 export const rolloutReportSchema = rolloutSummarySchema
@@ -298,7 +309,7 @@ export const historyReportSchema = z
     heldRevisions: z.array(heldRevisionSchema),
     releases: z.array(releaseReportSchema).optional().meta({ description: 'The latest releases, newest first, at most ten.' }),
     actions: z.array(recordedActionSchema.extend(actionResultSchema.shape)).meta({ description: 'Newest first, at most sixteen.' }),
-    seenActions: z.array(seenActionSchema).meta({ description: 'What was written past us; newest first, at most sixteen.' }),
+    seenActions: z.array(observedChangeSchema).meta({ description: 'What was written past us; newest first, at most sixteen.' }),
     rolloutHidden: z.boolean().optional().meta({
       description: 'Of a DaemonSet: true where it names a Rollout that the caller may not get; what stands on that is left out.',
     }),

@@ -1,0 +1,186 @@
+import type { Rollout, ObservedChange } from '@tranche/api-schema'
+import type { Clock, Timer } from '@tranche/clock'
+import { isAppError } from '@tranche/errors'
+import {
+  createKubeClient,
+  createReflector,
+  isNotFound,
+  joinReflectors,
+  type KubeClient,
+  onServerClock,
+  type Reflector,
+  type ReflectorOptions,
+  type ResourcePath,
+  resourcePaths,
+} from '@tranche/kube-client'
+import {
+  type DaemonSet,
+  daemonSetAnnotations,
+  fieldManagers,
+  type KubeObject,
+  parseKey,
+  OBSERVED_CHANGES_ANNOTATION,
+} from '@tranche/kube-types'
+import { type Logger, silentLogger } from '@tranche/log'
+import type { Exchange } from '@tranche/wire'
+import { observedChangesOf, withObservedChanges } from '@tranche/actions'
+import { patchOrConflict } from '../patch-or-conflict.ts'
+import { type ObservedVersion, observeDaemonSet, observeRollout } from './observed-version.ts'
+
+/** What a witness is given. */
+export interface ChangeObserverOptions {
+  /** Its answers, watches too, have `metadata.managedFields`. */
+  readonly exchange: Exchange
+  /** Carries watches. @default exchange */
+  readonly watchExchange?: Exchange
+  readonly clock: Clock
+  readonly log: Logger
+  /** Whose Rollouts are looked at, at least one. @default every namespace */
+  readonly namespaces?: readonly string[]
+  /** Asked before each write; what was seen meanwhile is kept for as long as it may take until another process leads. */
+  readonly mayWrite: () => boolean
+  /** Decides the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** A version to name in the user agent. @default 0.1.0 */
+  readonly version?: string
+}
+
+/** What runs until it is stopped. */
+export interface RunningChangeObserver {
+  stop(): Promise<void>
+}
+
+/** So long after it was seen something is put on the record, in milliseconds: the controller's own write comes first. */
+const WRITE_AFTER_MS = 1_000
+/** What could not be written for so long is let go, in milliseconds. */
+const KEPT_MS = 60_000
+
+/**
+ * Puts on the record of a Rollout what is done to its release past us, by the names that the API server gives of who did: they stand
+ * in the object for no longer than until somebody else writes the same field. What happens while nobody watches is not seen.
+ */
+export function startChangeObserver(given: ChangeObserverOptions): RunningChangeObserver {
+  const options = onServerClock(given)
+  const { clock, seed = 0, version = '0.1.0', mayWrite } = options
+  const log = options.log.child({ program: fieldManagers.controller })
+  const { exchange, watchExchange = exchange } = options
+  const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.controller}/${version}` })
+  const ending = new AbortController()
+  const unwritten = new Map<string, readonly Unwritten[]>()
+  let timer: Timer | undefined
+  let writing = Promise.resolve()
+
+  function look<O extends KubeObject>(resource: ResourcePath, kept: Kept<O>): void {
+    const versions = reflectorFor({ ...options, client, seed }, resource, kept)
+    versions.subscribe({ onChange: (_key, _previous, observed) => observed && keep(observed) })
+    versions
+      .start(ending.signal)
+      .catch((error: unknown) => log.error({ resource: resource.plural, err: error }, 'stopped observing actions by other programs'))
+  }
+
+  function keep({ rollout, daemonSet, actions }: ObservedVersion): void {
+    if (actions.length === 0) return
+    const observedAt = new Date(clock.nowMs()).toISOString()
+    const more = actions.map((action) => ({ action: { ...action, at: observedAt }, daemonSet }))
+    unwritten.set(rollout, [...(unwritten.get(rollout) ?? []), ...more])
+    timer ??= clock.setTimer(WRITE_AFTER_MS, write)
+  }
+
+  function write(): void {
+    writing = writeAll().then(() => {
+      timer = unwritten.size > 0 && !ending.signal.aborted ? clock.setTimer(WRITE_AFTER_MS, write) : undefined
+    })
+  }
+
+  async function writeAll(): Promise<void> {
+    for (const [rollout, actions] of unwritten) {
+      const isDone = mayWrite() && (await isWritten({ client, log, signal: ending.signal }, rollout, actions))
+      const left = isDone ? (unwritten.get(rollout) ?? []).slice(actions.length) : (unwritten.get(rollout) ?? []).filter(isFresh)
+      if (left.length > 0) unwritten.set(rollout, left)
+      else unwritten.delete(rollout)
+    }
+  }
+
+  const isFresh = ({ action }: Unwritten): boolean => clock.nowMs() - Date.parse(action.at) < KEPT_MS
+
+  look<Rollout>(resourcePaths.rollouts, { transform: observeRollout })
+  look<DaemonSet>(resourcePaths.daemonSets, { transform: observeDaemonSet, mark: daemonSetAnnotations.rollout })
+  return {
+    async stop() {
+      timer?.cancel()
+      ending.abort(new Error('the controller stops'))
+      await writing
+    },
+  }
+}
+
+interface Unwritten {
+  readonly action: ObservedChange
+  /** @see ObservedVersion.daemonSet */
+  readonly daemonSet: string | undefined
+}
+
+interface Watching extends Pick<ChangeObserverOptions, 'clock' | 'namespaces'> {
+  readonly client: KubeClient
+  readonly seed: number
+}
+
+type Kept<O extends KubeObject> = Pick<ReflectorOptions<ObservedVersion, O>, 'transform' | 'mark'>
+
+/** Faults of these watches are told by those that the controller has of the same objects. */
+function reflectorFor<O extends KubeObject>(
+  { client, clock, seed, namespaces }: Watching,
+  resource: ResourcePath,
+  kept: Kept<O>,
+): Reflector<ObservedVersion> {
+  const watch = (scope: { readonly namespace?: string }): Reflector<ObservedVersion> =>
+    createReflector<ObservedVersion, O>({ client, clock, seed, log: silentLogger, resource, scope, ...kept })
+  if (namespaces === undefined) return watch({})
+  return joinReflectors(new Map(namespaces.map((namespace) => [namespace, watch({ namespace })])))
+}
+
+interface Writing {
+  readonly client: KubeClient
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/**
+ * @returns whether nothing is left to be written: what a leader before us has written need not be again, nor what has gone; what was done
+ *   to a DaemonSet that is not the one of the Rollout is none of its business
+ */
+async function isWritten({ client, log, signal }: Writing, key: string, actions: readonly Unwritten[]): Promise<boolean> {
+  try {
+    const rollout = await client.get<Rollout>(resourcePaths.rollouts, parseKey(key), { signal })
+    const known = new Set(observedChangesOf(rollout).map(({ id }) => id))
+    const { name } = rollout.spec.workloadRef
+    const its = actions.filter(({ daemonSet = name }) => daemonSet === name)
+    const missing = its.map(({ action }) => action).filter(({ id }) => !known.has(id))
+    if (missing.length === 0) return true
+    await patchOrConflict(client, resourcePaths.rollouts, rollout, observedChangesPatch(rollout, missing), { signal })
+    for (const { type, manager, step, reason } of missing)
+      log.info({ rollout: key, action: type, actor: manager, step, why: reason }, 'recorded action by another program')
+    return true
+  } catch (error) {
+    if (isNotFound(error) || signal.aborted) return true
+    // A conflict is how writes go when others write too; it is tried again in a moment.
+    const level = isAppError(error) && error.code === 'WRITE_CONFLICT' ? 'debug' : 'warn'
+    log[level]({ rollout: key, err: error }, 'could not record actions by other programs')
+    return false
+  }
+}
+
+/** Tests what it replaces and, but for the first time, nothing more: it need not wait for whoever else writes the object. */
+function observedChangesPatch({ metadata }: Rollout, missing: readonly ObservedChange[]): Parameters<typeof patchOrConflict>[3] {
+  const { uid, annotations, resourceVersion } = metadata
+  const path = `/metadata/annotations/${OBSERVED_CHANGES_ANNOTATION.replace('/', '~1')}`
+  const before = annotations?.[OBSERVED_CHANGES_ANNOTATION]
+  const value = withObservedChanges({ metadata }, missing)
+  return [
+    { op: 'test', path: '/metadata/uid', value: uid },
+    before === undefined ? { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion } : { op: 'test', path, value: before },
+    ...(annotations === undefined
+      ? [{ op: 'add', path: '/metadata/annotations', value: { [OBSERVED_CHANGES_ANNOTATION]: value } } as const]
+      : [{ op: 'add', path, value } as const]),
+  ]
+}

@@ -1,0 +1,213 @@
+import type { Clock } from '@tranche/clock'
+import { Agent, type Dispatcher, request as send } from 'undici'
+import { AddressRefused, lookupOutside, type Resolve } from './address-rule.ts'
+import { type HostRule, isHostAllowed } from './host-rule.ts'
+import { readBounded } from './read-bounded.ts'
+import { createSemaphore, type Semaphore } from './semaphore.ts'
+
+/** One request to a server that a policy names. */
+export interface EgressRequest {
+  /** `http:` or `https:`, without a user or password in it. */
+  readonly url: string
+  readonly method: 'GET' | 'POST' | 'PUT'
+  /** Sent wherever a redirect leads. Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent to the origin of `url` alone, as tokens and passwords must be. Lower-case names; they win over `headers`. */
+  readonly privateHeaders?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** From now until the last byte of the answer, redirects included. Milliseconds, above 0. */
+  readonly timeoutMs: number
+}
+
+/** Why there is no answer. */
+export type EgressFailure = 'InvalidUrl' | 'HostNotAllowed' | 'TooManyRedirects' | 'Timeout' | 'TooLarge' | 'Unreachable'
+
+/** What came of a request. Whatever the status is, it is an answer. */
+export type EgressResult =
+  | { readonly kind: 'answered'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
+  /** `message` is for a person, with the fix where there is one; it names hosts, and never a path, a query or a header. */
+  | { readonly kind: 'failed'; readonly reason: EgressFailure; readonly message: string }
+
+/** Sends requests out of the cluster. */
+export interface EgressClient {
+  /** @throws the signal's reason once it aborts, and nothing else */
+  send(request: EgressRequest, signal: AbortSignal): Promise<EgressResult>
+  /** @returns whether its host may be asked; what is no URL may not */
+  allows(url: string): boolean
+  /** Breaks what is in flight and closes all connections. */
+  close(): Promise<void>
+}
+
+/** What outgoing requests are bound to. */
+export interface EgressClientOptions {
+  readonly clock: Clock
+  /** Hosts that may be asked; without any, none may. */
+  readonly allowHosts: readonly HostRule[]
+  /** Value of the header user-agent. */
+  readonly userAgent: string
+  /** Resolves names. @default the system's */
+  readonly resolve?: Resolve
+}
+
+/** The longest body that is read, in bytes. */
+export const MAX_ANSWER_BYTES = 1024 * 1024
+/** How many redirects are followed. */
+export const MAX_REDIRECTS = 3
+
+/** So much of a body is read whoever else is answered at the time, in bytes. */
+const FREE_BYTES = 64 * 1024
+/** Longer answers are read so many at a time, to bound what all of them take. */
+const LONG_ANSWERS = 16
+/** Connections to one origin at a time; more requests wait. */
+const CONNECTIONS = 8
+/** How long an unused connection is kept, in milliseconds. */
+const KEEP_ALIVE_MS = 10_000
+
+/**
+ * Requests leave only for hosts that the installation allows, also by redirects, of which at most three are followed: by GET
+ * any, by others those that keep method and body (307, 308). A name leads to no address of this machine or its cloud. No proxy is asked, whatever the environment says.
+ */
+export function createEgressClient({ clock, allowHosts, userAgent, resolve }: EgressClientOptions): EgressClient {
+  const connect = { lookup: lookupOutside(allowHosts, resolve) }
+  const agent = new Agent({ connect, connections: CONNECTIONS, keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 0, bodyTimeout: 0 })
+  const semaphore = createSemaphore(LONG_ANSWERS)
+  return {
+    async send(request, signal) {
+      signal.throwIfAborted()
+      const ending = new AbortController()
+      const onAbort = (): void => ending.abort(signal.reason)
+      signal.addEventListener('abort', onAbort, { once: true })
+      let isLate = false
+      const timer = clock.setTimer(request.timeoutMs, () => {
+        isLate = true
+        ending.abort()
+      })
+      try {
+        return await follow(request, { agent, semaphore, allowHosts, userAgent, signal: ending.signal })
+      } catch (error) {
+        signal.throwIfAborted()
+        return isLate ? failed('Timeout', `${hostOf(request)} did not answer within ${request.timeoutMs} ms`) : unreachable(error, request)
+      } finally {
+        timer.cancel()
+        signal.removeEventListener('abort', onAbort)
+      }
+    },
+    allows: (url) => URL.canParse(url) && isHostAllowed(new URL(url), allowHosts),
+    close: () => agent.destroy(),
+  }
+}
+
+interface Sending {
+  readonly agent: Agent
+  readonly semaphore: Semaphore
+  readonly allowHosts: readonly HostRule[]
+  readonly userAgent: string
+  readonly signal: AbortSignal
+}
+
+async function follow(request: EgressRequest, sending: Sending): Promise<EgressResult> {
+  const first = toUrl(request.url)
+  if (typeof first === 'string') return failed('InvalidUrl', first)
+  let url = first
+  for (let redirects = 0; ; redirects++) {
+    if (!isHostAllowed(url, sending.allowHosts)) return failed('HostNotAllowed', notAllowedText(url, redirects))
+    const answer = await attempt(request, url, { ...sending, isFirstOrigin: url.origin === first.origin })
+    const target = redirectOf(answer, request.method)
+    if (target === null) return read(answer, url, sending)
+    await answer.body.dump()
+    if (redirects === MAX_REDIRECTS) return failed('TooManyRedirects', `${first.host} redirects more than ${MAX_REDIRECTS} times`)
+    const next = toUrl(target, url.href)
+    if (typeof next === 'string') return failed('InvalidUrl', `${url.host} redirects to what cannot be asked: ${next}`)
+    url = next
+  }
+}
+
+interface Attempt extends Sending {
+  readonly isFirstOrigin: boolean
+}
+
+/** A kept connection may be closed by the server just as it is used again: then, and by GET alone, it is tried once more. */
+async function attempt(request: EgressRequest, url: URL, sending: Attempt): Promise<Dispatcher.ResponseData> {
+  try {
+    return await attemptOnce(request, url, sending)
+  } catch (error) {
+    if (request.method !== 'GET' || sending.signal.aborted || !isBroken(error)) throw error
+    return attemptOnce(request, url, sending)
+  }
+}
+
+function isBroken(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && (error.code === 'UND_ERR_SOCKET' || error.code === 'ECONNRESET' || error.code === 'EPIPE')
+  )
+}
+
+function attemptOnce(
+  request: EgressRequest,
+  url: URL,
+  { agent, userAgent, signal, isFirstOrigin }: Attempt,
+): Promise<Dispatcher.ResponseData> {
+  const headers = { 'user-agent': userAgent, ...request.headers, ...(isFirstOrigin && request.privateHeaders) }
+  return send(url, { dispatcher: agent, method: request.method, headers, body: request.body ?? null, signal })
+}
+
+/** Where the answer sends us on; null where it is one itself. */
+function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, method: string): string | null {
+  const kept = statusCode === 307 || statusCode === 308
+  const followed = kept || (method === 'GET' && (statusCode === 301 || statusCode === 302 || statusCode === 303))
+  const { location } = headers
+  return followed && typeof location === 'string' ? location : null
+}
+
+async function read(answer: Dispatcher.ResponseData, url: URL, { semaphore, signal }: Sending): Promise<EgressResult> {
+  const body = await readBounded(answer.body, { maxBytes: MAX_ANSWER_BYTES, freeBytes: FREE_BYTES, semaphore, signal })
+  if (body === null) return failed('TooLarge', `${url.host} answers with more than ${MAX_ANSWER_BYTES} bytes`)
+  return { kind: 'answered', status: answer.statusCode, headers: singleValues(answer.headers), body }
+}
+
+function toUrl(text: string, base?: string): URL | string {
+  if (!URL.canParse(text, base)) return 'it is no URL'
+  const url = new URL(text, base)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `its scheme is ${url.protocol.slice(0, -1)}; write http or https`
+  if (url.username !== '' || url.password !== '') return 'it has a user or a password in it; write a header whose value stands in a Secret'
+  return url
+}
+
+function notAllowedText({ host }: URL, redirects: number): string {
+  const how = redirects === 0 ? `${host} may not be asked` : `a redirect leads to ${host}, which may not be asked`
+  return `${how}; whoever runs the controller allows it with --allow-host`
+}
+
+function unreachable(error: unknown, request: EgressRequest): EgressResult {
+  const refused = refusalOf(error)
+  if (refused !== undefined) return failed('HostNotAllowed', refused.message)
+  return failed('Unreachable', `${hostOf(request)} cannot be reached: ${reasonOf(error)}`)
+}
+
+function refusalOf(error: unknown): AddressRefused | undefined {
+  if (error instanceof AggregateError) return error.errors.find((one) => one instanceof AddressRefused)
+  return error instanceof AddressRefused ? error : undefined
+}
+
+function hostOf({ url }: EgressRequest): string {
+  return new URL(url).host
+}
+
+/** What of the error says nothing of the request: its code, and the words of the socket. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the connection broke'
+  const code = 'code' in error ? String(error.code) : error.name
+  const ofTls = /SSL routines:[^:]*:([^:]+)/.exec(error.message)?.[1]
+  if (ofTls !== undefined) return `TLS fails: ${ofTls}`
+  // Behind a semicolon Node.js says what users of it could try.
+  const [said = ''] = error.message.split(/[;\n]/, 1)
+  return /^connect |getaddrinfo|certificate|other side closed|socket|TLS|SSL/i.test(said) ? said : code
+}
+
+function failed(reason: EgressFailure, message: string): EgressResult {
+  return { kind: 'failed', reason, message }
+}
+
+function singleValues(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]))
+}

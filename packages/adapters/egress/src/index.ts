@@ -1,0 +1,13 @@
+export type { Resolve } from './address-rule.ts'
+export { type HostRule, isHostAllowed, parseHostRule } from './host-rule.ts'
+export {
+  createEgressClient,
+  MAX_ANSWER_BYTES,
+  MAX_REDIRECTS,
+  type EgressClient,
+  type EgressFailure,
+  type EgressClientOptions,
+  type EgressRequest,
+  type EgressResult,
+} from './egress-client.ts'
+export type { SecretAnswer, SecretReader, SecretRef } from './secret-reader.ts'

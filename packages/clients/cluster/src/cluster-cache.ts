@@ -1,0 +1,154 @@
+import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { FleetIndex, type FleetNode, type FleetPod, toFleetPod } from '@tranche/fleet'
+import {
+  createReflector,
+  joinReflectors,
+  type KubeClient,
+  type Reflector,
+  type ReflectorOptions,
+  resourcePaths,
+} from '@tranche/kube-client'
+import {
+  controllerKeyOf,
+  controllerOf,
+  type ControllerRevision,
+  type DaemonSet,
+  isSameJson,
+  type KubeObject,
+  type Node,
+  type Pod,
+} from '@tranche/kube-types'
+import type { Logger } from '@tranche/log'
+import { keptNode } from './kept-node.ts'
+import { type KruiseWatch, watchKruise } from './kruise-watch.ts'
+import { createSharedTexts } from './shared-texts.ts'
+
+/** What a reflection is made from. */
+export interface ClusterCacheOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  /** Decides the jitter of reconnects. @default 0 */
+  readonly seed?: number
+  /** Whose objects are watched, at least one; nodes have none, and are watched all the same. @default every namespace */
+  readonly namespaces?: readonly string[]
+  /** Since when a Ready pod counts: our own first sight of it (F6), or the API server's stamp, in epoch milliseconds. @default observed */
+  readonly readySince?: 'observed' | 'stamp'
+}
+
+/** As much of each object as we read, and the fleet that follows from it. Nothing is watched before a reflector is started. */
+export interface ClusterCache {
+  readonly fleet: FleetIndex
+  readonly nodes: Reflector<FleetNode>
+  readonly pods: Reflector<FleetPod>
+  readonly daemonSets: Reflector<DaemonSet>
+  readonly batchReleases: Reflector<BatchRelease>
+  readonly rollouts: Reflector<Rollout>
+  readonly policies: Reflector<ReleasePolicy>
+  readonly revisions: Reflector<ControllerRevision>
+  readonly kruise: KruiseWatch
+}
+
+/** A reflection that several programs of one process read, each of which waits for what it reads itself. */
+export interface SharedClusterCache extends ClusterCache {
+  /** Starts every reflector, until `signal` aborts; `failed` hears what ends one before. */
+  start(signal: AbortSignal, failed: (error: unknown) => void): void
+}
+
+/** Builds a reflection that holds whatever any program reads. */
+export function createSharedClusterCache(options: ClusterCacheOptions): SharedClusterCache {
+  const clusterCache = createClusterCache(options)
+  const { nodes, pods, daemonSets, batchReleases, rollouts, policies, revisions, kruise } = clusterCache
+  return {
+    ...clusterCache,
+    start(signal, failed) {
+      for (const reflector of [nodes, pods, daemonSets, batchReleases, rollouts, revisions, ...kruise.reflectors, policies])
+        reflector.start(signal).catch(failed)
+    },
+  }
+}
+
+/** Builds the reflectors and joins nodes and pods to the fleet. */
+export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
+  const { clock } = options
+  const fleet = new FleetIndex()
+  const withSharedTexts = createSharedTexts()
+  const nodes = createReflector<FleetNode, Node>({ ...common(options), resource: resourcePaths.nodes, transform: keptNode })
+  const pods = reflectorFor<FleetPod, Pod>(options, {
+    resource: resourcePaths.pods,
+    mark: DAEMON_SET,
+    transform(pod, previous) {
+      const kept = toFleetPod(pod, previous, options.readySince === 'stamp' ? STAMPS : observationTime(clock))
+      return kept === null ? null : withSharedTexts(kept)
+    },
+  })
+  const daemonSets = reflectorFor<DaemonSet, DaemonSet>(options, { resource: resourcePaths.daemonSets, transform: withoutManagedFields })
+  const batchReleases = reflectorFor<BatchRelease, BatchRelease>(options, { resource: resourcePaths.batchReleases, ...defined })
+  const rollouts = reflectorFor<Rollout, Rollout>(options, { resource: resourcePaths.rollouts, ...defined })
+  const policies = reflectorFor<ReleasePolicy, ReleasePolicy>(options, {
+    resource: resourcePaths.releasePolicies,
+    transform: withoutManagedFields,
+  })
+  const revisions = reflectorFor<ControllerRevision, ControllerRevision>(options, {
+    resource: resourcePaths.controllerRevisions,
+    mark: DAEMON_SET,
+    transform: (revision) => (controllerOf(revision)?.kind === DAEMON_SET ? withoutManagedFields(revision) : null),
+    indexers: { owner: controllerKeyOf },
+  })
+  const kruise = watchKruise(common(options))
+  nodes.subscribe({ onChange: (_key, previous, current) => fleet.nodeChanged(previous, current) })
+  pods.subscribe({ onChange: (_key, previous, current) => fleet.podChanged(previous, current) })
+  daemonSets.subscribe({
+    onChange: (_key, previous, current) => (current === undefined && previous !== undefined ? fleet.forget(previous) : undefined),
+  })
+  return { fleet, nodes, pods, daemonSets, batchReleases, rollouts, policies, revisions, kruise }
+}
+
+/** One watch, or one for each namespace. */
+function reflectorFor<T, O extends KubeObject>(
+  options: ClusterCacheOptions,
+  kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers'>,
+): Reflector<T> {
+  const { namespaces, log } = options
+  if (namespaces === undefined) return createReflector<T, O>({ ...common(options), ...kept })
+  const reflectors = namespaces.map((namespace) => {
+    const scope = { namespace }
+    return [namespace, createReflector<T, O>({ ...common(options), ...kept, scope, log: log.child({ namespace }) })] as const
+  })
+  return joinReflectors(new Map(reflectors))
+}
+
+function common({
+  client,
+  clock,
+  log,
+  seed = 0,
+}: ClusterCacheOptions): Pick<ClusterCacheOptions, 'client' | 'clock' | 'log'> & { readonly seed: number } {
+  return { client, clock, log, seed }
+}
+
+/** Whatever a DaemonSet owns names this kind: of the many pods of others not even the JSON is read. */
+const DAEMON_SET = 'DaemonSet'
+
+/** Every stamp of the API server lies after this moment: it is taken as it is. */
+const STAMPS = { nowMs: 0, monotonicMs: 0 }
+
+function observationTime(clock: Clock): { readonly nowMs: number; readonly monotonicMs: number } {
+  return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+}
+
+/** How objects are kept whose definition others can change: one version of them may be shown with fewer members, and in full again. */
+const defined = {
+  transform<T extends KubeObject>(object: T, previous: T | undefined): T {
+    const kept = withoutManagedFields(object)
+    const isSame = previous?.metadata.resourceVersion === kept.metadata.resourceVersion && isSameJson(previous, kept)
+    return isSame ? previous : kept
+  },
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (!('managedFields' in object.metadata)) return object
+  const { managedFields: _dropped, ...metadata } = object.metadata as T['metadata'] & { managedFields?: unknown }
+  return { ...object, metadata }
+}

@@ -1,0 +1,42 @@
+import type { ApiClient } from '@tranche/api-client'
+import type { Clock } from '@tranche/clock'
+import { AppError } from '@tranche/errors'
+import type { ObjectKey } from '@tranche/kube-types'
+import { followOverRest } from './follow-over-rest.ts'
+import type { AskOptions, ReleaseClient, ReleasePicture } from './release-client.ts'
+import { actOverRest } from './act-over-rest.ts'
+
+/** Answers from the REST API: with the rights of whoever its token stands for. */
+export function createRestReleaseClient(client: ApiClient, { clock }: { readonly clock: Clock }): ReleaseClient {
+  const picture = (key: ObjectKey, options?: AskOptions): Promise<ReleasePicture> => readPicture(client, key, options)
+  const report: ReleaseClient['report'] = (key, options) => client.rollout(key, options)
+  return {
+    async list({ namespace, labelSelector, ...options }) {
+      if (labelSelector !== undefined)
+        throw new AppError('OPTION_INVALID', 'the REST API chooses Rollouts by no labels', {
+          hint: 'Leave --server out to ask the cluster itself.',
+        })
+      return client.allRollouts(namespace === undefined ? {} : { namespace }, options)
+    },
+    report,
+    picture,
+    follow: (key, options) => followOverRest({ client, clock, read: { report, picture } }, key, options),
+    nodes: (key, options) => client.allNodes(key, {}, options),
+    explain: (key, node, options) => (node === undefined ? client.explain(key, options) : client.explainNode(key, node, options)),
+    history: (key, options) => client.history(key, options),
+    events: (key, options) => client.events(key, options),
+    template: (key, revision, options) => client.revision(key, revision, options),
+    act: (key, action, options) => actOverRest(client, { key, action }, options),
+  }
+}
+
+/** Four requests at the same time, each of the same moment but for what changes in between. */
+async function readPicture(client: ApiClient, key: ObjectKey, options?: AskOptions): Promise<ReleasePicture> {
+  const [report, nodes, batches, revisions] = await Promise.all([
+    client.rollout(key, options),
+    client.allNodes(key, {}, options),
+    client.batches(key, options),
+    client.revisions(key, options),
+  ])
+  return { report, nodes, batches, revisions }
+}

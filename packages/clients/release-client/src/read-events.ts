@@ -1,0 +1,77 @@
+import type { EventReport, Rollout } from '@tranche/api-schema'
+import { type KubeClient, resourcePaths } from '@tranche/kube-client'
+import { compareResourceVersions, type KubeObject, type ObjectKey } from '@tranche/kube-types'
+import { getOrNone, workloadKey } from './read-action-facts.ts'
+import type { AskOptions } from './release-client.ts'
+import { rolloutNotFound } from './rollout-not-found.ts'
+
+/** An event of core/v1, as far as we read it. */
+export interface SeenEvent extends KubeObject {
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string }
+  readonly type?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly count?: number
+  readonly eventTime?: string | null
+  readonly firstTimestamp?: string | null
+  readonly lastTimestamp?: string | null
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string } | null
+}
+
+const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'DaemonSet']
+
+/**
+ * Reads the events about a Rollout, its BatchRelease and its DaemonSet.
+ *
+ * @returns newest first
+ * @throws {AppError} ROLLOUT_NOT_FOUND
+ */
+export async function readEvents(
+  { client }: { readonly client: KubeClient },
+  key: ObjectKey,
+  options: AskOptions = {},
+): Promise<readonly EventReport[]> {
+  const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, key, options)
+  if (rollout === undefined) throw rolloutNotFound(key)
+  const daemonSet = workloadKey(rollout).name
+  const lists = await Promise.all(
+    [...new Set([key.name, daemonSet])].map((name) =>
+      client.list<SeenEvent>(resourcePaths.events, { ...options, namespace: key.namespace, fieldSelector: `involvedObject.name=${name}` }),
+    ),
+  )
+  return lists
+    .flatMap(({ items }) => items)
+    .filter(
+      ({ involvedObject: { kind = '', name } = {} }) => kinds.includes(kind) && name === (kind === 'DaemonSet' ? daemonSet : key.name),
+    )
+    .map((event) => ({ resourceVersion: event.metadata.resourceVersion, report: toEventReport(event) }))
+    .sort(newestFirst)
+    .map(({ report }) => report)
+}
+
+/** Stamps are whole seconds: of one second, what was written last is newest. */
+export function newestFirst(a: StampedEvent, b: StampedEvent): number {
+  if (a.report.at !== b.report.at) return a.report.at < b.report.at ? 1 : -1
+  return compareResourceVersions(b.resourceVersion, a.resourceVersion)
+}
+
+/** An event with the version of its object. */
+export interface StampedEvent {
+  readonly report: EventReport
+  readonly resourceVersion: string
+}
+
+/** An event as people look at it. */
+export function toEventReport(event: SeenEvent): EventReport {
+  const { involvedObject, type, reason = '', message = '', series, metadata } = event
+  const at = series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? metadata.creationTimestamp
+  const count = series?.count ?? event.count
+  return {
+    at: at ?? '',
+    type: type === 'Warning' ? 'Warning' : 'Normal',
+    reason,
+    object: `${involvedObject?.kind ?? ''}/${involvedObject?.name ?? ''}`,
+    message,
+    ...(count !== undefined && { count }),
+  }
+}

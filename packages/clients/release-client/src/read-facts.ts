@@ -1,0 +1,158 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { Clock } from '@tranche/clock'
+import { FleetIndex, type FleetNode, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { type KubeClient, type ResourcePath, resourcePaths, type Scope } from '@tranche/kube-client'
+import {
+  controllerKeyOf,
+  type ControllerRevision,
+  type DaemonSet,
+  isOwnedBy,
+  isReleaseOf,
+  type KubeObject,
+  keyOf,
+  keyText,
+  type Node,
+  type ObjectKey,
+  ownerKeyOf,
+  type Pod,
+  revisionsOf,
+} from '@tranche/kube-types'
+import type { ReleaseFacts } from '@tranche/reports'
+import { getOrNone, readRevisions, workloadKey } from './read-action-facts.ts'
+import type { AskOptions, ListRolloutsOptions } from './release-client.ts'
+import { rolloutNotFound } from './rollout-not-found.ts'
+import { selectorText } from './selector-text.ts'
+
+/** What reading afresh takes. */
+export interface FactReader {
+  readonly client: KubeClient
+  readonly clock: Clock
+}
+
+/** Pods are read for so many DaemonSets at a time. */
+const READS_AT_ONCE = 8
+
+/**
+ * Reads all that is known of one Rollout, each object as it is now.
+ *
+ * @throws {AppError} ROLLOUT_NOT_FOUND
+ */
+export async function readFacts(reader: FactReader, key: ObjectKey, options: AskOptions = {}): Promise<ReleaseFacts> {
+  const { client, clock } = reader
+  const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, key, callOptions(options))
+  if (rollout === undefined) throw rolloutNotFound(key)
+  const [daemonSet, found] = await Promise.all([
+    getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), callOptions(options)),
+    getOrNone<BatchRelease>(client, resourcePaths.batchReleases, key, callOptions(options)),
+  ])
+  const release = ownRelease(rollout, found)
+  const nowMs = clock.nowMs()
+  if (daemonSet === undefined) return { rollout, release, daemonSet, revisions: [], fleet: undefined, nowMs, monotonicMs: nowMs }
+  const [revisions, nodes, pods] = await Promise.all([
+    readRevisions(client, daemonSet, callOptions(options)),
+    listNodes(reader, options),
+    listPods(reader, daemonSet, options),
+  ])
+  return { rollout, release, daemonSet, revisions, fleet: fleetOf(daemonSet, nodes, pods), nowMs, monotonicMs: nowMs }
+}
+
+/** Reads what is known of every Rollout of a namespace, or of all; of those with certain labels. */
+export async function readAllFacts(
+  reader: FactReader,
+  { namespace, labelSelector, ...options }: ListRolloutsOptions,
+): Promise<readonly ReleaseFacts[]> {
+  const list = <T>(resource: ResourcePath): Promise<readonly T[]> => listAll(reader, resource, { namespace, ...options })
+  const rollouts = await listAll<Rollout>(reader, resourcePaths.rollouts, { namespace, labelSelector, ...options })
+  if (rollouts.length === 0) return []
+  const [daemonSets, releases, revisions, nodes] = await Promise.all([
+    list<DaemonSet>(resourcePaths.daemonSets),
+    list<BatchRelease>(resourcePaths.batchReleases),
+    list<ControllerRevision>(resourcePaths.controllerRevisions),
+    listNodes(reader, options),
+  ])
+  const find = <T extends KubeObject>(all: readonly T[]): ((wanted: ObjectKey) => T | undefined) => {
+    const byKey = new Map(all.map((object) => [keyText(keyOf(object)), object]))
+    return (wanted) => byKey.get(keyText(wanted))
+  }
+  const [daemonSetOf, releaseOf] = [find(daemonSets), find(releases)]
+  const owned = Map.groupBy(revisions, controllerKeyOf)
+  return eachAtMost(rollouts, READS_AT_ONCE, async (rollout) => {
+    const key = keyOf(rollout)
+    const daemonSet = daemonSetOf(workloadKey(rollout))
+    const pods = daemonSet === undefined ? [] : await listPods(reader, daemonSet, options)
+    const nowMs = reader.clock.nowMs()
+    return {
+      rollout,
+      release: ownRelease(rollout, releaseOf(key)),
+      daemonSet,
+      revisions: daemonSet === undefined ? [] : revisionsOf(daemonSet, owned.get(ownerKeyOf(daemonSet)) ?? []),
+      fleet: daemonSet && fleetOf(daemonSet, nodes, pods),
+      nowMs,
+      monotonicMs: nowMs,
+    }
+  })
+}
+
+/** F15: a BatchRelease of the same name that another made says nothing of the Rollout. */
+function ownRelease(rollout: Rollout, release: BatchRelease | undefined): BatchRelease | undefined {
+  return release !== undefined && isReleaseOf(release, rollout) ? release : undefined
+}
+
+function fleetOf(daemonSet: DaemonSet, nodes: readonly FleetNode[], pods: readonly FleetPod[]): FleetView {
+  const index = new FleetIndex()
+  for (const node of nodes) index.nodeChanged(undefined, node)
+  for (const pod of pods) index.podChanged(undefined, pod)
+  return index.view(daemonSet)
+}
+
+async function listNodes({ client }: FactReader, options: AskOptions): Promise<readonly FleetNode[]> {
+  const transform = (object: KubeObject): FleetNode => toFleetNode(object as Node)
+  return (await client.list<FleetNode>(resourcePaths.nodes, { ...callOptions(options), transform })).items
+}
+
+async function listPods({ client }: FactReader, daemonSet: DaemonSet, options: AskOptions): Promise<readonly FleetPod[]> {
+  const transform = (object: KubeObject): FleetPod | null => keptPod(daemonSet, object as Pod)
+  return (await client.list<FleetPod>(resourcePaths.pods, { ...callOptions(options), ...scopeOf(daemonSet), transform })).items
+}
+
+/**
+ * What is kept of a pod of this DaemonSet; null of any other. A Ready pod counts from the stamp that the API server shows: who only
+ * reports has not seen it before.
+ */
+export function keptPod(daemonSet: DaemonSet, object: Pod, previous?: FleetPod): FleetPod | null {
+  return isOwnedBy(object, daemonSet) ? toFleetPod(object, previous, { nowMs: 0, monotonicMs: 0 }) : null
+}
+
+/** Where pods and revisions of a DaemonSet are looked for. */
+export function scopeOf({ metadata, spec }: DaemonSet): Scope {
+  const labelSelector = selectorText(spec.selector)
+  return {
+    ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+    ...(labelSelector !== '' && { labelSelector }),
+  }
+}
+
+async function listAll<T>(
+  { client }: FactReader,
+  resource: ResourcePath,
+  { namespace, labelSelector, ...options }: ListRolloutsOptions,
+): Promise<readonly T[]> {
+  const scope = { ...(namespace !== undefined && { namespace }), ...(labelSelector !== undefined && { labelSelector }) }
+  return (await client.list<T>(resource, { ...callOptions(options), ...scope })).items
+}
+
+/** @returns the results in the order of the items; at most `limit` are under way at a time */
+async function eachAtMost<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = []
+  const queue = [...items.entries()]
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) results[next[0]] = await work(next[1])
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+  return results
+}
+
+/** Limits as the client takes them. */
+export function callOptions({ signal, deadlineMs }: AskOptions): { readonly signal?: AbortSignal; readonly deadlineMs?: number } {
+  return { ...(signal !== undefined && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) }
+}

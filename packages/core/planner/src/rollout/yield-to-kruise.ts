@@ -1,0 +1,46 @@
+import type { RolloutCondition, RolloutStatus } from '@tranche/api-schema'
+import { daemonSetAnnotations, isSameJson } from '@tranche/kube-types'
+import { type KruiseActivity, kruiseActiveText } from '../kruise-activity.ts'
+import { isForeign } from './release-report.ts'
+import { type RolloutPlan, wait } from './rollout-plan.ts'
+import type { RolloutView } from './rollout-view.ts'
+
+/**
+ * While another controller is active, a Rollout that it has in hand is left to it: only the three conditions that nobody
+ * else writes say why we do nothing. Null where none is active, or the Rollout is ours already.
+ */
+export function planYieldToKruise(view: RolloutView): RolloutPlan | null {
+  const { kruise, rollout } = view
+  if (kruise === null || isOurs(view)) return null
+  const status = yieldingStatus(rollout.status, view, kruise)
+  return status === undefined || isSameJson(status, rollout.status)
+    ? wait('another controller of DaemonSets to stop', kruise.activeForMs)
+    : { kind: 'writeStatus', status, warning: null }
+}
+
+/** Bound by us, or released by us, before the other one came. */
+function isOurs(view: RolloutView): boolean {
+  const { rollout, daemonSet, release } = view
+  if (release !== undefined && !isForeign(view) && release.spec.tranche !== undefined) return true
+  if (daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name) return true
+  // Nothing has been said yet, by anybody: our first status says that we wait.
+  return rollout.status === undefined
+}
+
+function yieldingStatus(status: RolloutStatus | undefined, { nowMs }: RolloutView, kruise: KruiseActivity): RolloutStatus | undefined {
+  if (status === undefined) return undefined
+  const message = kruiseActiveText(kruise)
+  const said = [
+    { type: 'Ready', status: 'False', reason: 'PeerActive', message },
+    { type: 'Reconciling', status: 'False', reason: 'PeerActive', message: '' },
+    { type: 'Stalled', status: 'True', reason: 'PeerActive', message },
+  ] as const
+  const before = status.conditions ?? []
+  const now = new Date(nowMs).toISOString()
+  const own = said.map((condition): RolloutCondition => {
+    const known = before.find(({ type }) => type === condition.type)
+    const isKnown = known?.status === condition.status && known.message === condition.message
+    return isKnown ? known : { ...condition, lastUpdateTime: now, lastTransitionTime: now }
+  })
+  return { ...status, conditions: [...before.filter(({ type }) => !said.some((other) => other.type === type)), ...own] }
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { quotedIn, readScenarioNames, rowsOf } from './test-names.ts'
+
+const rows = rowsOf(readFileSync('docs/openkruise-faults.md', 'utf8')).map((cells) => ({
+  ids: (cells[0] ?? '').split(', '),
+  tests: quotedIn(cells.at(-1) ?? ''),
+}))
+const tests = readScenarioNames()
+
+/** It is about a part that there is not. */
+const withoutTest = ['W23']
+const ids = [...numbered('X', 22), ...numbered('W', 27)].filter((id) => !withoutTest.includes(id))
+
+describe('docs/openkruise-faults.md', () => {
+  it.each(ids)('names a test that shows what Tranche does about %s', (id) => {
+    const shown = rows.filter((row) => row.ids.includes(id)).flatMap((row) => row.tests)
+    expect(shown.filter((name) => idsIn(name).includes(id))).not.toEqual([])
+  })
+
+  it('names only tests that there are, each in a row that it is about', () => {
+    const wrong = rows.flatMap((row) =>
+      row.tests.filter((name) => !tests.some((test) => test.name === name) || !idsIn(name).some((id) => row.ids.includes(id))),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('leaves out no test of a fault of the peer', () => {
+    const named = new Set(rows.flatMap((row) => row.tests))
+    expect(tests.filter(({ name }) => idsIn(name).length > 0 && !named.has(name))).toEqual([])
+  })
+})
+
+function idsIn(name: string): readonly string[] {
+  const last = /\(([^()]*)\)$/.exec(name)?.[1] ?? ''
+  return last.split(', ').filter((id) => /^[XW]\d+$/.test(id))
+}
+
+function numbered(kind: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `${kind}${at + 1}`)
+}
