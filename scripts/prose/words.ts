@@ -119,6 +119,7 @@ export const skipped: readonly (readonly [path: string, reason: string])[] = [
   ['charts/tranche/files/admission-', 'generated from packages/admission, which is checked'],
   ['charts/tranche/files/defaults.yaml', 'generated from charts/tranche/values.yaml, which is checked'],
   ['docs/reference/', 'generated from schemas and commands, which are checked'],
+  ['docs/adr/', 'records are never rewritten'],
   ['CHANGELOG.md', 'history is quoted as it was'],
   ['pnpm-lock.yaml', 'written by pnpm'],
   ['scripts/prose/words.ts', 'lists the words'],

@@ -45,7 +45,7 @@ it('one trace runs from an action over the controller and the queue to the execu
       'controller-1: batch-release pass',
       'controller-1: batch-release pass',
       'controller-1: batch-release pass',
-      'controller-1: announce',
+      'controller-1: enqueue',
       'executor-1: job',
       'executor-1: partition-executor pass',
       'executor-1: delete pod',

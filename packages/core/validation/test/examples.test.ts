@@ -19,5 +19,5 @@ it('examples/daemonset.yaml is what the Rollout names, and leaves a budget', () 
 })
 
 function read(file: string): unknown {
-  return parse(readFileSync(`${import.meta.dirname}/../../../examples/${file}`, 'utf8'))
+  return parse(readFileSync(`${import.meta.dirname}/../../../../examples/${file}`, 'utf8'))
 }
