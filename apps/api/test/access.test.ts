@@ -67,7 +67,7 @@ describe('every route', () => {
 
   it('cannot be registered without saying who may use it', async () => {
     const app = await bareServer()
-    expect(() => app.get('/forgotten', async () => 'hello')).toThrow('GET /forgotten does not say who may use it')
+    expect(() => app.get('/forgotten', async () => 'hello')).toThrow('GET /forgotten has no access rule')
   })
 
   it.each([
@@ -281,7 +281,7 @@ describe('a problem', () => {
     'names what no query of %s has',
     async (url) => {
       const answer = await ask({ method: 'GET', url: `${url}?nedd=true` }, stage.as('admin'))
-      const problems = [{ path: 'query.nedd', fix: 'remove it, or mend its name: there is no such field' }]
+      const problems = [{ path: 'query.nedd', fix: 'remove it or fix its name: there is no such field' }]
       expect(answer.json()).toMatchObject({ status: 400, problems })
     },
   )

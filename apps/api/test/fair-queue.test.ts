@@ -62,8 +62,8 @@ it('has so many places for one address, and one for a connection', async () => {
   come('b2', { connection })
   await settled()
   expect(refused).toEqual([
-    'a7: too many requests of senders that are not known yet: 4 such requests wait from this address',
-    'b2: too many requests of senders that are not known yet: one connection has one such request at a time',
+    'a7: too many requests from unauthenticated clients: 4 such requests from this address are waiting',
+    'b2: too many requests from unauthenticated clients: a connection can have only one such request at a time',
   ])
 })
 

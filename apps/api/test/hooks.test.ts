@@ -127,7 +127,7 @@ describe('a message to a hook', () => {
         title: 'A message to a hook is not signed as it must be, or asks for what the hook does not allow; or there is no such hook.',
         status: 401,
         code: 'HOOK_REFUSED',
-        detail: 'the hook does not take this message. Look at its name, key, time and action. The log of the API has the reason.',
+        detail: 'the hook refused the message. Check the hook name, key, timestamp and action. The API log has the reason.',
       },
       orders: [],
     })

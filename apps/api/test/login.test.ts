@@ -132,7 +132,7 @@ describe('a login with a browser', () => {
     return cookieOf(await get(back, cookie))
   }
 
-  const failed = { code: 'LOGIN_FAILED', status: 400, detail: 'the login did not come to its end. Begin again at /login.' }
+  const failed = { code: 'LOGIN_FAILED', status: 400, detail: 'the login failed. Start again at /login.' }
 
   it('makes a session that is known by its cookie, and goes back to where it began', async () => {
     const { back, cookie } = await toProvider('/login?return_to=/docs/static/index.html%3Fa=b')

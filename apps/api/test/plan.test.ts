@@ -103,7 +103,7 @@ it('has one place for each user, who gets it back', async () => {
   const first = planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)).rejects.toMatchObject({
     code: 'RATE_LIMITED',
-    message: 'a forecast for user "ann" is made or waited for already',
+    message: 'a forecast for user "ann" is already running or waiting',
   })
   leaving.abort(new Error('gone'))
   await expect(first).rejects.toThrow('gone')
@@ -117,7 +117,7 @@ it('refuses a forecast that takes more memory than the container leaves, and liv
     planner({ key, request: { image: 'registry.example/agent:v2' }, mayGet: async () => true, by: 'ann' }, new AbortController().signal),
   ).rejects.toMatchObject({
     code: 'FORECAST_INVALID',
-    message: 'a forecast of 4 nodes takes more than the 8 MiB that it may have here',
+    message: 'a forecast of 4 nodes needs more than the limit of 8 MiB of memory',
   })
 })
 

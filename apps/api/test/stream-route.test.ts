@@ -92,7 +92,7 @@ it('gives no caller more than its share of them, and a place that is left again'
   const refused = await open('admin')
   expect(refused.status).toBe(429)
   expect(refused.text()).toContain('retry-after: 1\r')
-  expect(refused.text()).toContain('user \\"admin\\" has 2 streams open, which is all that one user gets. Close some;')
+  expect(refused.text()).toContain('user \\"admin\\" has 2 streams open, which is the limit per user. Close some;')
   expect((await open('viewer')).status).toBe(200)
   first.socket.destroy()
   await closed.promise

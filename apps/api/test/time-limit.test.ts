@@ -55,7 +55,7 @@ it.each([
   expect([status, headers.get('retry-after')]).toEqual([503, '1'])
   expect(await (await answer).json()).toMatchObject({
     code: 'NOT_READY',
-    detail: `the request took longer than its ${timeMs / 1000} s and was given up. Try again.`,
+    detail: `the request exceeded its time limit of ${timeMs / 1000} s. Try again.`,
   })
 })
 
@@ -84,7 +84,7 @@ it('tells who acts for a request that its sender has gone', async () => {
   const heard = untilEnd(ending)
   leaving.abort()
   await expect(answer).rejects.toThrow()
-  await expect(heard).rejects.toThrow('the sender did not wait for the answer')
+  await expect(heard).rejects.toThrow('the client disconnected before the answer')
 })
 
 it('closes a connection whose headers are not complete after 5 s', async () => {

@@ -14,7 +14,7 @@ it('checks manifests in a thread, as it checks others, and lets each user wait f
   const first = validate(long, { by: 'ann', signal }).finally(() => (isThere = true))
   await expect(validate(long, { by: 'ann', signal })).rejects.toMatchObject({
     code: 'RATE_LIMITED',
-    message: 'a check of manifests for user "ann" is made or waited for already',
+    message: 'a check of manifests for user "ann" is already running or waiting',
   })
   // Short ones too: a few kilobytes can take long.
   await expect(validate('', { by: 'ann', signal })).rejects.toMatchObject({ code: 'RATE_LIMITED' })
