@@ -99,7 +99,7 @@ describe('certificates of the webhook', () => {
 
   it.each<[string, object, string]>([
     ['the Secret', { withSecret: false }, 'there is no Secret tranche-system/tranche-webhook'],
-    ['a configuration', { withConfigurations: false }, 'a configuration of our webhooks is missing'],
+    ['a configuration', { withConfigurations: false }, 'the MutatingWebhookConfiguration or ValidatingWebhookConfiguration is missing'],
   ])('say that %s is missing', async (_what, without, says) => {
     const { leader } = await setUp(without)
     await expect(leader.settled()).rejects.toThrow(says)

@@ -184,9 +184,9 @@ describe('a secret in a header', () => {
     [
       'cannot be read',
       new Error('s3cret'),
-      'the Secret metrics in namespace demo cannot be read: the API server did not answer; it is tried again by itself',
+      'the Secret metrics in namespace demo cannot be read: the API server did not answer; it is retried automatically',
     ],
-    ['is no header', found('a\nb'), 'the key token of the Secret metrics holds what no header can; it is one line of ASCII'],
+    ['is no header', found('a\nb'), 'the key token of the Secret metrics is not a valid header value; write one line of ASCII'],
   ])('that %s makes an error, and nothing is sent', async (_name, secret, message) => {
     const server = await serve(json({ ok: true }))
     expect(await measure(asking(server.url), { secret })).toEqual({ phase: 'Error', message })

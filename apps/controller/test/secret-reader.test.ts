@@ -51,7 +51,7 @@ it.each([
   ['none', 'token', 'there is no Secret none in namespace demo', 'create it, or name another one'],
   ['keys', 'other', 'the Secret keys has no key other', 'add it, or name another key'],
   ['keys', 'constructor', 'the Secret keys has no key constructor', 'add it, or name another key'],
-  ['locked', 'token', 'the Secret locked may not be read', 'let the controller get secrets in namespace demo'],
+  ['locked', 'token', 'the controller may not read the Secret locked', 'allow the controller to get secrets in namespace demo'],
   ['private', 'token', noPolicyLabel('private'), labelCommand('private')],
   ['withdrawn', 'token', noPolicyLabel('withdrawn'), labelCommand('withdrawn')],
   ['private', 'of which nobody is told whether it is there', noPolicyLabel('private'), labelCommand('private')],

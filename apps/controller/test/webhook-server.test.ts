@@ -130,7 +130,7 @@ describe('the server of the webhooks', () => {
   it('says which port is taken', async () => {
     const port = Number(new URL(server.url).port)
     const second = openWebhookServer({ ...listen, port }, async () => ({ status: 200, body: '' }))
-    await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 takes a free one.' })
+    await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 picks a free one.' })
   })
 })
 
