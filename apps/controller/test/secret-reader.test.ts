@@ -38,7 +38,7 @@ const answers: Record<string, readonly [number, object]> = {
   ],
 }
 
-it('reads a key as text, anew each time', async () => {
+it('reads a key as text, without a cache', async () => {
   const read = (): Promise<unknown> => createSecretReader(client).read({ namespace: 'demo', name: 'keys', key: 'token' }, never)
   expect([await read(), await read()]).toEqual([
     { kind: 'found', value: 'größer\n' },
@@ -54,8 +54,8 @@ it.each([
   ['locked', 'token', 'the controller may not read the Secret locked', 'allow the controller to get secrets in namespace demo'],
   ['private', 'token', noPolicyLabel('private'), labelCommand('private')],
   ['withdrawn', 'token', noPolicyLabel('withdrawn'), labelCommand('withdrawn')],
-  ['private', 'of which nobody is told whether it is there', noPolicyLabel('private'), labelCommand('private')],
-])('says of %s and its key %s what is missing', async (name, key, message, fix) => {
+  ['private', 'whose existence is not revealed', noPolicyLabel('private'), labelCommand('private')],
+])('says what is missing of Secret %s with key %s', async (name, key, message, fix) => {
   expect(await createSecretReader(client).read({ namespace: 'demo', name, key }, never)).toEqual({ kind: 'missing', message, fix })
 })
 
