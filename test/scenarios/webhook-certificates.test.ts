@@ -38,11 +38,11 @@ it('renews a certificate that ends soon, and answers at every moment meanwhile',
   expect(await setImage('after')).toBe('OnDelete')
   expect(lines.filter((line) => line.includes('certificate'))).toEqual([
     'info took a new certificate',
-    'info updated caBundle of webhook configuration',
-    'info updated caBundle of webhook configuration',
+    'info updated caBundle for the webhook certificate',
+    'info updated caBundle for the webhook certificate',
     'info created next webhook certificate',
-    'info updated caBundle of webhook configuration',
-    'info updated caBundle of webhook configuration',
+    'info updated caBundle for the webhook certificate',
+    'info updated caBundle for the webhook certificate',
     'info renewed webhook certificate',
     'info took a new certificate',
   ])

@@ -127,7 +127,7 @@ async function carryOut(
       return log.info({ secret }, 'created next webhook certificate')
     case 'trust':
       await port.trust(places.find(({ name }) => name === plan.where)!, read.kept.authorities, signal)
-      return log.info({ name: plan.where }, 'updated caBundle of webhook configuration')
+      return log.info({ name: plan.where }, 'updated caBundle for the webhook certificate')
     case 'promote':
       await port.keep(read, rotated(read.kept, 'promote'), signal)
       return log.info({ secret }, 'renewed webhook certificate')
