@@ -74,7 +74,7 @@ describe('findBreaches', () => {
       guarantee: 'G2',
       atMs: 91,
       node: 'a',
-      text: 'the limit is 3, but the DaemonSet allowed no more than 2 when it was set',
+      text: 'the limit is 3, but the DaemonSet allowed at most 2 when it was set',
     })
   })
 
