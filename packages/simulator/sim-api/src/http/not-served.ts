@@ -1,7 +1,7 @@
 import { ApiStatusError } from '../status-error.ts'
 import type { ResourceRoute } from './route.ts'
 
-/** What a cluster serves and this one does not, and why. */
+/** APIs that a cluster serves and the simulator does not, with the reason. */
 const reasons: Readonly<Record<string, string>> = {
   'pods/attach': 'containers do not run in a simulated cluster',
   'pods/ephemeralcontainers': 'containers do not run in a simulated cluster',
@@ -13,7 +13,7 @@ const reasons: Readonly<Record<string, string>> = {
   'nodes/proxy': 'nodes of a simulated cluster have no kubelet that answers',
 }
 
-/** @returns the refusal of what a cluster serves and this one does not; undefined for anything else */
+/** @returns refusal for an API that only a real cluster serves; undefined for anything else */
 export function notServed({ group, resource, subresource }: ResourceRoute): ApiStatusError | undefined {
   const path = `${resource}/${subresource}`
   const reason = group === '' && Object.hasOwn(reasons, path) ? reasons[path] : undefined

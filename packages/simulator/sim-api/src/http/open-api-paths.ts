@@ -6,7 +6,7 @@ import { postedKind, verbsOf } from './served-groups.ts'
 
 /**
  * @param kindName OpenAPI name of the resource's kind
- * @returns the operations of one resource, by path
+ * @returns operations of one resource, by path
  */
 export function resourcePaths(definition: ResourceDefinition, version: string, kindName: string): Record<string, object> {
   const { group, plural, namespaced, kind, subresources } = definition
@@ -20,13 +20,13 @@ export function resourcePaths(definition: ResourceDefinition, version: string, k
     [`${collection}/{name}`]: { ...itemOperations(about), parameters: item },
   }
   if (namespaced) paths[`${root}/${plural}`] = { get: listOperation(about), parameters: [prettyParameter] }
-  // A Scale is none of the kinds that the documents describe.
+  // The documents describe no Scale.
   for (const subresource of subresources.filter((name) => name !== 'scale'))
     paths[`${collection}/{name}/${subresource}`] = { ...subresourceOperations(about, subresource), parameters: item }
   return paths
 }
 
-/** @returns the one operation of a resource whose objects are not stored, by path */
+/** @returns single operation of a resource whose objects are not stored, by path */
 export function reviewPaths({ group, plural, kind, namespaced }: ReviewResource): Record<string, object> {
   const folder = group.split('.')[0]!
   const about: About = { kindName: openApiName(`${folder}/v1.${kind}`), groupVersionKind: { group, version: 'v1', kind } }
@@ -124,9 +124,9 @@ const listParameters = [
 
 interface OperationParts {
   readonly parameters: readonly string[]
-  /** OpenAPI name of what is answered; the resource's own kind by default. */
+  /** OpenAPI name of the response; the resource's own kind by default. */
   readonly answer?: string
-  /** What each status code of a success means. */
+  /** Description of each success status code. */
   readonly codes?: Readonly<Record<string, string>>
 }
 
