@@ -69,7 +69,7 @@ function allowsPath(rule: PolicyRule, { path }: PathAttributes): boolean {
   return rule.nonResourceURLs.some((url) => coversUrl(url, path))
 }
 
-/** `*` matches everything; `*/name` matches this subresource of everything. */
+/** A star matches everything; a star before the slash matches this subresource of everything. */
 function coversResource(resources: readonly string[], resource: string): boolean {
   if (hasOrAll(resources, resource)) return true
   const slash = resource.indexOf('/')

@@ -7,7 +7,7 @@ import { isDnsLabel, isLabelValue, isQualifiedName, isSubdomain, NOT_A_LABEL, NO
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 
 /**
- * Reads `metadata` of an object from outside.
+ * Decodes `metadata` of an object from a request.
  *
  * @throws {ApiStatusError} 400 when a field has the wrong type
  */
@@ -23,7 +23,7 @@ export function readMeta(body: JsonObject): Partial<ApiMeta> {
   return meta as Partial<ApiMeta>
 }
 
-/** @returns the metadata of a new object: what its creator may choose, and what the server gives it */
+/** @returns metadata of a new object: fields of its creator, and those that the server sets */
 export function metaForCreate(
   meta: Partial<ApiMeta>,
   given: Pick<ApiMeta, 'name' | 'uid' | 'creationTimestamp'> & { readonly namespace?: string | undefined },
@@ -39,13 +39,13 @@ export function metaForCreate(
   }
 }
 
-/** @returns the metadata of an updated object: what the updater may change, the rest from the stored one */
+/** @returns metadata of an updated object: mutable fields of the writer, the rest from the stored one */
 export function metaForUpdate(meta: Partial<ApiMeta>, old: ApiMeta): ApiMeta {
   const { labels: _labels, annotations: _annotations, finalizers: _finalizers, ownerReferences: _owners, ...kept } = old
   return { ...kept, ...chosenFields(meta) }
 }
 
-/** @returns what is wrong with the metadata of a new object */
+/** @returns errors in the metadata of a new object */
 export function validateMeta(definition: ResourceDefinition, object: ApiObject): readonly StatusCause[] {
   const { name, labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = object.metadata
   return [
