@@ -1,17 +1,17 @@
 import type { Condition } from '@tranche/kube-types'
 import type { Stage } from './life-cycles.ts'
 
-/** What a kubelet remembers of a pod between two stages. */
+/** State of a pod that a kubelet keeps between two stages. */
 export interface PodMemory {
   readonly restarts: number
-  /** Attempts to start that have failed. */
+  /** Number of failed attempts to start. */
   readonly failures: number
-  /** When the kubelet first saw the pod, RFC 3339. */
+  /** Time at which the kubelet first saw the pod, RFC 3339. */
   readonly startTime: string
-  /** When the containers last began to run. */
+  /** Time at which the containers last started. */
   readonly runningSince?: string
   readonly lastEnd?: { readonly reason: string; readonly exitCode: number; readonly startedAt: string; readonly finishedAt: string }
-  /** The conditions as the kubelet last wrote them. */
+  /** Conditions as the kubelet last wrote them. */
   readonly conditions: readonly Condition[]
 }
 
@@ -28,7 +28,7 @@ interface Container {
   readonly image: string
 }
 
-/** @returns what the kubelet remembers after a stage has begun */
+/** @returns state after a stage has started */
 export function enterStage(memory: PodMemory, stage: Stage, nowText: string): PodMemory {
   const startedAt = memory.runningSince ?? nowText
   const { runningSince: _, ...rest } = memory
