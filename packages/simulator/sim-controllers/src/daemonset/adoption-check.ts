@@ -1,17 +1,17 @@
 import type { DaemonSet } from '@tranche/kube-types'
 import { resources, type SimClient } from '@tranche/sim-api'
 
-/** Resolves when orphans may be taken over. Asks the server once, when first called. @throws {AdoptionRefusedError} when not */
+/** Resolves when orphans may be adopted. Reads from the server once, on the first call. @throws {AdoptionRefusedError} when they may not */
 export type AdoptionCheck = () => Promise<void>
 
-/** The DaemonSet is gone, going, or another than the cache has; `cause` is what the server said. The pass is tried again later. */
+/** The DaemonSet is gone, is being deleted, or differs from the cached one; `cause` is the server's error. The pass is retried later. */
 export class AdoptionRefusedError extends Error {
   override readonly name = 'AdoptionRefusedError'
 }
 
 /**
- * The cache may not know yet that the DaemonSet is being deleted, or is another one of the same name: then its orphans were
- * let go on purpose.
+ * The cache may not know yet that the DaemonSet is being deleted, or was recreated under the same name. Its orphans were then released on
+ * purpose.
  *
  * @returns a check for one pass
  */
