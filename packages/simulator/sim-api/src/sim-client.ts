@@ -13,7 +13,7 @@ import {
 } from './requests/request.ts'
 import { idOf, type ResourceDefinition } from './resources/resource-definition.ts'
 
-/** What a client needs of the server. */
+/** Dependencies of a client on the server. */
 export interface ClientPort {
   readonly clock: Clock
   definitions(): readonly ResourceDefinition[]
@@ -72,14 +72,14 @@ export function createSimClient(server: ClientPort, actor: Actor): SimClient {
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
 
-/** Lists, watches, and starts again from where it was when the watch ends; from a new list when that is too long ago. */
+/** Lists and watches. Resumes from its position when the watch ends, or lists again when that position has expired. */
 class ListWatch implements Watching {
   readonly #server: ClientPort
   readonly #actor: Actor
   readonly #resource: ResourceId
   readonly #scope: Scope
   readonly #onEvent: (event: WatchEvent) => void
-  /** Told of so far, by uid. */
+  /** Objects delivered so far, by uid. */
   readonly #known = new Map<string, ApiObject>()
   /** Resource version to watch from; undefined: list first. */
   #from: string | undefined
@@ -147,7 +147,7 @@ class ListWatch implements Watching {
     this.#onEvent({ type, object })
   }
 
-  /** What changed while nobody looked is told as events. */
+  /** Delivers the changes between two lists as events. */
   #takeList(list: ApiList): void {
     const listed = new Set(list.items.map(({ metadata }) => metadata.uid))
     for (const [uid, object] of this.#known) if (!listed.has(uid)) this.#emit('DELETED', object)

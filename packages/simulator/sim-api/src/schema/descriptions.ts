@@ -1,12 +1,12 @@
 /**
  * @param path a definition, or one of its fields: `apps/v1.DaemonSet`, `apps/v1.DaemonSetSpec.template`
- * @returns one sentence, or an empty text
+ * @returns one sentence, or an empty string
  */
 export function descriptionOf(path: string): string {
   return descriptions[path] ?? fieldDescriptions[path.slice(path.lastIndexOf('.') + 1)] ?? ''
 }
 
-/** Fields that mean the same wherever they stand. */
+/** Fields with the same meaning in every type. */
 const fieldDescriptions: Readonly<Record<string, string>> = {
   apiVersion: 'Group and version of this object.',
   kind: 'Kind of this object.',
