@@ -25,7 +25,7 @@ export interface ClientPort {
 export function createSimClient(server: ClientPort, actor: Actor): SimClient {
   async function object(request: Omit<ApiRequest, 'actor'>): Promise<ApiObject> {
     const result = await server.handle({ ...request, actor })
-    if (result.kind !== 'object') throw new Error(`${request.verb} of ${request.resource.resource} answered without an object`)
+    if (result.kind !== 'object') throw new Error(`${request.verb} of ${request.resource.resource} returned no object`)
     return result.object
   }
   return {
@@ -166,7 +166,7 @@ class ListWatch implements Watching {
 async function readList(server: ClientPort, actor: Actor, resource: ResourceId, scope: Scope): Promise<ApiList> {
   const { namespace, labelSelector, fieldSelector } = scope
   const result = await server.handle({ actor, verb: 'list', resource, namespace, options: { labelSelector, fieldSelector } })
-  if (result.kind !== 'list') throw new Error(`a list of ${resource.resource} answered without a list`)
+  if (result.kind !== 'list') throw new Error(`list of ${resource.resource} returned no list`)
   return result.list
 }
 

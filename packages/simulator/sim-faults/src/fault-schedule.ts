@@ -130,7 +130,11 @@ function checkStanding({ entries }: Schedule, { faults }: SimFaults): readonly F
   if (standing.length + faults.length <= FAULTS_MAX) return findings
   return [
     ...findings,
-    { path: 'faults', value: `${faults.length} more`, fix: `lift some: ${standing.length} stand, and ${FAULTS_MAX} may` },
+    {
+      path: 'faults',
+      value: `${faults.length} more`,
+      fix: `lift some: ${standing.length} are waiting or active, and ${FAULTS_MAX} may be`,
+    },
   ]
 }
 
@@ -219,7 +223,7 @@ async function act(schedule: Schedule, entry: Entry, seed: number): Promise<void
 
 function ruleOf(schedule: Schedule, entry: Entry, seed: number): FaultInjector {
   const { id, fault } = entry
-  if (!isRule(fault)) throw new Error(`${fault.kind} does not wait for requests`)
+  if (!isRule(fault)) throw new Error(`${fault.kind} applies to no requests`)
   return createRule({
     fault,
     id,

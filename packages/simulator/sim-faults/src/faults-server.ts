@@ -62,13 +62,13 @@ export async function createFaultsApp(schedule: FaultSchedule, token: string): P
     const parsed = parseFaults(typeof request.body === 'string' ? request.body : '')
     const answer = parsed.kind === 'invalid' ? parsed : await schedule.add(parsed.faults)
     if (answer.kind === 'invalid')
-      return refuse(reply, 'FAULTS_INVALID', { title: 'the faults are refused; nothing of them is applied', findings: answer.findings })
+      return refuse(reply, 'FAULTS_INVALID', { title: 'the document is rejected; no fault is applied', findings: answer.findings })
     return reply.code(201).send({ faults: answer.faults })
   })
   app.delete(PATH, async () => ({ faults: await schedule.liftAll() }))
   app.delete<{ Params: { id: string } }>(`${PATH}/:id`, async (request, reply) => {
     const fault = await schedule.lift(request.params.id)
-    return fault ?? refuse(reply, 'REQUEST_INVALID', { status: 404, title: `no fault ${request.params.id} waits or is active` })
+    return fault ?? refuse(reply, 'REQUEST_INVALID', { status: 404, title: `no fault ${request.params.id} is waiting or active` })
   })
   app.setNotFoundHandler((request, reply) => refuseRoute(request, reply))
   app.setErrorHandler((error, _request, reply) => refuseRequest(error, reply))
@@ -83,7 +83,7 @@ function tokenCheck(token: string): (authorization: string | undefined) => boole
 }
 
 function refuseToken(reply: FastifyReply): FastifyReply {
-  const title = 'the request needs the header Authorization: Bearer TOKEN, with the token that was given out for faults'
+  const title = 'the request needs the header Authorization: Bearer TOKEN, with the token for faults'
   return refuse(reply.header('www-authenticate', 'Bearer'), 'TOKEN_INVALID', { title })
 }
 
@@ -91,7 +91,7 @@ function refuseToken(reply: FastifyReply): FastifyReply {
 function refuseRoute({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [path = ''] = url.split('?')
   const methods = path === PATH ? 'GET, POST, DELETE' : path.startsWith(`${PATH}/`) ? 'DELETE' : null
-  if (methods === null) return refuse(reply, 'REQUEST_INVALID', { status: 404, title: `there is no ${path}; faults are at ${PATH}` })
+  if (methods === null) return refuse(reply, 'REQUEST_INVALID', { status: 404, title: `${path} does not exist; faults are at ${PATH}` })
   return refuse(reply.header('allow', methods), 'REQUEST_INVALID', {
     status: 405,
     title: `${path} does not take ${method}; it takes ${methods}`,

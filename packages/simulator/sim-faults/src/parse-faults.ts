@@ -39,7 +39,7 @@ export function faultsInvalid(source: string, findings: readonly FaultFinding[])
   const message =
     others.length === 0 && first !== undefined
       ? `${source}: ${findingText(first)}`
-      : `${source}:${listed.join('')}${rest}\n  nothing of it is applied`
+      : `${source}:${listed.join('')}${rest}\n  no fault is applied`
   return new AppError('FAULTS_INVALID', message, { details: { source, path: first?.path ?? '' } })
 }
 
@@ -60,11 +60,11 @@ function readYaml(text: string): { readonly value: unknown } | { readonly findin
     return {
       findings: document.errors.map(({ message, pos }) => {
         const { line, col } = lines.linePos(pos[0])
-        return { path: `line ${line}, column ${col}`, value: 'what stands there', fix: `write YAML or JSON: ${message}` }
+        return { path: `line ${line}, column ${col}`, value: 'this text', fix: `write YAML or JSON: ${message}` }
       }),
     }
   const fault = boundFault(document)
-  if (fault !== undefined) return { findings: [{ path: '', value: 'what stands there', fix: `write it with fewer aliases: ${fault.why}` }] }
+  if (fault !== undefined) return { findings: [{ path: '', value: 'this text', fix: `write it with fewer aliases: ${fault.why}` }] }
   try {
     return { value: document.toJS() as unknown }
   } catch (error) {

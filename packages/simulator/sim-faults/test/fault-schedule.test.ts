@@ -280,7 +280,7 @@ describe('what is refused', () => {
     const cluster = await startCluster()
     const many = `faults: [${'{kind: WatchDelay, by: 1s, at: 1h},'.repeat(600)}]`
     await cluster.add(many)
-    await expect(cluster.add(many)).rejects.toThrow('lift some: 600 stand, and 1000 may')
+    await expect(cluster.add(many)).rejects.toThrow('lift some: 600 are waiting or active, and 1000 may be')
   })
 })
 

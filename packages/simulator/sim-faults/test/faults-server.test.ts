@@ -99,7 +99,7 @@ describe('what it does not take', () => {
       method: 'GET',
       path: '/sim/v1/fault',
       status: 404,
-      answer: { title: 'there is no /sim/v1/fault; faults are at /sim/v1/faults' },
+      answer: { title: '/sim/v1/fault does not exist; faults are at /sim/v1/faults' },
     },
     'another method': {
       method: 'PUT',
@@ -111,7 +111,7 @@ describe('what it does not take', () => {
       method: 'DELETE',
       path: `${url}/nobody`,
       status: 404,
-      answer: { title: 'no fault nobody waits or is active' },
+      answer: { title: 'no fault nobody is waiting or active' },
     },
   }
 

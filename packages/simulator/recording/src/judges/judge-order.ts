@@ -43,7 +43,7 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
     if (first !== undefined) breach({ guarantee: 'G5', atMs: write.t, node: appended[0]!.node, text: first })
   }
 
-  /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view cannot tell */
+  /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view does not show it */
   function faultOf(story: DaemonSetStory, next: RecordedFlight, appended: readonly RecordedPermit[], view: View): string | null {
     const all = candidatesIn(story, next, view.position)
     const chosen = appended.flatMap(({ podUid }) => all.find(({ uid }) => uid === podUid) ?? [])

@@ -32,7 +32,7 @@ export interface LimitInForce {
   readonly declared: number
 }
 
-/** What was ordered for one DaemonSet: by the record, or by the annotations when there is none. */
+/** Orders for one DaemonSet: from the record, or from the annotations when there is none. */
 export interface Orders {
   /** Record as last written; undefined before the first one and after its end. */
   readonly flight: RecordedFlight | undefined

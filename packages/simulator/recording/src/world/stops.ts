@@ -69,7 +69,7 @@ export interface Stops {
   acknowledged(charge: Charge): Stop['kind'] | null
 }
 
-/** What is in charge of a DaemonSet. */
+/** Rollout and record in charge of a DaemonSet. */
 export interface Charge {
   /** Name of the Rollout; undefined when unknown. */
   readonly rollout: string | undefined

@@ -44,12 +44,12 @@ describe('an action', () => {
         ['G7'],
       ],
       [
-        'is refused a second time where somebody else’s write has taken the answer away',
+        'is refused a second time after another actor removed the answer',
         (s) => answer(status(answer(act(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Refused', { at: '10:01' }),
         [],
       ],
       [
-        'is not accepted a second time, also where somebody else’s write has taken the answer away',
+        'is not accepted a second time, even after another actor removed the answer',
         (s) => answer(status(answer(act(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Accepted', { at: '10:01' }),
         ['G7'],
       ],
@@ -76,7 +76,7 @@ describe('StepReady in the status', () => {
       ['approves a step that waits', (s) => at(status(s, approved, 'user'), 'BeforeStepUpgrade', 2), []],
       ['is not put back there', (s) => at(status(s, approved, 'user'), 'StepPaused'), ['G10']],
       [
-        'is put back there where the version is held',
+        'is put back there when the revision is blocked',
         (s) => status(at(status(s, { ...approved, heldRevisions: [{ revision: 'v2', digest: 'd' }] }, 'user'), 'StepPaused'), {}),
         [],
       ],

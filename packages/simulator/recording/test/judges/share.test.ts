@@ -62,7 +62,7 @@ function completed(script: Script): Script {
   return script.rollout({ status: { phase: 'Healthy' } }, 'controller-1')
 }
 
-describe('what people and pauses have opened', () => {
+describe('the share that users and pauses have opened', () => {
   judgeEach(
     'G3',
     [
@@ -131,11 +131,7 @@ describe('what people and pauses have opened', () => {
         (s) => deletes(s.rollout(approve('w1')).rollout(approve('w1')), 'a1', 'b1', 'c1'),
         ['G3 c'],
       ],
-      [
-        'is the step that somebody jumps to',
-        (s) => deletes(s.rollout(approve('w1', { type: 'jump', step: 2 })), 'a1', 'b1', 'c1'),
-        ['G3 c'],
-      ],
+      ['is the step of a jump', (s) => deletes(s.rollout(approve('w1', { type: 'jump', step: 2 })), 'a1', 'b1', 'c1'), ['G3 c']],
       ['is everything with promote', (s) => deletes(s.rollout(approve('w1', { type: 'promote' })), 'a1', 'b1', 'c1', 'd1'), []],
       [
         'is everything after the last step',

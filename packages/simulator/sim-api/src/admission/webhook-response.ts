@@ -85,6 +85,6 @@ function patchOf({ patch, patchType }: JsonObject, mutating: boolean, fault: (te
   } catch (error) {
     throw new Error(`received undecodable patch in webhook response: ${(error as Error).message}`, { cause: error })
   }
-  if (!Array.isArray(operations)) throw new Error('received undecodable patch in webhook response: it is no list of operations')
+  if (!Array.isArray(operations)) throw new Error('received undecodable patch in webhook response: it is not a list of operations')
   return operations
 }

@@ -6,11 +6,11 @@ const reasons: Readonly<Record<string, string>> = {
   'pods/attach': 'containers do not run in a simulated cluster',
   'pods/ephemeralcontainers': 'containers do not run in a simulated cluster',
   'pods/exec': 'containers do not run in a simulated cluster',
-  'pods/log': 'containers do not run in a simulated cluster, so that they log nothing',
+  'pods/log': 'containers do not run in a simulated cluster, so there are no logs',
   'pods/portforward': 'containers do not run in a simulated cluster',
   'pods/proxy': 'containers do not run in a simulated cluster',
   'pods/resize': 'the resources of a pod cannot change in a simulated cluster',
-  'nodes/proxy': 'nodes of a simulated cluster have no kubelet that answers',
+  'nodes/proxy': 'nodes of a simulated cluster have no kubelet server',
 }
 
 /** @returns refusal for an API that only a real cluster serves; undefined for anything else */

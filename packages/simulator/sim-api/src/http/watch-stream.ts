@@ -32,7 +32,7 @@ export function createWatchStream(toText: (frame: WatchFrame) => string): WatchS
       try {
         waiting += toText(frame)
       } catch (error) {
-        return end(error as Error) // whoever delivers frames has nobody to tell
+        return end(error as Error) // the sender of frames cannot handle errors
       }
       if (waiting.length > longestBacklog) end(new ConnectionCutError())
       else wake?.()

@@ -21,11 +21,11 @@ export function createAdoptionCheck(client: SimClient, { metadata }: DaemonSet):
   async function ask(): Promise<void> {
     const { namespace, name, uid } = metadata
     const refuse = (reason: string, options?: ErrorOptions): never => {
-      throw new AdoptionRefusedError(`DaemonSet ${namespace}/${name} can take nothing over: ${reason}`, options)
+      throw new AdoptionRefusedError(`DaemonSet ${namespace}/${name} cannot adopt orphans: ${reason}`, options)
     }
     const fresh = await client
       .get(resources.daemonSets, name, namespace)
-      .catch((cause: unknown) => refuse('the server does not tell of it', { cause }))
+      .catch((cause: unknown) => refuse('the server did not return it', { cause }))
     if (fresh.metadata.uid !== uid) refuse(`its uid was ${uid} and is ${fresh.metadata.uid}`)
     if (fresh.metadata.deletionTimestamp !== undefined) refuse(`it has just been deleted at ${fresh.metadata.deletionTimestamp}`)
   }
