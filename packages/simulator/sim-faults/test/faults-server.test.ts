@@ -54,7 +54,7 @@ describe('without the right token', () => {
     ['GET', '/elsewhere'],
   ] as const
 
-  it.each(headers)('nothing is told or done: %s', async (_what, given) => {
+  it.each(headers)('nothing is disclosed or done: %s', async (_what, given) => {
     for (const [method, path] of requests) {
       const answer = await app.inject({
         method,

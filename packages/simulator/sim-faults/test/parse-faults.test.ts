@@ -67,11 +67,14 @@ describe('a document of faults', () => {
       text: 'faults: [{kind: WatchCut, name: a}, {kind: WatchCut, name: a}]',
       says: ['faults[1].name does not take "a": give each fault a name of its own'],
     },
-    'a wait that nobody is told': {
+    'a wait without a status that carries it': {
       text: 'faults: [{kind: Error, status: 500, retryAfter: 1s}]',
       says: ['faults[0].retryAfter does not take "1s": leave it out: only'],
     },
-    'a wait that nobody can be told': { text: 'faults: [{kind: Error, status: 409, retryAfter: 1s}]', says: ['faults[0].retryAfter'] },
+    'a wait with a status that cannot carry it': {
+      text: 'faults: [{kind: Error, status: 409, retryAfter: 1s}]',
+      says: ['faults[0].retryAfter'],
+    },
     'no faults': { text: 'faults: []', says: ['faults does not take []: give a list of 1 to 1000 faults'] },
     'a list in place of the document': { text: '- kind: WatchCut', says: ['the document does not take [{"kind":"WatchCut"}]: give a map'] },
     nothing: { text: '', says: ['the document does not take null: give a map'] },
