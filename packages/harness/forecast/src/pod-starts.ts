@@ -14,8 +14,8 @@ export interface PodStart {
 }
 
 /**
- * @returns undefined when the start cannot be measured: the pod is not Ready, is being deleted, or has no node, or its containers were
- *   restarted, so that its Ready condition belongs to a later start
+ * @returns undefined when the start cannot be measured: the pod is not Ready, is being deleted, or has no node. Restarted containers count
+ * too, because their Ready condition belongs to a later start
  */
 export function startOf({ metadata, spec, status }: Pod): PodStart | undefined {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')

@@ -129,8 +129,8 @@ export function admissionOf({ daemonSet, rollout }: ClusterSnapshot): 'none' | '
 }
 
 /**
- * One millisecond per node, 100 to 1,000. That is rarer than in a cluster, so that the cost of a forecast grows with the pods and hardly
- * with their durations. A batch is seen as ready at most that much later; failures are evaluated without delay.
+ * One millisecond per node, 100 to 1,000. That is rarer than in a cluster, so a forecast's cost grows with the pods and hardly with their
+ * durations. A batch is seen as ready at most that much later; failures are evaluated without delay.
  */
 function countingEveryMs({ nodes }: ClusterSnapshot): number {
   return Math.min(1_000, Math.max(100, nodes.length))

@@ -17,7 +17,7 @@ export interface BreachQuery {
 const ofDeletions: readonly RecordedGuarantee[] = ['G1', 'G2', 'G3', 'G4', 'G9']
 
 /**
- * Checks every accepted deletion of ours against G1 to G4 and G9, without recorded deliveries.
+ * Checks each of our accepted deletions against G1 to G4 and G9, without recorded deliveries.
  * @see judge
  *
  * @param writes the whole recording, from before the Rollout was created

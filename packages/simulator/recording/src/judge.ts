@@ -86,7 +86,7 @@ function createJudges(parts: JudgeParts): readonly Judge[] {
   return creators.map((create) => create(parts))
 }
 
-/** G4: nobody may delete a pod that belongs to no DaemonSet of the recording, whichever DaemonSet the query names. */
+/** G4: a pod that belongs to no DaemonSet of the recording must not be deleted, whichever DaemonSet the query names. */
 function foreignDeletion({ t, o, node: place }: RecordedWrite): Breach {
   const { node = place } = o as { readonly node?: string }
   const text = `the pod belongs to no existing DaemonSet (owner: ${String(o['owner'] ?? 'none')})`

@@ -9,7 +9,7 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
  * G9, for a failing version: no pod is deleted for it after the watches of the deciding process had reported failures on more nodes than
- * are tolerated, even before a status says so. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
+ * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
  * follow a failure; timeouts are not judged. A Rollout that is disabled or deleted and comes back changes nothing; another revision in
  * between does.
  */

@@ -9,11 +9,11 @@ import { actionOf } from './recorded-action.ts'
 /**
  * G11: on the user's DaemonSet we change only our keys and the strategy type.
  *
- * - The template changes only back to one that the DaemonSet had, and only on request of a user or a policy: once per request, or with a
- *   back-off where the policy says `Revert`.
+ * - The template changes only back to one that the DaemonSet had, and only on request of a user or a policy. That happens once per request,
+ *   or with a back-off where the policy says `Revert`.
  * - The original strategy type is remembered as it was, never overwritten, and forgotten only once it is restored.
- * - After another actor has set RollingUpdate a second time in one release, nothing is deleted until a retry, until the Rollout is disabled
- *   and enabled again, or until another actor sets OnDelete.
+ * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as does disabling and
+ *   enabling the Rollout, or another actor who sets OnDelete.
  */
 export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
   const fights = new Map<string, Fight>()

@@ -18,7 +18,7 @@ export interface JudgeParts {
 
 /** Checks a recording against one guarantee in a single pass. */
 export interface Judge {
-  /** Called for each accepted deletion of ours, before it is applied to the world. */
+  /** Called for each of our accepted deletions, before it is applied to the world. */
   readonly onDeletion?: (deletion: Deletion) => void
   /** Called for each write, before it is applied to the world. @param before its object before the write; undefined when unknown */
   readonly onWrite?: (write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined) => void

@@ -4,8 +4,8 @@ import { actionOf, stepOf } from './recorded-action.ts'
 
 /**
  * G10: our writes never overwrite what users wrote on a Rollout without having read it. After another actor has written the step, our next
- * write that changes it names the version that it was made from, and the server accepts no other. No write of ours changes the spec or the
- * action annotation.
+ * write that changes it names the version that it was made from, and the server accepts no other. None of our writes changes the spec or
+ * the action annotation.
  */
 export function createStatusWriteJudge({ query, breach }: JudgeParts): Judge {
   /** Version of each Rollout in which another actor last wrote the step. */

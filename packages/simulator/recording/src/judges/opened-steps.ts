@@ -42,11 +42,11 @@ export interface OpenedStepsOptions {
  *
  * - At some time since it opened, as many nodes as it has were updated and had an available pod of the template. Nodes NotReady since the
  *   release began are exempt. One node is enough when the user tolerates failures, or has retried or resumed.
- * - Its pause is over: a user has approved it (in the status or by an action, while the status said that the step waits, and for the step
- *   that the action names), its duration has passed since the pods were available, or a user has promoted the release.
+ * - Its pause is over: a user has approved it or promoted the release, or its duration has passed since the pods were available.
  *
- * A Rollout that is enabled or created again resumes the release at the last step that has no more nodes than were open. All nodes follow
- * the last step.
+ * An approval counts in the status or by an action, while the status says that the step waits, and for the step that the action names. A
+ * Rollout that is enabled or created again resumes the release at the last step that has no more nodes than were open. All nodes follow the
+ * last step.
  */
 export function createOpenedSteps({ world, story: find, template, isFree: isRollback, begunMs, doubtAt }: OpenedStepsOptions): OpenedSteps {
   let opened = 1

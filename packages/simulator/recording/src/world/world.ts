@@ -19,8 +19,8 @@ export interface Deletion {
 /** State of a cluster so far in a recording. */
 export interface World {
   /**
-   * @returns the deletion in this write, if it is one of ours; to be asked before the write is applied. `stranger`: the pod has no owner,
-   *   or its DaemonSet does not exist
+   * @returns our deletion in this write, if there is one; to be asked before the write is applied. `stranger`: the pod has no owner, or its
+   * DaemonSet does not exist
    */
   deletionOf(write: RecordedWrite): Deletion | 'stranger' | null
   /** State of the written object before the write; only DaemonSets, Rollouts and BatchReleases. */
@@ -168,7 +168,7 @@ export function createWorld(isOurs: (actor: string) => boolean, observations: Ob
 
 const remembered: ReadonlySet<string> = new Set(['DaemonSet', 'Rollout', 'BatchRelease'])
 
-/** Whether the write of a Pod is made by a deletion of ours. */
+/** Whether one of our deletions made this write of a Pod. */
 function isDeletion({ kind, verb, actor = '' }: RecordedWrite, isOurs: (actor: string) => boolean): boolean {
   return kind === 'Pod' && verb === 'delete' && isOurs(actor)
 }

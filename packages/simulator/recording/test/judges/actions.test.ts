@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
-/** Our status says where the step stands; `by` somebody writes into it. */
+/** Our status reports the step; with `by`, another actor writes it. */
 function status(script: Script, members: Fields, by = 'controller-1'): Script {
   return script.rollout({ status: members }, by, by === 'user' ? {} : { basedOn: script.rv })
 }
@@ -12,7 +12,7 @@ function at(script: Script, state: string, index = 1, observedGeneration?: numbe
   return status(script, { phase: 'Progressing', currentStepState: state, canaryStatus, ...observed })
 }
 
-/** Our status speaks of this generation. */
+/** Our status reports this generation. */
 function seen(script: Script, observedGeneration: number): Script {
   return status(script, { observedGeneration })
 }

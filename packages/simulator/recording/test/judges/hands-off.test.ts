@@ -9,7 +9,7 @@ const abort = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w1","ty
 const abortAgain = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w3","type":"abort"}' } } }
 const retry = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w2","type":"retry"}' } } }
 const setBack = (s: Script): Script => s.daemonSet(rolling).daemonSet(onDelete, ours)
-/** What changes with what else, in one write. */
+/** Changes made together, in one write. */
 const changed = (s: Script, annotations: Readonly<Record<string, unknown>>, fields: object): Script => {
   const before = { 'rollouts.kruise.io/daemonset-canary-revision': 'v2', [original]: 'RollingUpdate' }
   const merged = Object.fromEntries(Object.entries({ ...before, ...annotations }).filter(([, value]) => value !== undefined))

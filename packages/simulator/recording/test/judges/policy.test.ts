@@ -3,7 +3,7 @@ import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
 const zones: Readonly<Record<string, string>> = { a: 'east', b: 'east', c: 'west', d: 'west' }
 
-/** The fleet over two zones, with these terms of a policy, which everybody has seen. */
+/** The fleet over two zones, with these terms of a policy, which every process has seen. */
 function under(terms: Fields): Script {
   const script = fleet()
   for (const [name, zone] of Object.entries(zones)) script.node(name, { labels: { zone } })

@@ -14,7 +14,7 @@ const action = (id: string, type = 'approve'): Fields => ({
   metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type }) } },
 })
 
-/** The fleet with a Rollout of two steps, which stands in the first. */
+/** The fleet with a Rollout of two steps, in the first one. */
 function released(): Script {
   const spec = { strategy: { canary: { steps } } }
   return fleet()

@@ -8,8 +8,8 @@ import { withLimits } from '../quota/limit-ranges.ts'
 import { qosClassOf } from '../strategies/pod-strategy.ts'
 
 /**
- * Default admission of a new pod, before other admission: amounts from the LimitRanges of its namespace, its service account, the value of
- * its priority class, and a toleration of five minutes for nodes that are not ready or unreachable.
+ * Default admission of a new pod, before other admission. It sets amounts from the LimitRanges of its namespace, its service account, and
+ * the value of its priority class. It also adds tolerations of five minutes for nodes that are not ready or unreachable.
  *
  * @throws {ApiStatusError} 403 when a LimitRange does not allow it, or its service account or priority class does not exist
  */

@@ -14,8 +14,8 @@ import type { ApiRequest, ApiResult } from '../requests/request.ts'
 /**
  * Evicts a pod: deletes it, if its disruption budget allows that.
  *
- * @throws {ApiStatusError} 400 when the eviction names another pod, 429 when the budget is used up or not counted yet, 403 when its status
- *   is invalid, 500 for a pod with more than one budget, else as a delete
+ * @throws {ApiStatusError} 400 when the eviction names another pod; 429 when the budget is used up or not counted yet. 403 when the
+ * budget's status is invalid; 500 for a pod with more than one budget; else as a delete
  */
 export async function evictPod(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   const eviction = objectOrEmpty(importJson(request.body))

@@ -185,7 +185,7 @@ function deletionMeta(metadata: ApiMeta, deletionTimestamp: string, graceSeconds
   return { ...metadata, ...generation, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds }
 }
 
-/** A finalizer tells the garbage collector the propagation policy. */
+/** A finalizer carries the propagation policy to the garbage collector. */
 function withDependentsPolicy(object: ApiObject, options: RequestOptions): ApiObject {
   const policy = options.orphanDependents == null ? options.propagationPolicy : options.orphanDependents ? 'Orphan' : 'Background'
   if (policy == null) return object

@@ -35,8 +35,8 @@ export function wakeRules(ports: WakePorts): CacheEvents {
 }
 
 /**
- * Enqueues the DaemonSets that a node affects: those without a pod there that should have one, those whose pod may not stay, and those with
- * a pod there that counts as misscheduled.
+ * Enqueues the DaemonSets that a node affects: those that lack a pod there, and those whose pod may not stay. Also those that have a pod
+ * there and count misscheduled pods.
  */
 export function wakeConcerned(nodeName: string, { nodes, daemonSets, owned }: DaemonSetCache, wake: (key: string) => void): void {
   const node = nodes.get(nodeName)

@@ -13,9 +13,9 @@ const ENDED_KEPT = 12_500
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
 
 /**
- * Removes pods that nothing else would: those of deleted nodes; terminating ones without a node, or on a node out of service; and the
- * oldest ended ones when there are too many. It checks every 20 s, and a node must have been missing for 40 s. Both timers run only while
- * there is something to remove, so that an idle cluster has no timers.
+ * Removes pods that nothing else would: those of deleted nodes, terminating ones without a node or on a node out of service, and the oldest
+ * ended ones above the limit. It checks every 20 s, and a node must have been missing for 40 s. Both timers run only while there is
+ * something to remove.
  */
 export function startPodCollector({ client, clock, onError }: ControllerOptions): RunningController {
   const podsByNode = new Map<string, Map<string, Pod>>()

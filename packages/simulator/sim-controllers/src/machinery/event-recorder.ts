@@ -9,7 +9,7 @@ export interface EventRecorder {
 }
 
 /**
- * Recorder with the limits of Kubernetes' own: repetitions are counted on one event, many similar ones are combined, and each object gets a
+ * Recorder with the limits of Kubernetes' own. Repetitions are counted on one event, and many similar ones are combined. Each object gets a
  * burst of 25 and one more every five minutes.
  *
  * @param component `source.component` of the events

@@ -11,8 +11,8 @@ const PER_SECOND = 10
 const BURST = 100
 
 /**
- * Rate limits of Kubernetes' controllers: 5 ms doubling to 1000 s per key, and ten per second in total after a burst of a hundred; the
- * longer of the two applies.
+ * Rate limits of Kubernetes' controllers: 5 ms doubling to 1000 s per key, and ten per second in total after a burst of a hundred. The
+ * longer wait applies.
  *
  * @param monotonicMs the clock's monotonic time
  */
