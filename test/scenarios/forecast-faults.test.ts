@@ -84,7 +84,7 @@ it('foretells that a version which crashes stops at the first nodes', async () =
   expect(planned).toMatchObject({ outcome: 'Stops', nodesHit: 2, etaSeconds: null })
   expect(planned.message).toMatch(/^It stops with the new version on 2 nodes\. .*CrashLoopBackOff/)
   expect(planned.nodes.filter(({ order }) => order === 0)).toHaveLength(8)
-  expect(planned.nodes.at(-1)!.reason).toBe('the release does not get there')
+  expect(planned.nodes.at(-1)!.reason).toBe('the release does not reach this node')
 })
 
 it('foretells that a policy takes a bad version back', async () => {
@@ -112,7 +112,7 @@ it('foretells which nodes are passed over', async () => {
   expect(planned).toMatchObject({ outcome: 'Completes', nodesHit: 9 })
   expect(planned.nodes.find(({ name }) => name === 'node-003')).toMatchObject({
     order: 0,
-    reason: 'NotReady: passed over, and done when it is back',
+    reason: 'NotReady: skipped, and updated once it is Ready',
   })
 })
 
@@ -137,7 +137,7 @@ it('says that there is nothing to do', async () => {
   expect(planned).toMatchObject({
     outcome: 'Completes',
     nodesHit: 0,
-    message: expect.stringContaining('Nothing is to be released') as string,
+    message: expect.stringContaining('Nothing to release') as string,
   })
 })
 
@@ -154,7 +154,7 @@ it('is pure and the same each time, and ends when it is told to', async () => {
 it('says of a disabled Rollout which nodes run the version already', async () => {
   const rollout = { ...snapshot.rollout, spec: { ...snapshot.rollout.spec, disabled: true } }
   const { nodes } = await forecast({ ...snapshot, rollout }, {}, programs)
-  expect(new Set(nodes.map(({ reason }) => reason))).toEqual(new Set(['runs the new version already']))
+  expect(new Set(nodes.map(({ reason }) => reason))).toEqual(new Set(['already runs the new version']))
 })
 
 it('refuses an image of no container', async () => {
@@ -166,7 +166,7 @@ it.each(['bad image!!', 'Agent:v2', 'agent:', 'agent:v 2', '/agent', 'agent@sha2
   async (name) => {
     await expect(plan({ image: name })).rejects.toMatchObject({
       code: 'FORECAST_INVALID',
-      message: expect.stringContaining('is not the name of an image') as string,
+      message: expect.stringContaining('is not a valid image name') as string,
     })
   },
 )

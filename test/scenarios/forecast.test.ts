@@ -77,7 +77,7 @@ it('foretells when a release ends from how soon places were taken in the last on
     { image: 'registry.example/node-agent:v3' },
     { createSharedClusterCache, startController, startExecutor },
   )
-  expect(assumptions).toContainEqual(expect.stringMatching(/^pods stop within .* s: so long places stood empty in the last release$/))
+  expect(assumptions).toContainEqual(expect.stringMatching(/^pods stop within .* s, as measured in the last release$/))
 
   const { seconds } = await release('v3')
   expect(etaSeconds!.low).toBeGreaterThan(0.95 * seconds)

@@ -4,7 +4,7 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { type Admission, type ApiObject, resources } from '@tranche/sim-api'
 import { applyPatch } from 'rfc6902'
 
-/** Our admission as a cluster has it: a new template turns the strategy in the very write that begins the release. */
+/** In-process admission, as a cluster has it: the write of a new template also sets the strategy to OnDelete and starts the release. */
 export function admitChange(rollout: () => Rollout): Admission {
   const { group, resource } = resources.daemonSets
   return {

@@ -5,7 +5,7 @@ import { capacityText } from './capacity-text.ts'
 import type { StopTime } from './pod-times.ts'
 import { meanOf } from './statistics.ts'
 
-/** What the forecast rests on, for a person: one sentence each, without full stop. */
+/** Assumptions of the forecast, for users: one sentence each, without full stop. */
 export function assumptionsOf({
   snapshot,
   daemonSet,
@@ -22,21 +22,21 @@ export function assumptionsOf({
   const { analysis = [] } = snapshot.policy?.spec ?? {}
   return [
     snapshot.nodes.some(isSimulated)
-      ? 'the new version does what the tag of its image says, because the nodes are simulated'
-      : 'the new version starts on every node and stays healthy: no image is pulled and nothing is run; --if plays failures',
+      ? 'the nodes are simulated, so the image tag decides how the new version behaves'
+      : 'the new version starts on every node and stays healthy: no image is pulled and nothing is run; --if injects faults',
     believed.length === 0
-      ? 'no running pod tells how long it took to start: 10 s are assumed, and the time may be half as long or half as long again'
-      : `new pods take as long to be ready as the ${believed.length} that run took: ${toSeconds(meanOf(believed))} s on average, nine in ten at most ${mostSeconds} s`,
+      ? 'no running pod shows how long it took to start: 10 s are assumed, and the range allows for half as much more or less'
+      : `new pods take as long to become ready as the ${believed.length} measured ones: ${toSeconds(meanOf(believed))} s on average, at most ${mostSeconds} s for nine in ten`,
     ...(crowd === null
       ? []
       : [
-          `of these ${crowd} or so started together: from when their kubelets took them up, and a release may well be quicker than foretold`,
+          `about ${crowd} of these started together, so their times count from the start by the kubelet; a release may be faster than predicted`,
         ]),
-    ...(isCoarse ? ['most of these were created in the same second, so that each time may be off by half a second'] : []),
+    ...(isCoarse ? ['most of these were created in the same second, so each time may be off by half a second'] : []),
     stopText(times.stop),
     ...(minReadySeconds > 0 ? [`a pod counts as available after ${minReadySeconds} s (minReadySeconds)`] : []),
     ...(persons ? [`steps that wait for a person are approved after ${request.approveAfterSeconds ?? 0} s`] : []),
-    ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} succeed at once`]),
+    ...(analysis.length === 0 ? [] : [`the analyses ${analysis.map(({ name }) => name).join(', ')} are assumed to succeed at once`]),
     capacityText(snapshot.daemonSet ?? daemonSet, daemonSet),
     ...mishaps,
     ...snapshot.unread.map((what) => `not known: ${what}`),
@@ -47,9 +47,9 @@ function stopText({ ms, source }: StopTime): string {
   const text = `pods stop within ${toSeconds(ms)} s`
   switch (source) {
     case 'ByReleases':
-      return `${text}: so long places stood empty in the last release`
+      return `${text}, as measured in the last release`
     case 'ByDefault':
-      return `${text}, which nothing tells yet: it may be up to a second more or less for each`
+      return `${text}, an assumption without measurements: each pod may take up to a second more or less`
     default:
       return text
   }

@@ -6,23 +6,23 @@ import type { InjectedFault } from './injected-faults.ts'
 import { type Timeline, isReady, nodeOf, revisionOf } from './timeline.ts'
 import { during, type SimulatedCluster } from './simulated-cluster.ts'
 
-/** A release is given up on after so long in the copy's own time. */
+/** Longest simulated duration of a release, in the copy's own time. */
 const HORIZON_MS = 30 * 86_400_000
-/** How often somebody looks whether it is over. */
+/** Interval of the checks whether the release is over. */
 const LOOK_MS = 5_000
-/** A Rollout that says that it is stalled, and where nothing has moved for so long, does not go on by itself. */
+/** A Rollout that has been Stalled this long without any progress does not continue by itself. */
 const STALLED_MS = 120_000
-/** No release has begun after so long: there is nothing to do. */
+/** Without a release after this time, there is nothing to do. */
 const BEGIN_MS = 30_000
-/** Beyond the longest wait that the rules know. */
+/** Margin beyond the longest wait that the rules contain. */
 const MARGIN_MS = 120_000
-/** A version that is not available after so long has failed, where no policy says otherwise. */
+/** Default of `failure.progressDeadlineSeconds`. */
 const DEADLINE_SECONDS = 600
 
 /**
- * Changes the DaemonSet as a person would.
+ * Changes the DaemonSet as a user would.
  *
- * @throws AppError FORECAST_INVALID where an API server would reject the DaemonSet, with the fields and values that it names
+ * @throws AppError FORECAST_INVALID with the rejected fields and values when an API server would reject the DaemonSet
  */
 export async function changeDaemonSet({ client, clock }: SimulatedCluster, before: DaemonSet, planned: DaemonSet): Promise<void> {
   if (isSameJson(before.spec, planned.spec)) return
@@ -40,7 +40,7 @@ function isRejection(error: unknown): error is KubeStatusError {
   return error instanceof KubeStatusError && (error.status === 400 || error.status === 422)
 }
 
-/** Leaves out the request, whose address is the copy's. */
+/** Leaves out the request, because its address belongs to the copy. */
 function rejected(error: KubeStatusError): AppError {
   return new AppError('FORECAST_INVALID', `an API server rejects the planned DaemonSet: ${error.serverMessage}`, {
     hint: 'Fix the image or the manifest; kubectl apply --dry-run=server -f FILE shows the same error.',
@@ -48,7 +48,7 @@ function rejected(error: KubeStatusError): AppError {
   })
 }
 
-/** Approves every step that waits for a person, once each time it comes to wait. */
+/** Approves every step that waits for a user, once per wait. */
 export function approveSteps({ client, clock, simulator }: SimulatedCluster, timeline: Timeline, request: ForecastRequest): void {
   let approved = ''
   const look = (): void => {
@@ -71,9 +71,9 @@ export function approveSteps({ client, clock, simulator }: SimulatedCluster, tim
 }
 
 /**
- * Machines that are to fail die when the new version has come up on them; those of one zone together, with the first.
+ * Kills the nodes that are to fail when the new version has become Ready there. All nodes of one fault die with the first.
  *
- * @returns grows by a sentence for each machine that could not be made to
+ * @returns live list of failed injections, one sentence each
  */
 export function killMachines(
   { clock, simulator }: Pick<SimulatedCluster, 'clock' | 'simulator'>,
@@ -83,7 +83,7 @@ export function killMachines(
   const mishaps: string[] = []
   const kill = (node: string): void =>
     void simulator.nodes.kill(node).catch((error: unknown) => {
-      mishaps.push(`not played: ${node} could not be made to fail (${error instanceof Error ? error.message : String(error)})`)
+      mishaps.push(`not simulated: ${node} could not be made to fail (${error instanceof Error ? error.message : String(error)})`)
     })
   const failing = injectedFaults.filter(({ kind }) => kind === 'Fails')
   if (failing.length === 0) return mishaps
@@ -99,7 +99,7 @@ export function killMachines(
   return mishaps
 }
 
-/** @returns which wait of which release; undefined while nobody is waited for */
+/** @returns identity of the current wait for a user; undefined without one */
 function waitForPerson({ spec, status }: Rollout): string | undefined {
   const { currentStepIndex = 0, currentStepState, canaryStatus } = status ?? {}
   const pause = spec.strategy.canary?.steps?.[currentStepIndex - 1]?.pause
@@ -107,17 +107,17 @@ function waitForPerson({ spec, status }: Rollout): string | undefined {
   return `${canaryStatus?.canaryRevision} ${currentStepIndex} ${canaryStatus?.lastUpdateTime}`
 }
 
-/** When to take a release for over that says nothing of the kind. */
+/** When to treat a release as over that does not report its end. */
 export interface UntilOver {
-  /** Nothing has moved for so long. */
+  /** Time without any progress, in milliseconds. */
   readonly quietMs: number
   readonly signal?: AbortSignal
 }
 
 /**
- * Runs until the release has ended, or cannot go on by itself.
+ * Runs until the release has ended, or cannot continue by itself.
  *
- * @throws the signal's reason once it aborts; what ended a program before its time
+ * @throws the signal's reason once it aborts; the error of a program that ended early
  */
 export async function untilOver({ clock, failed }: SimulatedCluster, timeline: Timeline, options: UntilOver): Promise<void> {
   let failure: { readonly error: unknown } | undefined
@@ -138,7 +138,7 @@ function hasEnded(timeline: Timeline, nowMs: number, { quietMs }: UntilOver): bo
   return nowMs - movedMs > (begunMs === null ? BEGIN_MS : quietMs)
 }
 
-/** @returns the longest wait that the release may have by its rules, and a little more; milliseconds */
+/** @returns longest wait that the rules of the release allow, plus a margin; milliseconds */
 export function quietMs({ rollout, policy, daemonSet }: ClusterSnapshot, { approveAfterSeconds = 0 }: ForecastRequest): number {
   const { failure, soak } = policy?.spec ?? {}
   const waits = [

@@ -1,32 +1,32 @@
 import type { PodTimes } from './pod-times.ts'
 import { createRandom, meanOf } from './statistics.ts'
 
-/** What a release was, batch by batch, for the question how long another run of it would take. */
+/** Batches of a simulated release, as the basis for the duration of another run. */
 export interface EtaQuestion {
-  /** Nodes taken in each batch, in order. */
+  /** Number of nodes per batch, in order. */
   readonly batches: readonly (readonly string[])[]
-  /** Nodes that may be down at a time (≥ 1). */
+  /** Maximum number of nodes down at a time (≥ 1). */
   readonly limit: number
   readonly times: PodTimes
   readonly minReadyMs: number
-  /** From the beginning to the end, pauses included. */
+  /** Milliseconds from start to end, including pauses. */
   readonly wholeMs: number
 }
 
-/** Runs from which the range is read. */
+/** Number of resampled runs that the range is based on. */
 const RUNS = 100
-/** Of all runs, so many are shorter than the low end, and so many longer than the high one. */
+/** Share of all runs below the low end, and above the high end. */
 const TAIL = 0.1
-/** How much longer or shorter everything takes where no pod tells how long it takes to start. */
+/** Relative uncertainty when no pod shows how long it takes to start. */
 const UNKNOWN = 0.5
-/** What whole seconds hide, in milliseconds for each pod. */
+/** Uncertainty from rounding to whole seconds, in milliseconds per pod. */
 const COARSE_MS = 500
-/** How far a stop that nothing tells may be off, in milliseconds for each pod. */
+/** Uncertainty of an unmeasured stop time, in milliseconds per pod. */
 const STOP_OFF_MS = 1_000
 
 /**
- * How long the release takes, from and to, in seconds: the run that was played, made shorter and longer by what drawing the start times
- * anew from the measured ones does to the time in which pods are replaced, and by what nothing tells. Pauses and soaks stay as they are.
+ * Range of the release's duration in seconds. Shortens and lengthens the simulated run by resampling the measured start times, and by the
+ * unmeasured uncertainties. Pauses and soaks stay unchanged.
  */
 export function etaRange({ batches, limit, times, minReadyMs, wholeMs }: EtaQuestion): { readonly low: number; readonly high: number } {
   const { believed, stop } = times
@@ -35,7 +35,7 @@ export function etaRange({ batches, limit, times, minReadyMs, wholeMs }: EtaQues
   const random = createRandom(batches.length + limit)
   const drawFrom = (values: readonly number[]): number => values[Math.floor(random() * values.length)]!
   const run = (): number => {
-    // The measured ones are a sample themselves: another one would have another mean.
+    // The measured times are a sample themselves: another sample would have another mean.
     const sample = believed.map(() => drawFrom(believed))
     return makespan(batches, limit, () => perPodMs + drawFrom(sample))
   }
@@ -48,7 +48,7 @@ export function etaRange({ batches, limit, times, minReadyMs, wholeMs }: EtaQues
   return { low: toSeconds(Math.max(0, low)), high: toSeconds(high) }
 }
 
-/** @returns by how much every pod may be quicker or slower in the same way, which no drawing tells; milliseconds */
+/** @returns milliseconds by which all pods may be faster or slower together, which resampling does not show */
 function offMs({ believed, stop, isCoarse, crowd }: PodTimes): { readonly less: number; readonly more: number } {
   const coarse = isCoarse ? COARSE_MS : 0
   if (believed.length === 0) return { less: coarse, more: coarse }
@@ -58,7 +58,7 @@ function offMs({ believed, stop, isCoarse, crowd }: PodTimes): { readonly less: 
   return { less: coarse + crowded + stopLess, more: coarse + stopMore }
 }
 
-/** How long batches take one after the other, where the next node is taken as soon as one of `limit` places is free. */
+/** Total duration of all batches, in sequence. The next node starts as soon as one of `limit` slots is free. */
 function makespan(batches: readonly (readonly string[])[], limit: number, msOf: (node: string) => number): number {
   let whole = 0
   for (const nodes of batches) {
@@ -69,7 +69,7 @@ function makespan(batches: readonly (readonly string[])[], limit: number, msOf: 
   return whole
 }
 
-/** A heap with the place that is free first at its top. */
+/** Binary heap with the earliest free slot on top. */
 function takeFirstFree(places: Float64Array, ms: number): void {
   const freeAt = places[0]! + ms
   let at = 0
@@ -84,7 +84,7 @@ function takeFirstFree(places: Float64Array, ms: number): void {
   places[at] = freeAt
 }
 
-/** To a tenth. */
+/** Rounds to one decimal. */
 export function toSeconds(ms: number): number {
   return Math.round(ms / 100) / 10
 }

@@ -11,21 +11,21 @@ import type { ForecastPrograms, ClusterCache } from './programs.ts'
 import { simulateCluster } from './simulated-cluster.ts'
 import { toForecast } from './to-forecast.ts'
 
-/** How a forecast is made. */
+/** Options of a forecast. */
 export interface ForecastOptions {
-  /** Objects as somebody would apply them. @default as the cluster has them */
+  /** Planned manifests. @default the objects of the cluster */
   readonly manifests?: Manifests
-  /** Ends it: the promise rejects with the signal's reason. */
+  /** Cancels the forecast: the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal
-  /** Told how many of the nodes are done. */
+  /** Progress callback with the number of updated nodes. */
   readonly onProgress?: (done: number, total: number) => void
 }
 
 /**
- * Runs the release in virtual time on a copy of the cluster, with the programs that run in the cluster, until it ends, stops, or cannot go
- * on by itself. Steps that wait for a person are approved after `approveAfterSeconds`. Nothing outside of the copy is read or written.
+ * Runs the release in virtual time on a copy of the cluster, with the same programs, until it ends, stops, or cannot continue by itself.
+ * Approves steps that wait for a user after `approveAfterSeconds`. Reads and writes nothing outside the copy.
  *
- * @throws AppError FORECAST_INVALID for a request that names what there is not; WORKLOAD_NOT_FOUND without a DaemonSet
+ * @throws AppError FORECAST_INVALID when the request names something that does not exist; WORKLOAD_NOT_FOUND without a DaemonSet
  */
 export async function forecast<R extends ClusterCache>(
   snapshot: ClusterSnapshot,
@@ -82,7 +82,7 @@ export async function forecast<R extends ClusterCache>(
 }
 
 /**
- * What {@link forecast} refuses, found without playing anything.
+ * Checks everything that {@link forecast} rejects, without a simulation.
  *
  * @throws as forecast
  */

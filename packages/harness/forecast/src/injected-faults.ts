@@ -1,34 +1,34 @@
 import { AppError } from '@tranche/errors'
 import type { Node } from '@tranche/kube-types'
 
-/** What goes wrong on some nodes. */
+/** Fault injected on some nodes. */
 export interface InjectedFault {
   /**
-   * `Fails`: the machine dies as soon as the new version is up there, a whole zone with its first node. `NotReady`: it is dead from the
-   * beginning. `Crashes`: the new version crashes there.
+   * `Fails`: the node dies as soon as the new version is Ready there; all nodes of the fault die with the first. `NotReady`: the node is
+   * dead from the start. `Crashes`: the new version crashes there.
    */
   readonly kind: 'Fails' | 'NotReady' | 'Crashes'
-  /** Names. */
+  /** Node names. */
   readonly nodes: ReadonlySet<string>
 }
 
-/** What can be written, for whoever wrote something else. */
+/** Accepted forms, for error messages. */
 export const INJECTED_FAULT_FORMS = 'NODE fails, NODE is NotReady, NODE crashes, the same with a ZONE, 3 crash, 5% crash'
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone'
 const pattern = /^(\S+)\s+(fails?|crash(?:es)?|(?:is|are)\s+NotReady)$/i
 
 /**
- * Reads faults: `node-7 fails`, `zone-a is NotReady`, `5% crash`. A number takes so many nodes, a percentage rounds up; which ones is
- * drawn from their names, the same each time.
+ * Parses faults: `node-7 fails`, `zone-a is NotReady`, `5% crash`. A number selects that many nodes; a percentage rounds up. The selection
+ * is derived from the node names, so it is the same each time.
  *
- * @throws AppError FORECAST_INVALID naming the text, and what can be written
+ * @throws AppError FORECAST_INVALID with the text and the accepted forms
  */
 export function parseInjectedFaults(texts: readonly string[], nodes: readonly Node[]): readonly InjectedFault[] {
   return texts.map((text, at) => {
     const [, subject, verb] = pattern.exec(text.trim()) ?? []
     if (subject === undefined || verb === undefined)
-      throw invalid(at, `${JSON.stringify(text)} names no fault`, `Write one of: ${INJECTED_FAULT_FORMS}.`)
+      throw invalid(at, `${JSON.stringify(text)} is not a fault`, `Write one of: ${INJECTED_FAULT_FORMS}.`)
     return { kind: kindOf(verb), nodes: nodesOf(subject, nodes, at) }
   })
 }
@@ -39,7 +39,7 @@ function kindOf(verb: string): InjectedFault['kind'] {
   return lower.startsWith('crash') ? 'Crashes' : 'NotReady'
 }
 
-/** A node of that name comes before a zone, and both before a number. */
+/** A node name wins over a zone, and both win over a number. */
 function nodesOf(subject: string, nodes: readonly Node[], at: number): ReadonlySet<string> {
   const names = nodes.map(({ metadata }) => metadata.name)
   if (names.includes(subject)) return new Set([subject])
@@ -47,7 +47,7 @@ function nodesOf(subject: string, nodes: readonly Node[], at: number): ReadonlyS
   if (inZone.length > 0) return new Set(inZone.map(({ metadata }) => metadata.name))
   const count = countOf(subject, names.length)
   if (count === undefined) throw unknownSubject(subject, nodes, at)
-  if (count > names.length) throw invalid(at, `${subject} is more than the ${names.length} nodes there are`, 'Write a smaller number.')
+  if (count > names.length) throw invalid(at, `${subject} is more than the ${names.length} nodes of the cluster`, 'Write a smaller number.')
   return new Set(names.toSorted((a, b) => hash(a) - hash(b)).slice(0, count))
 }
 
@@ -59,16 +59,16 @@ function countOf(subject: string, nodes: number): number | undefined {
 
 function unknownSubject(subject: string, nodes: readonly Node[], at: number): AppError {
   const zones = [...new Set(nodes.flatMap(({ metadata }) => metadata.labels?.[ZONE_LABEL] ?? []))].sort()
-  const zonesText = zones.length === 0 ? 'Nodes have no zones.' : `Zones: ${zones.slice(0, 10).join(', ')}.`
-  const example = nodes[0] === undefined ? '' : ` Nodes are called ${nodes[0].metadata.name} and the like.`
-  return invalid(at, `${JSON.stringify(subject)} is no node, zone, number from 1 or percentage`, `${zonesText}${example}`)
+  const zonesText = zones.length === 0 ? 'The nodes have no zones.' : `Zones: ${zones.slice(0, 10).join(', ')}.`
+  const example = nodes[0] === undefined ? '' : ` A node name looks like ${nodes[0].metadata.name}.`
+  return invalid(at, `${JSON.stringify(subject)} is not a node, a zone, a number from 1 or a percentage`, `${zonesText}${example}`)
 }
 
 function invalid(at: number, what: string, hint: string): AppError {
   return new AppError('FORECAST_INVALID', `if[${at}]: ${what}`, { hint })
 }
 
-/** @see Fowler, Noll, Vo: FNV-1a with 32 bits, mixed so that similar names fall far apart */
+/** 32-bit FNV-1a, mixed so that similar names spread widely. @see Fowler, Noll, Vo */
 function hash(text: string): number {
   let sum = 0x811c9dc5
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
@@ -76,7 +76,7 @@ function hash(text: string): number {
   return (sum ^ (sum >>> 13)) >>> 0
 }
 
-/** The nodes with those that the faults take down from the beginning. */
+/** Nodes of the cluster, with those marked that are down from the start. */
 export function withDeadNodes(nodes: readonly Node[], injectedFaults: readonly InjectedFault[]): readonly Node[] {
   const dead = new Set(injectedFaults.flatMap((injectedFault) => (injectedFault.kind === 'NotReady' ? [...injectedFault.nodes] : [])))
   return dead.size === 0 ? nodes : nodes.map((node) => (dead.has(node.metadata.name) ? fallenSilent(node) : node))

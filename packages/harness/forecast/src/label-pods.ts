@@ -4,10 +4,10 @@ import { type Admission, resources } from '@tranche/sim-api'
 import { nodeOf, revisionOf } from './timeline.ts'
 
 /**
- * Gives pods that come up by a permit the labels of their release as they are made, which the controller would give them one by one: a write
- * less for each. Others are left to it, since it looks at them before it labels them.
+ * Adds the release labels to permitted pods at creation. The controller would add them one by one, with one write each. Other pods are left
+ * to the controller, which checks them before it labels them.
  *
- * @param release the BatchRelease as it is now
+ * @param release current BatchRelease
  */
 export function labelPods(release: () => BatchRelease | undefined): Admission {
   const { group, resource } = resources.pods
@@ -22,7 +22,7 @@ export function labelPods(release: () => BatchRelease | undefined): Admission {
   }
 }
 
-/** @returns undefined where the pod comes up by no permit of the release */
+/** @returns undefined unless a permit of the release covers the pod */
 function labelsOf(release: BatchRelease | undefined, pod: Pod | undefined): Readonly<Record<string, string>> | undefined {
   const { flight } = release?.status ?? {}
   const { rolloutID = '', batchPartition, batches } = release?.spec.releasePlan ?? {}
@@ -32,7 +32,7 @@ function labelsOf(release: BatchRelease | undefined, pod: Pod | undefined): Read
   return { [ROLLOUT_ID_LABEL]: rolloutID, [ROLLOUT_BATCH_ID_LABEL]: String(batch) }
 }
 
-/** Asks each that handles a write, one after the other: they handle different ones. */
+/** Calls the handlers in sequence; each handles different writes. */
 export function allOf(admissions: readonly Admission[]): Admission {
   return {
     handles: (review) => admissions.some((one) => one.handles(review)),

@@ -4,7 +4,7 @@ import { batchScope, hashOf, isInScope, templateOf, templateText, type OrderReas
 import { nodeOf, revisionOf, type Taken } from './timeline.ts'
 import type { ForecastInputs } from './to-forecast.ts'
 
-/** @returns says of a node why it was its turn */
+/** @returns function that explains the position of a node */
 export function createOrderReasons({ snapshot, timeline }: ForecastInputs): (taken: Taken) => string {
   const nodes = new Map(snapshot.nodes.map((node) => [node.metadata.name, toFleetNode(node)]))
   const { canaryRevision: canary = '', stableRevision: stable, nodes: rules } = timeline.firstSpec ?? {}
@@ -30,7 +30,7 @@ function orderReasonText(reason: OrderReason, batch: number): string {
     case 'Pending':
       return 'pending pod before healthy ones'
     case 'NotReady':
-      return 'pod that is not ready before healthy ones'
+      return 'unready pod before healthy ones'
     case 'Oldest':
       return `oldest pod of batch ${batch}`
     case 'Policy': {
@@ -44,7 +44,7 @@ function orderReasonText(reason: OrderReason, batch: number): string {
 
 const orderText: Readonly<Record<string, string>> = { Oldest: 'oldest pod first', Newest: 'newest pod first', Name: 'by name' }
 
-/** @returns says of a node why it is not updated; undefined where the DaemonSet has nothing to do with it */
+/** @returns function that explains why a node is not updated; it returns undefined for a node outside the DaemonSet */
 export function createUntaken({ snapshot, daemonSet, timeline }: ForecastInputs): (node: Node) => string | undefined {
   const podsByNode = Map.groupBy(snapshot.pods, nodeOf)
   const planned = templateText(daemonSet.spec.template)
@@ -56,11 +56,11 @@ export function createUntaken({ snapshot, daemonSet, timeline }: ForecastInputs)
     const node = toFleetNode(object)
     const pods = podsByNode.get(node.name) ?? []
     if (!isDesiredNode(daemonSet.spec.template.spec ?? {}, object))
-      return pods.length === 0 ? undefined : 'the DaemonSet does not want a pod there'
-    if (pods.some((pod) => revisionOf(pod) === released)) return 'runs the new version already'
-    if (!node.ready) return 'NotReady: passed over, and done when it is back'
+      return pods.length === 0 ? undefined : 'the DaemonSet does not place a pod there'
+    if (pods.some((pod) => revisionOf(pod) === released)) return 'already runs the new version'
+    if (!node.ready) return 'NotReady: skipped, and updated once it is Ready'
     if (!isInScope(scope, node)) return 'excluded by nodes.exclude of the policy'
-    if (updated.has(node.name)) return 'comes up with the new version by itself'
-    return timeline.begunMs === null ? 'nothing is released' : 'the release does not get there'
+    if (updated.has(node.name)) return 'gets the new version without a deletion'
+    return timeline.begunMs === null ? 'nothing is released' : 'the release does not reach this node'
   }
 }

@@ -5,12 +5,12 @@ import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
 const HOST = String.raw`(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)(?::[0-9]+)?/`
 const PART = `[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`
 
-/** An image as a container runtime reads it: host, path, tag and digest. */
+/** Image reference as a container runtime parses it: host, path, tag and digest. */
 const IMAGE_REFERENCE = new RegExp(
   String.raw`^(?:${HOST})?${PART}(?:/${PART})*(?::[\w][\w.-]{0,127})?(?:@[A-Za-z][\w+.-]*:[0-9a-fA-F]{32,})?$`,
 )
 
-/** Objects as somebody would apply them, in place of those of the cluster; each only as far as it is given. */
+/** Planned manifests, in place of the objects of the cluster. Absent members keep the cluster's object. */
 export interface Manifests {
   readonly daemonSet?: Pick<DaemonSet, 'spec'>
   readonly rollout?: Pick<Rollout, 'spec'> & { readonly metadata: Pick<Rollout['metadata'], 'annotations'> }
@@ -18,9 +18,10 @@ export interface Manifests {
 }
 
 /**
- * The DaemonSet as the planned change leaves it; the one of the snapshot where nothing is to be changed.
+ * DaemonSet after the planned change; the one of the snapshot without a change.
  *
- * @throws AppError FORECAST_INVALID where the image names no container of the DaemonSet, or the manifest is not the shape of a DaemonSet
+ * @throws AppError FORECAST_INVALID when the image names no container of the DaemonSet, or the manifest does not have the shape of a
+ *   DaemonSet
  */
 export function plannedDaemonSet(daemonSet: DaemonSet, { image }: ForecastRequest, manifests: Manifests): DaemonSet {
   const applied = manifests.daemonSet === undefined ? daemonSet : withManifest(daemonSet, manifests.daemonSet)
@@ -29,7 +30,7 @@ export function plannedDaemonSet(daemonSet: DaemonSet, { image }: ForecastReques
   return { ...applied, spec: { ...applied.spec, template } }
 }
 
-/** What a manifest does not state stays. The type of the strategy is the release's: whoever is in charge puts it back. */
+/** Fields absent from the manifest stay. The strategy type also stays, because the controller would restore it during a release. */
 function withManifest(daemonSet: DaemonSet, { spec }: Pick<DaemonSet, 'spec'>): DaemonSet {
   checkShape(spec)
   const { type, ...strategy } = { ...daemonSet.spec.updateStrategy, ...spec.updateStrategy }
@@ -38,11 +39,11 @@ function withManifest(daemonSet: DaemonSet, { spec }: Pick<DaemonSet, 'spec'>): 
   return { ...daemonSet, spec: { ...daemonSet.spec, ...spec, updateStrategy } }
 }
 
-/** Checks what is read before the copy's API server sees the manifest; that server checks the rest. */
+/** Checks the fields read here, before the copy's API server validates the rest. */
 function checkShape(spec: DaemonSet['spec'] | null | undefined): void {
   requireObject('spec', spec)
   if ('template' in spec) requireObject('spec.template', spec.template)
-  // null stands for the server's default.
+  // null requests the server's default.
   if (spec.updateStrategy !== undefined && spec.updateStrategy !== null) requireObject('spec.updateStrategy', spec.updateStrategy)
 }
 
@@ -66,7 +67,7 @@ function withImage(template: PodTemplate, text: string): PodTemplate {
   if (name === undefined || !names.includes(name) || image === '') {
     throw new AppError(
       'FORECAST_INVALID',
-      `image: ${JSON.stringify(text)} names no container of the DaemonSet, which has ${listed(names)}`,
+      `image: ${JSON.stringify(text)} is not a container of the DaemonSet, which has ${listed(names)}`,
       {
         hint: `Write CONTAINER=IMAGE, such as ${names[0] ?? 'agent'}=registry.example/agent:v2.`,
       },
@@ -79,10 +80,10 @@ function withImage(template: PodTemplate, text: string): PodTemplate {
   }
 }
 
-/** A kubelet refuses another image with `InvalidImageName`; blanks at an end the API server rejects. */
+/** A kubelet rejects an invalid image with `InvalidImageName`; the API server rejects leading and trailing blanks. */
 function requireReference(image: string): void {
   if (IMAGE_REFERENCE.test(image) || image.trim() !== image) return
-  throw new AppError('FORECAST_INVALID', `image: ${JSON.stringify(image)} is not the name of an image`, {
+  throw new AppError('FORECAST_INVALID', `image: ${JSON.stringify(image)} is not a valid image name`, {
     hint: 'Write [HOST/]NAME[:TAG][@DIGEST], the name in lower case, such as registry.example/agent:v2.',
   })
 }
@@ -96,7 +97,7 @@ function listed(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.join(', ')
 }
 
-/** The snapshot with Rollout and policy as the manifests have them; their status stays. */
+/** Snapshot with Rollout and policy from the manifests; their status stays. */
 export function withPlannedRules(snapshot: ClusterSnapshot, { rollout, policy }: Manifests): ClusterSnapshot {
   return {
     ...snapshot,
@@ -110,7 +111,7 @@ function plannedRollout(live: Rollout, { metadata, spec }: NonNullable<Manifests
   return { ...live, spec, metadata: { ...live.metadata, annotations, generation: (live.metadata.generation ?? 1) + 1 } }
 }
 
-/** One of another name than the one in use is a new one. */
+/** A policy with another name than the current one is new. */
 function plannedPolicy(
   { rollout, policy }: ClusterSnapshot,
   { metadata: { name }, spec }: NonNullable<Manifests['policy']>,

@@ -4,28 +4,27 @@ import type { PodTimes } from './pod-times.ts'
 import { meanOf } from './statistics.ts'
 import { isStarting } from './stored-objects.ts'
 
-/** What pods of the copy live by. */
+/** Inputs for the life cycles of pods in the copy. */
 export interface LivesOptions {
   readonly times: PodTimes
-  /** The pods of the snapshot. */
+  /** Pods of the snapshot. */
   readonly pods: readonly Pod[]
-  /** Epoch milliseconds of the snapshot. */
+  /** Time of the snapshot, in epoch milliseconds. */
   readonly takenAtMs: number
-  /** Milliseconds from the beginning. */
+  /** Milliseconds since the start of the simulation. */
   readonly nowMs: () => number
-  /** Its containers end soon after they have begun, again and again. */
+  /** Whether its containers crash repeatedly soon after they start. */
   readonly crashes: (pod: Pod) => boolean
-  /** Nodes of a simulator, where the tag of an image decides what becomes of its pods. */
+  /** Whether the nodes are simulated, so that the image tag decides how pods behave. */
   readonly simulated: ReadonlySet<string>
 }
 
-/** Moments at which pods become Ready lie so far apart, in milliseconds, by the time that one pod takes to stop and to start. */
+/** Grid of the times at which pods become Ready: least and greatest spacing in milliseconds, and spacing relative to a pod's stop and start. */
 const [LEAST_TICK_MS, MOST_TICK_MS, TICK_PART] = [100, 500, 1 / 20]
 
 /**
- * Says of each pod what becomes of it: those that were found Ready or in trouble stay as they are until they are deleted, those that were
- * found starting need the rest of their time, and every new one takes as long as the one on its node took. What a new version does is
- * known on simulated nodes alone.
+ * Decides the life cycle of each pod. Pods found Ready or failing stay so until they are deleted. Pods found starting need the rest of
+ * their time. A new pod takes as long as the old one on its node took. The behaviour of a new version is known on simulated nodes only.
  */
 export function createLives({ times, pods, takenAtMs, nowMs, crashes, simulated }: LivesOptions): (pod: Pod) => PodLife {
   const found = new Map(pods.map((pod) => [pod.metadata.uid, pod]))
@@ -60,10 +59,10 @@ function imagesOf({ spec }: Pod): readonly string[] {
 }
 
 /**
- * Puts moments on a grid: pods that become Ready at the very same moment cost one look of everybody who counts, where a few milliseconds
- * between them cost a look each. What one pod gains or loses by that is made up for by the next, so that all together take as long.
+ * Aligns times to a grid, because each distinct time at which a pod becomes Ready costs one evaluation by every watcher. The next pod
+ * compensates for the difference, so the total stays the same.
  *
- * @returns for a time from now, one that ends on the grid
+ * @returns function from a delay to a delay that ends on the grid
  */
 function createTicks({ believed, startMsOf, stop }: PodTimes, nowMs: () => number): (ms: number) => number {
   const meanMs = believed.length === 0 ? startMsOf('') : meanOf(believed)

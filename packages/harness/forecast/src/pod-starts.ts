@@ -1,21 +1,21 @@
 import { type Pod, REVISION_HASH_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
 
-/** One start, as its pod tells it. Moments are epoch milliseconds of whole seconds, as Kubernetes keeps them. */
+/** Start of a pod, from its status. Times are epoch milliseconds cut to whole seconds, as Kubernetes stores them. */
 export interface PodStart {
   readonly node: string
-  /** The same for pods that came up in one batch of one release; of no release, of one revision. */
+  /** Identifies pods of the same batch of a release; of the same revision when they belong to no release. */
   readonly batch: string
-  /** In the batch of a release, by its labels. */
+  /** Whether its labels assign it to a batch of a release. */
   readonly isReleased: boolean
   readonly createdMs: number
-  /** When its kubelet took it up; its creation, where the pod does not say. */
+  /** Time at which the kubelet accepted the pod; its creation time when the status lacks that. */
   readonly takenUpMs: number
   readonly readyMs: number
 }
 
 /**
- * @returns undefined where the pod does not tell: it is not Ready, it is being deleted, it has no node, or its containers were started
- *   again, so that its Ready condition is of a later start
+ * @returns undefined when the start cannot be measured: the pod is not Ready, is being deleted, or has no node. Restarted containers count
+ * too, because their Ready condition belongs to a later start
  */
 export function startOf({ metadata, spec, status }: Pod): PodStart | undefined {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
@@ -30,22 +30,22 @@ export function startOf({ metadata, spec, status }: Pod): PodStart | undefined {
   return { node: spec.nodeName, batch, isReleased: ROLLOUT_BATCH_ID_LABEL in labels, createdMs, takenUpMs, readyMs }
 }
 
-/** @returns NaN where there is none */
+/** @returns NaN when absent */
 function momentOf(text: string | undefined): number {
   return Date.parse(text ?? '')
 }
 
-/** @returns how many others were starting at some time while one did */
+/** @returns for each start, the number of other starts that overlap with it */
 export function companyOf(starts: readonly PodStart[]): (start: PodStart) => number {
   const created = starts.map(({ createdMs }) => createdMs).toSorted((a, b) => a - b)
   const ready = starts.map(({ readyMs }) => readyMs).toSorted((a, b) => a - b)
-  // All that had begun by its end, but those that had ended before it began.
+  // All that had started by its end, minus those that had ended before it started.
   return ({ createdMs, readyMs }) => countBelow(created, readyMs + 1) - countBelow(ready, createdMs) - 1
 }
 
 /**
- * @param sorted ascending
- * @returns how many are less than the value
+ * @param sorted in ascending order
+ * @returns number of items below the value
  */
 export function countBelow(sorted: readonly number[], value: number): number {
   let low = 0

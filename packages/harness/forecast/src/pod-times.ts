@@ -5,54 +5,54 @@ import { companyOf, type PodStart, startOf } from './pod-starts.ts'
 import { meanOf, medianOf, varianceOf } from './statistics.ts'
 import { measureStop } from './stop-time.ts'
 
-/** How long pods of the DaemonSet take to start and to stop, as far as the cluster tells. Milliseconds. */
+/** Measured start and stop times of the DaemonSet's pods, in milliseconds. */
 export interface PodTimes {
-  /** From creation to Ready, as it is believed of each pod that tells; ascending. */
+  /** Time from creation to Ready of each measured pod; ascending. */
   readonly believed: readonly number[]
-  /** From creation to Ready, by node; as long as the mean where a node does not tell. */
+  /** Time from creation to Ready, by node; the mean for a node without a measurement. */
   startMsOf(node: string): number
   readonly stop: StopTime
-  /** Whether the moments of creation, which are whole seconds, may be off all the same way: most pods were created at once. */
+  /** Whether all creation times, which are whole seconds, may be off in the same direction, because most pods were created together. */
   readonly isCoarse: boolean
-  /** So many pods started together, which may have slowed each of them down; null where they did as in a release. */
+  /** Number of pods that started together, which may have slowed each of them down; null when they started as in a release. */
   readonly crowd: number | null
 }
 
-/** How long a pod takes to stop, and who says so: pods of earlier releases, the settings of simulated nodes, or nobody. */
+/** Time that a pod takes to stop, and its source: pods of earlier releases, the settings of simulated nodes, or a default. */
 export interface StopTime {
   readonly ms: number
   readonly source: 'ByReleases' | 'BySettings' | 'ByDefault'
 }
 
-/** What is measured. */
+/** Inputs of the measurement. */
 export interface PodTimesQuestion {
   readonly snapshot: Pick<ClusterSnapshot, 'pods' | 'nodes' | 'revisions'>
-  /** As it is. */
+  /** Current DaemonSet. */
   readonly daemonSet: DaemonSet
-  /** As the planned change leaves it. */
+  /** DaemonSet after the planned change. */
   readonly planned: DaemonSet
-  /** Nodes that a release has down at a time. */
+  /** Number of nodes that a release has down at a time. */
   readonly limit: number
 }
 
-/** From the request to delete until a pod is gone, where nothing tells: the process ends soon, its kubelet sees it a second later. */
+/** Default time from the delete request until the pod is gone: the process ends soon, and the kubelet notices a second later. */
 const STOP_MS = 1_500
-/** A pod that ignores the request to stop is gone so long after its grace period. */
+/** Time after its grace period at which a pod that ignores the stop request is gone. */
 const GRACE_MARGIN_MS = 5_000
-/** From creation to Ready, where no pod tells. */
+/** Default time from creation to Ready. */
 const START_MS = 10_000
-/** A pod that took so many times as long as most was not starting all that time. */
+/** A start that took this many times the median was delayed by something else. */
 const OUTLIER = 10
-/** In a release that keeps `limit` nodes down, whole seconds let up to so many times as many starts seem to overlap. */
+/** With `limit` nodes down, whole seconds make up to this many times as many starts seem to overlap. */
 const COMPANY = 3
-/** So many starts as in a release are enough to leave those of a crowd aside. */
+/** Number of starts as in a release that suffices to ignore those of a crowd. */
 const ENOUGH = 5
-/** How far values lie apart where nothing but the fraction of both moments differs: the difference of two numbers, each cut to seconds. */
+/** Variance of the difference of two times that are cut to whole seconds, in square milliseconds. */
 const HIDDEN_VARIANCE = 1_000 ** 2 / 6
 
 /**
- * Measures the pods that run. Those that started with many others, as all do when a DaemonSet is made, tell only where hardly any started as
- * in a release, and then only from the moment when their kubelets took them up: a crowd waits for the scheduler.
+ * Measures the running pods. Pods that started in a crowd, as after the creation of a DaemonSet, count only when hardly any pod started as
+ * in a release. They then count from the time at which their kubelet accepted them, because a crowd waits for the scheduler.
  */
 export function measurePods({ snapshot, daemonSet, planned, limit }: PodTimesQuestion): PodTimes {
   const reported = snapshot.pods.flatMap((pod) => startOf(pod) ?? [])
@@ -82,20 +82,20 @@ function wholeMsOf({ createdMs, readyMs }: PodStart): number {
   return readyMs - createdMs
 }
 
-/** What is left of a start in a crowd where no pod waits longer for its kubelet than the quickest did. */
+/** Duration of a start in a crowd, after subtracting the wait for the kubelet beyond the shortest one. */
 function kubeletMs(starts: readonly PodStart[]): (start: PodStart) => number {
   const waitMs = starts.reduce((least, { createdMs, takenUpMs }) => Math.min(least, takenUpMs - createdMs), Infinity)
   return ({ takenUpMs, readyMs }) => waitMs + readyMs - takenUpMs
 }
 
-/** Draws each value to the mean by the part of their differences that cutting moments to whole seconds makes. */
+/** Shrinks each value towards the mean by the share of the variance that cutting times to whole seconds explains. */
 function believe(values: readonly number[], mean: number): readonly number[] {
   const variance = varianceOf(values)
   const real = variance === 0 ? 0 : Math.max(0, 1 - HIDDEN_VARIANCE / variance)
   return values.map((value) => mean + real * (value - mean))
 }
 
-/** What no pod that runs can tell of itself. Simulated nodes say it in the template. */
+/** Settings that no running pod shows. Simulated nodes state them in the template. */
 function stopTime({ snapshot, daemonSet, planned, limit }: PodTimesQuestion, starts: readonly PodStart[]): StopTime {
   const annotations = planned.spec.template.metadata?.annotations ?? {}
   const graceMs = graceMsOf(planned)
@@ -112,8 +112,8 @@ function stopTime({ snapshot, daemonSet, planned, limit }: PodTimesQuestion, sta
 }
 
 /**
- * Whether a pod took the place of another: the template has changed since its node was there, and before the pod was. With `maxSurge`, the new
- * pods of a rolling update are there before the old ones stop.
+ * Whether a pod replaced another one: the template changed after its node was created and before the pod was. With `maxSurge`, the new pods
+ * of a rolling update start before the old ones stop.
  */
 function replacedBy(
   { nodes, revisions }: Pick<ClusterSnapshot, 'nodes' | 'revisions'>,
@@ -135,7 +135,7 @@ function graceMsOf({ spec }: DaemonSet): number {
   return terminationGracePeriodSeconds * 1_000
 }
 
-/** @returns whether a node is one of a simulator, and not a machine */
+/** @returns whether the node belongs to a simulator */
 export function isSimulated({ status }: Pick<Node, 'status'>): boolean {
   const { nodeInfo } = (status ?? {}) as { readonly nodeInfo?: { readonly containerRuntimeVersion?: string } }
   return nodeInfo?.containerRuntimeVersion?.startsWith('sim://') === true

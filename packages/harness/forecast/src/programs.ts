@@ -6,57 +6,57 @@ import type { JobQueue } from '@tranche/queue'
 import type { Exchange } from '@tranche/wire'
 
 /**
- * The programs that a forecast runs in the copy of the cluster: the very ones that run in the cluster itself, as one process runs them.
- * `R` is the reflection that they read.
+ * Programs that a forecast runs in the copy of the cluster: the same ones as in the cluster, in one process. `R` is the cluster cache that
+ * they share.
  */
 export interface ForecastPrograms<R extends ClusterCache> {
-  /** Builds what both programs read, so that nothing that happens is read twice. */
+  /** Builds the cluster cache for both programs, so that every event is read once. */
   readonly createSharedClusterCache: (ports: ClusterCachePorts) => R
   readonly startController: (ports: ControllerPorts<R>) => RunningProgram
   readonly startExecutor: (ports: ExecutorPorts<R>) => RunningProgram
 }
 
-/** What programs have seen of the cluster. */
+/** Cluster cache of the programs. */
 export interface ClusterCache {
-  /** Watches until `signal` aborts; `failed` hears what ends a watch before. */
+  /** Watches until `signal` aborts; calls `failed` with an error that ends a watch early. */
   start(signal: AbortSignal, failed: (error: unknown) => void): void
 }
 
-/** What a reflection is made from. */
+/** Dependencies of a cluster cache. */
 export interface ClusterCachePorts {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** A program that runs until it is stopped. */
+/** Program that runs until it is stopped. */
 export interface RunningProgram {
   /** Resolves when its first lists have arrived. */
   readonly ready: Promise<void>
-  /** Rejects with what ended it before its time. */
+  /** Rejects with the error that ended it early. */
   readonly stopped: Promise<void>
   stop(): Promise<void>
 }
 
 interface ProgramPorts<R> {
   readonly exchange: Exchange
-  /** Started already. */
+  /** Already started. */
   readonly clusterCache: R
   readonly clock: Clock
   readonly log: Logger
   readonly identity: string
 }
 
-/** What a controller is given. */
+/** Dependencies of a controller. */
 export interface ControllerPorts<R> extends ProgramPorts<R> {
   readonly admission: 'none' | 'inProcess'
   readonly leaderElection: false
   readonly egress: EgressClient
-  /** Time between two passes that mere counting asks for, in milliseconds. */
+  /** Minimum interval between two passes that only count pods, in milliseconds. */
   readonly countingEveryMs: number
 }
 
-/** What an executor is given. */
+/** Dependencies of an executor. */
 export interface ExecutorPorts<R> extends ProgramPorts<R> {
   readonly queue: JobQueue
 }

@@ -15,38 +15,38 @@ import type { ForecastPrograms, ClusterCache, RunningProgram } from './programs.
 import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
 import { withoutEvents } from './without-events.ts'
 
-/** A copy of a cluster in virtual time, with the programs in it. */
+/** Copy of a cluster in virtual time, with the programs running in it. */
 export interface SimulatedCluster {
   readonly clock: VirtualClock
   readonly simulator: Simulator
-  /** Acts as a person would. */
+  /** Client that acts as a user. */
   readonly client: KubeClient
-  /** Rejects with what ended a program before its time. */
+  /** Rejects with the error that ended a program early. */
   readonly failed: Promise<never>
   end(): Promise<void>
 }
 
-/** How a copy is made. */
+/** Inputs for a copy. */
 export interface SimulatedClusterOptions<R extends ClusterCache> {
   readonly programs: ForecastPrograms<R>
-  /** What becomes of a pod. */
+  /** Decides the life cycle of each pod. */
   readonly lives: (pod: Pod) => PodLife | undefined
   readonly onWrite: (write: AcceptedWrite) => void
-  /** The Rollout as it is now. */
+  /** @returns the current Rollout */
   readonly rollout: () => Rollout
-  /** The BatchRelease as it is now. */
+  /** @returns the current BatchRelease */
   readonly release: () => BatchRelease | undefined
-  /** Told of the clock before anything runs by it. */
+  /** Called with the clock before anything runs on it. */
   readonly onClock: (clock: VirtualClock) => void
 }
 
-/** What reaches whoever watches, in milliseconds: as long as in a cluster at rest. */
+/** Delay of watch events in milliseconds, as in an idle cluster. */
 const WATCH_DELAY_MS = 5
 
-/** Controllers that have a part in a release. Garbage is not collected, and nobody evicts by budget. */
+/** Controllers that take part in a release. There is no garbage collector and no disruption controller. */
 const CONTROLLERS = ['daemonset-controller', 'default-scheduler', 'taint-eviction-controller', 'resourcequota-controller'] as const
 
-/** Makes the copy and starts the programs in it; resolves when they have read it. */
+/** Creates the copy and starts the programs in it; resolves when their caches have synced. */
 export async function simulateCluster<R extends ClusterCache>(
   snapshot: ClusterSnapshot,
   options: SimulatedClusterOptions<R>,
@@ -54,10 +54,10 @@ export async function simulateCluster<R extends ClusterCache>(
   const clock = new VirtualClock(snapshot.takenAtMs)
   options.onClock(clock)
   const watchDelayMs = { min: WATCH_DELAY_MS, max: WATCH_DELAY_MS }
-  // Not the seed that a simulated cluster has by itself: its copy would give new pods the uids that pods there have.
+  // The copy uses another seed than a simulated cluster: the same seed would give new pods the uids of existing ones.
   const seed = snapshot.takenAtMs
   const simulator = createSimulator({ clock, seed, nodes: 0, watchDelayMs, lives: options.lives, controllers: CONTROLLERS })
-  // Of what fields are whose nobody is told: it is then not worked out either.
+  // Nothing in the copy reads managed fields, so they are not computed.
   const exchangeOf = (name: string): Exchange => simulator.exchangeFor(name, 'nothing')
   const clientOf = (name: string): KubeClient =>
     createKubeClient({ exchange: exchangeOf(name), clock, userAgent: 'forecast', log: silentLogger })
@@ -100,7 +100,7 @@ export async function simulateCluster<R extends ClusterCache>(
     failed: failed.promise,
     async end() {
       await during(clock, Promise.allSettled(running.map((program) => program.stop())))
-      ending.abort(new Error('the forecast is made'))
+      ending.abort(new Error('forecast complete'))
       simulator.stop()
     },
   }
@@ -113,7 +113,7 @@ function load({ server }: Simulator, snapshot: ClusterSnapshot): void {
   if (daemonSet !== undefined) server.load(storedRevisions(snapshot, daemonSet))
 }
 
-/** Runs the clock until a promise has settled. */
+/** Runs the clock until the promise has settled. */
 export async function during<T>(clock: VirtualClock, work: Promise<T>): Promise<T> {
   let isOver = false
   const mark = (): void => void (isOver = true)
@@ -122,23 +122,23 @@ export async function during<T>(clock: VirtualClock, work: Promise<T>): Promise<
   return work
 }
 
-/** A DaemonSet that is bound and at rest on `RollingUpdate` is turned as its release begins: by admission. */
+/** A bound DaemonSet at rest on `RollingUpdate` uses admission: its strategy changes when its release starts. */
 export function admissionOf({ daemonSet, rollout }: ClusterSnapshot): 'none' | 'inProcess' {
   const isBound = rollout.status?.phase === 'Healthy'
   return isBound && daemonSet?.spec.updateStrategy?.type !== 'OnDelete' ? 'inProcess' : 'none'
 }
 
 /**
- * A millisecond for each node, 100 to 1,000: rarer than in a cluster, so that what a forecast costs grows with the pods and hardly with
- * the time that they take. A batch is seen to be ready by so much later at most; what goes wrong is looked at without delay.
+ * One millisecond per node, 100 to 1,000. That is rarer than in a cluster, so a forecast's cost grows with the pods and hardly with their
+ * durations. A batch is seen as ready at most that much later; failures are evaluated without delay.
  */
 function countingEveryMs({ nodes }: ClusterSnapshot): number {
   return Math.min(1_000, Math.max(100, nodes.length))
 }
 
-/** Nobody outside of the copy hears of it. */
+/** Refuses to send: a forecast notifies no receivers. */
 const nowhere = {
   allows: () => false,
-  send: async () => ({ kind: 'failed', reason: 'HostNotAllowed', message: 'a forecast asks nobody' }) as const,
+  send: async () => ({ kind: 'failed', reason: 'HostNotAllowed', message: 'a forecast sends no requests' }) as const,
   close: async () => {},
 }

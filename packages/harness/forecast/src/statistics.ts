@@ -1,20 +1,20 @@
-/** @returns 0 for none */
+/** @returns arithmetic mean; 0 for an empty list */
 export function meanOf(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** @returns the greater of the two in the middle; undefined for none */
+/** @returns median, the greater of two middle values; undefined for an empty list */
 export function medianOf(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
-/** @returns the mean square of the distance from the mean; 0 for none */
+/** @returns variance; 0 for an empty list */
 export function varianceOf(values: readonly number[]): number {
   const mean = meanOf(values)
   return meanOf(values.map((value) => (value - mean) ** 2))
 }
 
-/** The same numbers each time, evenly spread between 0 and 1. @see Steele and Vigna, SplitMix */
+/** Deterministic random numbers, uniform in [0, 1). @see Steele and Vigna, SplitMix */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,35 +1,35 @@
 import { countBelow, type PodStart } from './pod-starts.ts'
 import { meanOf, medianOf } from './statistics.ts'
 
-/** What tells how long pods take to stop. */
+/** Inputs for measuring how long pods take to stop. */
 export interface StopQuestion {
-  /** Pods that took the place of another on their node. */
+  /** Pods that replaced another one on their node. */
   readonly starts: readonly PodStart[]
-  /** Nodes that a release may have down at a time (≥ 1). */
+  /** Maximum number of nodes that a release may have down at a time (≥ 1). */
   readonly limit: number
-  /** A pod counts as available after so long. */
+  /** Milliseconds for which a pod must be Ready to be available. */
   readonly minReadyMs: number
-  /** No pod takes longer to stop. */
+  /** Upper bound of the stop time, in milliseconds. */
   readonly longestMs: number
 }
 
-/** So many places that were taken again are enough. */
+/** Number of refilled slots that suffices. */
 const ENOUGH = 5
-/** A release kept another limit than the one asked about, where it differs by more than this part. */
+/** Relative difference from which a release is assumed to have used another limit. */
 const NEAR = 0.2
-/** A place that stood empty for so much longer than twice the usual was waiting for something else: a pause in the midst of a batch. */
+/** A gap this much longer than twice the median, in milliseconds, was caused by something else, such as a pause during a batch. */
 const PAUSE_MS = 2_000
-/** Whole seconds may make a stop of next to nothing look as if it took less than that, by so much. */
+/** Milliseconds by which whole seconds may make a very short stop look negative. */
 const BELOW_MS = 500
-/** From one step to the next, in the copy of the cluster: what was measured holds it already. */
+/** Time from one step to the next in the copy of the cluster: the measured times already contain it. */
 const REACTION_MS = 30
 
 /**
- * How long a pod takes from the request to delete it until a new one is there. No pod tells of the one before it; but in a batch that keeps
- * `limit` nodes down, the pod that becomes available first makes room for the next: from Ready to the creation of the pod `limit` places
- * later is the stop of the one in between. Whole seconds cut both moments alike, so that the mean of many tells what is less than a second.
+ * Time from a pod's delete request to the creation of its replacement. No pod shows the stop of its predecessor. But in a batch that keeps
+ * `limit` nodes down, the first available pod makes room for the next. So the gap from Ready to the creation of the pod `limit` positions
+ * later is the stop of a pod in between. Whole seconds cut both times alike, so the mean of many gaps resolves fractions of a second.
  *
- * @returns milliseconds (≥ 0); undefined where too few pods came in batches that kept the limit
+ * @returns milliseconds (≥ 0); undefined when too few pods came in batches that kept the limit
  */
 export function measureStop({ starts, limit, minReadyMs, longestMs }: StopQuestion): number | undefined {
   const batches = [...Map.groupBy(starts, ({ batch }) => batch).values()]
@@ -41,7 +41,7 @@ export function measureStop({ starts, limit, minReadyMs, longestMs }: StopQuesti
   return ms < -BELOW_MS || ms > longestMs ? undefined : Math.max(0, ms)
 }
 
-/** @returns how long each place stood empty that a pod of the batch left to another; none where the batch did not keep the limit */
+/** @returns gaps between a Ready pod of the batch and the pod in its slot; empty when the batch did not keep the limit */
 function gapsOf(batch: readonly PodStart[], limit: number): readonly number[] {
   const created = batch.map(({ createdMs }) => createdMs).toSorted((a, b) => a - b)
   const ready = batch.map(({ readyMs }) => readyMs).toSorted((a, b) => a - b)
@@ -50,7 +50,10 @@ function gapsOf(batch: readonly PodStart[], limit: number): readonly number[] {
   return created.slice(places).map((createdMs, at) => createdMs - ready[at]!)
 }
 
-/** @returns how many nodes were down before the first was up again: whole seconds leave a few in doubt, which count as the limit has it */
+/**
+ * @returns number of nodes that were down before the first was up again. Whole seconds leave a few uncertain; these count in favour of the
+ *   limit
+ */
 function placesOf(created: readonly number[], firstReadyMs: number, limit: number): number {
   const least = Math.max(1, countBelow(created, firstReadyMs))
   const most = Math.max(1, countBelow(created, firstReadyMs + 1))

@@ -4,8 +4,8 @@ import type { ApiObject } from '@tranche/sim-api'
 import { DEAD_ANNOTATION, UNFIT_ANNOTATION } from '@tranche/sim-nodes'
 
 /**
- * The objects of a snapshot as an API server has them stored, but for the DaemonSet and its revisions. Left out is what a copy of the cluster must not do, or nobody reads there:
- * receivers are not told, metric systems are not asked, images and managed fields are not kept.
+ * Objects of a snapshot as an API server stores them, without the DaemonSet and its revisions. Omits what a copy of the cluster must not
+ * use or never reads: notification receivers, metric providers, images and managed fields.
  */
 export function storedObjects(snapshot: ClusterSnapshot): readonly ApiObject[] {
   const { rollout, release, policy, nodes, pods, others } = snapshot
@@ -22,14 +22,14 @@ export function storedObjects(snapshot: ClusterSnapshot): readonly ApiObject[] {
   ]
 }
 
-/** The DaemonSet of a snapshot as an API server has it stored. */
+/** DaemonSet of a snapshot as an API server stores it. */
 export function storedDaemonSet(daemonSet: DaemonSet): ApiObject {
   return named('apps/v1', 'DaemonSet', { ...daemonSet, spec: withoutNulls(daemonSet.spec) } as KubeObject)
 }
 
 /**
- * The revisions, once the DaemonSet is stored. The one that holds its template is given the template as the server has completed it: one
- * that lacks a default would be another revision.
+ * Revisions, once the DaemonSet is stored. The revision of the current template gets the template with the server's defaults: without them
+ * it would be another revision.
  */
 export function storedRevisions({ revisions, daemonSet }: ClusterSnapshot, stored: ApiObject): readonly ApiObject[] {
   const live = canonicalJson(withoutNulls(daemonSet?.spec.template))
@@ -45,7 +45,7 @@ function templateOf(data: unknown): Readonly<Record<string, unknown>> {
   return (data as { readonly spec?: { readonly template?: Readonly<Record<string, unknown>> } } | undefined)?.spec?.template ?? {}
 }
 
-/** A pod that is neither Ready nor in trouble: it is being started. */
+/** Whether a pod is starting: neither Ready nor failing. */
 export function isStarting({ metadata, status }: Pod): boolean {
   if (metadata.deletionTimestamp !== undefined || (status?.phase !== 'Pending' && status?.phase !== 'Running')) return false
   if (status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True')) return false
@@ -68,7 +68,7 @@ function namespaceObject(name: string): KubeObject {
   return { ...invented(name), spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } } as KubeObject
 }
 
-/** Pods are admitted where their account exists; one that was not read is taken to. */
+/** Pod admission requires that the service account exists; an unread account is assumed to exist. */
 function serviceAccounts({ daemonSet, others }: ClusterSnapshot, namespace: string): readonly KubeObject[] {
   const { serviceAccountName = 'default' } = (daemonSet?.spec.template.spec ?? {}) as { readonly serviceAccountName?: string }
   if (others.some(({ kind }) => kind === 'ServiceAccount')) return []
@@ -82,7 +82,7 @@ function invented(name: string): KubeObject {
   return { metadata: { name, uid: `forecast-${name}`, resourceVersion: '1', creationTimestamp: '2000-01-01T00:00:00Z' } }
 }
 
-/** A kubelet that has fallen silent stays so, and one that says that its node is not Ready goes on saying it. */
+/** A silent kubelet stays silent, and a kubelet that reports its node as not Ready continues to do so. */
 function toStoredNode(node: Node): KubeObject {
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status
   const { images: _, ...status } = (node.status ?? {}) as Node['status'] & { readonly images?: unknown }
@@ -91,7 +91,7 @@ function toStoredNode(node: Node): KubeObject {
   return { ...node, metadata, status } as KubeObject
 }
 
-/** What of a pod's spec has a part in a release. The rest is the kubelet's, and a server might not take it from another. */
+/** Parts of the pod spec that matter for a release. The rest belongs to the kubelet, and a server might reject it from another writer. */
 const specFields = [
   'nodeName',
   'hostNetwork',
@@ -105,7 +105,7 @@ const specFields = [
   'terminationGracePeriodSeconds',
 ] as const
 
-/** A pod that is being started begins anew; for how much longer, whoever decides on its life knows. */
+/** A starting pod starts from the beginning; the life cycle decides for how much longer. */
 function toStoredPod(pod: Pod): KubeObject {
   const whole = (pod.spec ?? {}) as Readonly<Record<string, unknown>>
   const spec = {
@@ -125,7 +125,7 @@ function toStoredContainer({ name, image, resources, ports }: Readonly<Record<st
   return { name, image, ...(resources != null && { resources }), ...(ports != null && { ports }) }
 }
 
-/** What is null counts as absent: revisions are compared by their text, and some servers write it and others do not. */
+/** Null counts as absent: revisions are compared as text, and only some servers write nulls. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== 'object' || value === null) return value

@@ -3,81 +3,81 @@ import type { Pod } from '@tranche/kube-types'
 import { isOwnedBy, type OwnerOfObjects, REVISION_HASH_LABEL } from '@tranche/kube-types'
 import type { AcceptedWrite } from '@tranche/sim-api'
 
-/** One deletion by the executor: a node is updated, or goes back. */
+/** One deletion by the executor: a node is updated or rolled back. */
 export interface Taken {
   readonly node: string
-  /** Milliseconds from the beginning. */
+  /** Milliseconds since the start. */
   readonly atMs: number
-  /** From 1. */
+  /** Batch number from 1. */
   readonly batch: number
-  /** The pod as it was. */
+  /** Pod before the deletion. */
   readonly pod: Pod
-  /** `spec.tranche.release` of the BatchRelease at that moment. */
+  /** `spec.tranche.release` of the BatchRelease at that time. */
   readonly release: string
 }
 
-/** One batch of a release. Milliseconds from the beginning. */
+/** Times of one batch, in milliseconds since the start. */
 export interface BatchTimes {
   readonly release: string
-  /** From 1. */
+  /** Batch number from 1. */
   readonly index: number
   readonly startMs: number
-  /** Null while it is not ready. */
+  /** Null until the batch is ready. */
   readonly readyMs: number | null
 }
 
-/** What has happened in the copy of the cluster. */
+/** Events in the copy of the cluster. */
 export interface Timeline {
-  /** Takes in an accepted write; in order. */
+  /** Records an accepted write; to be called in order. */
   take(write: AcceptedWrite): void
   readonly taken: readonly Taken[]
   readonly batches: readonly BatchTimes[]
-  /** Changes of the number of nodes without an available pod: when, and by how many. */
+  /** Changes of the number of nodes without an available pod: time and difference. */
   readonly downs: readonly { readonly atMs: number; readonly by: number }[]
   /** Nodes on which a pod of the revision was ever seen. */
   nodesWith(revision: string): ReadonlySet<string>
-  /** Whether a release has stood in the pause of this step, from 1. */
+  /** Whether a release has been in the pause of this step, from 1. */
   hasPausedAt(step: number): boolean
   /** As last written. */
   readonly rollout: Rollout
   readonly release: BatchRelease | undefined
-  /** The first revision that was released. */
+  /** First released revision. */
   readonly canary: string | undefined
-  /** What was told of the first release, as last written. */
+  /** Spec of the first release, as last written. */
   readonly firstSpec: TrancheSpec | undefined
-  /** The last failure that was found. */
+  /** Last failure found. */
   readonly failure: Failure | undefined
-  /** Nodes with a Ready pod in the beginning. */
+  /** Nodes with a Ready pod at the start. */
   readonly upAtStart: number
-  /** When a release was under way for the first time. */
+  /** When a release was first in progress. */
   readonly begunMs: number | null
-  /** When the last release had ended; null while one runs. */
+  /** When the last release ended; null while one runs. */
   readonly endedMs: number | null
-  /** When something last moved on: a pod, a batch, a step. */
+  /** When a pod, a batch or a step last made progress. */
   readonly movedMs: number
-  /** Since when `Stalled` has held; null while it does not. */
+  /** Since when `Stalled` is True; null while it is not. */
   readonly stalledMs: number | null
-  /** The most nodes that were permitted to be down at a time. */
+  /** Largest number of nodes that were permitted to be down at a time. */
   readonly limit: number
 }
 
-/** What a chronicle begins with. */
+/** Initial state of a timeline. */
 export interface TimelineOptions {
   readonly rollout: Rollout
   readonly release: BatchRelease | undefined
   readonly daemonSet: OwnerOfObjects
   readonly pods: readonly Pod[]
-  /** Another template overtakes `release`: what becomes of that one is told no more. */
+  /** Another template is about to supersede `release`, so nothing more is recorded for that release. */
   readonly isOvertaken: boolean
-  /** Pods are available after so long. */
+  /** Milliseconds for which a pod must be Ready to be available. */
   readonly minReadyMs: number
-  /** Milliseconds from the beginning. */
+  /** Milliseconds since the start. */
   readonly nowMs: () => number
-  /** A node has come to the revision that is released. */
+  /** Called when a node reaches the released revision. */
   readonly onUpdated?: () => void
 }
 
-/** Writes down what the API server of the copy accepts. */
+/** Records what the API server of the copy accepts. */
 export function createTimeline(options: TimelineOptions): Timeline {
   const { daemonSet, minReadyMs, nowMs } = options
   const taken: Taken[] = []
@@ -140,7 +140,7 @@ export function createTimeline(options: TimelineOptions): Timeline {
     movedMs = nowMs()
   }
 
-  /** What is deleted for a release that is about to be overtaken is in flight already. */
+  /** Nodes deleted on for a release that is about to be superseded are already in flight. */
   function isOvertaken(one: BatchRelease | undefined): boolean {
     return overtaken !== undefined && one?.spec.tranche?.release === overtaken
   }
@@ -241,7 +241,7 @@ export function revisionOf({ metadata }: Pod): string | undefined {
   return metadata.labels?.[REVISION_HASH_LABEL]
 }
 
-/** Ready, and not terminating. */
+/** Whether the pod is Ready and not terminating. */
 export function isReady(pod: Pod): boolean {
   return (
     pod.metadata.deletionTimestamp === undefined &&
@@ -249,7 +249,7 @@ export function isReady(pod: Pod): boolean {
   )
 }
 
-/** Bound, or pinned by the affinity that a DaemonSet's pod carries. */
+/** Node that the pod is bound to, or that its affinity names. */
 export function nodeOf({ spec }: Pod): string {
   if (spec?.nodeName) return spec.nodeName
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms

@@ -7,19 +7,19 @@ import { assumptionsOf } from './assumptions.ts'
 import { createOrderReasons, createUntaken } from './order-reason.ts'
 import type { PodTimes } from './pod-times.ts'
 
-/** What a forecast is told from. */
+/** Inputs of a forecast's result. */
 export interface ForecastInputs {
   readonly snapshot: ClusterSnapshot
-  /** With the planned change. */
+  /** DaemonSet after the planned change. */
   readonly daemonSet: DaemonSet
   readonly request: ForecastRequest
   readonly timeline: Timeline
   readonly times: PodTimes
-  /** What was asked for and could not be played, for a person; one sentence each, without full stop. */
+  /** Failed fault injections, for users; one sentence each, without full stop. */
   readonly mishaps: readonly string[]
 }
 
-/** Tells what was played. */
+/** Summarizes the simulated release. */
 export function toForecast(inputs: ForecastInputs): Forecast {
   const { timeline, daemonSet } = inputs
   const outcome = outcomeOf(inputs)
@@ -38,7 +38,7 @@ export function toForecast(inputs: ForecastInputs): Forecast {
   }
 }
 
-/** The release that was asked about; what follows it takes it back. */
+/** The planned release; a later one in the same timeline is its rollback. */
 function isOfFirst({ taken, batches }: Timeline): (one: Pick<Taken, 'release'>) => boolean {
   const first = batches[0]?.release ?? taken[0]?.release
   return ({ release }) => release === first
@@ -56,7 +56,7 @@ function isDisabled({ status, spec }: Rollout): boolean {
   return spec.disabled === true || status?.phase === 'Disabled'
 }
 
-/** Every pod runs the template that is planned. */
+/** Whether every pod runs the planned template. */
 function isUpToDate({ daemonSet, snapshot: { revisions, pods } }: ForecastInputs): boolean {
   const planned = templateText(daemonSet.spec.template)
   const revision = revisions.find((one) => templateText(templateOf(one)) === planned)
@@ -110,7 +110,7 @@ function etaOf({ timeline, daemonSet, times }: ForecastInputs, wholeMs: number):
   })
 }
 
-/** Nodes that are down to begin with count. */
+/** Includes nodes that are down at the start. */
 function peakOf({ timeline, snapshot }: ForecastInputs): number {
   const desired = snapshot.daemonSet?.status?.desiredNumberScheduled ?? snapshot.pods.length
   let down = Math.max(0, desired - timeline.upAtStart)
@@ -137,7 +137,7 @@ function batchesOf(timeline: Timeline): Forecast['batches'] {
   })
 }
 
-/** A batch that was ready and did not pause has no pause: a last step of all nodes has none, nor a release that was promoted. */
+/** A batch that became ready without pausing has no pause, such as a last step of all nodes, or any step of a promoted release. */
 function pauseText({ rollout, hasPausedAt }: Timeline, { index, readyMs }: BatchTimes): string | undefined {
   const step = rollout.spec.strategy.canary?.steps?.[index - 1]
   if (step?.pause === undefined || (readyMs !== null && !hasPausedAt(index))) return undefined
@@ -148,7 +148,7 @@ function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: nu
   const { timeline, snapshot } = inputs
   const { rollout, begunMs, batches } = timeline
   const said = rollout.status?.message ?? ''
-  if (outcome === 'Completes' && begunMs === null) return 'Nothing is to be released: every node runs the template of the DaemonSet.'
+  if (outcome === 'Completes' && begunMs === null) return 'Nothing to release: every node runs the current template of the DaemonSet.'
   if (outcome === 'Blocked' && begunMs === null && isDisabled(rollout)) return disabledText(snapshot)
   const nodes = `${hit} ${hit === 1 ? 'node' : 'nodes'}`
   const count = new Set(batches.filter(isOfFirst(timeline)).map(({ index }) => index)).size
@@ -156,19 +156,19 @@ function messageOf(inputs: ForecastInputs, outcome: Forecast['outcome'], hit: nu
     case 'Completes':
       return `It completes if the new version runs well: ${nodes} in ${count} ${count === 1 ? 'batch' : 'batches'}. ${leftText(rollout)}`.trim()
     case 'RollsBack':
-      return `It is taken back by itself after ${nodes} had the new version. ${failureText(timeline)}`.trim()
+      return `It rolls back automatically after ${nodes} had the new version. ${failureText(timeline)}`.trim()
     case 'Stops':
       return `It stops with the new version on ${nodes}. ${said}`.trim()
     default:
-      return `It does not go on by itself, with the new version on ${nodes}. ${said}`.trim()
+      return `It gets stuck with the new version on ${nodes}. ${said}`.trim()
   }
 }
 
-/** Nothing of ours acts: the strategy decides. */
+/** Without a release, the strategy of the DaemonSet decides. */
 function disabledText({ daemonSet }: ClusterSnapshot): string {
   if (daemonSet?.spec.updateStrategy?.type === 'OnDelete')
     return 'Nothing is released: the Rollout is disabled, and updateStrategy.type is OnDelete. Set spec.disabled to false to release it in steps.'
-  return 'The Rollout is disabled: Kubernetes updates the nodes by itself, outside every batch. Set spec.disabled to false to release it in steps.'
+  return 'The Rollout is disabled: Kubernetes updates all nodes itself, without batches. Set spec.disabled to false to release it in steps.'
 }
 
 function leftText(rollout: Rollout): string {

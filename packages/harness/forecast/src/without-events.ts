@@ -1,10 +1,10 @@
 import { type FaultInjector, resources } from '@tranche/sim-api'
 
 /**
- * Keeps no events of the controllers of Kubernetes: there are some for each pod, and nobody reads them in a copy. They are refused, which a
- * controller takes for an event lost.
+ * Stores no events of Kubernetes' controllers: each pod causes some, and nothing in a copy reads them. Refuses their creation, which a
+ * controller treats as a lost event.
  *
- * @param controllers whose events these are
+ * @param controllers whose events are refused
  */
 export function withoutEvents(controllers: readonly string[]): FaultInjector {
   const { group, resource } = resources.events

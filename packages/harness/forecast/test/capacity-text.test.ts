@@ -16,9 +16,7 @@ it.each([
   ],
   ['asks for nothing', asking({}), withPod({})],
 ])('a new pod that %s has the room of the one before it', (_name, before, planned) => {
-  expect(capacityText(before, planned)).toBe(
-    'other pods on the nodes are not looked at: a new pod is taken to have the room of the one before it',
-  )
+  expect(capacityText(before, planned)).toBe('other pods on the nodes are ignored: each new pod is assumed to fit where the old one ran')
 })
 
 it.each([

@@ -26,14 +26,14 @@ it('holds what was played, and is wider where start times differ more', () => {
   expect(far.high - far.low).toBeGreaterThan(near.high - near.low)
 })
 
-it('adds what whole seconds hide, and half of everything where no pod tells', () => {
+it('adds the error of whole seconds, and half of everything without a measured pod', () => {
   const coarse = { ...timesOf([9_000]), isCoarse: true }
   expect(etaRange({ batches: [names(10)], limit: 5, times: coarse, minReadyMs: 0, wholeMs: 20_000 })).toEqual({ low: 19, high: 21 })
   const unknown = timesOf([])
   expect(etaRange({ batches: [names(2)], limit: 1, times: unknown, minReadyMs: 0, wholeMs: 30_000 })).toEqual({ low: 19, high: 41 })
 })
 
-it('adds a second for each pod where nothing tells how long one takes to stop, and takes off no more than it takes', () => {
+it('adds a second per pod when the stop time is unmeasured, and subtracts at most the stop time', () => {
   const rangeOf = (ms: number) => {
     const times: PodTimes = { ...timesOf([9_000, 9_000, 9_000]), stop: { ms, source: 'ByDefault' } }
     return etaRange({ batches: [names(10)], limit: 5, times, minReadyMs: 0, wholeMs: 20_000 })

@@ -38,11 +38,11 @@ describe('what goes wrong, as people write it', () => {
   })
 
   it.each([
-    ['node-7 explodes', 'if[0]: "node-7 explodes" names no fault', 'NODE fails'],
-    ['', 'if[0]: "" names no fault', 'NODE fails'],
-    ['node-77 fails', 'if[0]: "node-77" is no node, zone, number from 1 or percentage', 'zone-a, zone-b'],
-    ['0 crash', 'if[0]: "0" is no node', 'zone-a'],
-    ['41 crash', 'if[0]: 41 is more than the 40 nodes there are', 'smaller'],
+    ['node-7 explodes', 'if[0]: "node-7 explodes" is not a fault', 'NODE fails'],
+    ['', 'if[0]: "" is not a fault', 'NODE fails'],
+    ['node-77 fails', 'if[0]: "node-77" is not a node, a zone, a number from 1 or a percentage', 'zone-a, zone-b'],
+    ['0 crash', 'if[0]: "0" is not a node', 'zone-a'],
+    ['41 crash', 'if[0]: 41 is more than the 40 nodes of the cluster', 'smaller'],
     ['300% crash', 'if[0]: 300% is more than', 'smaller'],
   ])('refuses %j', (text, message, hint) => {
     const refused = (): unknown => parseInjectedFaults([text], nodes)

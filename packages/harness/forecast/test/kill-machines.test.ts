@@ -21,5 +21,5 @@ it('says which machine could not be made to fail', async () => {
   }
   for (const listener of reported) listener({ kind: 'Pod', object: object as never })
   await clock.run()
-  expect(mishaps).toEqual(['not played: node-2 could not be made to fail (the node is gone)'])
+  expect(mishaps).toEqual(['not simulated: node-2 could not be made to fail (the node is gone)'])
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { measurePods } from '../src/pod-times.ts'
 import { podOf, question } from './started-pods.ts'
 
-/** A Ready pod that was created at a second, and took so many. */
+/** Ready pod with its creation time and start time, in seconds. */
 const pod = (at: number, createdAt: number, seconds: number, restartCount = 0): Pod =>
   podOf({ at, createdMs: 1_000 * createdAt, readyMs: 1_000 * (createdAt + seconds), restartCount })
 
@@ -11,7 +11,7 @@ const pods = (count: number, make: (at: number) => Pod): readonly Pod[] => Array
 const measure = (all: readonly Pod[], limit = 2) => measurePods(question(all, { limit }))
 
 describe('how long pods take to start', () => {
-  it('is what each one took but for what whole seconds hide, and the mean of all where a node does not tell', () => {
+  it('is the measured time of each pod less the error of whole seconds, and the mean for a node without a measurement', () => {
     const times = measure(pods(5, (at) => pod(at, 100 * at, 10 * (at + 1))))
     expect(times).toMatchObject({ crowd: null, isCoarse: false })
     expect(times.startMsOf('elsewhere')).toBe(30_000)
@@ -27,25 +27,25 @@ describe('how long pods take to start', () => {
     expect(measure(pods(40, (at) => pod(at, 100 * at, at % 10 === 0 ? 3 : 4))).startMsOf('node-0')).toBe(3_900)
   })
 
-  it('is not told by a pod whose containers were started again, nor by one that took ten times as long as most', () => {
+  it('ignores a pod whose containers were restarted, and one that took ten times the median', () => {
     const { believed, startMsOf } = measure([pod(0, 0, 5), pod(1, 100, 6), pod(2, 200, 7, 1), pod(3, 900, 600)])
     expect([believed.length, startMsOf('elsewhere')]).toEqual([2, 5_500])
   })
 
-  it('is told by a crowd where no others tell, and then it is said how many started together', () => {
+  it('uses a crowd when there is nothing else, and reports its size', () => {
     const times = measure(pods(40, (at) => pod(at, 0, 30)))
     expect(times).toMatchObject({ crowd: 40, isCoarse: true })
     expect(times.startMsOf('node-7')).toBe(30_000)
   })
 
-  it('is told by a crowd from when kubelets took its pods up, which waited for the scheduler, and by the quickest of these waits', () => {
+  it('counts the start in a crowd from the acceptance by the kubelet plus the shortest wait for it', () => {
     const one = (at: number): Pod => podOf({ at, createdMs: 0, takenUpMs: 1_000 * (1 + at), readyMs: 1_000 * (6 + at) })
     const times = measure(pods(40, one))
     expect(times).toMatchObject({ crowd: 40, isCoarse: false })
     expect(times.startMsOf('node-30')).toBe(6_000)
   })
 
-  it('is told by those alone that started as in a release, once there are a few of them', () => {
+  it('uses only pods that started as in a release, once there are a few of them', () => {
     const crowd = pods(40, (at) => pod(at, 0, 30))
     const one = (at: number): Pod => pod(at, 1_000 + 3 * at, 3)
     expect(measure([...crowd.slice(4), ...pods(4, one)])).toMatchObject({ crowd: 36, isCoarse: true })

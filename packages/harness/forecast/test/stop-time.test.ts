@@ -12,7 +12,7 @@ const seconds = ({ stop }: PodTimes): number => Math.round(stop.ms / 100) / 10
 const unknown = { ms: 1_500, source: 'ByDefault' }
 
 describe('how long pods take to stop', () => {
-  it('is told by how soon the place of a node that is up again is taken in a release', () => {
+  it('is measured from the gaps between pods of a release', () => {
     const times = measure(one)
     expect([times.stop.source, seconds(times)]).toEqual(['ByReleases', expect.closeTo(2.4, 0)])
   })
@@ -33,10 +33,10 @@ describe('how long pods take to stop', () => {
   })
 
   it.each<[string, Partial<PlayedRelease>, Asked]>([
-    ['batches that are no larger than the limit tell nothing: what lies between them is no stop', { batches: [6, 6, 6, 6, 6] }, {}],
-    ['a release that kept a smaller limit tells nothing', { limit: 3 }, { limit: 6 }],
+    ['batches up to the limit show nothing: the gaps between them are no stops', { batches: [6, 6, 6, 6, 6] }, {}],
+    ['a release with a smaller limit shows nothing', { limit: 3 }, { limit: 6 }],
     ['nor does one that kept a larger one', { limit: 12 }, { limit: 6 }],
-    ["pods that are there since the DaemonSet was made took nobody's place", {}, { revisionsMs: [50_000] }],
+    ['pods from the creation of the DaemonSet replaced no others', {}, { revisionsMs: [50_000] }],
     ['nor did those that are older than the last change', {}, { revisionsMs: [0, 10_000_000] }],
     [
       'no pod stops for longer than its grace period lets it',
@@ -53,7 +53,7 @@ describe('how long pods take to stop', () => {
     expect(measure(release, { limit: release.limit, ...asked }).stop).toEqual(unknown)
   })
 
-  it('is not told by pods of nodes that came later than the change', () => {
+  it('ignores pods of nodes that joined after the change', () => {
     const pods = releasedPods(one)
     const asked = question(pods, { limit: 6 })
     const late = asked.snapshot.nodes.map((node) => ({
@@ -63,7 +63,7 @@ describe('how long pods take to stop', () => {
     expect(measurePods({ ...asked, snapshot: { ...asked.snapshot, nodes: late } }).stop).toEqual(unknown)
   })
 
-  it('is not told by a few pods, nor by a wait in the midst of a batch', () => {
+  it('ignores a few pods, and a wait in the middle of a batch', () => {
     expect(measure({ ...one, batches: [10] }).stop).toEqual(unknown)
     const pods = releasedPods({ ...one, batches: [30] })
     const later = releasedPods({ ...one, batches: [30], fromMs: 700_000 }).map((pod, at) => ({
@@ -75,7 +75,7 @@ describe('how long pods take to stop', () => {
     expect([times.stop.source, seconds(times)]).toEqual(['ByReleases', expect.closeTo(2.4, 0)])
   })
 
-  it('is at most the grace period and a little where nothing tells, or where the planned one is shorter', () => {
+  it('is at most the grace period and a margin without a measurement, or with a shorter planned one', () => {
     const short = { spec: { template: { spec: { terminationGracePeriodSeconds: 1 } } } }
     expect(measure({ ...one, batches: [3] }, short).stop).toEqual({ ms: 1_000, source: 'ByDefault' })
     const asked = question(releasedPods({ ...one, stopMs: 30_000 }), { limit: 6 })

@@ -7,10 +7,10 @@ interface PatchOperation {
 }
 
 /**
- * Applies a JSON Patch (RFC 6902: test, add, replace, remove on object members; on elements of lists all but add; copies of a member onto
- * itself) to a copy.
+ * Applies a JSON Patch (RFC 6902) to a copy. Supports test, add, replace and remove on object members; all but add on list elements; copies
+ * of a member onto itself.
  *
- * @returns null where a test fails or a path does not exist, as an API server's 422
+ * @returns null when a test fails or a path does not exist, like an API server's 422
  */
 export function applyPatch<T extends object>(target: T, patch: readonly PatchOperation[]): T | null {
   const copy = structuredClone(target)

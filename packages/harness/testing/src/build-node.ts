@@ -1,11 +1,11 @@
 import type { Node, Taint } from '@tranche/kube-types'
 
-/** What a test says about a node; the rest is calm: Ready, without labels or taints. */
+/** Fields of a node that a test sets. Default: Ready, without labels or taints. */
 export interface NodeFields {
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly Taint[]
   readonly ready?: boolean
-  /** Whether the kubelet of a node that is not Ready still says so: False, not Unknown. @default true */
+  /** Whether the kubelet of a node that is not Ready still reports: False, not Unknown. @default true */
   readonly answers?: boolean
   /** `lastTransitionTime` of its Ready condition. */
   readonly notReadySince?: string

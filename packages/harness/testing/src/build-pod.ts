@@ -1,26 +1,26 @@
 import { type ContainerStatus, type Pod, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
-/** UID of the DaemonSet that owns every built pod, unless a test says otherwise. */
+/** UID of the DaemonSet that owns every built pod, unless a test sets another. */
 export const DAEMON_SET_UID = 'daemonset-uid'
 
-/** The DaemonSet of that UID, as a fleet is viewed for it; every node without a taint is desired. */
+/** DaemonSet of that UID, for fleet views; it wants every node without a taint. */
 export const FLEET_OWNER = { metadata: { namespace: 'demo', uid: DAEMON_SET_UID }, spec: { template: {} } }
 
-/** What a test says about a pod; the rest is calm: bound to `node`, Running and Ready since the epoch, on revision `old`. */
+/** Fields of a pod that a test sets. Default: bound to `node`, Running and Ready since the epoch, on revision `old`. */
 export interface PodFields {
   readonly node: string
   readonly name?: string
   readonly uid?: string
   readonly resourceVersion?: string
   readonly ownerUid?: string
-  /** Null: the label is missing. */
+  /** Null omits the label. */
   readonly hash?: string | null
   /** RFC 3339. */
   readonly createdAt?: string
   readonly terminating?: boolean
   /** Finalizers that alone keep a terminating pod. */
   readonly keptBy?: readonly string[]
-  /** It is pinned to its node, and the scheduler has not bound it. */
+  /** Pinned to its node and not yet bound by the scheduler. */
   readonly unscheduled?: boolean
   readonly phase?: string
   readonly ready?: boolean
@@ -30,7 +30,7 @@ export interface PodFields {
   readonly containers?: readonly ContainerStatus[]
 }
 
-/** Builds a pod that a DaemonSet controls, as the API server serves it. Its name and uid follow from the node. */
+/** Builds a pod that a DaemonSet controls, as the API server serves it. The node's name determines its name and uid. */
 export function aPod(fields: PodFields): Pod {
   const name = fields.name ?? `pod-${fields.node}`
   const labels = fields.hash === null ? {} : { [REVISION_HASH_LABEL]: fields.hash ?? 'old' }
@@ -52,7 +52,7 @@ export function aPod(fields: PodFields): Pod {
   }
 }
 
-/** @returns the node that the pod is bound to, or pinned to while it waits for the scheduler */
+/** @returns node that the pod is bound to, or pinned to while it waits for the scheduler */
 export function nodeOfPod({ spec }: Pod): string {
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
   return spec?.nodeName ?? terms[0]?.matchFields?.[0]?.values?.[0] ?? ''

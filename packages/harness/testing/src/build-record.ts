@@ -2,7 +2,7 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import type { Pod } from '@tranche/kube-types'
 import { DAEMON_SET_UID, nodeOfPod } from './build-pod.ts'
 
-/** Builds an open record that releases revision `new` to every node, one at a time; the partition alone makes a batch smaller. */
+/** Builds an open record that releases revision `new` to every node, one at a time. A partition makes the batch smaller. */
 export function aRecord(fields: Partial<FlightRecord> = {}): FlightRecord {
   return {
     workloadUid: DAEMON_SET_UID,
@@ -21,7 +21,7 @@ export function aRecord(fields: Partial<FlightRecord> = {}): FlightRecord {
   }
 }
 
-/** Builds the permit for a pod as it stands. */
+/** Builds the permit for the current version of a pod. */
 export function aPermit(pod: Pod): Permit {
   return { node: nodeOfPod(pod), podUid: pod.metadata.uid, podResourceVersion: pod.metadata.resourceVersion }
 }

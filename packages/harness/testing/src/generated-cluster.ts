@@ -5,33 +5,35 @@ import { aNode } from './build-node.ts'
 import { aPod } from './build-pod.ts'
 import { aPermit, aRecord } from './build-record.ts'
 
-/** A pod, and for how long a process has seen it as it is. */
+/** Pod, and for how long a process has seen it unchanged. */
 export interface SeenPod {
   readonly pod: Pod
   /** Milliseconds (≥ 0). */
   readonly seenForMs: number
 }
 
-/** A cluster in the middle of a release, as one process might see it. */
+/** Cluster during a release, as one process might see it. */
 export interface GeneratedCluster {
   readonly nodes: readonly Node[]
   readonly pods: readonly SeenPod[]
-  /** On revision `new`; permits in every state, of nodes in every state. */
+  /** Record for revision `new`, with permits in every state, on nodes in every state. */
   readonly record: FlightRecord
-  /** `spec.minReadySeconds`: with any but 0, some Ready pods are not yet available. */
+  /** `spec.minReadySeconds`; above 0, some Ready pods are not available yet. */
   readonly minReadySeconds: number
-  /** `maxUnavailable` as somebody might write it; the record's limit need not follow from it yet. */
+  /** `maxUnavailable` as a user might write it; the record's limit may differ from it. */
   readonly maxUnavailable: number | string
-  /** Sizes of the batches, cumulative as people mean them, though they need not grow; one of them is under way. */
+  /** Cumulative batch sizes; they are meant to grow but need not. One of them is in progress. */
   readonly batches: readonly (number | string)[]
 }
 
 /**
- * Clusters of up to ten nodes in every state that a release can meet: pods that are available, Ready for too short, not
- * Ready, pending, not scheduled, crashing, failed, terminating, kept by a finalizer alone, missing, doubled or
- * mis-scheduled, of the revisions `new`, `old`, `older`, one that no ControllerRevision has, and none; nodes that are
- * NotReady, dead, cordoned, tainted or gone; and a record with permits that stand, that are dead, not yet seen,
- * executed, or for nodes that are gone.
+ * Clusters of up to ten nodes in every state that a release can meet. They cover:
+ *
+ * - pods that are available, Ready for too short, not Ready, pending, not scheduled, crashing, failed, terminating, kept by a finalizer
+ *   alone, missing, doubled or misscheduled;
+ * - revisions `new`, `old` and `older`, one without a ControllerRevision, and none;
+ * - nodes that are NotReady, dead, cordoned, tainted or gone;
+ * - a record with permits that are valid, dead, not yet seen, executed, or for missing nodes.
  */
 export function generatedClusters(): fc.Arbitrary<GeneratedCluster> {
   return fc
@@ -58,7 +60,7 @@ export function generatedClusters(): fc.Arbitrary<GeneratedCluster> {
     .map(toCluster)
 }
 
-/** How a node may stand to the DaemonSet: tainted and gone nodes are not desired, though pods may still be there. */
+/** State of a node for the DaemonSet. It does not want tainted and missing nodes, though they may still have pods. */
 const nodeStates = ['ready', 'notReady', 'tainted', 'gone', 'dead', 'cordoned'] as const
 const podStates = ['available', 'fresh', 'notReady', 'pending', 'crashing', 'failed', 'terminating', 'unscheduled', 'stuck'] as const
 const permitKinds = ['none', 'standing', 'dead', 'unseen', 'executed'] as const
@@ -78,9 +80,9 @@ const slot = fc.record({
     { arbitrary: fc.array(podShape, { minLength: 1, maxLength: 1 }), weight: 14 },
     { arbitrary: fc.array(podShape, { minLength: 2, maxLength: 2 }), weight: 1 },
   ),
-  /** A permit for a pod that nobody has any more. */
+  /** Permit for a pod that no longer exists. */
   executed: weighted([false, true], [4, 1]),
-  /** Where its permits stand in the record. */
+  /** Position of its permits in the record. */
   place: fc.nat(1_000),
 })
 
@@ -127,7 +129,7 @@ function toNodes(name: string, state: (typeof nodeStates)[number]): readonly Nod
   return [aNode(name, { taints: taintsOf(state), ready: state !== 'notReady' && state !== 'dead', answers: state !== 'dead' })]
 }
 
-/** A DaemonSet tolerates what Kubernetes puts onto dead and cordoned nodes. */
+/** A DaemonSet tolerates the taints that Kubernetes adds to dead and cordoned nodes. */
 function taintsOf(state: (typeof nodeStates)[number]): readonly Taint[] {
   if (state === 'tainted') return [{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }]
   if (state === 'cordoned') return [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }]
@@ -145,7 +147,7 @@ function toSeenPod(node: string, { state, hash, age, version }: PodShape, at: nu
     ...(state === 'stuck' && { keptBy: ['example.com/keep'] }),
     unscheduled: state === 'unscheduled',
     phase: state === 'failed' ? 'Failed' : state === 'pending' || state === 'unscheduled' ? 'Pending' : 'Running',
-    // A pod that is going may still answer its probes.
+    // A terminating pod may still pass its probes.
     ready: state === 'available' || state === 'fresh' || (state === 'terminating' && age > 1),
     ...(state === 'crashing' && { containers: [{ name: 'agent', state: { waiting: { reason: 'CrashLoopBackOff' } } }] }),
   })

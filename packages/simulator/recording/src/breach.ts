@@ -1,55 +1,58 @@
 import type { Stall } from './world/observations.ts'
 
-/** A guarantee that a recording can be held against. */
+/** Guarantee that a recording can be checked against. */
 export type RecordedGuarantee = (typeof recordedGuarantees)[number]
 
-/** All of them. G7 (a crash) and G8 (several of us) are these, held when processes die or are many. */
+/**
+ * All checkable guarantees. G7 (crash) and G8 (several processes) need no judge of their own: they are these, under crashes and with
+ * several processes.
+ */
 export const recordedGuarantees = ['G1', 'G2', 'G3', 'G4', 'G5', 'G6', 'G7', 'G9', 'G10', 'G11', 'G12'] as const
 
-/** Something that a guarantee forbids. */
+/** Violation of a guarantee. */
 export interface Breach {
   readonly guarantee: RecordedGuarantee
-  /** When the server accepted it, or when the recording ended; epoch milliseconds. */
+  /** Epoch milliseconds when the server accepted the write, or when the recording ended. */
   readonly atMs: number
-  /** Where it is about one. */
+  /** Node concerned, if any. */
   readonly node?: string
   /** One sentence with the numbers. */
   readonly text: string
 }
 
-/** The API server's clock was set. */
+/** Change of the API server's clock. */
 export interface ClockStep {
-  /** Epoch milliseconds by the recording's clock, which is not set. */
+  /** Epoch milliseconds by the recording's clock, which is never set. */
   readonly atMs: number
-  /** By so much, in either direction. */
+  /** Size of the change in milliseconds, in either direction. */
   readonly ms: number
 }
 
-/** What is ours in a recording, and what is known about how it came about. */
+/** Which actors are ours, and how the recording was made. */
 export interface JudgeQuery {
-  /** @returns whether the writes of this actor are ours: of executors and controllers */
+  /** @returns whether this actor is one of our executors or controllers */
   readonly isOurs: (actor: string) => boolean
-  /** @default all */
+  /** Guarantees to judge. @default all */
   readonly guarantees?: readonly RecordedGuarantee[]
-  /** Only this one is judged. @default every DaemonSet */
+  /** The only DaemonSet to judge. @default every DaemonSet */
   readonly daemonSet?: { readonly namespace?: string; readonly name: string }
   /**
-   * Where no deliveries to an actor were recorded: how late its watches may be, in milliseconds. What others did to nodes or
-   * pods since is not held against it. Infinity: others are not looked at. @default 1000
+   * Delay of an actor's watches when no deliveries to it were recorded, in milliseconds. What others did to nodes or pods within it is not
+   * held against the actor. Infinity ignores others. @default 1000
    */
   readonly watchLagMs?: number
-  /** Where they were: how long a process may take from a delivery to an answer. @default 0 */
+  /** Time that a process may take from a delivery to a response, in milliseconds, when deliveries were recorded. @default 0 */
   readonly reactionMs?: number
-  /** Times in which actors were frozen, or held up between decision and request. @default none */
+  /** Intervals in which actors were frozen, or delayed between decision and request. @default none */
   readonly stalls?: readonly Stall[]
   /**
-   * When the API server's clock was set: times that were stamped before and read after, or the other way round, are off by as much.
-   * @default never
+   * When the API server's clock was set. A time stamped before and read after, or the reverse, is off by the size of the change. @default
+   * never
    */
   readonly clockSteps?: readonly ClockStep[]
   /**
-   * Time without faults and without actions, with every node well, since epoch milliseconds: by the end of the
-   * recording the release must have ended, or say who must act (G6, G7). @default never
+   * Epoch milliseconds since when there are no faults and no actions, and every node is healthy. By the end of the recording, the release
+   * must have ended or say who must act (G6, G7). @default never
    */
   readonly quiescentFromMs?: number
 }

@@ -8,8 +8,8 @@ export interface BreachQuery {
   /** @returns whether this actor's deletions of pods are ours */
   readonly isOurs: (actor: string) => boolean
   /**
-   * How late watches may be, in milliseconds: what others did to nodes or pods since is not held against a deletion.
-   * Infinity: others are not looked at. @default 1000
+   * Delay of watches in milliseconds: what others did to nodes or pods within it is not held against a deletion. Infinity ignores others.
+   * @default 1000
    */
   readonly watchLagMs?: number
 }
@@ -17,16 +17,16 @@ export interface BreachQuery {
 const ofDeletions: readonly RecordedGuarantee[] = ['G1', 'G2', 'G3', 'G4', 'G9']
 
 /**
- * Holds every deletion of ours that the server accepted against G1 to G4 and G9, without knowing what watches were sent.
+ * Checks each of our accepted deletions against G1 to G4 and G9, without recorded deliveries.
  * @see judge
  *
- * @param writes all that was recorded, from before the Rollout was there
+ * @param writes the whole recording, from before the Rollout was created
  */
 export function findBreaches(writes: Iterable<RecordedWrite>, { daemonSet, ...query }: BreachQuery): readonly Breach[] {
   return judge({ writes: [...writes], deliveries: [] }, { ...query, daemonSet: { name: daemonSet }, guarantees: ofDeletions })
 }
 
-/** @returns how many deletions of ours the server accepted */
+/** @returns number of our deletions that the server accepted */
 export function countDeletions(writes: Iterable<RecordedWrite>, { daemonSet, isOurs }: BreachQuery): number {
   return countAll({ writes: [...writes] }, { isOurs, daemonSet: { name: daemonSet } })
 }

@@ -23,11 +23,11 @@ import { createObservations } from './world/observations.ts'
 import { createWorld, type Deletion } from './world/world.ts'
 
 /**
- * Holds a recording against the guarantees, by what it shows and nothing else: objects as they were written, who wrote
- * them, and what watches were sent. Shares no code with what decides. Reads the recording once.
+ * Checks a recording against the guarantees, from the recording alone: objects as written, their writers, and deliveries to watches. Shares
+ * no code with our programs. Reads the recording once.
  *
- * @param recording from before the first Rollout was there
- * @returns in the order of time; those of one deletion in the order of the judges
+ * @param recording from before the first Rollout was created
+ * @returns breaches in order of time; those of one deletion in the order of the judges
  */
 export function judge({ writes, deliveries }: Recording, query: JudgeQuery): readonly Breach[] {
   const { watchLagMs = 1000, reactionMs = 0, stalls = [], guarantees = recordedGuarantees } = query
@@ -50,7 +50,7 @@ export function judge({ writes, deliveries }: Recording, query: JudgeQuery): rea
   return found
 }
 
-/** @returns how many deletions of ours the server accepted */
+/** @returns number of our deletions that the server accepted */
 export function countDeletions({ writes }: Pick<Recording, 'writes'>, query: Pick<JudgeQuery, 'isOurs' | 'daemonSet'>): number {
   const world = createWorld(query.isOurs, createObservations({ deliveries: [], watchLagMs: 0, reactionMs: 0, stalls: [] }))
   let count = 0
@@ -86,10 +86,10 @@ function createJudges(parts: JudgeParts): readonly Judge[] {
   return creators.map((create) => create(parts))
 }
 
-/** G4: a pod that no DaemonSet of the recording has is nobody's to delete, whatever DaemonSet is asked for. */
+/** G4: a pod that belongs to no DaemonSet of the recording must not be deleted, whichever DaemonSet the query names. */
 function foreignDeletion({ t, o, node: place }: RecordedWrite): Breach {
   const { node = place } = o as { readonly node?: string }
-  const text = `the pod belongs to ${String(o['owner'] ?? 'nobody')}, and to no DaemonSet that there is`
+  const text = `the pod belongs to no existing DaemonSet (owner: ${String(o['owner'] ?? 'none')})`
   return { guarantee: 'G4', atMs: t, ...(node !== undefined && { node }), text }
 }
 

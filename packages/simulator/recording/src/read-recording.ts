@@ -2,16 +2,15 @@ import type { RecordedDelivery, Recording } from './recorded-delivery.ts'
 import type { RecordedWrite } from './recorded-write.ts'
 
 /**
- * Reads the writes of a recording, one JSON object a line. Empty lines are left out, and so is a last line that was cut
- * off in the middle, as a killed process leaves it.
+ * Reads the writes of a recording, one JSON object per line. Skips empty lines, and a last line that a killed process left truncated.
  *
- * @throws {Error} naming the line number (from 1) when any other line is neither a recorded write nor a delivery
+ * @throws {Error} with the line number (from 1) when any other line is neither a recorded write nor a delivery
  */
 export function readRecording(lines: Iterable<string>): readonly RecordedWrite[] {
   return readWithDeliveries(lines).writes
 }
 
-/** Reads a recording with what watches were sent. Lines, and what is thrown, as in {@link readRecording}. */
+/** Reads a recording with its deliveries to watches. Skips and throws like {@link readRecording}. */
 export function readWithDeliveries(lines: Iterable<string>): Recording {
   const writes: RecordedWrite[] = []
   const deliveries: RecordedDelivery[] = []

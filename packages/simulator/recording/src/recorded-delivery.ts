@@ -1,21 +1,21 @@
 import type { RecordedWrite } from './recorded-write.ts'
 
 /**
- * One line of a recording that also keeps what watches were sent: from then on the actor can have known everything of
- * the resource up to this version. Lists count as well as events and bookmarks.
+ * Line of a recording that also keeps deliveries to watches. From then on, the actor can have known everything of the resource up to this
+ * version. Lists count like events and bookmarks.
  */
 export interface RecordedDelivery {
-  /** When, in epoch milliseconds by the server's clock. */
+  /** Epoch milliseconds by the server's clock. */
   readonly t: number
   readonly to: string
-  /** Plural, without group: `pods`. */
+  /** Plural resource name without group: `pods`. */
   readonly of: string
   readonly rv: number
 }
 
-/** What was recorded, in two lists, each in the order in which it happened. */
+/** Recorded writes and deliveries, each in order of occurrence. */
 export interface Recording {
   readonly writes: readonly RecordedWrite[]
-  /** Empty where the recorder kept none. */
+  /** Empty when the recorder kept no deliveries. */
   readonly deliveries: readonly RecordedDelivery[]
 }

@@ -1,31 +1,31 @@
 import type { RecordedPod, RecordedWrite } from './recorded-write.ts'
 
-/** Which release to measure. */
+/** Release to measure. */
 export interface PaceQuery {
   readonly daemonSet: string
-  /** From when, in epoch milliseconds by the server's clock: what was deleted before belongs to another release. */
+  /** Start in epoch milliseconds by the server's clock; earlier deletions belong to another release. */
   readonly sinceMs: number
   /** Nodes that may be down at once (≥ 1). */
   readonly limit: number
 }
 
-/** How quick a release was, and how quick its own pods, budget and batches would have let it be. */
+/** Pace of a release, and the pace that its pods, budget and batches would have allowed. */
 export interface ReleasePace {
-  /** Nodes whose pod was deleted and that have an available pod again. */
+  /** Number of nodes whose pod was deleted and that have an available pod again. */
   readonly nodes: number
-  /** From the first deletion to the last node's available pod. */
+  /** Milliseconds from the first deletion to the last node's available pod. */
   readonly makespanMs: number
-  /** The same for somebody who needs no time to react: same order, budget, batches, and the pods as quick as they were. */
+  /** The same for an executor without reaction time: same order, budget, batches and pod durations. */
   readonly idealMs: number
-  /** From the moment the budget had room again to the next deletion, shortest first; only within a batch. */
+  /** Milliseconds from free budget to the next deletion, shortest first; only within a batch. */
   readonly reactionsMs: readonly number[]
 }
 
 /**
- * Measures a release by what a recording shows: a node's slot is the time from the accepted deletion of its pod to the first
- * Ready one after it. Batches are told apart by the partition that the DaemonSet announced. `minReadySeconds` is not looked at.
+ * Measures a release from a recording. A node's slot is the time from the accepted deletion of its pod to its next Ready pod. Batches are
+ * told apart by the published partition of the DaemonSet. Ignores `minReadySeconds`.
  *
- * @throws {Error} when nothing was deleted, or a node never got a Ready pod again
+ * @throws {Error} when no pod was deleted, or a node never got a Ready pod again
  */
 export function releasePace(writes: Iterable<RecordedWrite>, query: PaceQuery): ReleasePace {
   const slots = slotsOf(writes, query)
@@ -40,7 +40,7 @@ export function releasePace(writes: Iterable<RecordedWrite>, query: PaceQuery): 
   }
 }
 
-/** One node's turn: it takes one place of the budget. */
+/** One node's slot, which takes one unit of the budget. */
 interface Slot {
   readonly startMs: number
   readonly endMs: number
@@ -79,7 +79,7 @@ function batchesOf(slots: readonly Slot[]): readonly (readonly Slot[])[] {
   return [...Map.groupBy(slots, ({ partition }) => partition).values()]
 }
 
-/** Each slot begins as soon as a place of the budget is free; the next batch when all of this one are available. */
+/** Each slot starts as soon as budget is free, and the next batch when all nodes of this one are available. */
 function idealMs(batch: readonly Slot[], limit: number): number {
   const freeAtMs = Array.from({ length: Math.min(limit, batch.length) }, () => 0)
   for (const { startMs, endMs } of batch) {
@@ -89,7 +89,7 @@ function idealMs(batch: readonly Slot[], limit: number): number {
   return Math.max(...freeAtMs)
 }
 
-/** The n-th deletion after the first `limit` of a batch could go when the n-th node of the batch was available again. */
+/** The n-th deletion after the first `limit` of a batch could start when the n-th node of the batch was available again. */
 function reactionsOf(batch: readonly Slot[], limit: number): readonly number[] {
   return batch.slice(limit).map(({ startMs }, at) => {
     const ends = batch

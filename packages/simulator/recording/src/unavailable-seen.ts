@@ -1,30 +1,30 @@
 import type { RecordedPod, RecordedWrite } from './recorded-write.ts'
 
-/** Which DaemonSet to look at, and from when. */
+/** DaemonSet to look at, and the start time. */
 export interface UnavailableQuery {
-  /** Compared where the recording tells namespaces. */
+  /** Compared when the recording has namespaces. */
   readonly namespace: string
   readonly daemonSet: string
-  /** Epoch milliseconds by the server's clock. What was written before only says how things stood. */
+  /** Epoch milliseconds by the server's clock. Earlier writes only set the initial state. */
   readonly sinceMs: number
 }
 
-/** The worst moment of a recording. */
+/** Worst moment of a recording. */
 export interface UnavailableSeen {
-  /** Most nodes that were down at once. */
+  /** Largest number of nodes that were down at once. */
   readonly max: number
-  /** When that was so for the first time, epoch milliseconds; null when no node was ever down. */
+  /** Epoch milliseconds of the first such moment; null when no node was ever down. */
   readonly atMs: number | null
-  /** The nodes that were down then, by name. */
+  /** Nodes that were down then, by name. */
   readonly nodes: readonly string[]
 }
 
 /**
- * Counts how many nodes were down at once, after every accepted write since `sinceMs`.
+ * Counts the nodes that were down at once, after every accepted write since `sinceMs`.
  *
- * A node is down unless it has a pod of the DaemonSet that is Ready and not terminating; so a deletion counts from the
- * moment the server accepted it. A node counts when it had a pod of the DaemonSet by `sinceMs`, or from its first Ready
- * pod; a removed node counts no more. `minReadySeconds` is not looked at.
+ * A node is down unless it has a pod of the DaemonSet that is Ready and not terminating, so a deletion counts from its acceptance. A node
+ * counts if it had a pod of the DaemonSet by `sinceMs`, or else from its first Ready pod on. A removed node stops counting. Ignores
+ * `minReadySeconds`.
  */
 export function unavailableSeen(writes: Iterable<RecordedWrite>, query: UnavailableQuery): UnavailableSeen {
   const tally = createTally()
@@ -50,7 +50,7 @@ interface Tally {
   readonly pods: Map<string, { readonly node: string; readonly up: boolean }>
   readonly up: Map<string, number>
   readonly down: Set<string>
-  /** Nodes that were removed and have not come again: what their pods leave behind is written about for a while. */
+  /** Removed nodes that have not returned: writes for their remaining pods continue for a while. */
   readonly gone: Set<string>
 }
 
@@ -76,7 +76,7 @@ function apply(tally: Tally, write: RecordedWrite, query: UnavailableQuery): voi
   else if (write.t <= query.sinceMs && !tally.up.has(node)) addUp(tally, node, 0)
 }
 
-/** The node is known from now on, even with no pod left. */
+/** Tracks the node from now on, even with no pod left. */
 function addUp(tally: Tally, node: string, change: -1 | 0 | 1): void {
   const up = (tally.up.get(node) ?? 0) + change
   tally.up.set(node, up)

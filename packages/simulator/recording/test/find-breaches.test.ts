@@ -20,7 +20,7 @@ describe('findBreaches', () => {
       story: 'limit 2 | del a:1 | limit 1 | gone a:1 | del b:2',
       found: [],
     },
-    'finds a limit that nobody declared (G2)': { story: 'limit 3 | del a:1', found: ['G2 a'] },
+    'finds a limit that was never declared (G2)': { story: 'limit 3 | del a:1', found: ['G2 a'] },
     'waits for minReadySeconds (G2)': {
       story: 'ready-for 5 | wait 9000 | del a:1 | gone a:1 | a:5 v2 + | wait 4000 | del b:2',
       found: ['G2 b', 'G1 b'],
@@ -43,7 +43,7 @@ describe('findBreaches', () => {
       story: 'say v2 3 | c:3! | c:6 v2 + | wait 2000 | del a:1',
       found: ['G3 a'],
     },
-    'finds a deletion that nobody ordered (G3)': { story: 'say nothing | del a:1', found: ['G3 a'] },
+    'finds a deletion without an order (G3)': { story: 'say nothing | del a:1', found: ['G3 a'] },
     'finds a pod of the revision being released (G4)': { story: 'a:1! | a:5 v2 + | wait 2000 | del a:5', found: ['G4 a'] },
     'finds a pod that terminates already (G4)': { story: 'a:1 v1 x | wait 2000 | del a:1', found: ['G4 a'] },
     'finds a pod of another DaemonSet (G4)': { story: 'a:9 foreign + | del a:9', found: ['G4 a'] },
@@ -74,7 +74,7 @@ describe('findBreaches', () => {
       guarantee: 'G2',
       atMs: 91,
       node: 'a',
-      text: 'the limit is 3, but the DaemonSet allowed no more than 2 when it was set',
+      text: 'the limit is 3, but the DaemonSet allowed at most 2 when it was set',
     })
   })
 
@@ -84,7 +84,7 @@ describe('findBreaches', () => {
   })
 })
 
-it('counts the deletions of ours', () => {
+it('counts our deletions', () => {
   const writes = recordingOf(`${start} | del a:1 | gone a:1 | b:2! | del c:3`)
   expect(countDeletions(writes, { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })).toBe(2)
 })

@@ -57,7 +57,7 @@ describe('unavailableSeen', () => {
     if (nodes) expect(seen.nodes).toEqual(nodes)
   })
 
-  it('leaves out pods of other namespaces where the recording tells them', () => {
+  it('leaves out pods of other namespaces when the recording has namespaces', () => {
     const writes = parse('0 a:1+ | 20 a:1-').map((write) => ({ ...write, namespace: 'elsewhere' }))
     expect(unavailableSeen(writes, { namespace: 'demo', daemonSet: 'agent', sinceMs: 10 }).max).toBe(0)
   })

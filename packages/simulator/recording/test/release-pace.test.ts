@@ -10,7 +10,7 @@ describe('releasePace', () => {
     expect(pace('10 a:1x | 15 a:2+ | 18 b:3x | 23 b:4+', 1)).toEqual({ nodes: 2, makespanMs: 13, idealMs: 10, reactionsMs: [3] })
   })
 
-  it('lets whoever is free first take the next node', () => {
+  it('gives the next node to the first free slot', () => {
     const seen = pace('10 a:1x | 10 b:2x | 14 b:3+ | 15 c:4x | 20 a:5+ | 20 c:6+', 2)
     expect(seen).toMatchObject({ makespanMs: 10, idealMs: 10, reactionsMs: [1] })
   })

@@ -56,18 +56,18 @@ export class Script {
     return this.#write('Pod', uid, o, { actor: 'kubelet', verb: 'patch' })
   }
 
-  /** The pod goes, by other hands than ours. */
+  /** Another actor deletes the pod. */
   gone(uid: string, actor = 'user'): this {
     return this.#write('Pod', uid, { deleting: true, ready: false }, { actor, verb: 'delete', type: 'DELETED' })
   }
 
-  /** We delete the pod as it is. */
+  /** We delete the current version of the pod. */
   del(uid: string, fields: Fields = {}): this {
     const preconditions = { uid, resourceVersion: String(this.#versions.get(`Pod ${uid}`) ?? 0) }
     return this.#write('Pod', uid, { deleting: true, ready: false }, { actor: 'executor-1', verb: 'delete', preconditions, ...fields })
   }
 
-  /** The pod of ours that was deleted goes, and another comes up in its place: `a1` → `a1'`. */
+  /** The pod that we deleted disappears, and another one replaces it: `a1` → `a1'`. */
   replace(uid: string, fields: Fields = {}): this {
     return this.gone(uid, 'kubelet').pod(`${uid}'`, { hash: 'v2', ...fields })
   }
@@ -97,7 +97,7 @@ export class Script {
     )
   }
 
-  /** Writes the record, with permits for these pods as they are; a controller announces the partition first. */
+  /** Writes the record, with permits for these pods as they are; a controller publishes the partition first. */
   record(fields: Fields, pods?: string, actor = 'controller-1'): this {
     if (fields['partition'] !== undefined && actor.startsWith('controller')) this.#enqueue(fields)
     const known = this.#objects.get('BatchRelease agent')
@@ -131,13 +131,13 @@ export class Script {
     if (Object.entries(published).some(([key, value]) => said[key] !== value)) this.annotate(published)
   }
 
-  /** Somebody writes a BatchRelease by hand. */
+  /** A user writes a BatchRelease. */
   release(name: string): this {
     const o = { metadata: { name }, spec: { workloadRef: { name: 'agent' } }, status: {} }
     return this.#write('BatchRelease', name, o, { actor: 'user', verb: 'create' })
   }
 
-  /** Somebody writes a ReleasePolicy. */
+  /** A user writes a ReleasePolicy. */
   policy(name: string, maxUnavailable: number): this {
     return this.#write('ReleasePolicy', name, { metadata: { name }, spec: { maxUnavailable } }, { actor: 'user', verb: 'patch' })
   }
@@ -148,7 +148,7 @@ export class Script {
     return this.#write('Rollout', 'agent', o, { actor, verb: 'patch', ...options })
   }
 
-  /** The watches of somebody are sent everything up to now. */
+  /** The watches of an actor deliver everything up to now. */
   seen(actor = 'executor-1', resources: readonly string[] = ['pods', 'nodes', 'daemonsets']): this {
     this.#t++
     for (const of of resources) this.#deliveries.push({ t: this.#t, to: actor, of, rv: this.rv })

@@ -58,7 +58,7 @@ const rows: readonly Row[] = [
 describe('a wanted node', () => {
   it.each(rows)('%s', (_name, placement, node, wanted) => {
     const script = fleet().node('a', node).daemonSet({ placement }).seen().wait(1).del('a1')
-    const isUnwanted = find(script, { guarantees: ['G4'] }).some(({ text }) => text === 'the DaemonSet does not want a pod on the node')
+    const isUnwanted = find(script, { guarantees: ['G4'] }).some(({ text }) => text === 'the DaemonSet does not place a pod on the node')
     expect(isUnwanted).toBe(!wanted)
   })
 })

@@ -1,9 +1,9 @@
 /**
- * What the simulator's own controllers and kubelets see of the API server: the same requests as over the wire, with the
- * same admission, validation, conflicts, faults and watch delays, but without bytes.
+ * API server client of the simulator's own controllers and kubelets. Requests have the same admission, validation, conflicts, faults and
+ * watch delays as over the wire, but are not serialized.
  */
 
-/** An object as the API serves it. Frozen: nobody changes an object that the store has handed out. */
+/** Object as the API serves it. Frozen: the store shares it. */
 export interface ApiObject {
   readonly apiVersion: string
   readonly kind: string
@@ -26,7 +26,7 @@ export interface ApiMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly ApiOwner[]
-  /** Who owns which fields. Served over HTTP alone: in process, objects go without. */
+  /** Field ownership. Served over HTTP only; objects in process have none. */
   readonly managedFields?: readonly object[]
 }
 
@@ -46,16 +46,16 @@ export interface ResourceId {
   readonly resource: string
 }
 
-/** Who sends a request. `name` stands in the recording, chooses faults and seeds watch delays. */
+/** Sender of a request. `name` appears in the recording, selects faults and seeds watch delays. */
 export interface Actor {
   readonly name: string
   readonly groups?: readonly string[]
-  /** The program that it sends the request with, as its User-Agent says. Only chooses faults. */
+  /** User-Agent of the program. Only selects faults. */
   readonly userAgent?: string
-  /** The name under which it owns what it writes, where the User-Agent says another. */
+  /** Field manager, when it differs from the User-Agent. */
   readonly fieldManager?: string
   readonly uid?: string
-  /** What else is known about the sender, by key. */
+  /** Other attributes of the sender, by key. */
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
@@ -66,13 +66,13 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** One event of a watch. */
+/** Event of a watch. */
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ApiObject }
-  /** Everything that existed at the start of the watch has been delivered. */
+  /** All objects that existed at the start of the watch have been delivered. */
   | { readonly type: 'SYNCED' }
 
-/** Which objects a list or watch is about. */
+/** Objects that a list or watch selects. */
 export interface Scope {
   readonly namespace?: string
   readonly labelSelector?: string
@@ -84,38 +84,38 @@ export interface Watching {
   stop(): void
 }
 
-/** A resource as discovery tells of it. */
+/** Resource as discovery describes it. */
 export interface DiscoveredResource {
   readonly id: ResourceId
   readonly kind: string
   readonly namespaced: boolean
 }
 
-/** Requests of one actor. Every method rejects with `ApiStatusError` where the server would answer with a Status. */
+/** Requests of one actor. Every method rejects with `ApiStatusError` when the server would respond with a Status. */
 export interface SimClient {
-  /** @returns all resources served now */
+  /** @returns all resources currently served */
   discover(): readonly DiscoveredResource[]
   get(id: ResourceId, name: string, namespace?: string): Promise<ApiObject>
   list(id: ResourceId, scope?: Scope): Promise<{ readonly items: readonly ApiObject[]; readonly resourceVersion: string }>
-  /** `metadata.namespace` of the object says where. Missing server fields (uid, …) are filled in. */
+  /** Creates the object in its `metadata.namespace`. The server fills in its own fields (uid, …). */
   create(id: ResourceId, object: unknown): Promise<ApiObject>
   /** Replaces; a `metadata.resourceVersion` is a precondition. `subresource`: `status`. */
   update(id: ResourceId, object: ApiObject, subresource?: string): Promise<ApiObject>
   /** Merge patch (`body` an object) or JSON Patch (`body` an array). */
   patch(id: ResourceId, name: string, namespace: string | undefined, body: unknown, subresource?: string): Promise<ApiObject>
-  /** Strategic merge patch: lists of a built-in kind merge by the key that the kind gives them. */
+  /** Strategic merge patch: lists of a built-in kind merge by their merge key. */
   strategicPatch(id: ResourceId, name: string, namespace: string | undefined, body: object): Promise<ApiObject>
   delete(id: ResourceId, name: string, namespace: string | undefined, options?: DeleteOptions): Promise<void>
   /** POST pods/binding: puts a pod on a node. */
   bind(podName: string, namespace: string, nodeName: string): Promise<void>
   /**
-   * Lists, then watches, for ever: `ADDED` for all that is there, `SYNCED`, then changes in order of resource version.
-   * Each watch has its own seeded first-in first-out delay. `onEvent` must not throw.
+   * Lists, then watches indefinitely: `ADDED` for all existing objects, `SYNCED`, then changes in order of resource version. Each watch has
+   * its own seeded FIFO delay. `onEvent` must not throw.
    */
   watch(id: ResourceId, scope: Scope, onEvent: (event: WatchEvent) => void): Watching
 }
 
-/** The well-known resources of the simulator. */
+/** Well-known resources of the simulator. */
 export const resources = {
   namespaces: { group: '', resource: 'namespaces' },
   nodes: { group: '', resource: 'nodes' },

@@ -34,7 +34,7 @@ export function alreadyExists(id: ResourceId, name: string): ApiStatusError {
   return new ApiStatusError(409, 'AlreadyExists', `${quoted(id, name)} already exists`, details(id, name))
 }
 
-/** @returns 409 Conflict: the write was made from an older version of the object than the stored one */
+/** @returns 409 Conflict: the write was based on an older version of the object than the stored one */
 export function modifiedMeanwhile(id: ResourceId, name: string): ApiStatusError {
   return conflict(id, name, 'the object has been modified; please apply your changes to the latest version and try again')
 }
@@ -44,12 +44,12 @@ export function conflict(id: ResourceId, name: string, why: string): ApiStatusEr
   return new ApiStatusError(409, 'Conflict', `Operation cannot be fulfilled on ${quoted(id, name)}: ${why}`, details(id, name))
 }
 
-/** @returns 410 Expired: the asked resource version is older than the history */
+/** @returns 410 Expired: the requested resource version is older than the history */
 export function expired(message: string, continueToken?: string): ApiStatusError {
   return new ApiStatusError(410, 'Expired', message, undefined, continueToken === undefined ? {} : { continue: continueToken })
 }
 
-/** @returns 415 UnsupportedMediaType for a patch in a format that the resource does not take */
+/** @returns 415 UnsupportedMediaType for a patch format that the resource does not support */
 export function unsupportedPatch(accepted: readonly string[]): ApiStatusError {
   const list = accepted.map((type) => `application/${type}+json`).join(', ')
   return new ApiStatusError(
@@ -60,8 +60,8 @@ export function unsupportedPatch(accepted: readonly string[]): ApiStatusError {
 }
 
 /**
- * @param kind group and kind, as the message names them: `{group: 'apps', kind: 'DaemonSet'}`
- * @returns 422 Invalid with every cause; causes that say the same are said once
+ * @param kind group and kind as in the message: `{group: 'apps', kind: 'DaemonSet'}`
+ * @returns 422 Invalid with every cause; equal causes are listed once
  */
 export function invalidObject(
   kind: { readonly group: string; readonly kind: string },
@@ -80,17 +80,17 @@ export function invalidObject(
   })
 }
 
-/** @returns 500 InternalError; the cause stands alone, as clients look for it */
+/** @returns 500 InternalError; the message is the cause alone, because clients match on it */
 export function internalError(why: string): ApiStatusError {
   return new ApiStatusError(500, 'InternalError', `Internal error occurred: ${why}`, { causes: [{ message: why }] })
 }
 
-/** @returns 500 without a reason, as API servers answer where nobody has given the error a name */
+/** @returns 500 without a reason, as API servers respond to unclassified errors */
 export function namelessError(message: string): ApiStatusError {
   return new ApiStatusError(500, '', message)
 }
 
-/** @returns 504 Timeout: a resource version from the future */
+/** @returns 504 Timeout: the resource version is in the future */
 export function futureResourceVersion(asked: string, current: number): ApiStatusError {
   return new ApiStatusError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

@@ -36,24 +36,24 @@ import { scaleObject } from './requests/scale-object.ts'
 import { createSimClient } from './sim-client.ts'
 import { type DelayRange, WatchHub } from './watch/watch-hub.ts'
 
-/** What a server is made with. */
+/** Options of a server. */
 export interface ApiServerOptions {
   readonly clock: Clock
   /** Whole number; the same seed gives the same uids, names and delays. */
   readonly seed: number
-  /** How long events take to each watcher. @default 0 to 20 ms */
+  /** Delay of events to each watcher. @default 0 to 20 ms */
   readonly watchDelayMs?: DelayRange
-  /** How many changes each resource remembers at least; older resource versions are answered with 410. @default 10,000 */
+  /** Minimum number of changes kept per resource; older resource versions get 410. @default 10,000 */
   readonly historySize?: number
   /** Revision before the first write. @default 1000 */
   readonly firstRevision?: number
-  /** How webhooks are reached. @default over HTTPS; services are nowhere */
+  /** How webhooks are reached. @default over HTTPS; services are unreachable */
   readonly webhooks?: WebhookOptions
-  /** @default the schemas of the kinds served and of custom resources */
+  /** Source of schemas. @default schemas of the built-in kinds and of custom resources */
   readonly schemas?: SchemaSource
 }
 
-/** An accepted write, as observers see it. */
+/** Accepted write, as observers see it. */
 export interface AcceptedWrite {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly resource: ResourceId
@@ -61,70 +61,70 @@ export interface AcceptedWrite {
   readonly object: ApiObject
   /** Undefined for ADDED. */
   readonly previous: ApiObject | undefined
-  /** Who sent the request; `system:apiserver` for what the server does by itself. */
+  /** Sender of the request; `system:apiserver` for the server's own writes. */
   readonly actor: Actor
   readonly verb: Verb
-  /** Absent for what the server does by itself. */
+  /** Absent for the server's own writes. */
   readonly request?: ApiRequest
 }
 
-/** What somebody has been sent of a resource, by a list, an event or a bookmark: everything up to a revision. */
+/** Delivery to an actor by a list, an event or a bookmark: everything of the resource up to a revision. */
 export interface Delivery {
   readonly actor: Actor
   readonly resource: ResourceId
   readonly revision: number
 }
 
-/** How long watches outlive the definition that they were opened under, in milliseconds (1,034 to 1,111 on Kubernetes 1.36.2). */
+/** Time in milliseconds that watches outlive the definition under which they were opened (1,034 to 1,111 on Kubernetes 1.36.2). */
 const REPLACED_WATCH_MS = 1_035
 
-/** By what faults know a request for discovery or OpenAPI, which is of no resource. */
+/** Attributes under which faults select a request for discovery or OpenAPI, which has no resource. */
 const DOCUMENTS: ResourceId = { group: '', resource: 'documents' }
 
-/** A Kubernetes API server without a network. All it does settles by microtasks and timers of its clock. */
+/** Kubernetes API server without a network. Everything settles by microtasks and timers of its clock. */
 export interface ApiServer {
   readonly clock: Clock
   /**
-   * Answers a request.
+   * Handles a request.
    *
-   * @throws {ApiStatusError} where a server answers with a Status; {@link ConnectionCutError} where a fault lets no answer come
+   * @throws {ApiStatusError} when a server would respond with a Status; {@link ConnectionCutError} when a fault drops the response
    */
   handle(request: ApiRequest): Promise<ApiResult>
-  /** Opens a watch; frames come later by timer. Throws as {@link ApiServer.handle}. */
+  /** Opens a watch; frames follow by timer. Throws as {@link ApiServer.handle}. */
   watch(request: WatchRequest, sink: WatchSink): Promise<Watching>
-  /** Answers a request for a document about the server itself by `act`, with what goes wrong with requests. Throws as {@link ApiServer.handle}. */
+  /** Handles a request for a document about the server itself by `act`, with the faults of requests. Throws as {@link ApiServer.handle}. */
   readDocument<T>(actor: Actor, act: () => T): Promise<T>
   /** @returns a client that sends every request as `actor` */
   clientFor(actor: Actor): SimClient
-  /** @returns what is served now, built-in resources first */
+  /** @returns currently served resources, built-in resources first */
   definitions(): readonly ResourceDefinition[]
-  /** @returns the resource, or undefined when it is not served */
+  /** @returns resource; undefined when it is not served */
   findDefinition(id: ResourceId): ResourceDefinition | undefined
-  /** Who may do what, by the objects as they are now. Requests in process are not asked: whoever holds the server may do everything. */
+  /** Authorization by the current objects. It does not apply to in-process requests: the owner of the server may do everything. */
   readonly access: AccessControl
   /** Revision of the last write. */
   revision(): number
-  /** Calls `observer` after each accepted write, in order, before anybody else learns of it. @returns how to stop that */
+  /** Calls `observer` after each accepted write, in order, before any watcher receives it. @returns function that stops it */
   observe(observer: (write: AcceptedWrite) => void): () => void
-  /** Calls `observer` with every delivery, just before the receiver has it. @returns how to stop that */
+  /** Calls `observer` with every delivery, just before the receiver gets it. @returns function that stops it */
   observeDeliveries(observer: (delivery: Delivery) => void): () => void
-  /** Hooks admission in, in place of an earlier one. */
+  /** Sets the admission hook, in place of an earlier one. */
   useAdmission(admission: Admission | undefined): void
-  /** Injects faults from now on, in place of earlier ones. */
+  /** Sets the fault injector, in place of an earlier one. */
   useFaults(faults: FaultInjector | undefined): void
   /**
-   * Takes in objects of built-in or custom resources as another cluster had them: with their uids, generations and resource versions, and
-   * without asking whether they are valid. For before anybody watches.
+   * Imports objects of built-in or custom resources from another cluster, with their uids, generations and resource versions, without
+   * validation. Must precede all watches.
    *
-   * @returns them as they are stored: with the defaults of this server, and without fields that it does not know
+   * @returns stored objects: with this server's defaults, without unknown fields
    * @throws Error for a kind that is not served
    */
   load(objects: readonly ApiObject[]): readonly ApiObject[]
-  /** Forgets the history: every older resource version is answered with 410 from now on. */
+  /** Drops the history: every older resource version gets 410 from now on. */
   compact(): void
 }
 
-/** Creates a server in which the namespaces of every cluster exist. */
+/** Creates a server with the initial namespaces of every cluster. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const { clock, seed, schemas = schemaSource, watchDelayMs = DEFAULT_DELAY, historySize = 10_000, firstRevision = 1000 } = options
   const observers = new Set<(write: AcceptedWrite) => void>()
@@ -276,7 +276,7 @@ function loadObjects({ registry, store }: Engine, objects: readonly ApiObject[])
   })
 }
 
-/** The revision of a list, once its last page has been answered. */
+/** Revision of a list, once its last page has been served. */
 function completeUpTo({ metadata }: ApiList): number | undefined {
   return metadata.continue === undefined ? Number(metadata.resourceVersion) : undefined
 }

@@ -13,7 +13,7 @@ import {
 } from './requests/request.ts'
 import { idOf, type ResourceDefinition } from './resources/resource-definition.ts'
 
-/** What a client needs of the server. */
+/** Dependencies of a client on the server. */
 export interface ClientPort {
   readonly clock: Clock
   definitions(): readonly ResourceDefinition[]
@@ -25,7 +25,7 @@ export interface ClientPort {
 export function createSimClient(server: ClientPort, actor: Actor): SimClient {
   async function object(request: Omit<ApiRequest, 'actor'>): Promise<ApiObject> {
     const result = await server.handle({ ...request, actor })
-    if (result.kind !== 'object') throw new Error(`${request.verb} of ${request.resource.resource} answered without an object`)
+    if (result.kind !== 'object') throw new Error(`${request.verb} of ${request.resource.resource} returned no object`)
     return result.object
   }
   return {
@@ -72,14 +72,14 @@ export function createSimClient(server: ClientPort, actor: Actor): SimClient {
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
 
-/** Lists, watches, and starts again from where it was when the watch ends; from a new list when that is too long ago. */
+/** Lists and watches. Resumes from its position when the watch ends, or lists again when that position has expired. */
 class ListWatch implements Watching {
   readonly #server: ClientPort
   readonly #actor: Actor
   readonly #resource: ResourceId
   readonly #scope: Scope
   readonly #onEvent: (event: WatchEvent) => void
-  /** Told of so far, by uid. */
+  /** Objects delivered so far, by uid. */
   readonly #known = new Map<string, ApiObject>()
   /** Resource version to watch from; undefined: list first. */
   #from: string | undefined
@@ -147,7 +147,7 @@ class ListWatch implements Watching {
     this.#onEvent({ type, object })
   }
 
-  /** What changed while nobody looked is told as events. */
+  /** Delivers the changes between two lists as events. */
   #takeList(list: ApiList): void {
     const listed = new Set(list.items.map(({ metadata }) => metadata.uid))
     for (const [uid, object] of this.#known) if (!listed.has(uid)) this.#emit('DELETED', object)
@@ -166,7 +166,7 @@ class ListWatch implements Watching {
 async function readList(server: ClientPort, actor: Actor, resource: ResourceId, scope: Scope): Promise<ApiList> {
   const { namespace, labelSelector, fieldSelector } = scope
   const result = await server.handle({ actor, verb: 'list', resource, namespace, options: { labelSelector, fieldSelector } })
-  if (result.kind !== 'list') throw new Error(`a list of ${resource.resource} answered without a list`)
+  if (result.kind !== 'list') throw new Error(`list of ${resource.resource} returned no list`)
   return result.list
 }
 

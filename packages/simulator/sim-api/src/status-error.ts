@@ -5,11 +5,11 @@ export interface StatusCause {
   readonly field?: string
 }
 
-/** @see meta/v1 Status, as the API server answers with for everything that is not 2xx */
+/** Body of every non-2xx response. @see meta/v1 Status */
 export interface ApiStatus {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
-  /** Empty, but for a list that came too late: there it carries a token to go on with. */
+  /** Empty, except for an expired list page, which carries a token to continue. */
   readonly metadata: { readonly continue?: string }
   readonly status: 'Failure' | 'Success'
   readonly message?: string
@@ -25,7 +25,7 @@ export interface ApiStatus {
   readonly code?: number
 }
 
-/** The answer to a request that failed, as an error; `status` is the body on the wire. */
+/** Error for a failed request; `status` is the response body. */
 export class ApiStatusError extends Error {
   override readonly name = 'ApiStatusError'
   readonly status: ApiStatus
@@ -47,7 +47,7 @@ export class ApiStatusError extends Error {
   }
 }
 
-/** @returns whether `error` is an answer with this status code */
+/** @returns whether `error` is a response with this status code */
 export function isStatus(error: unknown, code: number): error is ApiStatusError {
   return error instanceof ApiStatusError && error.code === code
 }

@@ -1,4 +1,4 @@
-/** @returns the moment as the API writes it: RFC 3339, UTC, the fraction of the second cut off */
+/** @returns time in API format: RFC 3339, UTC, cut to whole seconds */
 export function timestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`
 }

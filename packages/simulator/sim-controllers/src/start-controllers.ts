@@ -10,15 +10,15 @@ import { startQuotaController } from './quota/quota-controller.ts'
 import { startScheduler } from './scheduler/scheduler.ts'
 import { startTaintEvictionController } from './taints/taint-eviction-controller.ts'
 
-/** What the native controllers of a cluster are given. */
+/** Dependencies of the native controllers of a cluster. */
 export interface StartControllersOptions {
   readonly clientFor: (actor: Actor) => SimClient
   readonly clock: Clock
-  /** Decides what is left to chance: which of several equally fit pods an update takes next. */
+  /** Random numbers, which select among equal pods of an update. */
   readonly seed: string
-  /** Which of them run. @default all */
+  /** Controllers to run. @default all */
   readonly only?: readonly ControllerName[]
-  /** Told of every failed pass, with the controller's name; the controller tries again by itself. */
+  /** Called for every failed pass with the controller's name; the controller retries by itself. */
   readonly onError: (error: unknown, controller: string, key: string) => void
 }
 
@@ -33,10 +33,10 @@ const starts = {
   'resourcequota-controller': startQuotaController,
 } as const
 
-/** A controller that Kubernetes brings, by the name it acts under. */
+/** Native controller of Kubernetes, by the name it acts under. */
 export type ControllerName = keyof typeof starts
 
-/** Starts the controllers that a Kubernetes cluster brings, each acting under its own name. */
+/** Starts the native controllers of a Kubernetes cluster, each under its own name. */
 export function startControllers({ clientFor, clock, seed, only, onError }: StartControllersOptions): RunningController {
   const chosen = Object.entries(starts).filter(([name]) => only === undefined || only.includes(name as ControllerName))
   const running = chosen.map(([name, start]) =>

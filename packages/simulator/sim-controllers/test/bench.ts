@@ -283,7 +283,7 @@ function daemonSetFrom(spec: object | undefined, podSpec: object | undefined): o
       selector: { matchLabels: { app: 'agent' } },
       template: {
         metadata: { labels: { app: 'agent' } },
-        // Nobody else is there to end a pod: it goes at once.
+        // There is no kubelet to end a pod, so it is removed at once.
         spec: { terminationGracePeriodSeconds: 0, containers: [{ name: 'agent', image: 'agent:v1' }], ...podSpec },
       },
       ...spec,

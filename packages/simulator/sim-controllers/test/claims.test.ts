@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Bench, createBench } from './bench.ts'
 
 describe('pods', () => {
-  it('106 that nobody controls are taken over, and no other is made', async () => {
+  it('106 without a controller are adopted, and no other is created', async () => {
     const bench = await createBench({ nodes: ['n0', 'n1'], pods: ['n0 orphan'] })
     expect(await bench.pass()).toBe('1/0/0')
     const { uid } = (await bench.daemonSet()).metadata
@@ -38,7 +38,7 @@ describe('pods', () => {
     expect((await bench.pods()).map(ownerUids)).toEqual([[]])
   })
 
-  it('are not taken over for a DaemonSet that has been made anew', async () => {
+  it('are not adopted by a DaemonSet that was recreated', async () => {
     const bench = await createBench({ nodes: ['n0'], pods: ['n0 orphan'] })
     const daemonSet = await bench.daemonSet()
     const former = { ...daemonSet, metadata: { ...daemonSet.metadata, uid: 'former' } }
@@ -46,7 +46,7 @@ describe('pods', () => {
     expect((await bench.pods()).map(ownerUids)).toEqual([[]])
   })
 
-  it('whose labels no longer match are let go, and taken back when they match again', async () => {
+  it('whose labels no longer match are released, and adopted when they match again', async () => {
     const bench = await createBench({ nodes: ['n0'], pods: ['n0'] })
     const [pod] = await bench.pods()
     const relabel = (app: string): Promise<unknown> =>
@@ -113,12 +113,12 @@ describe('revisions', () => {
     ])
   })
 
-  it('whose labels no longer match are let go', async () => {
+  it('whose labels no longer match are released', async () => {
     const bench = await createBench({ pods: ['n0'] })
     const [current] = (await bench.admin.list(resources.controllerRevisions)).items
     await bench.admin.patch(resources.controllerRevisions, current!.metadata.name, 'demo', { metadata: { labels: { app: 'other' } } })
     await bench.pass()
-    // The name is taken by the one let go, which holds the same template: it is used, whoever owns it.
+    // The released one has the name and holds the same template: it is used, whatever its owner.
     expect(ownerUids(await bench.admin.get(resources.controllerRevisions, current!.metadata.name, 'demo'))).toEqual([])
     expect(await revisions(bench)).toHaveLength(1)
   })
@@ -166,7 +166,7 @@ describe('revisions', () => {
     const bench = await createBench({ nodes: ['n0'] })
     await bench.pass()
     const [current] = (await bench.admin.list(resources.controllerRevisions)).items
-    // The cache does not show it: nobody owns it, and its labels match nobody.
+    // The cache does not show it: it has no owner, and its labels match no DaemonSet.
     await bench.admin.patch(resources.controllerRevisions, current!.metadata.name, 'demo', {
       metadata: { ownerReferences: null, labels: { app: null } },
     })

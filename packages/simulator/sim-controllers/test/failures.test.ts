@@ -148,7 +148,7 @@ describe('the status', () => {
     ['the pass, when it fails', ['create pods'], 'create pods failed'],
     ['the status, when it fails', ['update daemonsets'], 'update daemonsets failed'],
     ['the pass, when both fail', ['create pods', 'update daemonsets'], 'create pods failed'],
-  ])('95 tells the error of %s', async (_name, failing, want) => {
+  ])('95 reports the error of %s', async (_name, failing, want) => {
     const bench = await createBench({
       nodes: ['n0'],
       gate(verb, { resource }) {

@@ -9,7 +9,7 @@ interface Case {
   readonly pods: readonly string[]
   readonly daemonSet?: DaemonSetOptions
   readonly node?: 'missing' | 'NoSchedule' | 'NoExecute'
-  /** What is to be done, in short: `create`, `remove 2`, `ended 1`, `release 1`; then the rolling state. */
+  /** Actions in short form: `create`, `remove 2`, `ended 1`, `release 1`; then the rolling state. */
   readonly want: string
 }
 
@@ -26,7 +26,7 @@ const cases: readonly Case[] = [
     want: 'remove 2; ended 1; unavailable',
   },
   { name: 'a succeeded pod goes', pods: ['succeeded unready'], want: 'ended 1; unavailable' },
-  { name: 'pods that no longer match are let go and replaced', pods: ['foreign', 'foreign'], want: 'create; release 2; unavailable' },
+  { name: 'pods that no longer match are released and replaced', pods: ['foreign', 'foreign'], want: 'create; release 2; unavailable' },
   { name: 'NoSchedule leaves a running pod', pods: [''], node: 'NoSchedule', want: 'settled' },
   { name: 'NoSchedule creates none', pods: [], node: 'NoSchedule', want: 'settled' },
   { name: 'NoExecute removes a running pod', pods: [''], node: 'NoExecute', want: 'remove 1; settled' },

@@ -15,7 +15,7 @@ const tolerant = { tolerations: [{ key: 'gpu', operator: 'Exists' }] }
 
 const cases: readonly Case[] = [
   { name: '1 runs on every node', nodes: five, want: '5/0/0' },
-  { name: '2 makes one pod a node, whoever binds it', nodes: five, want: '5/0/0' },
+  { name: '2 creates one pod per node, whichever scheduler binds it', nodes: five, want: '5/0/0' },
   { name: '3 does nothing without nodes', nodes: [], want: '0/0/0' },
   { name: '4 runs on one node', nodes: numbered(1), want: '1/0/0' },
   { name: '5 runs on a node that is not ready', nodes: ['n0 NotReady'], want: '1/0/0' },

@@ -108,7 +108,7 @@ describe('buildPod', () => {
 })
 
 describe('withAutomaticTolerations', () => {
-  it('makes one of them that the template has for a time last for good, where it stands', () => {
+  it('makes a time-limited one of the template permanent, at its position', () => {
     const short = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }
     const { tolerationSeconds: _none, ...lasting } = short
     const all = withAutomaticTolerations([short, { key: 'gpu', operator: 'Exists' }], false)

@@ -34,7 +34,7 @@ describe('planBinding', () => {
       `0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [NodeAffinity]. ${NO_CLAIMS} 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.`,
     ],
     [
-      'tells every shortage of every node',
+      'reports every shortage of every node',
       'p cpu=100 memory=100',
       ['a', 'b'],
       [],
@@ -103,8 +103,8 @@ describe('preemption', () => {
       'a: x y',
     ],
     ['leaves those that fit beside it', 'p @a cpu=2 prio=5', ['x on=a cpu=2 prio=1', 'y on=a cpu=2 prio=2'], 'a: x'],
-    ['takes nobody of its own priority', 'p @a cpu=3 prio=5', ['x on=a cpu=2 prio=5'], 'none'],
-    ['takes nobody where it may not', 'p @a cpu=3 prio=5 never', ['x on=a cpu=2 prio=1'], 'none'],
+    ['preempts no pod of its own priority', 'p @a cpu=3 prio=5', ['x on=a cpu=2 prio=5'], 'none'],
+    ['preempts no pod when it may not', 'p @a cpu=3 prio=5 never', ['x on=a cpu=2 prio=1'], 'none'],
     ['chooses the node with the less important victim', 'p cpu=3 prio=5', ['x on=a cpu=2 prio=2', 'y on=b cpu=2 prio=1'], 'b: y'],
     ['spares pods whose budget is used up', 'p cpu=3 prio=5', ['x on=a cpu=2 prio=1 guarded', 'y on=b cpu=2 prio=2'], 'b: y'],
     ['takes a port from a less important pod', 'p @a port=80 prio=5', ['x on=a port=80'], 'a: x'],
@@ -131,7 +131,7 @@ describe('preemption', () => {
   })
 })
 
-describe('the ledger of rooms', () => {
+describe('the capacity ledger', () => {
   it('is the same whatever order nodes and pods came in', () => {
     const moves = ['+a', '+b', '-a', 'x on=a cpu=1', 'x on=a cpu=1 ended', 'y on=b cpu=2', 'y gone', 'z on=a memory=1', 'z gone']
     fc.assert(

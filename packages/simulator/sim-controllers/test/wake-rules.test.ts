@@ -39,7 +39,7 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toEqual([agent])
   })
 
-  it('58 an orphan is changed and keeps its labels: nobody', async () => {
+  it('58 an orphan is changed and keeps its labels: none', async () => {
     const bench = await createWakeBench(['n0 orphan'])
     await patchPod(bench, { annotations: { poke: 'yes' } })
     expect(await bench.woken()).toEqual([])
@@ -65,8 +65,8 @@ describe('what wakes a DaemonSet', () => {
 
   it.each([
     ['62 a pod of its own is deleted', ['n0'], [agent]],
-    ['62 an orphan is deleted: nobody', ['n0 orphan'], []],
-    ['63 a pod of nobody is deleted: nobody', ['n0 stranger'], []],
+    ['62 an orphan is deleted: none', ['n0 orphan'], []],
+    ['63 a pod without a DaemonSet is deleted: none', ['n0 stranger'], []],
   ])('%s', async (_name, pods, want) => {
     const bench = await createWakeBench(pods)
     const [pod] = await bench.pods()
@@ -95,7 +95,7 @@ describe('what wakes a DaemonSet', () => {
     ['65 it is cordoned', { spec: { unschedulable: true } }, undefined, []],
     ['65 labels change: who lacks a pod there', { metadata: { labels: { x: 'y' } } }, undefined, [other, twin]],
     ['65 a taint drives pods away: whose pods', { spec: { taints: [{ key: 'gpu', effect: 'NoExecute' }] } }, undefined, [agent]],
-    ['65 a taint that keeps off what is not there: nobody', { spec: { taints: [{ key: 'gpu', effect: 'NoSchedule' }] } }, undefined, []],
+    ['65 a taint that affects no existing pod: none', { spec: { taints: [{ key: 'gpu', effect: 'NoSchedule' }] } }, undefined, []],
   ])('a node changes: %s', async (_name, change, subresource, want) => {
     const bench = await createWakeBench(['n0'])
     await bench.admin.patch(resources.nodes, 'n0', undefined, change, subresource)
@@ -117,13 +117,13 @@ describe('what wakes a DaemonSet', () => {
     expect(await bench.woken()).toContain(agent)
   })
 
-  it('104 a node is deleted: nobody', async () => {
+  it('104 a node is deleted: none', async () => {
     const bench = await createWakeBench(['n0'])
     await bench.admin.delete(resources.nodes, 'n0', undefined)
     expect(await bench.woken()).toEqual([])
   })
 
-  it('a revision of its own is added: nobody; changed or deleted: it', async () => {
+  it('a revision of its own is added: none; changed or deleted: its owner', async () => {
     const bench = await createWakeBench()
     await bench.pass()
     const [revision] = (await bench.admin.list(resources.controllerRevisions)).items

@@ -3,22 +3,19 @@ import { durationMs } from '@tranche/api-schema'
 import type { FaultFinding } from './parse-faults.ts'
 import { textMatcher } from './match.ts'
 
-/** What a document of faults is held against. */
+/** What a fault document is checked against. */
 export interface ClusterNames {
   readonly nodes: readonly string[]
-  /** Resources and subresources that are served: `pods`, `pods/status`. */
+  /** Served resources and subresources: `pods`, `pods/status`. */
   readonly resources: readonly string[]
 }
 
-/** @returns what the document states of nodes and resources that are not there; nodes that it adds itself count from then on */
+/** @returns findings about missing nodes and resources; nodes that the document adds exist from then on */
 export function checkFaults(document: SimFaults, cluster: ClusterNames): readonly FaultFinding[] {
   return [...checkNodes(document, cluster.nodes), ...checkResources(document, cluster.resources)]
 }
 
-/**
- * @returns when each fault begins, in milliseconds from the moment the document is taken; `after` counts from the fault
- * that stands before
- */
+/** @returns start of each fault, in milliseconds from the acceptance of the document; `after` counts from the fault before */
 export function beginningsOf({ faults }: SimFaults): readonly number[] {
   let beforeMs = 0
   return faults.map(({ at, after }) => {
@@ -27,7 +24,7 @@ export function beginningsOf({ faults }: SimFaults): readonly number[] {
   })
 }
 
-/** In order of time, so that a node may be added first and go down later, wherever the two stand. */
+/** Faults in order of time, so that a node may be added first and go down later, in any document order. */
 function checkNodes(document: SimFaults, existing: readonly string[]): readonly FaultFinding[] {
   const known = new Set(existing)
   const beginnings = beginningsOf(document)

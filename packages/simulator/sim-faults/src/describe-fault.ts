@@ -1,10 +1,10 @@
 import type { SimFault } from '@tranche/api-schema'
 
 const MOST_LISTED = 5
-/** What is told otherwise, or has passed when the fault begins. */
+/** Fields that are shown elsewhere, or are over when the fault starts. */
 const untold = ['kind', 'name', 'at', 'after']
 
-/** @returns a fault in one line: `Error: actors tranche-executor, status 429, for 30s` */
+/** @returns fault in one line: `Error: actors tranche-executor, status 429, for 30s` */
 export function describeFault(fault: SimFault): string {
   const parts = Object.entries(fault).filter(([key]) => !untold.includes(key))
   return `${fault.kind}${parts.length === 0 ? '' : ': '}${parts.map(([key, value]) => `${key} ${textOf(value)}`).join(', ')}`

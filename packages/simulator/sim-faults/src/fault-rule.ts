@@ -10,28 +10,28 @@ import {
 } from '@tranche/sim-api'
 import { eventMatcher, requestMatcher } from './match.ts'
 
-/** Faults that meet requests. */
+/** Faults that apply to requests. */
 export type RequestRule = Extract<SimFault, { readonly kind: 'Error' | 'Cut' | 'Delay' }>
-/** Faults that meet the events of watches. */
+/** Faults that apply to watch events. */
 export type EventRule = Extract<SimFault, { readonly kind: 'WatchDelay' | 'WatchStall' | 'WatchCut' | 'WatchExpire' }>
 
-/** Whether a fault waits for requests or events, rather than doing something by itself. */
+/** Whether a fault applies to requests or events, instead of acting once. */
 export function isRule(fault: SimFault): fault is RequestRule | EventRule {
   return isRequestRule(fault) || isEventRule(fault)
 }
 
-/** What a rule is made with. */
+/** Inputs of a rule. */
 export interface RuleOptions {
   readonly fault: RequestRule | EventRule
-  /** Stands in the message of injected errors. */
+  /** Part of the message of injected errors. */
   readonly id: string
-  /** Decides where a probability is given. */
+  /** Random numbers for probabilities. */
   readonly random: Random
-  /** Told of every request or event that the rule met, before what it does to it. */
+  /** Called for every matched request or event, before the fault takes effect. */
   readonly onHit: (met: FaultCall | FaultEvent) => void
 }
 
-/** @returns an injector of this one fault; it meets at most `count` requests or events */
+/** @returns injector of this one fault; it matches at most `count` requests or events */
 export function createRule(options: RuleOptions): FaultInjector {
   const { fault, id } = options
   const isDrawn = createDraw(options)
@@ -60,12 +60,12 @@ function isRequestRule({ kind }: SimFault): boolean {
   return kind === 'Error' || kind === 'Cut' || kind === 'Delay'
 }
 
-/** Whether a fault waits for the events of watches. */
+/** Whether a fault applies to watch events. */
 export function isEventRule(fault: SimFault): fault is EventRule {
   return fault.kind === 'WatchDelay' || fault.kind === 'WatchStall' || fault.kind === 'WatchCut' || fault.kind === 'WatchExpire'
 }
 
-/** Reasons as the API server gives them. */
+/** Reasons of the API server. */
 const reasons = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -83,7 +83,7 @@ const reasons = {
 function requestFaultOf(fault: RequestRule, id: string): RequestFault {
   switch (fault.kind) {
     case 'Error': {
-      // The words of a lost race, as the API server says them.
+      // Message of a write conflict, in the words of the API server.
       if (fault.status === 409) return { kind: 'conflict' }
       const retryAfterSeconds = fault.retryAfter === undefined ? undefined : Math.ceil(durationMs(fault.retryAfter) / 1000)
       const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }

@@ -9,39 +9,39 @@ import { createRule, isEventRule, isRule } from './fault-rule.ts'
 import type { FaultFinding } from './parse-faults.ts'
 import { resourceText } from './match.ts'
 
-/** What a schedule of faults works on. */
+/** Dependencies of a fault schedule. */
 export interface FaultScheduleOptions {
-  /** Started already. */
+  /** Simulator, already started. */
   readonly simulator: Pick<Simulator, 'server' | 'nodes' | 'clock' | 'stepClock' | 'clientFor'>
-  /** Decides probabilities where a document gives no seed of its own. */
+  /** Random numbers for probabilities when a document has no seed. */
   readonly seed: number
-  /** Told to a person: which fault begins and ends. */
+  /** Called with a line for users when a fault starts or ends. */
   readonly say: (text: string) => void
   readonly log: Logger
 }
 
-/** `waiting` for its moment; `active`; `over`: its time or its count is; `lifted` before that; `failed`: it could not be done. */
+/** `waiting` for its start; `active`; `over`: its time or its count is used up; `lifted` before that; `failed`: it could not be applied. */
 export type FaultState = 'waiting' | 'active' | 'over' | 'lifted' | 'failed'
 
-/** A fault and what has become of it. */
+/** Fault and its state. */
 export interface FaultStatus {
   /** Its name, else `fault-` and a number. */
   readonly id: string
   readonly state: FaultState
-  /** Requests or events that it met so far. */
+  /** Number of requests or events matched so far. */
   readonly hits: number
-  /** Why it failed. */
+  /** Reason of a failure. */
   readonly message?: string
-  /** As it was stated. */
+  /** Fault as stated in the document. */
   readonly fault: SimFault
 }
 
-/** Makes things go wrong in a simulator, each at its moment. */
+/** Applies faults to a simulator at their times. */
 export interface FaultSchedule {
   /**
-   * Takes a document: all of it, or nothing. Faults that begin at once have begun when this resolves.
+   * Accepts a document completely, or not at all. Faults without delay are active when this resolves.
    *
-   * @returns its faults, in its order; or why it is refused (≥ 1 finding)
+   * @returns its faults, in document order; or why it is rejected (≥ 1 finding)
    */
   add(
     document: SimFaults,
@@ -49,17 +49,17 @@ export interface FaultSchedule {
     | { readonly kind: 'added'; readonly faults: readonly FaultStatus[] }
     | { readonly kind: 'invalid'; readonly findings: readonly FaultFinding[] }
   >
-  /** @returns every fault that waits or is active, and the last {@link ENDED_KEPT} of the others, oldest first */
+  /** @returns every waiting or active fault, and the last {@link ENDED_KEPT} of the others, oldest first */
   list(): readonly FaultStatus[]
-  /** Ends a fault before its time: a node that is down comes back. @returns undefined when none of this id waits or is active */
+  /** Ends a fault early; its nodes come back. @returns undefined when no fault of this id is waiting or active */
   lift(id: string): Promise<FaultStatus | undefined>
-  /** Ends all that wait or are active. @returns them */
+  /** Ends all waiting and active faults. @returns them */
   liftAll(): Promise<readonly FaultStatus[]>
-  /** Forgets everything; what is wrong stays wrong. */
+  /** Drops all faults without undoing their effects. */
   stop(): void
 }
 
-/** How many faults are remembered when they have ended. */
+/** Number of ended faults that are remembered. */
 export const ENDED_KEPT = 100
 
 interface Entry {
@@ -69,9 +69,9 @@ interface Entry {
   hits: number
   message?: string
   timer: Timer | undefined
-  /** While active: what it does to requests and watches. */
+  /** While active: effect on requests and watches. */
   injector: FaultInjector | undefined
-  /** While active: nodes that it holds down. */
+  /** While active: nodes that it keeps down. */
   readonly held: Set<string>
 }
 
@@ -81,7 +81,7 @@ export function createFaultSchedule(options: FaultScheduleOptions): FaultSchedul
   return {
     async add(document) {
       const names = await namesOf(schedule)
-      // Nothing waits between here and entering: another document may be on its way.
+      // Runs without awaiting until the faults are added, because another document may arrive.
       const findings = [...checkStanding(schedule, document), ...checkFaults(document, names)]
       if (findings.length > 0) return { kind: 'invalid', findings }
       const entries = enter(schedule, document)
@@ -115,7 +115,7 @@ export function createFaultSchedule(options: FaultScheduleOptions): FaultSchedul
 }
 
 interface Schedule extends FaultScheduleOptions {
-  /** By id, in the order in which they were added. */
+  /** By id, in order of addition. */
   readonly entries: Map<string, Entry>
   added: number
 }
@@ -130,7 +130,11 @@ function checkStanding({ entries }: Schedule, { faults }: SimFaults): readonly F
   if (standing.length + faults.length <= FAULTS_MAX) return findings
   return [
     ...findings,
-    { path: 'faults', value: `${faults.length} more`, fix: `lift some: ${standing.length} stand, and ${FAULTS_MAX} may` },
+    {
+      path: 'faults',
+      value: `${faults.length} more`,
+      fix: `lift some: ${standing.length} are waiting or active, and ${FAULTS_MAX} may be`,
+    },
   ]
 }
 
@@ -150,7 +154,7 @@ function enter(schedule: Schedule, { faults }: SimFaults): readonly Entry[] {
     return { id, fault, state: 'waiting', hits: 0, timer: undefined, injector: undefined, held: new Set() }
   })
   for (const entry of entered) {
-    // An ended one of this name is forgotten, so that the order stays that of adding.
+    // Removes an ended fault of this name first, so that the order stays that of addition.
     schedule.entries.delete(entry.id)
     schedule.entries.set(entry.id, entry)
   }
@@ -176,7 +180,7 @@ async function begin(schedule: Schedule, entry: Entry, seed: number): Promise<vo
     await act(schedule, entry, seed)
   } catch (error) {
     fail(schedule, entry, error)
-    // It leaves nothing half done: the nodes that it took down come back. One that is gone cannot.
+    // A failed fault is undone: the nodes that it took down come back, except deleted ones.
     await raise(schedule, entry).catch(() => {})
   }
 }
@@ -219,7 +223,7 @@ async function act(schedule: Schedule, entry: Entry, seed: number): Promise<void
 
 function ruleOf(schedule: Schedule, entry: Entry, seed: number): FaultInjector {
   const { id, fault } = entry
-  if (!isRule(fault)) throw new Error(`${fault.kind} does not wait for requests`)
+  if (!isRule(fault)) throw new Error(`${fault.kind} applies to no requests`)
   return createRule({
     fault,
     id,
@@ -256,7 +260,7 @@ function metText({ fault, hits }: Entry): string {
   return `: it met ${hits} ${isEventRule(fault) ? 'events' : 'requests'}`
 }
 
-/** Brings back the nodes that no other fault holds down. */
+/** Brings back the nodes that no other fault keeps down. */
 async function raise({ entries, simulator }: Schedule, entry: Entry): Promise<void> {
   const names = [...entry.held]
   entry.held.clear()
@@ -267,7 +271,7 @@ async function raise({ entries, simulator }: Schedule, entry: Entry): Promise<vo
   )
 }
 
-/** These nodes are up, or gone: nothing holds them down any more. */
+/** Marks these nodes as up or deleted: no fault keeps them down any longer. */
 async function clearHolds(schedule: Schedule, names: readonly string[]): Promise<void> {
   for (const entry of schedule.entries.values()) {
     if (entry.held.size === 0) continue
@@ -276,7 +280,7 @@ async function clearHolds(schedule: Schedule, names: readonly string[]): Promise
   }
 }
 
-/** Side by side. @throws what one of them threw, when all have ended */
+/** Runs in parallel. @throws first error, after all have ended */
 async function every(names: readonly string[], act: (name: string) => Promise<void>): Promise<void> {
   const ends = await Promise.allSettled(names.map(act))
   const failed = ends.find((end) => end.status === 'rejected')
@@ -291,12 +295,12 @@ function fail(schedule: Schedule, entry: Entry, error: unknown): void {
   schedule.log.warn({ fault: entry.id, err: error }, 'fault failed')
 }
 
-/** The one who reads what is there before faults are taken. */
+/** Actor that reads the cluster state before faults are accepted. */
 const READER = 'faults'
-/** Those who make faults meet none. */
+/** The schedule's own requests are exempt from faults. */
 const spared = [READER, 'node-operator']
 
-/** The first active fault that meets a request decides. Without any, the server asks nobody. */
+/** The first active fault that matches a request decides. The server calls no injector when there is none. */
 function inject({ entries, simulator }: Schedule): void {
   const injectors = [...entries.values()].flatMap(({ injector }) => injector ?? [])
   simulator.server.useFaults(

@@ -4,31 +4,31 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DOCUMENT_MAX_BYTES, type FaultFinding, parseFaults } from './parse-faults.ts'
 import type { FaultSchedule } from './fault-schedule.ts'
 
-/** What the server is made with. */
+/** Options of the server. */
 export interface FaultsServerOptions {
   readonly schedule: FaultSchedule
-  /** Bearer token that every request must carry; not one of the API server's. */
+  /** Bearer token that every request must carry; differs from those of the API server. */
   readonly token: string
-  /** On 127.0.0.1; 0 takes any free port. */
+  /** Port on 127.0.0.1; 0 selects any free port. */
   readonly port: number
 }
 
-/** A server that takes faults. */
+/** Server that accepts faults. */
 export interface FaultsServer {
   /** `http://127.0.0.1:7443/sim/v1/faults` */
   readonly url: string
-  /** Breaks off what is under way. */
+  /** Closes the server and aborts requests in progress. */
   close(): Promise<void>
 }
 
 const PATH = '/sim/v1/faults'
-/** A request that takes longer than this to arrive is broken off, in milliseconds. */
+/** Time limit for a request to arrive, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 10_000
 
 /**
  * Serves GET, POST and DELETE of `/sim/v1/faults` over plain HTTP on the loopback address.
  *
- * @throws {AppError} PORT_IN_USE; OPTION_INVALID when the system does not allow the port
+ * @throws {AppError} PORT_IN_USE; OPTION_INVALID when the system rejects the port
  */
 export async function listenForFaults({ schedule, token, port }: FaultsServerOptions): Promise<FaultsServer> {
   const server = await createFaultsApp(schedule, token)
@@ -42,7 +42,7 @@ export async function listenForFaults({ schedule, token, port }: FaultsServerOpt
 
 /** @returns the server without a socket, so that tests can inject requests */
 export async function createFaultsApp(schedule: FaultSchedule, token: string): Promise<FastifyInstance> {
-  // Loaded only where somebody listens: it takes a while.
+  // Imported on demand, because loading takes a while.
   const { fastify } = await import('fastify')
   const app = fastify({ bodyLimit: DOCUMENT_MAX_BYTES, requestTimeout: REQUEST_TIMEOUT_MS, forceCloseConnections: true, logger: false })
   const isToken = tokenCheck(token)
@@ -62,20 +62,20 @@ export async function createFaultsApp(schedule: FaultSchedule, token: string): P
     const parsed = parseFaults(typeof request.body === 'string' ? request.body : '')
     const answer = parsed.kind === 'invalid' ? parsed : await schedule.add(parsed.faults)
     if (answer.kind === 'invalid')
-      return refuse(reply, 'FAULTS_INVALID', { title: 'the faults are refused; nothing of them is applied', findings: answer.findings })
+      return refuse(reply, 'FAULTS_INVALID', { title: 'the document is rejected; no fault is applied', findings: answer.findings })
     return reply.code(201).send({ faults: answer.faults })
   })
   app.delete(PATH, async () => ({ faults: await schedule.liftAll() }))
   app.delete<{ Params: { id: string } }>(`${PATH}/:id`, async (request, reply) => {
     const fault = await schedule.lift(request.params.id)
-    return fault ?? refuse(reply, 'REQUEST_INVALID', { status: 404, title: `no fault ${request.params.id} waits or is active` })
+    return fault ?? refuse(reply, 'REQUEST_INVALID', { status: 404, title: `no fault ${request.params.id} is waiting or active` })
   })
   app.setNotFoundHandler((request, reply) => refuseRoute(request, reply))
   app.setErrorHandler((error, _request, reply) => refuseRequest(error, reply))
   return app
 }
 
-/** Compares digests, in the same time whatever is presented. */
+/** Compares digests in constant time. */
 function tokenCheck(token: string): (authorization: string | undefined) => boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   const expected = digest(token)
@@ -83,22 +83,22 @@ function tokenCheck(token: string): (authorization: string | undefined) => boole
 }
 
 function refuseToken(reply: FastifyReply): FastifyReply {
-  const title = 'the request needs the header Authorization: Bearer TOKEN, with the token that was given out for faults'
+  const title = 'the request needs the header Authorization: Bearer TOKEN, with the token for faults'
   return refuse(reply.header('www-authenticate', 'Bearer'), 'TOKEN_INVALID', { title })
 }
 
-/** A known path by a method that it does not take is told from an unknown path. */
+/** Responds to an unsupported method on a known path, and to unknown paths. */
 function refuseRoute({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const [path = ''] = url.split('?')
   const methods = path === PATH ? 'GET, POST, DELETE' : path.startsWith(`${PATH}/`) ? 'DELETE' : null
-  if (methods === null) return refuse(reply, 'REQUEST_INVALID', { status: 404, title: `there is no ${path}; faults are at ${PATH}` })
+  if (methods === null) return refuse(reply, 'REQUEST_INVALID', { status: 404, title: `${path} does not exist; faults are at ${PATH}` })
   return refuse(reply.header('allow', methods), 'REQUEST_INVALID', {
     status: 405,
     title: `${path} does not take ${method}; it takes ${methods}`,
   })
 }
 
-/** What the server library refuses has a status below 500; the rest is a fault of ours, and says nothing. */
+/** A status below 500 is a rejection by the server library; any other error is internal, and its text is not sent. */
 function refuseRequest(error: unknown, reply: FastifyReply): FastifyReply {
   const { statusCode = 500, message = '' } = error as { readonly statusCode?: number; readonly message?: string }
   if (statusCode >= 500) return refuse(reply, 'INVARIANT_BROKEN', { title: 'internal error' })

@@ -1,6 +1,6 @@
 import type { FaultCall, FaultEvent } from '@tranche/sim-api'
 
-/** What a fault chooses requests or events by; what is absent chooses all. In names `*` stands for any text. */
+/** Selects requests or events for a fault; absent fields select all. In names, `*` matches any text. */
 export interface Selection {
   readonly actors?: readonly string[] | undefined
   readonly verbs?: readonly string[] | undefined
@@ -9,7 +9,7 @@ export interface Selection {
   readonly names?: readonly string[] | undefined
 }
 
-/** @returns whether a request is chosen */
+/** @returns whether the request is selected */
 export function requestMatcher(selection: Selection): (call: FaultCall) => boolean {
   const isActor = actorMatcher(selection.actors)
   const isResource = textMatcher(selection.resources)
@@ -24,7 +24,7 @@ export function requestMatcher(selection: Selection): (call: FaultCall) => boole
     isName(call.name)
 }
 
-/** @returns whether an event on its way to a watcher is chosen */
+/** @returns whether the watch event is selected */
 export function eventMatcher(selection: Selection): (event: FaultEvent) => boolean {
   const isActor = actorMatcher(selection.actors)
   const isResource = textMatcher(selection.resources)
@@ -32,19 +32,19 @@ export function eventMatcher(selection: Selection): (event: FaultEvent) => boole
   return (event) => isResource(event.resource.resource) && isActor(event) && isNamespace(event.object.metadata.namespace)
 }
 
-/** @returns `pods`, or `pods/status`: as rules of RBAC name them */
+/** @returns `pods`, or `pods/status`, as in RBAC rules */
 export function resourceText(resource: string, subresource: string | undefined): string {
   return subresource === undefined ? resource : `${resource}/${subresource}`
 }
 
-/** @returns whether a text fits one of the patterns; without patterns every text does, and nothing too */
+/** @returns whether a text matches one of the patterns; without patterns every text matches, and so does an absent one */
 export function textMatcher(patterns: readonly string[] | undefined): (text: string | undefined) => boolean {
   if (patterns === undefined) return () => true
   const expressions = patterns.map((pattern) => new RegExp(`^${pattern.split('*').map(literal).join('.*')}$`))
   return (text) => text !== undefined && expressions.some((expression) => expression.test(text))
 }
 
-/** An actor is named by its user, or by the program in its User-Agent: `tranche-executor` of `tranche-executor/0.1.0`. */
+/** Matches an actor by its user, or by the program in its User-Agent: `tranche-executor` of `tranche-executor/0.1.0`. */
 function actorMatcher(patterns: readonly string[] | undefined): (sender: Pick<FaultCall, 'actor' | 'userAgent'>) => boolean {
   const matches = textMatcher(patterns)
   return ({ actor, userAgent }) =>

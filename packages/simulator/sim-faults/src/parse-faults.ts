@@ -3,23 +3,23 @@ import { AppError } from '@tranche/errors'
 import { boundFault } from '@tranche/manifests'
 import { LineCounter, parseDocument } from 'yaml'
 
-/** One thing that is wrong with a document of faults. */
+/** One error in a fault document. */
 export interface FaultFinding {
-  /** Place in the document: `faults[2].for`; empty for the document as a whole. */
+  /** Path in the document: `faults[2].for`; empty for the whole document. */
   readonly path: string
-  /** What stands there, as JSON; absent where nothing does. */
+  /** Offending value as JSON; absent when there is none. */
   readonly value?: string
-  /** What to give instead: an imperative. */
+  /** Fix, in the imperative. */
   readonly fix: string
 }
 
-/** Longest document, in bytes of UTF-8. */
+/** Maximum length of a document, in bytes of UTF-8. */
 export const DOCUMENT_MAX_BYTES = 256 * 1024
 
 /**
- * Reads a document of faults from YAML; JSON is YAML.
+ * Parses a fault document from YAML or JSON.
  *
- * @returns the document, or all that is wrong with it (≥ 1 finding)
+ * @returns document, or all errors in it (≥ 1 finding)
  */
 export function parseFaults(
   text: string,
@@ -31,7 +31,7 @@ export function parseFaults(
   return { kind: 'invalid', findings: parsed.error.issues.flatMap((issue) => toFindings(issue, read.value)) }
 }
 
-/** @returns the error that says all of `findings` about `source`, one a line where there are several */
+/** @returns error with all `findings` about `source`, one per line when there are several */
 export function faultsInvalid(source: string, findings: readonly FaultFinding[]): AppError {
   const [first, ...others] = findings
   const listed = findings.slice(0, MOST_LISTED).map((finding) => `\n  ${findingText(finding)}`)
@@ -39,13 +39,13 @@ export function faultsInvalid(source: string, findings: readonly FaultFinding[])
   const message =
     others.length === 0 && first !== undefined
       ? `${source}: ${findingText(first)}`
-      : `${source}:${listed.join('')}${rest}\n  nothing of it is applied`
+      : `${source}:${listed.join('')}${rest}\n  no fault is applied`
   return new AppError('FAULTS_INVALID', message, { details: { source, path: first?.path ?? '' } })
 }
 
 const MOST_LISTED = 10
 
-/** @returns a finding in one line: place, value, fix */
+/** @returns finding in one line: path, value, fix */
 export function findingText({ path, value, fix }: FaultFinding): string {
   const place = path === '' ? 'the document' : path
   return `${place}${value === undefined ? ' is missing' : ` does not take ${value}`}: ${fix}`
@@ -60,15 +60,15 @@ function readYaml(text: string): { readonly value: unknown } | { readonly findin
     return {
       findings: document.errors.map(({ message, pos }) => {
         const { line, col } = lines.linePos(pos[0])
-        return { path: `line ${line}, column ${col}`, value: 'what stands there', fix: `write YAML or JSON: ${message}` }
+        return { path: `line ${line}, column ${col}`, value: 'this text', fix: `write YAML or JSON: ${message}` }
       }),
     }
   const fault = boundFault(document)
-  if (fault !== undefined) return { findings: [{ path: '', value: 'what stands there', fix: `write it with fewer aliases: ${fault.why}` }] }
+  if (fault !== undefined) return { findings: [{ path: '', value: 'this text', fix: `write it with fewer aliases: ${fault.why}` }] }
   try {
     return { value: document.toJS() as unknown }
   } catch (error) {
-    // An alias without its anchor, or so many of them that they would fill the memory.
+    // An alias without its anchor, or aliases that would exceed the memory limit.
     return {
       findings: [
         { path: '', value: 'its aliases', fix: `write it without them: ${error instanceof Error ? error.message : String(error)}` },
@@ -84,7 +84,7 @@ interface Issue {
   readonly keys?: readonly string[]
 }
 
-/** A key that is not known is a finding of its own, at its own place. */
+/** An unknown key is a finding of its own, at its own path. */
 function toFindings(issue: Issue, document: unknown): readonly FaultFinding[] {
   const keys = issue.code === 'unrecognized_keys' ? (issue.keys ?? []) : []
   const paths = keys.length === 0 ? [issue.path] : keys.map((key) => [...issue.path, key])

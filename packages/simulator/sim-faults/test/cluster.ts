@@ -8,7 +8,7 @@ import { type ApiObject, resources } from '@tranche/sim-api'
 export interface Cluster {
   readonly simulator: Simulator
   readonly schedule: FaultSchedule
-  /** What was told to people. */
+  /** Lines for users. */
   readonly said: readonly string[]
   /** Adds a document that must be right. */
   add(yaml: string): Promise<void>

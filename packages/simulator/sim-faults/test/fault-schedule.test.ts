@@ -177,7 +177,7 @@ describe('requests', () => {
     expect(first.replaceAll('.', '').length).toBeLessThan(45)
   })
 
-  it('of those who make faults meet none', async () => {
+  it('of the schedule itself have no faults', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{kind: Error, status: 500}]')
     await cluster.add('faults: [{kind: NodeDown, nodes: [node-001]}]')
@@ -267,7 +267,7 @@ describe('what is refused', () => {
     expect([cluster.states(), cluster.said]).toEqual([{}, []])
   })
 
-  it('is a name that stands already; an ended one may come again', async () => {
+  it('is a name in use; an ended one may be reused', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{name: a, kind: WatchDelay, by: 1s}]')
     await expect(cluster.add('faults: [{name: a, kind: WatchDelay, by: 1s}]')).rejects.toThrow('lift the fault of this name first')
@@ -276,11 +276,11 @@ describe('what is refused', () => {
     expect(cluster.states()).toEqual({ a: 'active' })
   })
 
-  it('is more than may stand', async () => {
+  it('is above the limit', async () => {
     const cluster = await startCluster()
     const many = `faults: [${'{kind: WatchDelay, by: 1s, at: 1h},'.repeat(600)}]`
     await cluster.add(many)
-    await expect(cluster.add(many)).rejects.toThrow('lift some: 600 stand, and 1000 may')
+    await expect(cluster.add(many)).rejects.toThrow('lift some: 600 are waiting or active, and 1000 may be')
   })
 })
 

@@ -54,7 +54,7 @@ describe('without the right token', () => {
     ['GET', '/elsewhere'],
   ] as const
 
-  it.each(headers)('nothing is told or done: %s', async (_what, given) => {
+  it.each(headers)('nothing is disclosed or done: %s', async (_what, given) => {
     for (const [method, path] of requests) {
       const answer = await app.inject({
         method,
@@ -99,7 +99,7 @@ describe('what it does not take', () => {
       method: 'GET',
       path: '/sim/v1/fault',
       status: 404,
-      answer: { title: 'there is no /sim/v1/fault; faults are at /sim/v1/faults' },
+      answer: { title: '/sim/v1/fault does not exist; faults are at /sim/v1/faults' },
     },
     'another method': {
       method: 'PUT',
@@ -111,7 +111,7 @@ describe('what it does not take', () => {
       method: 'DELETE',
       path: `${url}/nobody`,
       status: 404,
-      answer: { title: 'no fault nobody waits or is active' },
+      answer: { title: 'no fault nobody is waiting or active' },
     },
   }
 

@@ -67,18 +67,21 @@ describe('a document of faults', () => {
       text: 'faults: [{kind: WatchCut, name: a}, {kind: WatchCut, name: a}]',
       says: ['faults[1].name does not take "a": give each fault a name of its own'],
     },
-    'a wait that nobody is told': {
+    'a wait without a status that carries it': {
       text: 'faults: [{kind: Error, status: 500, retryAfter: 1s}]',
       says: ['faults[0].retryAfter does not take "1s": leave it out: only'],
     },
-    'a wait that nobody can be told': { text: 'faults: [{kind: Error, status: 409, retryAfter: 1s}]', says: ['faults[0].retryAfter'] },
+    'a wait with a status that cannot carry it': {
+      text: 'faults: [{kind: Error, status: 409, retryAfter: 1s}]',
+      says: ['faults[0].retryAfter'],
+    },
     'no faults': { text: 'faults: []', says: ['faults does not take []: give a list of 1 to 1000 faults'] },
     'a list in place of the document': { text: '- kind: WatchCut', says: ['the document does not take [{"kind":"WatchCut"}]: give a map'] },
     nothing: { text: '', says: ['the document does not take null: give a map'] },
-    'no YAML': { text: 'faults: [', says: ['line 1, column 10 does not take what stands there: write YAML or JSON: '] },
+    'no YAML': { text: 'faults: [', says: ['line 1, column 10 does not take this text: write YAML or JSON: '] },
     'a key twice': {
       text: 'faults: []\nfaults: []',
-      says: ['line 2, column 1 does not take what stands there: write YAML or JSON: Map keys must be unique'],
+      says: ['line 2, column 1 does not take this text: write YAML or JSON: Map keys must be unique'],
     },
     'an alias of itself': { text: 'faults: &a [*a]', says: ['write it with fewer aliases: the alias *a stands inside its own anchor'] },
     'an alias of nothing': { text: 'faults: *a', says: ['write it without them'] },
@@ -133,5 +136,5 @@ it('says several findings one a line, and how many more there are', () => {
   expect(lines).toHaveLength(13)
   expect(lines[0]).toBe('faults.yaml:')
   expect(lines.at(-2)).toBe('  and 2 more')
-  expect(lines.at(-1)).toBe('  nothing of it is applied')
+  expect(lines.at(-1)).toBe('  no fault is applied')
 })

@@ -1,9 +1,9 @@
 import type { Node } from '@tranche/kube-types'
 
-/** Second byte of the first address of each range; both ranges hold four million. */
+/** Second byte of the first address of each range; each range has four million addresses. */
 const RANGES = { node: 192, pod: 64 } as const
 
-/** @returns gives an IPv4 address from `10.64.0.0/10` (pods) or `10.192.0.0/10` (nodes), another one each time */
+/** @returns function that returns a new IPv4 address from `10.64.0.0/10` (pods) or `10.192.0.0/10` (nodes) on each call */
 export function createAddresses(): (range: keyof typeof RANGES) => string {
   let given = 0
   return (range) => {
@@ -12,7 +12,7 @@ export function createAddresses(): (range: keyof typeof RANGES) => string {
   }
 }
 
-/** @returns the internal address that the node says it has */
+/** @returns internal address in the node's status */
 export function addressOf(node: Node): string | undefined {
   const { addresses } = (node.status ?? {}) as { readonly addresses?: readonly { readonly type: string; readonly address: string }[] }
   return addresses?.find(({ type }) => type === 'InternalIP')?.address

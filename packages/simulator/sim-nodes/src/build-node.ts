@@ -1,7 +1,7 @@
 import type { Condition, Taint } from '@tranche/kube-types'
 import { timestamp } from '@tranche/sim-api'
 
-/** What a new node may have beside what every node has. */
+/** Optional properties of a new node. */
 export interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>>
   readonly taints?: readonly Taint[]
@@ -9,15 +9,15 @@ export interface NodeOptions {
 
 const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const
 
-/** @returns `node-001` and so on: as many digits as the last of `total` needs, three at least */
+/** @returns `node-001` and so on, padded to the digits of `total`, three at least */
 export function nodeName(number: number, total: number): string {
   return `node-${String(number).padStart(Math.max(3, String(total).length), '0')}`
 }
 
 /**
- * A Node to create, ready from the start.
+ * Builds a Node to create, Ready from the start.
  *
- * @param number from 1; decides on zone and address
+ * @param number from 1; determines zone and address
  */
 export function buildNode(name: string, number: number, nowMs: number, { labels, taints }: NodeOptions = {}): unknown {
   const standard = {
@@ -51,7 +51,7 @@ export function buildNode(name: string, number: number, nowMs: number, { labels,
   }
 }
 
-/** @returns the conditions of a node; `isFit` false: as where the network of its pods is broken */
+/** @returns conditions of a node; `isFit` false: as with a broken pod network */
 export function nodeConditions(nowMs: number, isFit = true): readonly Condition[] {
   const atText = timestamp(nowMs)
   const condition = (

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { Condition, Node } from '@tranche/kube-types'
 import { isStatus, resources, type SimClient, timestamp } from '@tranche/sim-api'
 
-/** A kubelet that says from time to time that it lives. */
+/** Kubelet that renews its Lease. */
 export interface Beating {
   readonly client: SimClient
   readonly node: Node
@@ -10,7 +10,7 @@ export interface Beating {
 
 interface HeartbeatOptions {
   readonly clock: Clock
-  /** The kubelets that live now, in an order that stays. */
+  /** Currently running kubelets, in a stable order. */
   readonly beating: () => readonly Beating[]
   readonly onError: (error: unknown, nodeName: string) => void
 }
@@ -18,16 +18,16 @@ interface HeartbeatOptions {
 const TICK_MS = 1000
 const RENEW_MS = 10_000
 const LEASE_SECONDS = 40
-/** More nodes renew less often, so that all of them together never cost more than this. */
+/** More nodes renew less often, so that their total cost is bounded. */
 const MOST_PER_TICK = 50
 const STATUS_MS = 300_000
 const NAMESPACE = 'kube-node-lease'
 
 /**
- * Renews the Leases of nodes in turn, every ten seconds each while there are at most 500 of them, and posts their
- * conditions anew every five minutes. A Lease lasts four renewals.
+ * Renews the Leases of nodes in turn, every ten seconds each for up to 500 nodes, and posts their conditions every five minutes. A Lease
+ * lasts four renewals.
  *
- * @returns what ends it
+ * @returns function that stops the renewals
  */
 export function startHeartbeats({ clock, beating, onError }: HeartbeatOptions): () => void {
   const postedMs = new Map<string, number>()

@@ -7,9 +7,9 @@ import { podEvents } from './pod-events.ts'
 import { type PodSettings, readPodSettings } from './pod-settings.ts'
 import { beginStop, enterStage, type PodMemory, podStatus } from './pod-status.ts'
 
-/** What a kubelet needs to run a pod. */
+/** Dependencies of a kubelet that runs a pod. */
 export interface KubeletPodPorts {
-  /** Acts as the kubelet of the pod's node. */
+  /** Client of the kubelet of the pod's node. */
   readonly client: SimClient
   readonly events: EventRecorder
   readonly clock: Clock
@@ -17,16 +17,16 @@ export interface KubeletPodPorts {
   readonly speed: number
   readonly hostIP: string
   readonly podIP: string
-  /** What becomes of the pod. @default as its template says */
+  /** Life cycle of the pod. @default as its template says */
   readonly life?: PodLife | undefined
-  /** What the pod does makes its node unfit, until it is gone. */
+  /** Called while the pod makes its node unfit, until it is gone. */
   readonly onNodeBroken: () => void
   readonly onError: (error: unknown, key: string) => void
 }
 
-/** What becomes of one pod, whatever its template says. */
+/** Life cycle of one pod that overrides its template. */
 export interface PodLife {
-  /** `stays`: it is as it is until it is deleted. `prompt`: it becomes Ready, and nothing is said of it before. */
+  /** `stays`: it does not change until it is deleted. `prompt`: it becomes Ready, without status writes before. */
   readonly name: LifeCycleName | 'stays' | 'prompt'
   readonly settings: PodSettings
 }
@@ -40,8 +40,8 @@ interface PodShape {
 }
 
 /**
- * One pod on one node, as its kubelet takes it through its life. Its timeline depends on nothing but the pod as first
- * seen; later only the beginning of its deletion and an end of its containers from outside matter.
+ * One pod on one node, run by its kubelet. Its timeline depends only on the pod as first seen. Later only the start of its deletion and an
+ * external end of its containers matter.
  */
 export class KubeletPod {
   readonly #ports: KubeletPodPorts
@@ -73,7 +73,7 @@ export class KubeletPod {
     this.observe(pod)
   }
 
-  /** The API shows the pod like this now. */
+  /** Updates to the pod as the API now shows it. */
   observe(pod: Pod): void {
     this.#pod = pod
     if (pod.metadata.deletionTimestamp !== undefined && this.#mode !== 'stopping') this.#beginStopping()
@@ -83,7 +83,7 @@ export class KubeletPod {
     } else if (this.#mode === 'living' && this.#isTakenForDead(pod)) this.#writeStatus()
   }
 
-  /** The node controller, which had not heard that the kubelet is back, says that its pod is not ready; maybe after a write that is under way. */
+  /** The node controller marked the pod as not ready before it noticed the kubelet's return; a write may be in progress. */
   #isTakenForDead({ status }: Pod): boolean {
     if (this.#frozen || !isReady(this.#memory.conditions)) return false
     return (
@@ -92,13 +92,13 @@ export class KubeletPod {
     )
   }
 
-  /** The kubelet goes silent: nothing is written, and what falls due waits. */
+  /** The kubelet goes silent: it writes nothing, and due work waits. */
   freeze(): void {
     this.#frozen = true
     this.#timer?.cancel()
   }
 
-  /** The kubelet is back: what fell due happens now, and the pod's status is written again. */
+  /** The kubelet is back: due work happens now, and the pod's status is written again. */
   thaw(): void {
     this.#frozen = false
     if (this.#mode === 'living') this.#writeStatus()
@@ -116,7 +116,7 @@ export class KubeletPod {
     else this.#enter(0)
   }
 
-  /** Stages that follow without delay are entered together and shown as one. */
+  /** Consecutive stages without delay are entered together and written as one. */
   #enter(index: number): void {
     let at = index
     for (;;) {
@@ -136,7 +136,7 @@ export class KubeletPod {
     for (const { type, reason, message } of podEvents(this.#stage, this.#pod)) this.#ports.events.record(this.#pod, type, reason, message)
   }
 
-  /** Started before this kubelet: it stays as it is until it is deleted. */
+  /** A pod started before this kubelet does not change until it is deleted. */
   #adopt(pod: Pod): void {
     const { startTime = this.#memory.startTime, conditions = [], containerStatuses = [] } = pod.status ?? {}
     const restarts = containerStatuses[0]?.restartCount ?? 0
@@ -174,7 +174,7 @@ export class KubeletPod {
     }
   }
 
-  /** One write at a time, and each says what is so when it is sent: none can overtake a later one. */
+  /** Sends one write at a time with the current state, so that none can overtake a later one. */
   #writeStatus(): void {
     if (this.#write !== 'none') this.#write = 'sentAndStale'
     else void this.#sendStatus()
@@ -214,7 +214,7 @@ export class KubeletPod {
     return this.#frozen || this.#mode === 'ended' || this.#mode === 'gone'
   }
 
-  /** A pod that is gone needs nothing more, nor one of which the watch has told so. */
+  /** A pod that is gone, or was reported as gone by the watch, needs no more writes. */
   #isOver(error: unknown): boolean {
     return this.#mode === 'gone' || isStatus(error, 404)
   }
@@ -252,13 +252,13 @@ function stagesOf(name: PodLife['name']): readonly Stage[] {
   return name === 'prompt' ? lifeCycles.ok.slice(-1) : lifeCycles[name === 'stays' ? 'ok' : name]
 }
 
-/** Where no init container can fail, what should fail there fails at once. */
+/** Without init containers that can fail, a failure planned there happens at once. */
 function lifeOf(images: readonly string[], hasInit: boolean, mayFail: boolean): LifeCycleName {
   const name = lifeCycleOf(images, mayFail)
   return name === 'bad-init' && !hasInit ? 'bad-crash' : name
 }
 
-/** Read from the pod each time: only image tags may change, and what they say was decided at first sight. */
+/** Read from the pod each time: only image tags may change, and their effect was decided at first sight. */
 function shapeOf(pod: Pod): PodShape {
   return pod.spec as unknown as PodShape
 }
@@ -271,7 +271,7 @@ function isReady(conditions: readonly Condition[]): boolean {
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
-/** Conditions of other writers stay as they are, in their order, before the kubelet's own. */
+/** Conditions of other writers stay unchanged and in order, before the kubelet's own. */
 function withForeign(pod: Pod, own: readonly Condition[]): readonly Condition[] {
   return [...(pod.status?.conditions ?? []).filter(({ type }) => !own.some((one) => one.type === type)), ...own]
 }

@@ -10,14 +10,14 @@ import { readyStatus } from './node-taints.ts'
 import { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
 import { readPodSettings } from './pod-settings.ts'
 
-/** Set to `"true"` on a Node from the start: its kubelet answers, and says that it is not Ready. */
+/** Annotation with value `"true"` on a Node from the start: its kubelet reports that the node is not Ready. */
 export const UNFIT_ANNOTATION = 'sim.tranche.dev/unfit'
-/** Set to `"true"` on a Node to silence its kubelet; any other value brings it back. */
+/** Annotation on a Node: `"true"` silences its kubelet; any other value brings it back. */
 export const DEAD_ANNOTATION = 'sim.tranche.dev/dead'
 
 const RETRY_MS = 500
 
-/** All kubelets of the cluster: one for every Node object. */
+/** All kubelets of the cluster: one per Node object. */
 export interface Kubelets {
   /** @returns whether the node exists and its kubelet is not silenced */
   isAlive(nodeName: string): boolean
@@ -33,9 +33,9 @@ interface KubeletsOptions {
   readonly speed: number
   /** Whether kubelets renew the Leases of their nodes. */
   readonly heartbeats: boolean
-  /** What becomes of a pod that begins, or is found, on its node. @default as its template says */
+  /** Life cycle of a pod that starts, or is found, on its node. @default as its template says */
   readonly lives?: ((pod: Pod) => PodLife | undefined) | undefined
-  /** A kubelet has gone silent or come back. */
+  /** Called when a kubelet has gone silent or come back. */
   readonly onLifeChange: (nodeName: string, alive: boolean) => void
   readonly onError: (error: unknown, actor: string, key: string) => void
 }
@@ -43,23 +43,23 @@ interface KubeletsOptions {
 interface Kubelet {
   readonly client: SimClient
   readonly events: EventRecorder
-  /** As the kubelet has seen it. */
+  /** Node as the kubelet has seen it. */
   node: Node
   readonly hostIP: string
   alive: boolean
-  /** The annotation as last seen. Only its changes count: the watch may still be behind a call of `kill`. */
+  /** Annotation as last seen. Only its changes count: the watch may lag behind a call of `kill`. */
   dead: boolean
   readonly pods: Map<string, KubeletPod>
   /** Uids of pods that make the node unfit. */
   readonly breakers: Set<string>
-  /** Uids of pods that it has refused; the watch may still show them as they were before. */
+  /** Uids of pods that it has rejected; the watch may still show them as they were before. */
   readonly rejected: Set<string>
 }
 
-/** Runs a kubelet for every node there is and will be. They watch as `kubelets` and write as `kubelet:<node>`. */
+/** Runs a kubelet for every current and future node. They watch as `kubelets` and write as `kubelet:<node>`. */
 export function startKubelets({ clientFor, clock, speed, heartbeats, lives, onLifeChange, onError }: KubeletsOptions): Kubelets {
   const kubelets = new Map<string, Kubelet>()
-  /** Pods by uid, those included whose node has not been seen yet. */
+  /** Pods by uid, including those whose node has not been seen yet. */
   const pods = new Map<string, Pod>()
   const nextAddress = createAddresses()
 
@@ -113,7 +113,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, lives, onLi
     if (kubelet === undefined) return
     const running = kubelet.pods.get(uid)
     if (running !== undefined) return running.observe(pod)
-    // A silenced kubelet does not take new pods; it finds them when it is back.
+    // A silenced kubelet accepts no new pods; it finds them when it is back.
     if (!kubelet.alive || (kubelet.rejected.has(uid) && !hasBegun(pod))) return
     const refusal = hasBegun(pod) ? undefined : planAdmission(pod, kubelet.node, runningOn(kubelet))
     if (refusal !== undefined) return void reject(name, kubelet, pod, refusal)
@@ -169,7 +169,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, lives, onLi
     if (kubelet?.breakers.has(uid) === true) heal(name, kubelet, pod)
   }
 
-  /** The node is well again; its kubelet says so when it posts next. */
+  /** The node is fit again; its kubelet reports that with its next status. */
   function heal(name: string, kubelet: Kubelet, { metadata }: Pod): void {
     const post = (): void => {
       kubelet.breakers.delete(metadata.uid)
@@ -246,7 +246,7 @@ export function startKubelets({ clientFor, clock, speed, heartbeats, lives, onLi
   }
 }
 
-/** What runs already is not judged again. */
+/** Running pods are not admitted again. */
 function hasBegun({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || (status?.phase ?? 'Pending') !== 'Pending' || status?.startTime !== undefined
 }

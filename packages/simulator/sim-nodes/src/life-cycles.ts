@@ -1,30 +1,30 @@
 import type { PodSettings } from './pod-settings.ts'
 
-/** What becomes of a pod, decided by its images' tags. */
+/** Behaviour of a pod, selected by its images' tags. */
 export type LifeCycleName = 'ok' | (typeof badNames)[number]
 
-/** What passes before a stage begins. `now`: nothing. `sync`: the time until a kubelet looks again. */
+/** Delay before a stage. `now`: none. `sync`: the kubelet's sync period. */
 export type Delay = 'now' | 'start' | 'readiness' | 'flap' | 'late' | 'heal' | 'sync' | 'backOff'
 
-/** One stage of a life: after `after`, the pod shows this. */
+/** Stage of a life cycle: the pod's state after the delay `after`. */
 export interface Stage {
   readonly after: Delay
   readonly phase: 'Pending' | 'Running'
-  /** The state of every container; of the first init container where `inInit`. */
+  /** State of every container; of the first init container when `inInit` is set. */
   readonly state: 'running' | { readonly waiting: string; readonly message?: string }
-  /** The readiness probe passes. */
+  /** Whether the readiness probe passes. */
   readonly ready: boolean
-  /** Init containers have not ended yet, and the others wait for them. */
+  /** Init containers are still running, and the others wait for them. */
   readonly inInit?: true
   /** The readiness probe fails from now on. */
   readonly probeFails?: true
-  /** The containers have ended just now and count one more restart. */
+  /** The containers have just ended and count one more restart. */
   readonly ended?: { readonly reason: string; readonly exitCode: number }
-  /** An attempt to start has failed just now: the next one waits for longer. */
+  /** An attempt to start has just failed: the next one waits longer. */
   readonly failed?: true
-  /** What the container does to its node: its kubelet says that it is not Ready, until the pod is gone. */
+  /** Effect on the node: its kubelet reports that it is not Ready, until the pod is gone. */
   readonly breaksNode?: true
-  /** After this stage come so many again, of which it is the last itself. */
+  /** Number of stages that repeat after this one, which is the last of them. */
   readonly repeats?: number
 }
 
@@ -38,7 +38,7 @@ const missingKey = "couldn't find key in ConfigMap"
 const missingProgram = 'exec: "agent": executable file not found in $PATH'
 const nameInUse = 'the container name is in use by another container'
 
-/** Every life, stage by stage. What stands here is all that a kubelet of the simulator knows. */
+/** All life cycles, stage by stage: the complete behaviour of the simulator's kubelets. */
 export const lifeCycles = {
   ok: [creating, running, ready],
   'bad-pull': [
@@ -97,8 +97,8 @@ const badNames = [
 ] as const
 
 /**
- * @param images of all containers, those of init containers included; one bad tag decides, the worst first
- * @param mayFail false where `bad-nodes` leaves this node out
+ * @param images of all containers, including init containers; one bad tag decides, the worst first
+ * @param mayFail false when `bad-nodes` excludes this node
  */
 export function lifeCycleOf(images: readonly string[], mayFail: boolean): LifeCycleName {
   if (!mayFail) return 'ok'
@@ -111,8 +111,8 @@ const MAX_BACK_OFF_MS = 300_000
 const SYNC_MS = 1_000
 
 /**
- * @param failures attempts to start that had failed before the stage
- * @returns how long the stage before lasts, in milliseconds
+ * @param failures number of failed attempts to start before the stage
+ * @returns duration of the stage before, in milliseconds
  */
 export function delayMs(delay: Delay, settings: PodSettings, failures: number): number {
   switch (delay) {

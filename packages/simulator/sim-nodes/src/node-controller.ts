@@ -3,27 +3,27 @@ import type { Condition, Node, Pod } from '@tranche/kube-types'
 import { isStatus, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import { planTaints, readyStatus } from './node-taints.ts'
 
-/** Turns the silence of kubelets into conditions and taints. */
+/** Derives conditions and taints from the silence of kubelets. */
 export interface NodeController {
-  /** A kubelet has gone silent, come back or gone for good. */
+  /** A kubelet has gone silent, come back or been removed. */
   lifeChanged(nodeName: string, alive: boolean): void
   stop(): void
 }
 
 interface NodeControllerOptions {
-  /** Acts as `node-controller`. */
+  /** Client that acts as `node-controller`. */
   readonly client: SimClient
   readonly clock: Clock
   readonly onError: (error: unknown, key: string) => void
 }
 
-/** How long a kubelet may be silent before its node counts as unreachable. Not divided by `speed`. */
+/** Silence in milliseconds after which a node counts as unreachable. Not divided by `speed`. */
 const GRACE_MS = 40_000
 const RETRY_MS = 1000
 
 /**
- * Runs the controller of nodes: 40 s after a kubelet's last word the node is `Ready=Unknown` and its pods are not ready;
- * conditions and cordons become taints, and cease to be.
+ * Runs the node lifecycle controller. 40 s after a kubelet's last update the node is `Ready=Unknown`, and its pods are not ready.
+ * Conditions and cordons are mirrored as taints.
  */
 export function startNodeController({ client, clock, onError }: NodeControllerOptions): NodeController {
   const nodes = new Map<string, Node>()
@@ -65,7 +65,7 @@ export function startNodeController({ client, clock, onError }: NodeControllerOp
     }
   }
 
-  /** Only as it was read: a kubelet that is back by the time the patch arrives has said so. */
+  /** Patches only the version that was read, because a kubelet that has come back meanwhile has updated it. */
   async function patchReady(node: Node): Promise<void> {
     const { name, resourceVersion } = node.metadata
     const unknown = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
@@ -110,7 +110,7 @@ export function startNodeController({ client, clock, onError }: NodeControllerOp
   }
 }
 
-/** @returns the pod's conditions with Ready False; undefined when it is not ready anyway */
+/** @returns the pod's conditions with Ready False; undefined when it is not ready already */
 function notReady(pod: Pod, nowText: string): readonly Condition[] | undefined {
   const conditions = pod.status?.conditions ?? []
   if (!conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) return undefined

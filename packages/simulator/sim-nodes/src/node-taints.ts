@@ -4,7 +4,7 @@ const UNSCHEDULABLE = 'node.kubernetes.io/unschedulable'
 const NOT_READY = 'node.kubernetes.io/not-ready'
 const UNREACHABLE = 'node.kubernetes.io/unreachable'
 
-/** What a node's condition and cordon ask for, by the taints that the node controller answers for. */
+/** Taints of the node controller that follow from a node's conditions and cordon. */
 const rules: readonly { readonly taint: Taint; readonly when: (node: Node) => boolean }[] = [
   { taint: { key: UNSCHEDULABLE, effect: 'NoSchedule' }, when: (node) => node.spec?.unschedulable === true },
   { taint: { key: NOT_READY, effect: 'NoSchedule' }, when: (node) => readyStatus(node) === 'False' },
@@ -14,8 +14,8 @@ const rules: readonly { readonly taint: Taint; readonly when: (node: Node) => bo
 ]
 
 /**
- * @returns `spec.taints` as they should be: foreign taints first, in their order; undefined when they are so already. A
- * node without Ready condition keeps what it has.
+ * @returns desired `spec.taints`: foreign taints first, in order; undefined without a change. A node without Ready condition keeps its
+ *   taints
  */
 export function planTaints(node: Node): readonly Taint[] | undefined {
   if (readyStatus(node) === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { Node, Pod } from '@tranche/kube-types'
 import { hasFreePorts, isTolerated, matchesPlacement, capacityOf, shortagesOf, allocatableOf } from '@tranche/sim-controllers'
 
-/** Why a kubelet does not take a pod that was bound to its node. */
+/** Reason why a kubelet rejects a pod that was bound to its node. */
 export interface AdmissionRefusal {
   /** `OutOfcpu`, `NodeAffinity` and so on. */
   readonly reason: string
@@ -9,8 +9,8 @@ export interface AdmissionRefusal {
 }
 
 /**
- * Decides whether a kubelet takes a pod. A scheduler that did its work leaves it nothing to refuse; a pod that was bound by
- * hand, or by a scheduler that saw the node otherwise, may find no place.
+ * Decides whether a kubelet accepts a pod. After a correct scheduling decision nothing is rejected. A pod that was bound manually, or by a
+ * scheduler with an outdated view of the node, may not fit.
  *
  * @param others pods that run on the node
  * @returns undefined when the pod fits
@@ -19,7 +19,7 @@ export interface AdmissionRefusal {
 export function planAdmission(pod: Pod, node: Node, others: readonly Pod[]): AdmissionRefusal | undefined {
   const nodeCapacity = capacityOf(node, others)
   const known = allocatableOf(node)
-  // Extended resources that the node does not have are another's to judge.
+  // Extended resources that the node does not have are ignored.
   const shortage = shortagesOf(pod, nodeCapacity).find(({ resource }) => !resource.includes('/') || known.has(resource))
   if (shortage !== undefined) {
     const { resource, requested, used, capacity } = shortage

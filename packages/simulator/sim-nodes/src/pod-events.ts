@@ -1,7 +1,7 @@
 import type { Pod } from '@tranche/kube-types'
 import type { Stage } from './life-cycles.ts'
 
-/** One event of a kubelet about a pod. */
+/** Event of a kubelet about a pod. */
 export interface PodEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: 'BackOff' | 'Failed' | 'Unhealthy'
@@ -9,8 +9,8 @@ export interface PodEvent {
 }
 
 /**
- * What a kubelet says when a stage begins: what fails, in the words that `kubectl describe pod` is read for. What goes well is
- * not said, since nobody waits for it, and three more writes a pod are many.
+ * Events of a stage, for failures only, in the words that users look for in `kubectl describe pod`. Successful stages have none: nothing
+ * waits for them, and they would cost three more writes per pod.
  */
 export function podEvents(stage: Stage, pod: Pod): readonly PodEvent[] {
   const { containers, initContainers = [] } = pod.spec as unknown as PodShape

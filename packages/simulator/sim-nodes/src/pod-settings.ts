@@ -1,24 +1,24 @@
 import { compilePattern } from '@tranche/cel'
 
-/** What a pod's life takes, as its template's annotations say. Durations are in milliseconds, before `speed` divides them. */
+/** Life cycle settings from the annotations of a pod's template. Durations are in milliseconds, before `speed` divides them. */
 export interface PodSettings {
-  /** From the first sight of the bound pod to its containers running; jitter and slow nodes included. */
+  /** Time from first sight of the bound pod to running containers, including jitter and slow nodes. */
   readonly startMs: number
-  /** From running to ready. */
+  /** Time from running to ready. */
   readonly readinessMs: number
-  /** From the request to delete until the pod is gone. */
+  /** Time from the delete request until the pod is gone. */
   readonly stopMs: number
-  /** How long a `bad-flap` container stays ready before it crashes; how long `bad-probe` and `bad-node` stay well. */
+  /** Time that a `bad-flap` container stays ready before it crashes, and that `bad-probe` and `bad-node` stay healthy. */
   readonly flapMs: number
-  /** The same of `bad-late` and `bad-restart`. */
+  /** The same for `bad-late` and `bad-restart`. */
   readonly lateMs: number
-  /** How long a `bad-heals` container waits for what it needs. */
+  /** Time that a `bad-heals` container waits for its configuration. */
   readonly healMs: number
-  /** How long after a `bad-node` pod has gone its kubelet posts that the node is Ready. */
+  /** Time from the end of a `bad-node` pod until its kubelet reports the node as Ready. */
   readonly nodeHealMs: number
-  /** The pod is not ready while it stops, as with a real kubelet. */
+  /** Whether the pod is not ready while it stops, as with a real kubelet. */
   readonly termNotReady: boolean
-  /** Bad image tags have their effect on this node. */
+  /** Whether bad image tags have their effect on this node. */
   readonly mayFail: boolean
 }
 
@@ -26,11 +26,10 @@ export interface PodSettings {
 export const SETTINGS_PREFIX = 'sim.tranche.dev/'
 
 /**
- * Reads the annotations of one pod for the node it is on.
+ * Parses the annotations of one pod for its node.
  *
- * `start-ms` (1000), `jitter-ms` (0), `slow-nodes` (none), `slow-ms` (10000), `readiness-ms` (0), `stop-ms` (500),
- * `term-notready` (true), `bad-nodes` (all), `flap-ms` (5000), `late-ms` (60000),
- * `heal-ms` (30000), `node-heal-ms` (0). What cannot be read counts as absent.
+ * `start-ms` (1000), `jitter-ms` (0), `slow-nodes` (none), `slow-ms` (10000), `readiness-ms` (0), `stop-ms` (500), `term-notready` (true),
+ * `bad-nodes` (all), `flap-ms` (5000), `late-ms` (60000), `heal-ms` (30000), `node-heal-ms` (0). Invalid values count as absent.
  *
  * @param image of the first container: jitter is a pure function of node and image
  */
@@ -56,7 +55,7 @@ function readMs(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
 }
 
-/** @returns undefined when there is no expression to match */
+/** @returns undefined without an expression to match */
 function matches(expression: string | undefined, nodeName: string): boolean | undefined {
   if (expression === undefined || expression === '') return undefined
   try {
@@ -66,7 +65,7 @@ function matches(expression: string | undefined, nodeName: string): boolean | un
   }
 }
 
-/** @see Fowler, Noll, Vo: FNV-1a with 32 bits, then mixed so that similar names fall far apart */
+/** 32-bit FNV-1a, then mixed so that similar names spread widely. @see Fowler, Noll, Vo */
 function hash32(text: string): number {
   let sum = 0x811c9dc5
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)

@@ -1,17 +1,17 @@
 import type { Condition } from '@tranche/kube-types'
 import type { Stage } from './life-cycles.ts'
 
-/** What a kubelet remembers of a pod between two stages. */
+/** State of a pod that a kubelet keeps between two stages. */
 export interface PodMemory {
   readonly restarts: number
-  /** Attempts to start that have failed. */
+  /** Number of failed attempts to start. */
   readonly failures: number
-  /** When the kubelet first saw the pod, RFC 3339. */
+  /** Time at which the kubelet first saw the pod, RFC 3339. */
   readonly startTime: string
-  /** When the containers last began to run. */
+  /** Time at which the containers last started. */
   readonly runningSince?: string
   readonly lastEnd?: { readonly reason: string; readonly exitCode: number; readonly startedAt: string; readonly finishedAt: string }
-  /** The conditions as the kubelet last wrote them. */
+  /** Conditions as the kubelet last wrote them. */
   readonly conditions: readonly Condition[]
 }
 
@@ -28,7 +28,7 @@ interface Container {
   readonly image: string
 }
 
-/** @returns what the kubelet remembers after a stage has begun */
+/** @returns state after a stage has started */
 export function enterStage(memory: PodMemory, stage: Stage, nowText: string): PodMemory {
   const startedAt = memory.runningSince ?? nowText
   const { runningSince: _, ...rest } = memory
@@ -41,12 +41,12 @@ export function enterStage(memory: PodMemory, stage: Stage, nowText: string): Po
   }
 }
 
-/** @returns what the kubelet remembers once the pod is being stopped: it is not ready any more */
+/** @returns state once the pod is being stopped: it is not ready any longer */
 export function beginStop(memory: PodMemory, nowText: string): PodMemory {
   return { ...memory, conditions: conditionsOf(memory.conditions, { ready: false, notReadyReason: 'PodTerminating' }, nowText) }
 }
 
-/** @returns `status` to write; the conditions of other writers are not in it */
+/** @returns `status` to write, without the conditions of other writers */
 export function podStatus(memory: PodMemory, stage: Stage, facts: PodFacts): Readonly<Record<string, unknown>> {
   const { initContainers = [] } = facts
   const hasInit = initContainers.length > 0
@@ -72,7 +72,10 @@ export function podStatus(memory: PodMemory, stage: Stage, facts: PodFacts): Rea
   }
 }
 
-/** Those that have not begun wait; the first of them is what a failing stage is about. Once the others begin, all of them have ended well. */
+/**
+ * Init containers that have not started wait; a failing stage affects the first of them. Once the other containers start, all init
+ * containers have completed.
+ */
 function initStatus(
   memory: PodMemory,
   stage: Stage,
@@ -106,7 +109,7 @@ function containerState(memory: PodMemory, { state }: Stage, image: string): unk
   return { waiting: { reason, ...(message !== undefined && { message: reason.includes('Image') ? `${message} "${image}"` : message }) } }
 }
 
-/** A condition keeps its time while its status stays. */
+/** A condition keeps its transition time while its status is unchanged. */
 function conditionsOf(
   before: readonly Condition[],
   { ready, inInit, notReadyReason }: Pick<Stage, 'ready' | 'inInit'> & { readonly notReadyReason: string },

@@ -6,28 +6,28 @@ import type { PodLife } from './kubelet-pod.ts'
 import { DEAD_ANNOTATION, startKubelets } from './kubelets.ts'
 import { startNodeController } from './node-controller.ts'
 
-/** What the nodes of a cluster are given. */
+/** Options of the nodes of a cluster. */
 export interface StartNodesOptions {
   readonly clientFor: (actor: Actor) => SimClient
   readonly clock: Clock
-  /** Nodes to begin with (≥ 0): `node-001` and so on, over three zones. */
+  /** Number of initial nodes (≥ 0): `node-001` and so on, over three zones. */
   readonly nodes: number
-  /** Divides the kubelets' durations and nothing else (> 0). @default 1 */
+  /** Divides the durations of kubelets only (> 0). @default 1 */
   readonly speed?: number
-  /** Whether kubelets renew the Leases of their nodes; without, nothing ticks in a cluster at rest. @default false */
+  /** Whether kubelets renew the Leases of their nodes; without them, an idle cluster has no timers. @default false */
   readonly heartbeats?: boolean
-  /** What becomes of a pod. @default as its template says */
+  /** Life cycle of a pod. @default as its template says */
   readonly lives?: ((pod: Pod) => PodLife | undefined) | undefined
-  /** Told of every failed write, with who tried it; it is tried again. */
+  /** Called for every failed write with its actor; the write is retried. */
   readonly onError: (error: unknown, actor: string, key: string) => void
 }
 
-/** The cluster's machines: what one would do to them from outside. The same can be done through the API. */
+/** Operations on the cluster's machines. The same can be done through the API. */
 export interface NodeControl {
-  /** Resolves when the nodes to begin with exist. */
+  /** Resolves when the initial nodes exist. */
   readonly ready: Promise<void>
   addNode(name: string, options?: NodeOptions): Promise<void>
-  /** Deletes the Node object; its kubelet goes with it, and what its pods leave behind is the pod collector's. */
+  /** Deletes the Node object and its kubelet; the pod collector removes remaining pods. */
   removeNode(name: string): Promise<void>
   /** Silences the kubelet. 40 s later the node is `Ready=Unknown` and tainted. As annotation: `sim.tranche.dev/dead: "true"`. */
   kill(name: string): Promise<void>
@@ -35,7 +35,7 @@ export interface NodeControl {
   stop(): void
 }
 
-/** Nodes that register at the same time. */
+/** Number of nodes that register in parallel. */
 const BATCH = 100
 const RETRY_MS = 500
 
@@ -61,7 +61,7 @@ export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = fa
     }
   }
 
-  /** Until it succeeds: also when the answer to an attempt that did was lost. */
+  /** Retries until it succeeds, even if the response of a successful attempt was lost. */
   async function register(name: string, number: number): Promise<void> {
     try {
       await createNode(name, number)
@@ -91,7 +91,7 @@ export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = fa
     },
     async revive(name) {
       await setDead(name, null)
-      // A watch that was cut off meanwhile may never have shown that it was silenced, so that nothing changes for it.
+      // A watch that was cut off meanwhile may never have reported the silencing, so that this change is invisible to it.
       kubelets.revive(name)
     },
     stop() {

@@ -154,7 +154,7 @@ describe('podStatus', () => {
     expect(memory.conditions[1]).toMatchObject({ type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' })
   })
 
-  it('shows where a pod stands that begins with init containers', () => {
+  it('shows the progress of a pod with init containers', () => {
     const withInit = { ...facts, initContainers: [{ name: 'first', image: 'first:v1' }] }
     const memory = enterStage(begin, creating, '2026-01-01T00:00:00Z')
     const waiting = { ready: false, state: { waiting: { reason: 'PodInitializing' } } }
@@ -179,7 +179,7 @@ describe('podStatus', () => {
     })
   })
 
-  it('counts restarts that no back-off shows, and when the container began anew', () => {
+  it('counts restarts without a back-off, and the time of the last start', () => {
     const [, , , restarted] = lifeCycles['bad-restart']
     const memory = enterStage(enterStage(begin, running, '2026-01-01T00:00:01Z'), restarted, '2026-01-01T00:01:00Z')
     expect(podStatus(memory, restarted, facts)).toMatchObject({

@@ -19,73 +19,73 @@ import { type NodeControl, type NodeOptions, type PodLife, startNodes } from '@t
 import type { Exchange } from '@tranche/wire'
 import { recordWrites } from './record-writes.ts'
 
-/** What a simulator is made with. */
+/** Options of a simulator. */
 export interface SimulatorOptions {
-  /** `virtual`: a new {@link VirtualClock}, which moves only while it is run. */
+  /** `virtual`: a new {@link VirtualClock}, which advances only while it runs. */
   readonly clock: Clock | 'virtual'
   /** Whole number. In virtual time the same seed and the same requests give the same recording. @default 1 */
   readonly seed?: number
-  /** Nodes to begin with (≥ 0). */
+  /** Number of initial nodes (≥ 0). */
   readonly nodes: number
-  /** Divides the kubelets' durations and nothing else (> 0). @default 1 */
+  /** Divides the durations of kubelets only (> 0). @default 1 */
   readonly speed?: number
-  /** Whether kubelets renew the Leases of their nodes; without, nothing ticks in a cluster at rest. @default false */
+  /** Whether kubelets renew the Leases of their nodes; without them, an idle cluster has no timers. @default false */
   readonly heartbeats?: boolean
-  /** What becomes of a pod that begins, or is found, on its node. @default as its template says */
+  /** Life cycle of a pod that starts, or is found, on its node. @default as its template says */
   readonly lives?: (pod: Pod) => PodLife | undefined
-  /** Which controllers of Kubernetes run. @default all */
+  /** Kubernetes controllers to run. @default all */
   readonly controllers?: readonly ControllerName[]
-  /** Delay of an event on its way to a watcher, in milliseconds: drawn from the range, or from 0 up to a number. @default 20 */
+  /** Delay of watch events in milliseconds: drawn from the range, or from 0 up to a number. @default 20 */
   readonly watchDelayMs?: number | DelayRange
-  /** Takes one line for every accepted write. @see recordWrites */
+  /** Called with one line per accepted write. @see recordWrites */
   readonly record?: (line: string) => void
-  /** Whose deliveries are recorded too. @default nobody's */
+  /** Actors whose deliveries are recorded too. @default none */
   readonly recordDeliveriesTo?: (actor: string) => boolean
-  /** Looks at writes before they are made. */
+  /** Admission hook that reviews writes. */
   readonly admit?: Admission
-  /** How webhooks are reached; while one is asked, virtual time stands still. @default over HTTPS; services are nowhere */
+  /** How webhooks are reached; virtual time stops during their calls. @default over HTTPS; services are unreachable */
   readonly webhooks?: Pick<WebhookOptions, 'resolveService' | 'exchangeFor'>
-  /** Decides what goes wrong. */
+  /** Fault injector. */
   readonly faults?: FaultInjector
   /**
-   * Who the actors of some names are, as RBAC judges them: `{'tranche-executor': {name: 'system:serviceaccount:tranche:executor',
-   * groups: […]}}`. Any other name is an actor that may do everything.
+   * Identities of actors for RBAC, by name: `{'tranche-executor': {name: 'system:serviceaccount:tranche:executor', groups: […]}}`. An actor
+   * of any other name may do everything.
    */
   readonly actors?: Readonly<Record<string, Actor>>
-  /** Bearer token of the administrator. @default made from the seed: anyone who can reach a socket can guess it */
+  /** Bearer token of the administrator. @default derived from the seed: anyone who can reach a socket can guess it */
   readonly adminToken?: string
-  /** Told of every failed pass of a controller and every failed write of a kubelet; both are tried again. @default not told */
+  /** Called for every failed controller pass and failed kubelet write; both are retried. @default ignored */
   readonly onError?: (error: unknown, actor: string, key: string) => void
 }
 
-/** What can be done to the simulator's machines once it has started. */
+/** Operations on the simulator's nodes after the start. */
 export type SimulatorNodes = Omit<NodeControl, 'ready' | 'stop'>
 
-/** A Kubernetes cluster in this process. */
+/** Kubernetes cluster in this process. */
 export interface Simulator {
   readonly server: ApiServer
-  /** The HTTP API as values; `listen` of sim-api puts it on a socket. */
+  /** HTTP API as values; `listen` of sim-api serves it on a socket. */
   readonly front: HttpFront
-  /** As given: wall time without the steps of {@link Simulator.stepClock}. */
+  /** Clock as given: wall time without the changes of {@link Simulator.stepClock}. */
   readonly clock: Clock
   /** Every call rejects before {@link Simulator.start}. */
   readonly nodes: SimulatorNodes
   readonly adminToken: string
-  /** @returns a client in process, without HTTP, whose requests are sent as `actor` */
+  /** @returns in-process client without HTTP, whose requests are sent as `actor` */
   clientFor(actor: Actor): SimClient
-  /** @returns HTTP in process, without sockets, as the actor of this name @param managedFields see `inProcessExchange` */
+  /** @returns in-process HTTP client without sockets, as the actor of this name @param managedFields see `inProcessExchange` */
   exchangeFor(actorName: string, managedFields?: ManagedFieldsIn): Exchange
-  /** @returns a bearer token for the actor of this name; it tells nothing of the administrator's, nor of anybody else's */
+  /** @returns bearer token of the actor of this name; it reveals no other token */
   tokenFor(actorName: string): string
-  /** Moves the wall clock of server, controllers and kubelets by `ms`, in either direction; the recording keeps its own time. */
+  /** Moves the wall clock of server, controllers and kubelets by `ms`, forwards or backwards; the recording keeps its own time. */
   stepClock(ms: number): void
-  /** Starts controllers and kubelets. Resolves when the nodes to begin with exist. In virtual time the clock need not run for that. */
+  /** Starts controllers and kubelets. Resolves when the initial nodes exist. In virtual time, this does not need a running clock. */
   start(): Promise<void>
-  /** Ends controllers, kubelets and watches. The server goes on answering. */
+  /** Stops controllers, kubelets and watches. The server continues to respond. */
   stop(): void
 }
 
-/** Puts a cluster together: API server, controllers, nodes. Nothing runs before `start`, so that it can be furnished first. */
+/** Assembles a cluster of API server, controllers and nodes. Nothing runs before `start`, so that objects can be added first. */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const { seed = 1, watchDelayMs = 20, adminToken = `admin-${seed}` } = options
   const steadyClock = options.clock === 'virtual' ? new VirtualClock() : options.clock

@@ -3,8 +3,7 @@ import { canonicalJson } from '@tranche/kube-types'
 const known = new WeakMap<object, string>()
 
 /**
- * A short text that is the same for values that are equal as JSON, in whatever order their members stand, and with
- * `null` where another has nothing. Not made against people who look for two values with one digest.
+ * Short digest of a JSON value. It ignores the order of members, and treats `null` as absent. Not collision-resistant against attackers.
  */
 export function digest(value: object): string {
   const before = known.get(value)
@@ -14,7 +13,7 @@ export function digest(value: object): string {
   return text
 }
 
-/** Two FNV-1a hashes of 32 bits with different bases. */
+/** Two 32-bit FNV-1a hashes with different bases. */
 function hash(text: string): string {
   let a = 0x811c9dc5
   let b = 0x01000193

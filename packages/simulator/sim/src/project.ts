@@ -12,15 +12,14 @@ const projections: Readonly<Record<string, (object: never) => Projection>> = {
 }
 
 /**
- * What a recording keeps of an object: the few fields that tell a rollout, for Pod, DaemonSet, Node and
- * ControllerRevision; every other kind whole.
+ * Recorded fields of an object: for Pod, DaemonSet, Node and ControllerRevision those that matter for a rollout; every other kind whole.
  */
 export function project(object: ApiObject): Projection {
   const projection = projections[object.kind]
   return projection === undefined ? object : projection(object as never)
 }
 
-/** @returns the node that the object is about: a pod's, bound or pinned; a node's own name */
+/** @returns node of the object: where a pod is bound or pinned; a Node's own name */
 export function nodeOf(object: ApiObject): string | undefined {
   if (object.kind === 'Node') return object.metadata.name
   return object.kind === 'Pod' ? podNode(object as unknown as Pod) : undefined
@@ -50,7 +49,7 @@ function projectPod(pod: Pod): Projection {
   }
 }
 
-/** Of the first container that says one. An init container that has ended well says none. */
+/** Taken from the first container that has one. A successfully ended init container has none. */
 function waitingReason({ status }: Pod): string | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = status ?? {}
   const running = initContainerStatuses.filter(({ state }) => state?.terminated?.reason !== 'Completed')
@@ -122,7 +121,7 @@ function placementOf({ spec }: PodTemplate): Projection {
   return { nodeName, nodeSelector, hostNetwork, tolerations, nodeSelectorTerms }
 }
 
-/** Of what stands nowhere else in the projection and a writer may change. */
+/** Digest of everything that a writer may change and no other field of the projection holds. */
 function restDigest({ metadata, spec }: DaemonSet): string {
   const { template: _template, updateStrategy: _strategy, minReadySeconds: _seconds, ...others } = spec
   return digest({ spec: others, owners: metadata.ownerReferences ?? [], finalizers: metadata.finalizers ?? [] })

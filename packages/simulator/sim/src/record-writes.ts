@@ -3,26 +3,25 @@ import type { RecordedDelivery, RecordedWrite } from '@tranche/recording'
 import type { AcceptedWrite, ApiRequest, ApiServer, Delivery } from '@tranche/sim-api'
 import { nodeOf, project } from './project.ts'
 
-/** What to record beside the writes. */
+/** What to record in addition to writes. */
 export interface RecordOptions {
-  /** Whose lists, events and bookmarks are recorded as deliveries. @default nobody's */
+  /** Actors whose lists, events and bookmarks are recorded as deliveries. @default none */
   readonly deliveriesTo?: (actor: string) => boolean
 }
 
 /**
- * Records every write that the server accepts, as one JSON object a line:
- * `{t, type, kind, rv, o, actor, verb, resource, uid, node, namespace, sent, preconditions, basedOn}`. `t` is the clock's
- * wall time in epoch milliseconds, `type` the watch event that the write becomes, `rv` the resource version as a number,
- * `o` the object as {@link project} keeps it, `node` the node it is about, if any. Deliveries are `{t, to, of, rv}`.
+ * Records every accepted write, as one JSON object per line: `{t, type, kind, rv, o, actor, verb, resource, uid, node, namespace, sent,
+ * preconditions, basedOn}`. `t` is the clock's wall time in epoch milliseconds, `type` the watch event of the write, `rv` the resource
+ * version as a number, `o` the object as {@link project} keeps it, `node` the node concerned, if any. Deliveries are `{t, to, of, rv}`.
  *
- * @param record takes each line, without its end, in the order in which things happened
- * @returns what ends the recording
+ * @param record called with each line, without its line end, in order of occurrence
+ * @returns function that ends the recording
  */
 export function recordWrites(server: ApiServer, clock: Clock, record: (line: string) => void, options?: RecordOptions): () => void {
   return recordEntries(server, clock, (entry) => record(JSON.stringify(entry)), options)
 }
 
-/** Records as {@link recordWrites}, as values. @param take is given each; what is in it is never changed */
+/** Records like {@link recordWrites}, as values. @param take called with each value, which never changes afterwards */
 export function recordEntries(
   server: ApiServer,
   clock: Clock,
@@ -64,12 +63,12 @@ function toWrite({ type, kind, object, actor, verb, resource, request }: Accepte
   }
 }
 
-/** To a thousandth: what JSON would spell out beyond it is noise. */
+/** Rounded to a thousandth, because further digits are noise. */
 function recordedMs(ms: number): number {
   return Math.round(ms * 1000) / 1000
 }
 
-/** What the request asked to be so still when it was carried out. */
+/** Preconditions of the request. */
 function conditionsOf(request: ApiRequest | undefined): Pick<RecordedWrite, 'preconditions' | 'basedOn'> {
   if (request === undefined || typeof request.body !== 'object' || request.body === null) return {}
   if (request.verb === 'delete') {

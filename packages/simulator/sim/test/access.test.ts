@@ -26,7 +26,7 @@ it('an actor may do everything, unless it was said who it is', async () => {
   expect(await statusOf(sim, 'tranche-executor', '/api/v1/nodes')).toBe(403)
 })
 
-it('virtual time stands still while a webhook is asked', async () => {
+it('virtual time stops during a webhook call', async () => {
   const clock = new VirtualClock()
   const moments: number[] = []
   const judge: Exchange = async ({ body }) => {

@@ -2,7 +2,7 @@ import { type ApiObject, type ApiOwner, isStatus, type ResourceId, resources } f
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, createWorld, daemonSet, namespace, unexpected, type World } from './harness.ts'
 
-/** Controllers are told that nothing new can be created in a namespace that goes. */
+/** Controllers get errors when they create objects in a terminating namespace. */
 afterEach(() => expect(unexpected.splice(0).filter((error) => !isStatus(error, 403))).toEqual([]))
 
 const HOLD = 'example.com/hold'

@@ -49,7 +49,7 @@ describe.skipIf(version === undefined)('kubectl', { timeout: 30_000 }, () => {
     await kubectl('uncordon', 'node-001')
   })
 
-  it('waits in a drain until a disruption budget lets go', async () => {
+  it('waits in a drain until a disruption budget allows the eviction', async () => {
     await addPod('db', 'node-002')
     await running(4)
     await create('policy/v1', 'PodDisruptionBudget', 'db', { minAvailable: 1, selector: { matchLabels: { app: 'db' } } })
@@ -127,7 +127,7 @@ async function create(apiVersion: string, kind: string, name: string, spec: obje
   await kubectl('create', '-f', file)
 }
 
-/** Starts kubectl and goes on. */
+/** Starts kubectl without waiting for it. */
 function start(...words: readonly string[]): { says(text: RegExp): Promise<void>; readonly ended: Promise<number | null> } {
   const child: ChildProcess = spawn('kubectl', argumentsOf(words))
   let said = ''
@@ -165,7 +165,7 @@ async function podsOn(nodeName: string): Promise<readonly string[]> {
   return stdout.split(' ').sort()
 }
 
-/** Resolves when so many pods are ready. */
+/** Resolves when this number of pods is ready. */
 function running(count: number): Promise<void> {
   return new Promise((resolve) => {
     const ready = new Set<string>()

@@ -284,7 +284,7 @@ describe('the machines', () => {
     await world.settled()
   })
 
-  it('get a kubelet when somebody creates a Node', async () => {
+  it('get a kubelet when a user creates a Node', async () => {
     const world = await createRunningWorld(1)
     await world.admin.create(resources.nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'by-hand' } })
     await world.pass(3000)

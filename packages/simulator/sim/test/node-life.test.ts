@@ -43,7 +43,7 @@ describe('a node that is silent', () => {
     expect(items.map((event) => event['message'])).toContain(`Cancelling deletion of Pod ${namespace}/web`)
   })
 
-  it('lets go of pods that are to go once it is said to be out of service', async () => {
+  it('releases terminating pods once it is marked as out of service', async () => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await addPod(world, 'web', 'node-001')

@@ -2,7 +2,7 @@ import { type ApiObject, isStatus, resources } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createWorld, daemonSet, namespace, unexpected, type World } from './harness.ts'
 
-/** What a quota refuses, the controller is told and tries again. */
+/** The controller retries writes that a quota rejects. */
 afterEach(() => expect(unexpected.splice(0).filter((error) => !isStatus(error, 403))).toEqual([]))
 
 describe('a ResourceQuota', () => {

@@ -228,7 +228,7 @@ describe('as recorded from a real controller', () => {
     })
   })
 
-  it('a template taken back in mid-way restarts only pods that were updated', async () => {
+  it('a template rolled back halfway restarts only pods that were updated', async () => {
     const world = await createRunningWorld(6, { spec: limit(2) })
     const from = world.recording().length
     await world.setImage('agent:v2')

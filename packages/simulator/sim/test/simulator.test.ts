@@ -52,7 +52,7 @@ describe('speed', () => {
 })
 
 describe('the recording', () => {
-  it('tells of every accepted write who made it, and about what', async () => {
+  it('records the actor and the object of every accepted write', async () => {
     const world = await createRunningWorld(1)
     const pods = world.recording().filter(({ kind }) => kind === 'Pod')
     expect(pods.map(({ type, actor, verb }) => `${type} ${verb} ${actor}`)).toEqual([
@@ -72,7 +72,7 @@ describe('the recording', () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
-  it('keeps a pod to the fields that tell a rollout', async () => {
+  it('keeps the fields of a pod that matter for a rollout', async () => {
     const world = await createRunningWorld(1)
     const [pod] = await world.pods()
     expect(project(pod!)).toEqual({
@@ -95,7 +95,7 @@ describe('the recording', () => {
     })
   })
 
-  it('keeps DaemonSet, node and revision to the fields that tell a rollout, and others whole', async () => {
+  it('keeps the fields of DaemonSet, node and revision that matter for a rollout, and others whole', async () => {
     const world = await createRunningWorld(1)
     const fields = async (object: Promise<ApiObject>): Promise<readonly string[]> => Object.keys(project(await object)).sort()
     const ofDaemonSets =
@@ -135,7 +135,7 @@ describe('the recording', () => {
     expect(digests('ControllerRevision')).toEqual(digests('DaemonSet'))
   })
 
-  it('tells of a write what it asked to be so still, and when it came in', async () => {
+  it('records the preconditions and the arrival time of a write', async () => {
     const world = await createRunningWorld(1)
     const [pod] = await world.pods()
     const { name, uid, resourceVersion } = pod!.metadata
@@ -154,7 +154,7 @@ describe('the recording', () => {
     expect(world.recording().find(({ rv }) => rv === Number(metadata.resourceVersion))?.basedOn).toBe(Number(read))
   })
 
-  it('tells what the watches of some were sent, and when', async () => {
+  it('records the deliveries to selected watches, with their times', async () => {
     const entries: (RecordedWrite | RecordedDelivery)[] = []
     const { sim, pass } = await createWorld({ watchDelayMs: { min: 30, max: 30 } })
     const { clock } = sim

@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts'
 
 const BOUND = 'tranche.dev/rollout'
 
-/** The Rollout that is in charge of a DaemonSet that there is: the one that it names, else the only one there is. */
+/** Rollout in charge of an existing DaemonSet: the one that the DaemonSet names, else the only one that references it. */
 export function bindingOf(world: World, story: DaemonSetStory): RecordedRollout | undefined {
   if (story.latest === undefined) return undefined
   const rollouts = world.rolloutsOf(story)

@@ -5,9 +5,12 @@ import { isStalled } from './judge-progress.ts'
 import { actionOf, stepOf } from './recorded-action.ts'
 
 /**
- * G7: no request is lost. By the end of a recording that is calm since `quiescentFromMs`, every request written before is answered, or
- * another one of its kind has taken its place: an action by `lastAction` or `answeredActions`, an approval or a jump by the
- * step going on or being put back, a spec by `observedGeneration`.
+ * G7: no request is lost. Judged at the end of a recording that has been quiescent since `quiescentFromMs`. Every request written before
+ * that is answered, or replaced by another one of its kind:
+ *
+ * - an action by `lastAction` or `answeredActions`;
+ * - an approval or a jump by a step that moves on or is put back;
+ * - a spec by `observedGeneration`.
  */
 export function createActionRecordJudge({ query, breach }: JudgeParts): Judge {
   const open = new Map<string, OpenRequest>()
@@ -62,7 +65,7 @@ export function createActionRecordJudge({ query, breach }: JudgeParts): Judge {
   }
 }
 
-/** A request that has no answer yet. */
+/** Request without an answer so far. */
 interface OpenRequest {
   readonly write: RecordedWrite
   readonly text: string

@@ -4,20 +4,23 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 import { actionOf, stepOf } from './recorded-action.ts'
 
 /**
- * What becomes of the actions that people write. G7: each is answered once, as long as nobody writes it with another content. G10: one that names
- * a step or a revision is accepted for no other. And of their words in the status: `StepReady` approves a step that waits, and no other; where it
- * does, it is not put back, unless the version is held or has failed.
+ * How actions of users are answered.
+ *
+ * - G7: each action is answered once, unless it is rewritten with other content.
+ * - G10: an action that names a step or a revision is accepted for no other.
+ * - G10: `StepReady` in the status approves a step that waits, and no other step. It is not put back there, unless the revision is blocked
+ *   or has failed.
  */
 export function createActionJudge({ query, breach }: JudgeParts): Judge {
-  /** Rollout and id → the answer, and the text that it answered. */
+  /** Rollout and id → the answer, and the annotation that it answered. */
   const answers = new Map<string, { readonly answer: string; readonly text: string | undefined }>()
-  /** Rollout → the step as it stood when somebody else wrote `StepReady` there. */
+  /** Rollout → the step at the time when another actor wrote `StepReady`. */
   const words = new Map<string, Standing>()
-  /** Rollouts whose BatchRelease is stopped for a version that failed or is held: their own status may say so later. */
+  /** Rollouts whose BatchRelease is stopped for a failed or blocked revision; their own status may say so later. */
   const stopped = new Set<string>()
-  /** Rollouts whose last answer somebody else's write has taken away: what we do not know we refuse. */
+  /** Rollouts whose last answer another actor's write removed: an unknown action is refused. */
   const forgotten = new Set<string>()
-  /** Rollout and generation → its steps, as people wrote them. */
+  /** Rollout and generation → its steps, as users wrote them. */
   const stepsAt = new Map<string, string>()
 
   function judgeAnswer(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
@@ -31,15 +34,15 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
       breach({ guarantee, atMs: write.t, text: `the action ${lastAction.type} (${lastAction.id}) was ${why}` })
     const isForgotten = forgotten.delete(keyOf(write)) && lastAction.result === 'Refused'
     if (known !== undefined && known.text === text && !isForgotten)
-      report('G7', `answered a second time: ${known.answer}, and now ${lastAction.result}`)
+      report('G7', `answered twice: first ${known.answer}, then ${lastAction.result}`)
     const action = actionOf(before)
     if (lastAction.result !== 'Accepted' || action?.id !== lastAction.id || action.type === 'retry') return
     const { index } = stepOf(before)
     const { canaryRevision } = before.status?.canaryStatus ?? {}
     if (action.expectedStep !== undefined && index !== undefined && action.expectedStep !== index)
-      report('G10', `accepted at step ${index}, and meant for step ${action.expectedStep}`)
+      report('G10', `accepted at step ${index}, but expected step ${action.expectedStep}`)
     if (action.revision !== undefined && canaryRevision !== undefined && action.revision !== canaryRevision)
-      report('G10', `accepted for revision ${canaryRevision}, and meant for ${action.revision}`)
+      report('G10', `accepted for revision ${canaryRevision}, but expected ${action.revision}`)
   }
 
   function judgeWord(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
@@ -50,7 +53,7 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     const { state, index } = stepOf(next)
     const { phase, currentStepState, canaryStatus, failure, heldRevisions = [] } = next.status ?? {}
     if (phase !== 'Progressing' || canaryStatus?.canaryRevision !== standing.revision || isJumpedOrPromoted(before, next)) return
-    // Steps that replace others are counted from their own first one: which of them is the present one says nothing of an approval.
+    // New steps are counted from their own first one, so the current step says nothing about an approval.
     const observed = stepsAt.get(`${key} ${before.status?.observedGeneration}`)
     const isReplaced = observed !== undefined && observed !== stepsOf(next)
     const report = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
@@ -60,7 +63,7 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
     if (standing.state === 'StepPaused') {
       if (isPutBack && !isStopped) report(`put back the approval of step ${index}`)
     } else if (currentStepState === 'StepReady' || (!isReplaced && (index ?? 0) > (standing.index ?? 0)))
-      report(`took StepReady for an approval of step ${standing.index}, which was in ${standing.state},`)
+      report(`treated StepReady as an approval of step ${standing.index} in ${standing.state}`)
   }
 
   function followRelease({ o, type, namespace }: RecordedWrite): void {
@@ -102,18 +105,18 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
   }
 }
 
-/** A step as our status had it. */
+/** Step as our status had it. */
 interface Standing {
   readonly state: string
   readonly index: number | undefined
   readonly revision: string | undefined
-  /** The status said that the version had failed; a write under other definitions takes that from it. */
+  /** The status said that the revision had failed; a write under another CRD may drop that field. */
   readonly isFailed: boolean
 }
 
 const ACTION = 'tranche.dev/action'
 
-/** By these a release goes on from any state. */
+/** A jump or a promotion continues a release from any state. */
 function isJumpedOrPromoted(before: RecordedRollout, next: RecordedRollout): boolean {
   const { next: planned, index = 0 } = stepOf(before)
   if (planned !== undefined && planned !== -1 && planned !== index + 1) return true

@@ -3,9 +3,9 @@ import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
- * G4: only standing old pods of the DaemonSet, on nodes that it wants, each permitted by the record in just the version in
- * which it was deleted, with both preconditions; and only where the DaemonSet agreed with a record, as far as whoever
- * decided could see.
+ * G4: deletes only old pods of the DaemonSet that are not terminating, on nodes that the DaemonSet wants. A record permits each pod in
+ * exactly the version that is deleted, and the request carries both preconditions. The DaemonSet agrees with a record, as far as the
+ * deciding process could see.
  */
 export function createAimJudge({ observations, breach }: JudgeParts): Judge {
   return {
@@ -15,12 +15,12 @@ export function createAimJudge({ observations, breach }: JudgeParts): Judge {
       for (const fault of [faultOfPod(deletion), faultOfRequest(deletion)]) if (fault !== null) report(fault)
       const node = daemonSet.node(pod.node)
       if (node?.wanted === false && observations.hasSeen(deletion.decision, node.wantedBy))
-        report('the DaemonSet does not want a pod on the node')
+        report('the DaemonSet does not place a pod on the node')
       if (!agreed(deletion)) report(`the DaemonSet did not agree with the record: ${disagreement(deletion)}`)
     },
   }
 
-  /** Some version of the DaemonSet that whoever decided may have had before them was announced for a record that was open. */
+  /** Whether some version of the DaemonSet that the deciding process may have seen was published for an open record. */
   function agreed({ daemonSet, decision }: Deletion): boolean {
     const { flight } = daemonSet.orders
     if (flight?.generation === undefined) return true
@@ -31,15 +31,15 @@ export function createAimJudge({ observations, breach }: JudgeParts): Judge {
 
 function faultOfPod({ pod, daemonSet }: Deletion): string | null {
   const { revision } = daemonSet.orders
-  if (pod.ended !== null) return 'the pod was terminating already'
+  if (pod.ended !== null) return 'the pod was already terminating'
   return pod.last.hash !== undefined && pod.last.hash === revision ? `the pod runs ${revision}, the revision being released` : null
 }
 
 function faultOfRequest({ daemonSet, write, permittedMs }: Deletion): string | null {
   const { uid, resourceVersion } = write.preconditions ?? {}
   if (uid === undefined || resourceVersion === undefined)
-    return `the deletion asked for no ${uid === undefined ? 'uid' : 'resourceVersion'}`
-  return permittedMs === undefined && daemonSet.orders.flight?.permits !== undefined ? 'no record ever permitted it' : null
+    return `the delete request had no ${uid === undefined ? 'uid' : 'resourceVersion'} precondition`
+  return permittedMs === undefined && daemonSet.orders.flight?.permits !== undefined ? 'no record ever permitted the deletion' : null
 }
 
 const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'

@@ -7,12 +7,12 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 import { limitFor } from './limit-for.ts'
 
 /**
- * G1: no Ready pod is deleted while as many other wanted nodes as the limit are down. Those count on which we deleted a
- * pod, and those that are down for another reason of which the watches of whoever decided had told; of the latter, as
- * many that are NotReady, or were so by all that those watches must have told, as the policy exempts do not.
+ * G1: no Ready pod is deleted while as many other wanted nodes as the limit are down. Nodes in flight count, and nodes that are down for
+ * another reason that the watches of the deciding process had reported. Of the latter, the policy exempts up to `notReady.exempt` nodes
+ * that are NotReady, or may have looked so to the deciding process.
  */
 export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
-  /** By node, what it is and the write that made it so last. */
+  /** By node name: its Ready status, and the last write that changed it. */
   const readiness = new Map<string, { readonly ready: string | undefined; readonly by: Cause }>()
 
   function downBeside(deletion: Deletion): ReadonlySet<string> {
@@ -59,7 +59,7 @@ export function createBudgetJudge({ observations, breach }: JudgeParts): Judge {
       const down = downBeside(deletion)
       if (down.size < limit) return
       const names = [...down].sort().join(', ')
-      breach({ guarantee: 'G1', atMs, node: pod.node, text: `${down.size} other nodes are down, ${limit} are allowed: ${names}` })
+      breach({ guarantee: 'G1', atMs, node: pod.node, text: `${down.size} other nodes are down, but the limit is ${limit}: ${names}` })
     },
   }
 }

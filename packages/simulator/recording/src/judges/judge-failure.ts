@@ -8,10 +8,10 @@ import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
- * G9, of a version that fails: nothing is deleted for it once the watches of whoever decided had told of more nodes on which
- * it fails than are tolerated, whether or not any status says so yet. Only nodes count that we took while they were well,
- * and only what a container waits for after it has failed: what a clock decides is not looked at. A Rollout that is disabled,
- * or deleted, and comes back changes nothing of that; another revision in between does.
+ * G9, for a failing version: no pod is deleted for it after the watches of the deciding process had reported failures on more nodes than
+ * are tolerated. A status need not say so yet. Counts only nodes that were healthy when we updated them. Counts only waiting reasons that
+ * follow a failure; timeouts are not judged. A Rollout that is disabled or deleted and comes back changes nothing; another revision in
+ * between does.
  */
 export function createFailureJudge({ world, observations, breach }: JudgeParts): Judge {
   const failing = new Map<string, Failing>()
@@ -27,7 +27,7 @@ export function createFailureJudge({ world, observations, breach }: JudgeParts):
     if (revision === undefined || stable === undefined || stable === revision) return
     for (const terms of daemonSet.terms.possible(deletion.decision, observations)) if (!isBroken(deletion, terms)) return
     const nodes = failedNodes(deletion, undefined).join(', ')
-    breach({ guarantee: 'G9', atMs, node: pod.node, text: `revision ${revision} had failed on ${nodes}, as whoever decided had been told` })
+    breach({ guarantee: 'G9', atMs, node: pod.node, text: `revision ${revision} had failed on ${nodes}, and the watches had reported it` })
   }
 
   function isBroken(deletion: Deletion, terms: RecordedTerms | undefined): boolean {
@@ -70,7 +70,7 @@ export function createFailureJudge({ world, observations, breach }: JudgeParts):
     if (isOther || (retry !== undefined && retried.get(key)?.retry !== retry)) retried.set(key, { retry, t: write.t })
   }
 
-  /** @returns whether it is another than the last that was released; what ran it before is not of its release */
+  /** @returns whether the revision differs from the last one released; pods that ran it before are not part of its release */
   function followRevision(key: string, revision: string | undefined): boolean {
     if (revision === undefined || released.get(key) === revision) return false
     released.set(key, revision)
@@ -95,7 +95,7 @@ export function createFailureJudge({ world, observations, breach }: JudgeParts):
   }
 }
 
-/** Since when a container has waited for a reason that only a failure has. */
+/** Waiting reason that only a failure has, and the write that first reported it. */
 interface Failing {
   readonly reason: string
   readonly cause: Cause

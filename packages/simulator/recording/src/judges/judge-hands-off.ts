@@ -7,11 +7,13 @@ import { createReverts } from './reverts.ts'
 import { actionOf } from './recorded-action.ts'
 
 /**
- * G11: of the user's DaemonSet we change our keys and the type of its strategy; its template only back to one that it had,
- * and only where that was asked for, by a person or a policy: once for each time that it was, or with a back-off where the
- * policy says `Revert`. The type that it had is remembered as it was, never overwritten, and forgotten only
- * once it is back. After somebody has set RollingUpdate a second time in one release, nothing is deleted until a retry, until
- * the Rollout is disabled and enabled again, or until somebody says OnDelete.
+ * G11: on the user's DaemonSet we change only our keys and the strategy type.
+ *
+ * - The template changes only back to one that the DaemonSet had, and only on request of a user or a policy. That happens once per request,
+ *   or with a back-off where the policy says `Revert`.
+ * - The original strategy type is remembered as it was, never overwritten, and forgotten only once it is restored.
+ * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as does disabling and
+ *   enabling the Rollout, or another actor who sets OnDelete.
  */
 export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
   const fights = new Map<string, Fight>()
@@ -22,7 +24,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
     const report = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })
     for (const text of [...changesNotOurs(before, next), ...faultsOfMemory(before, next)]) report(text)
     if (before.template === next.template) return
-    if (templates.get(keyOf(write))?.has(next.template ?? '') !== true) report('changed the template to one that the DaemonSet never had')
+    if (templates.get(keyOf(write))?.has(next.template ?? '') !== true) report('set a template that the DaemonSet never had')
     else {
       const story = world.story(write.namespace, next.name)
       const fault = reverts.fault(write, before, story === undefined ? [] : world.rolloutsOf(story))
@@ -33,7 +35,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
   function followFight(write: RecordedWrite, before: RecordedDaemonSet | undefined, next: RecordedDaemonSet): void {
     const fight = fights.get(keyOf(write)) ?? { rounds: 0, answered: 0 }
     const canary = next.annotations?.[CANARY]
-    // Another template begins another release, also in a pause, in which no other canary is announced.
+    // Another template starts another release, also during a pause, when no other canary is published.
     const isOther = canary === undefined || next.template !== before?.template
     const setBack = !query.isOurs(write.actor ?? '') && before?.strategy?.type === 'OnDelete' && next.strategy?.type === 'RollingUpdate'
     const isBack = before?.strategy?.type === 'RollingUpdate' && next.strategy?.type === 'OnDelete'
@@ -50,7 +52,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
         guarantee: 'G11',
         atMs,
         node: pod.node,
-        text: `somebody had set RollingUpdate ${fight.rounds} times, and nobody asked to retry`,
+        text: `another actor had set RollingUpdate ${fight.rounds} times, without a retry since`,
       })
     },
     onWrite(write, known) {
@@ -76,7 +78,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
     reverts.forget(key)
   }
 
-  /** A retry goes on with the release, and a Rollout that is enabled again begins another. */
+  /** A retry continues the release; a Rollout that is enabled again starts another one. */
   function forgive(write: RecordedWrite, before: RecordedRollout | undefined): void {
     const next = write.o as unknown as RecordedRollout
     const action = actionOf(next)
@@ -86,7 +88,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
   }
 }
 
-/** How often somebody has set RollingUpdate back in one release, and how many of these rounds we have answered. */
+/** How often another actor has set RollingUpdate back in one release, and how many of these rounds we have answered. */
 interface Fight {
   readonly rounds: number
   readonly answered: number
@@ -107,10 +109,10 @@ const ourAnnotations: ReadonlySet<string> = new Set([
   'tranche.dev/unsettled',
   'tranche.dev/reverted',
   'tranche.dev/touched',
-  // The API server's own count of templates.
+  // Count of templates that the API server writes.
   'deprecated.daemonset.template.generation',
 ])
-/** OpenKruise's, in the middle of a release of its own: they go when we take it over, and are never written. */
+/** Annotations of OpenKruise's controller during a release of its own. We remove them when we take over, and never write them. */
 const takenOver: ReadonlySet<string> = new Set(['rollouts.kruise.io/daemonset-revision', 'rollouts.kruise.io/daemonset-advanced-control'])
 const ourLabels: ReadonlySet<string> = new Set(['rollouts.kruise.io/workload-type'])
 
@@ -124,8 +126,8 @@ function changesNotOurs(before: RecordedDaemonSet, next: RecordedDaemonSet): rea
   const found = keys.map((key) => `changed ${key} of the DaemonSet`)
   if ((before.minReadySeconds ?? 0) !== (next.minReadySeconds ?? 0)) found.push('changed minReadySeconds of the DaemonSet')
   if (JSON.stringify(before.strategy?.rollingUpdate) !== JSON.stringify(next.strategy?.rollingUpdate))
-    found.push('changed more of the strategy than its type')
-  if (before.rest !== next.rest) found.push('changed what is not ours of the DaemonSet')
+    found.push('changed more of the update strategy than its type')
+  if (before.rest !== next.rest) found.push('changed a field of the DaemonSet that is not ours')
   return found
 }
 
@@ -136,10 +138,10 @@ function keysChanged(before: Readonly<Record<string, string>> = {}, next: Readon
 function faultsOfMemory(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly string[] {
   const [was, is] = [before.annotations?.[ORIGINAL], next.annotations?.[ORIGINAL]]
   const [wasType, isType] = [before.strategy?.type, next.strategy?.type]
-  if (was === is) return was === undefined && wasType !== isType ? [`set the strategy to ${isType} and remembered nothing`] : []
-  if (was === undefined) return is === wasType ? [] : [`remembered ${is}, where the strategy was ${wasType}`]
-  if (is !== undefined) return [`remembered ${is} over ${was}`]
-  return isType === was ? [] : [`forgot that the strategy was ${was}, and left ${isType}`]
+  if (was === is) return was === undefined && wasType !== isType ? [`set the strategy to ${isType} without remembering the original`] : []
+  if (was === undefined) return is === wasType ? [] : [`remembered ${is}, but the strategy was ${wasType}`]
+  if (is !== undefined) return [`overwrote the remembered strategy ${was} with ${is}`]
+  return isType === was ? [] : [`removed the remembered strategy ${was}, but left ${isType} in place`]
 }
 
 function keyOf({ namespace, o }: RecordedWrite): string {

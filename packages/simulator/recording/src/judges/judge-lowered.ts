@@ -4,12 +4,12 @@ import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
- * G2, from what the user declares: where nothing goes wrong, a `maxUnavailable` that was lowered is in force two minutes later, whatever
- * the record and the BatchRelease say. A deletion then brings no more nodes into flight than the DaemonSet allows, or in its place the
- * ReleasePolicy that the Rollout names. Not judged while a process stands still.
+ * G2, from what the user declares: without faults, a lowered `maxUnavailable` is in force two minutes later, whatever the record and the
+ * BatchRelease say. From then on a deletion brings no more nodes into flight than the ReleasePolicy of the Rollout allows, or the DaemonSet
+ * when no policy does. Not judged while a process is frozen.
  */
 export function createLoweredJudge({ world, query, breach }: JudgeParts): Judge {
-  /** `maxUnavailable` of each policy, by namespace and name; no member where it has none. */
+  /** `maxUnavailable` of each policy, by namespace and name; no entry when the policy does not set it. */
   const policies = new Map<string, number | string | undefined>()
   let changedMs = Number.NEGATIVE_INFINITY
 
@@ -35,7 +35,7 @@ export function createLoweredJudge({ world, query, breach }: JudgeParts): Judge 
       const declared = declaredFor(deletion)
       const inFlight = daemonSet.inFlight.size + 1
       if (declared === null || inFlight <= declared) return
-      const text = `${inFlight} nodes are in flight, and ${declared} have been allowed for ${FOLLOWED_MS / 1000} s at least`
+      const text = `${inFlight} nodes are in flight, but maxUnavailable has been ${declared} for at least ${FOLLOWED_MS / 1000} s`
       breach({ guarantee: 'G2', atMs, node: pod.node, text })
     },
     onWrite(write, before) {
@@ -58,8 +58,8 @@ function isNewGeneration({ kind, o }: RecordedWrite, before: Readonly<Record<str
   return kind === 'DaemonSet' && o['generation'] !== before?.['generation']
 }
 
-/** How long our programs have to follow. */
+/** Time that our programs have to follow a change. */
 const FOLLOWED_MS = 120_000
 
-/** Kinds that decide how many nodes may be down; a node is one of those that a percentage counts. */
+/** Kinds that decide how many nodes may be down. Nodes belong to them because percentages count them. */
 const deciding: ReadonlySet<string> = new Set(['ReleasePolicy', 'Rollout', 'Node'])

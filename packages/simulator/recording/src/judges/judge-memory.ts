@@ -5,22 +5,22 @@ import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { actionOf } from './recorded-action.ts'
 
-/** More held revisions than this a Rollout does not remember. */
+/** Number of blocked revisions that a Rollout remembers. */
 const MOST_HELD = 10
 
 /**
- * G12: a template is taken back when we put another in its place, and when an abort of it is accepted. From then on no permit is given and then
- * used for it, under whatever hash it comes back and whatever a status remembers, until somebody asks to retry. The same holds from when the
- * status says that a revision is held; the status forgets none before, but for one that so many others have come after.
+ * G12: a template is rolled back when we replace it, or when its abort is accepted. From then on no permit for it is given and used,
+ * whatever hash it returns under and whatever a status remembers, until a user retries. The same holds once the status reports a revision
+ * as blocked. The status forgets a blocked revision only on a retry, or when ten newer ones follow.
  */
 export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
-  /** Rollout → id of the retry that no status has answered yet: what is held may be forgotten with its answer, and no later. */
+  /** Rollout → id of the retry without an answer so far. Blocked revisions may be forgotten with its answer, and no later. */
   const retries = new Map<string, string>()
-  /** Digest → when a status first said that it is held. */
+  /** Digest → when a status first reported it as blocked. */
   const heldSince = new Map<string, number>()
-  /** DaemonSet → digest of each template that was taken back, and when; the oldest first. */
+  /** DaemonSet → digest and time of each template that was rolled back, oldest first. */
   const rolledBack = new Map<string, Map<string, number>>()
-  /** DaemonSet → what a retry has lifted that nobody has answered yet. */
+  /** DaemonSet → rolled-back templates lifted by a retry that has no answer so far. */
   const lifted = new Map<string, ReadonlyMap<string, number>>()
 
   function rollBack(key: string, template: string | undefined, t: number): void {
@@ -41,12 +41,12 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
       guarantee: 'G12',
       atMs,
       node: pod.node,
-      text: `revision ${revision} holds a template that was taken back, and nobody had asked to retry`,
+      text: `revision ${revision} holds a template that was rolled back, without a retry since`,
     })
     return true
   }
 
-  /** A retry lifts what was taken back, unless it is refused. */
+  /** A retry lifts rolled-back templates, unless it is refused. */
   function followActions(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
     const key = `${write.namespace}/${next.spec.workloadRef?.name}`
     const { lastAction } = next.status ?? {}
@@ -82,14 +82,19 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
         (one) => one.revision === revision || (template !== undefined && world.templateOf(one.revision ?? '') === template),
       )
       if (same !== undefined && (permittedMs ?? atMs) >= (heldSince.get(same.digest) ?? 0))
-        breach({ guarantee: 'G12', atMs, node: pod.node, text: `revision ${revision} holds a template that is held as ${same.revision}` })
+        breach({
+          guarantee: 'G12',
+          atMs,
+          node: pod.node,
+          text: `revision ${revision} holds the template of blocked revision ${same.revision}`,
+        })
     },
     onWrite(write, known) {
       if (write.kind === 'DaemonSet') followTemplate(write, known as unknown as RecordedDaemonSet | undefined)
       if (write.kind !== 'Rollout') return
       if (write.type === 'DELETED') {
         retries.delete(keyOf(write))
-        // What it remembered is gone with it.
+        // The deleted Rollout took its memory with it.
         rolledBack.delete(`${write.namespace}/${(write.o as unknown as RecordedRollout).spec.workloadRef?.name}`)
       }
       if (write.type === 'DELETED' || known === undefined) return
@@ -113,7 +118,7 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
     const forgotten = was.filter(({ digest }) => !is.has(digest))
     if (forgotten.length === 0 || is.size >= MOST_HELD || isAsked) return
     const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
-    breach({ guarantee: 'G12', atMs: write.t, text: `${write.actor} forgot that ${names} is held, and nobody had asked to retry` })
+    breach({ guarantee: 'G12', atMs: write.t, text: `${write.actor} removed blocked revision ${names} from the status without a retry` })
   }
 }
 

@@ -4,8 +4,10 @@ import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
- * The node rules of a policy, as whoever decided may have seen them. G3: no pod is deleted on a node that is excluded, or
- * that the steps so far do not take. G1: no more nodes of one kind are in flight than the policy lets be down at a time.
+ * Node rules of a policy, as the deciding process may have seen them.
+ *
+ * - G3: no pod is deleted on a node that is excluded, or that the steps so far do not include.
+ * - G1: per topology value, no more nodes are in flight than the spread rule allows.
  */
 export function createNodeRulesJudge({ observations, breach }: JudgeParts): Judge {
   return {
@@ -32,7 +34,7 @@ function faultOf({ daemonSet, pod }: Deletion, rules: RecordedNodeRules): Fault 
   if (story?.node === undefined) return null
   const { node } = story
   if (!mayBeTaken(rules, node, stepsIn(daemonSet.orders.flight?.scope)))
-    return { guarantee: 'G3', text: 'the rules of the policy do not let the node be taken' }
+    return { guarantee: 'G3', text: 'the node rules of the policy exclude the node from this step' }
   if (daemonSet.inFlight.has(story) || daemonSet.robbed.has(story)) return null
   for (const { topologyKey, maxUnavailable } of rules.spread ?? []) {
     const value = node.labels?.[topologyKey]
@@ -41,7 +43,7 @@ function faultOf({ daemonSet, pod }: Deletion, rules: RecordedNodeRules): Fault 
     const names = others.map(({ name }) => name).join(', ')
     return {
       guarantee: 'G1',
-      text: `${others.length} other nodes with ${topologyKey} ${value} are in flight, ${maxUnavailable} may be: ${names}`,
+      text: `${others.length} other nodes with ${topologyKey} ${value} are in flight, but the spread rule allows ${maxUnavailable}: ${names}`,
     }
   }
   return null

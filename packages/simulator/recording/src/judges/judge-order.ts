@@ -8,21 +8,23 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
 
 /**
- * G5: whoever appends permits takes the first pods of the order among those that their watches had shown: superseded
- * revisions first; then failed, crashing, pending, not ready, healthy; then by the order of the policy; then the oldest;
- * then by name; among nodes that the policy lets be taken. A node that is NotReady is passed over, unless its kubelet answers
- * and it runs a superseded revision: such a one may be taken, anywhere among the superseded. Where the budget may be
- * used up, pods that are not Ready may come before Ready ones of any revision, and nodes in flight, or with a permit that is
- * still in the record, before others. Where a spread rule has the nodes with an available pod wait for those of their value that
- * have none, these may come first; a pod may be available, or not yet, by any `minReadySeconds` that the writer had before it.
+ * G5: the writer of permits takes the first pods of the order, among those that its watches had reported and whose nodes the policy
+ * includes. The order is: superseded revisions; then failed, crashing, pending, not ready, healthy; then the order of the policy; then the
+ * oldest; then the name. Tolerated exceptions:
  *
- * Judged only where deliveries to the writer were recorded and nothing held it up; what a record takes over from another is
- * no choice. Nodes whose readiness or place the
- * writer may have seen otherwise are left out.
+ * - A NotReady node is passed over, unless its kubelet answers and it runs a superseded revision. Such a node may come anywhere among the
+ *   superseded.
+ * - Where the budget may be used up, pods that are not Ready may come before Ready ones of any revision. Nodes in flight, or with a permit
+ *   still in the record, may come before others.
+ * - Where a spread rule makes nodes with an available pod wait for nodes of the same value without one, the latter may come first. A pod
+ *   may be available or not by any `minReadySeconds` that the writer may have seen.
+ *
+ * Judged only when deliveries to the writer were recorded and nothing delayed it. Permits that a record takes over from another one are no
+ * choice. Nodes whose readiness or labels the writer may have seen otherwise are left out.
  */
 export function createOrderJudge({ world, observations, breach, query }: JudgeParts): Judge {
   const versions = new Map<string, Version[]>()
-  /** Of each writer, the moment of its last write. */
+  /** Epoch milliseconds of the last write, by writer. */
   const lastWriteMs = new Map<string, number>()
 
   function judgeAppend(write: RecordedWrite, story: DaemonSetStory, next: RecordedFlight): void {
@@ -41,7 +43,7 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
     if (first !== undefined) breach({ guarantee: 'G5', atMs: write.t, node: appended[0]!.node, text: first })
   }
 
-  /** @returns what is wrong with the choice as seen in this view; null where nothing is, or nobody can tell */
+  /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view does not show it */
   function faultOf(story: DaemonSetStory, next: RecordedFlight, appended: readonly RecordedPermit[], view: View): string | null {
     const all = candidatesIn(story, next, view.position)
     const chosen = appended.flatMap(({ podUid }) => all.find(({ uid }) => uid === podUid) ?? [])
@@ -71,7 +73,9 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
     return faults.includes(null) ? null : faults[0]!
   }
 
-  /** Whether the writer may have taken as many nodes for down as may be; by the DaemonSet, and no less than the record says. */
+  /**
+   * Whether the writer may have seen the budget as used up: by the smaller of the declared limit and the one in the record.
+   */
   function mayBeUsedUp(story: DaemonSetStory, next: RecordedFlight, decision: Decision): boolean {
     const names = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
     for (const { name } of [...story.down, ...story.inFlight]) names.add(name)
@@ -85,8 +89,8 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
   }
 
   /**
-   * Whether the writer must have taken the node for one with an available pod: by the longest `minReadySeconds` that the DaemonSet may
-   * have had in its view, whatever the record's generation says, and from when its watch told of the pod as Ready.
+   * Whether the writer must have seen an available pod on the node. Uses the longest `minReadySeconds` that the DaemonSet may have had in
+   * the writer's view, whatever the record's generation says. The wait starts when the writer's watch reported the pod as Ready.
    */
   function looksUp(story: DaemonSetStory, { pods }: NodeStory, decision: Decision): boolean {
     const seconds = [...story.possibleVersions(decision, observations)].map(({ minReadySeconds = 0 }) => minReadySeconds)
@@ -98,7 +102,7 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
     })
   }
 
-  /** Whether the writer may have taken a pod for one of the future: the server's clock was set, and it has had no answer since. */
+  /** Whether a pod may have seemed to come from the future: the server's clock was set, and the writer has had no answer since. */
   function isAheadOf({ pods }: NodeStory, { actor, atMs }: Decision): boolean {
     const answeredMs = lastWriteMs.get(actor) ?? Number.NEGATIVE_INFINITY
     return [...pods.values()].some(
@@ -113,7 +117,7 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
     return node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || observations.hasSeen(decision, changed))
   }
 
-  /** Surely NotReady, with a kubelet that does not answer or a pod of the stable revision. */
+  /** Whether the node is certainly NotReady, and its kubelet does not answer or its pod runs the stable revision. */
   function isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
     const ready = story.node(name)?.node?.ready
     const changed = nodeChanged.get(name)
@@ -123,7 +127,7 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
 
   const nodeChanged = new Map<string, { readonly t: number; readonly rv: number; readonly of: 'nodes' }>()
 
-  /** The old pods that stood, by their versions up to `position`. */
+  /** Old pods that were not terminating, by their versions up to `position`. */
   function candidatesIn(story: DaemonSetStory, { revision }: RecordedFlight, position: number): readonly Candidate[] {
     const stable = story.latest?.annotations?.[STABLE]
     const candidates: Candidate[] = []
@@ -159,7 +163,7 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
 
 const STABLE = 'rollouts.kruise.io/daemonset-stable-revision'
 
-/** Who chose, up to which version of pods they had been told, and by which rules. */
+/** Decision, the version of pods that its watches had reported, and the rules that it followed. */
 interface View {
   readonly decision: Decision
   readonly position: number
@@ -168,7 +172,7 @@ interface View {
 
 interface Version {
   readonly rv: number
-  /** Undefined: gone. */
+  /** Undefined when the pod is gone. */
   readonly pod: RecordedPod | undefined
 }
 
@@ -189,19 +193,19 @@ function brokenFirst({ pod }: Candidate): number {
   return pod.ready ? 1 : 0
 }
 
-/** How one may choose. */
+/** One tolerated way to choose. */
 interface Choice {
-  /** What comes before the order: the lower comes first. */
+  /** Sort key before the order of G5; lower comes first. */
   readonly first: (one: Candidate) => number
   readonly rules: RecordedNodeRules
 }
 
-/** Where so many nodes of a kind may be down at a time, one of another kind may be passed over. */
+/** With a spread rule, nodes of another topology value may be passed over. */
 function faultOfChoice(chosen: readonly Candidate[], others: readonly Candidate[], { first, rules }: Choice): string | null {
   const compare = (a: Candidate, b: Candidate): number => first(a) - first(b) || compareCandidates(a, b, rules)
   const { spread = [] } = rules
   if (spread.length === 0 && !isSorted(chosen, compare))
-    return `the permits stand in another order: ${chosen.map(({ pod }) => pod.name).join(', ')}`
+    return `the permits are out of order: ${chosen.map(({ pod }) => pod.name).join(', ')}`
   const last = chosen.at(-1)!
   const isOfItsKind = ({ place }: Candidate): boolean =>
     spread.every(({ topologyKey }) => place.labels?.[topologyKey] === last.place.labels?.[topologyKey])

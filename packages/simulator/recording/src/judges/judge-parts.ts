@@ -3,7 +3,7 @@ import type { RecordedWrite } from '../recorded-write.ts'
 import type { Observations } from '../world/observations.ts'
 import type { Deletion, World } from '../world/world.ts'
 
-/** What a judge looks with, and whom it tells. */
+/** Inputs of a judge, and the sink for its breaches. */
 export interface JudgeParts {
   readonly world: World
   readonly observations: Observations
@@ -16,12 +16,12 @@ export interface JudgeParts {
   }) => void
 }
 
-/** Holds a recording against one guarantee while it is read once. */
+/** Checks a recording against one guarantee in a single pass. */
 export interface Judge {
-  /** A deletion of ours that the server has accepted; the world stands as it was before. */
+  /** Called for each of our accepted deletions, before it is applied to the world. */
   readonly onDeletion?: (deletion: Deletion) => void
-  /** Any write; the world stands as it was before. @param before its object as it was; undefined where that is not known */
+  /** Called for each write, before it is applied to the world. @param before its object before the write; undefined when unknown */
   readonly onWrite?: (write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined) => void
-  /** The recording ends. */
+  /** Called at the end of the recording. */
   readonly atEnd?: (lastMs: number) => void
 }

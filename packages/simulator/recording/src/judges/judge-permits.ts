@@ -3,8 +3,8 @@ import type { RecordedRelease } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
- * G7: no permit is lost. One that we have used stays in its record until its node has had an available pod since, or is no longer wanted; or
- * until the record has another permit for the same node.
+ * G7: no permit is lost. A used permit stays in its record until its node has had an available pod since, or is no longer wanted. It may
+ * also give way to another permit for the same node.
  */
 export function createPermitJudge({ world, query, breach }: JudgeParts): Judge {
   function judgeRecord(write: RecordedWrite, before: RecordedRelease, next: RecordedRelease): void {
@@ -17,7 +17,12 @@ export function createPermitJudge({ world, query, breach }: JudgeParts): Judge {
     for (const { node, podUid } of was.permits ?? []) {
       const flight = story.node(node)?.flight
       if (kept.has(node) || flight?.uids.has(podUid) !== true) continue
-      breach({ guarantee: 'G7', atMs: write.t, node, text: `${write.actor} took the permit out of the record while the node is in flight` })
+      breach({
+        guarantee: 'G7',
+        atMs: write.t,
+        node,
+        text: `${write.actor} removed the permit from the record while the node is in flight`,
+      })
     }
   }
 

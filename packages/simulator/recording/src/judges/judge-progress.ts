@@ -4,8 +4,8 @@ import { bindingOf } from './binding.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
 /**
- * G6: where nothing has gone wrong since `quiescentFromMs`, every release has ended by the end of the recording, or its Rollout
- * says who must act: it is paused or disabled, waits for an approval, or is Stalled.
+ * G6: when no fault has occurred since `quiescentFromMs`, every release has ended by the end of the recording. Otherwise its Rollout says
+ * who must act: it is paused or disabled, waits for an approval, or is Stalled.
  */
 export function createProgressJudge({ world, query, breach }: JudgeParts): Judge {
   return {
@@ -18,19 +18,19 @@ export function createProgressJudge({ world, query, breach }: JudgeParts): Judge
         const left = nodesLeft(story, (hash) => world.templateOf(hash))
         const { phase, message = '' } = rollout.status ?? {}
         if (left.length === 0 && phase === 'Healthy') continue
-        const text = `the release of ${story.name} has not ended ${Math.round((lastMs - quiescentFromMs) / 1000)} s after all was well: ${phase}, ${left.length} nodes left; ${message}`
+        const text = `the release of ${story.name} has not ended ${Math.round((lastMs - quiescentFromMs) / 1000)} s after the last fault: ${phase}, ${left.length} nodes left; ${message}`
         breach({ guarantee: 'G6', atMs: lastMs, text })
       }
     },
   }
 }
 
-/** Whether the Rollout says that it cannot go on until somebody changes something. */
+/** Whether the Rollout reports that it cannot continue without a change by a user. */
 export function isStalled(status: RecordedRollout['status']): boolean {
   return status?.conditions?.some(({ type, status: holds }) => type === 'Stalled' && holds === 'True') === true
 }
 
-/** Whether the Rollout says that somebody must do something. */
+/** Whether the Rollout reports that it waits for a user. */
 function waitsForPerson({ metadata, spec, status }: RecordedRollout): boolean {
   const { canaryStatus, phase, currentStepIndex, currentStepState } = status ?? {}
   if (metadata.deletionTimestamp !== undefined || spec.disabled === true || spec.strategy?.paused === true) return true
@@ -40,7 +40,7 @@ function waitsForPerson({ metadata, spec, status }: RecordedRollout): boolean {
   return isPaused && step?.pause !== undefined && step.pause.duration === undefined
 }
 
-/** Wanted nodes without an available pod of the template as it is now. */
+/** Wanted nodes without an available pod of the current template. */
 function nodesLeft(story: DaemonSetStory, templateOf: (hash: string) => string | undefined): readonly string[] {
   const { template } = story.latest ?? {}
   const left: string[] = []

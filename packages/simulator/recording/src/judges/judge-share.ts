@@ -9,12 +9,12 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf } from './opened-steps.ts'
 
 /**
- * G3, from what the user wrote: never more nodes by our doing on a template, or coming back on it, than the highest step has that pauses,
- * approvals and available pods have opened so far. Sizes are those of `spec.strategy.canary.steps`, of the nodes that the oracle counts itself;
- * no partition, size or record of ours says anything here. What leaked costs nothing. How a step opens: {@link createOpenedSteps}.
+ * G3, from what the user wrote: pauses, approvals and available pods open steps. The nodes that we moved to a template, or that will come
+ * back on it, never exceed the largest open step. Sizes come from `spec.strategy.canary.steps` and the nodes that the oracle counts itself.
+ * Our partitions, sizes and records do not count, and leaked nodes cost nothing. {@link createOpenedSteps} says how a step opens.
  *
- * No step binds the way back to the template that ran on every node before, or with which the DaemonSet was created: that is a rollback, which
- * is fast. A template that was there earlier is released in steps as a new one is. A BatchRelease by hand is bound by its own batches.
+ * No step limits a rollback: the way back to the template that ran on every node before, or with which the DaemonSet was created. A
+ * template from earlier releases is released in steps like a new one. A hand-written BatchRelease is limited by its own batches.
  */
 export function createShareJudge({ world, observations, breach, query }: JudgeParts): Judge {
   const shares = new Map<string, Share>()
@@ -38,14 +38,14 @@ export function createShareJudge({ world, observations, breach, query }: JudgePa
     const { releases, stable } = share
     const isRollback = stable.has(template) && releases.has(template)
     if (write.type === 'ADDED') {
-      // Its pods come on every node without any step, also where it was deleted in mid-release.
+      // The pods of a created DaemonSet start on every node without any step, also when it was deleted during a release.
       stable.add(template)
-      // Its generations begin again.
+      // A created DaemonSet counts its generations from 1 again.
       share.replaced = undefined
     }
     const latest = story?.latest
     if (latest?.template === template) return
-    // Nothing was made of a template that the DaemonSet controller never observed: the release before it goes on.
+    // A template that the DaemonSet controller never observed has no pods: the release before it continues.
     if ((latest?.observed ?? 0) >= (share.replaced?.generation ?? 0)) share.replaced = undefined
     if (share.replaced !== undefined && share.replaced.template === template) return
     if (latest?.template !== undefined && generation !== undefined) share.replaced ??= { template: latest.template, generation }
@@ -72,13 +72,13 @@ export function createShareJudge({ world, observations, breach, query }: JudgePa
     const isOurs = query.isOurs(write.actor ?? '')
     const release = releaseOf(story, story.latest?.template)
     release?.follow(before, next, { nowMs: write.t, isOurs })
-    // A status from before the template came speaks of another one.
+    // A status from before the template changed reports on the previous one.
     const reported = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
     if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) noteStable(story)
     if (!isOurs && isTakenUp(before, next)) addRunning(story)
   }
 
-  /** The user was told that the release is over, and the nodes that could be taken run it, and nothing else. */
+  /** Notes that the status reports the release as complete, and all eligible Ready nodes run its template only. */
   function noteStable(story: DaemonSetStory): void {
     const { template } = story.latest ?? {}
     if (template === undefined) return
@@ -98,7 +98,7 @@ export function createShareJudge({ world, observations, breach, query }: JudgePa
     stable.add(template)
   }
 
-  /** A Rollout that comes anew knows only what runs. */
+  /** A new or re-enabled Rollout knows only the revisions that run. */
   function addRunning(story: DaemonSetStory): void {
     const { stable } = shareOf(story.namespace, story.name)
     for (const { pods } of story.nodes())
@@ -134,7 +134,13 @@ export function createShareJudge({ world, observations, breach, query }: JudgePa
       if (granted === null) return
       const most = Math.min(wanted, Math.max(0, ...granted.shares.map((share) => inNodes(share, wanted))))
       const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true).length + 1
-      if (taken > most) breach({ guarantee: 'G3', atMs, node: pod.node, text: `${taken} nodes are taken, and ${granted.text} ${most}` })
+      if (taken > most)
+        breach({
+          guarantee: 'G3',
+          atMs,
+          node: pod.node,
+          text: `${taken} nodes run or will run the released revision, but ${granted.text} ${most}`,
+        })
     },
   }
 
@@ -145,20 +151,20 @@ export function createShareJudge({ world, observations, breach, query }: JudgePa
     release?.look(atMs, steps)
     const shares = release?.shares(steps) ?? null
     if (release === undefined || shares === null) return null
-    const text = `the steps up to ${release.opened()} of ${steps.length}, which people, pauses and available pods have opened, have`
+    const text = `open steps (1 to ${release.opened()} of ${steps.length}) allow`
     return { shares, text }
   }
 }
 
-/** What is known of the releases of one DaemonSet. */
+/** Known releases of one DaemonSet. */
 interface Share {
   /** By digest of the template. */
   readonly releases: Map<string, OpenedSteps>
-  /** Templates that ran on every node before the release under way. */
+  /** Templates that ran on every node before the current release. */
   readonly stable: Set<string>
-  /** The last template that the DaemonSet controller has observed, and the generation of the one that came after it. */
+  /** Last template that the DaemonSet controller observed, and the generation of its successor. */
   replaced: { readonly template: string; readonly generation: number } | undefined
-  /** Of the BatchRelease that somebody wrote by hand. */
+  /** Plan of a hand-written BatchRelease. */
   plan: Plan | undefined
 }
 
@@ -167,16 +173,16 @@ interface Plan {
   readonly batchPartition?: number
 }
 
-/** What may be taken, and by what. */
+/** Sizes that may be updated, and what allows them. */
 interface Granted {
   readonly shares: readonly Step['replicas'][]
   readonly text: string
 }
 
-/** Without a batch all nodes may be taken. */
+/** Without batches, all nodes may be updated. */
 function byHand(plan: Plan | undefined): Granted | null {
   if (plan?.batches === undefined || plan.batchPartition === undefined) return null
-  const text = `the batches up to ${plan.batchPartition + 1} of the BatchRelease have`
+  const text = `batches 1 to ${plan.batchPartition + 1} of the BatchRelease allow`
   return { shares: plan.batches.slice(0, plan.batchPartition + 1).map(({ canaryReplicas }) => canaryReplicas), text }
 }
 

@@ -3,12 +3,12 @@ import type { Judge, JudgeParts } from './judge-parts.ts'
 import { actionOf, stepOf } from './recorded-action.ts'
 
 /**
- * G10: what people write on a Rollout is never overwritten by somebody who had not read it. A write of ours that changes
- * the step, after somebody else has written it, names the version that it was made from (and the server accepts no
- * other); no write of ours changes the spec or the annotation of an action.
+ * G10: our writes never overwrite what users wrote on a Rollout without having read it. After another actor has written the step, our next
+ * write that changes it names the version that it was made from, and the server accepts no other. None of our writes changes the spec or
+ * the action annotation.
  */
 export function createStatusWriteJudge({ query, breach }: JudgeParts): Judge {
-  /** Version of each Rollout in which somebody else last wrote the step. */
+  /** Version of each Rollout in which another actor last wrote the step. */
   const foreign = new Map<string, number>()
 
   return {
@@ -23,7 +23,7 @@ export function createStatusWriteJudge({ query, breach }: JudgeParts): Judge {
       const report = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
       if (changesStep && foreign.has(key) && write.basedOn === undefined) {
         const { state, next: asked } = stepOf(before)
-        report(`overwrote the step (${state}, next ${asked}), without having read it,`)
+        report(`overwrote the unread step (${state}, next ${asked})`)
       }
       if (changesStep) foreign.delete(key)
       if (JSON.stringify(next.spec) !== JSON.stringify(before.spec)) report('changed the spec')

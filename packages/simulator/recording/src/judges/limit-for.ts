@@ -2,8 +2,8 @@ import type { LimitInForce } from '../world/orders.ts'
 import type { Deletion } from '../world/world.ts'
 
 /**
- * The limit that a deletion is held against: the largest in force since the oldest permit that had not settled, its own
- * among them. Undefined where no record sets one.
+ * Limit that a deletion is judged by: the largest one in force since the oldest permit that had not settled, including the deletion's own.
+ * Undefined when no record sets a limit.
  */
 export function limitFor({ daemonSet, permittedMs, atMs }: Deletion): LimitInForce | undefined {
   let sinceMs = Math.min(atMs, permittedMs ?? atMs)

@@ -5,7 +5,7 @@ import type { RecordedRollout } from '../world/stops.ts'
 import type { World } from '../world/world.ts'
 import { actionOf, stepOf } from './recorded-action.ts'
 
-/** A step as the user wrote it; without a size it is all nodes. */
+/** Step as the user wrote it; a step without a size has all nodes. */
 export interface Step {
   readonly replicas: number | string
   readonly pause?: { readonly duration?: number }
@@ -13,57 +13,57 @@ export interface Step {
 
 /** How far the steps of one release have opened. */
 export interface OpenedSteps {
-  /** Number of the highest step that is open. */
+  /** Number of the highest open step. */
   opened(): number
-  /** @returns sizes of which the largest may be taken; null where no step binds the release */
+  /** @returns sizes, the largest of which may be updated; null when no step limits the release */
   shares(steps: readonly Step[]): readonly Step['replicas'][] | null
-  /** Goes on over what needs nobody. @param steps @default those of the Rollout last seen */
+  /** Opens the steps that need no user. @param steps @default those of the Rollout last seen */
   look(nowMs: number, steps?: readonly Step[]): void
-  /** A write of the Rollout, before it is applied. */
+  /** Follows a write of the Rollout, before it is applied. */
   follow(before: RecordedRollout | undefined, next: RecordedRollout, write: { readonly nowMs: number; readonly isOurs: boolean }): void
 }
 
-/** Of which release the steps are. */
+/** Release that the steps belong to. */
 export interface OpenedStepsOptions {
   readonly world: World
   readonly story: () => DaemonSetStory | undefined
-  /** Digest. */
+  /** Digest of the template. */
   readonly template: string
-  /** A rollback, which no step binds. */
+  /** The release is a rollback, which no step limits. */
   readonly isFree: boolean
   /** Epoch milliseconds. */
   readonly begunMs: number
-  /** @returns how much shorter a pause may seem, in milliseconds */
+  /** @returns milliseconds by which a pause may seem shorter than it was */
   readonly doubtAt: (nowMs: number) => number
 }
 
 /**
- * Begins with the first step open. A step opens the next when three things have come to pass:
+ * Starts with the first step open. A step opens the next one when it was jumped over, or when both of these hold:
  *
- * - once since it opened, as many nodes as it has were taken, and had an available pod of the template; nodes that were NotReady since the
- *   release began need not, and where the user tolerates failures, or has retried or resumed, one is enough;
- * - its pause is over: a person has approved (in the status or by an action, while the status said that the step waits, and for the step that
- *   the action names), the time has passed since the pods were available, or somebody has promoted;
- * - or somebody has jumped over it.
+ * - At some time since it opened, as many nodes as it has were updated and had an available pod of the template. Nodes NotReady since the
+ *   release began are exempt. One node is enough when the user tolerates failures, or has retried or resumed.
+ * - Its pause is over: a user has approved it or promoted the release, or its duration has passed since the pods were available.
  *
- * A Rollout that is enabled or created again takes the release up at the last step that has no more nodes than were open. After the last step come all nodes.
+ * An approval counts in the status or by an action, while the status says that the step waits, and for the step that the action names. A
+ * Rollout that is enabled or created again resumes the release at the last step that has no more nodes than were open. All nodes follow the
+ * last step.
  */
 export function createOpenedSteps({ world, story: find, template, isFree: isRollback, begunMs, doubtAt }: OpenedStepsOptions): OpenedSteps {
   let opened = 1
-  /** When the step that is open was opened. */
+  /** When the highest open step was opened. */
   let openedMs = begunMs
   let isFree = isRollback
-  /** When the step that is open was ready first. */
+  /** When the highest open step first became ready. */
   let readyMs: number | null = null
   let isApproved = false
   let isPromoted = false
-  /** The user accepts nodes that fail. */
+  /** The user accepts failing nodes. */
   let isTolerant = false
   let granted: Step['replicas'][] = []
   let steps: readonly Step[] = []
   let fewestWanted = Number.POSITIVE_INFINITY
   const notReady = new Set<string>()
-  /** What somebody has asked for and nobody has refused yet. */
+  /** Requested action without an answer so far. */
   let asked: ReturnType<typeof actionOf>
 
   function open(step: number, nowMs: number): void {
@@ -74,7 +74,7 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     isApproved = false
   }
 
-  /** @returns since when as many nodes as the step has are taken, and have an available pod; null while they have not */
+  /** @returns since when as many nodes as the step has are updated and have an available pod; null while they do not */
   function readySince(story: DaemonSetStory, { replicas }: Step): number | null {
     const { nodes, failure } = story.terms.latest ?? {}
     if (nodes?.exclude !== undefined || nodes?.steps !== undefined) return openedMs
@@ -123,7 +123,7 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     if (action?.type === 'retry' || isResumed) isTolerant = true
   }
 
-  /** An action is taken as things stand when it is answered. */
+  /** An action takes effect in the state in which it is answered. */
   function takeAction(next: RecordedRollout, nowMs: number): void {
     if (asked === undefined) return
     const { index, state } = stepOf(next)
@@ -137,7 +137,7 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     asked = undefined
   }
 
-  /** Of a step that was open already it opens nothing. */
+  /** Approving a step that was open already opens nothing. */
   function approve(index: number | undefined): void {
     if (index === undefined || index >= opened) isApproved = true
   }
@@ -166,7 +166,9 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     },
   }
 
-  /** The new plan is open up to its first step that has as many nodes as were open, or to the one of the number that was, where it has as many. */
+  /**
+   * Opens the new plan up to its first step that has as many nodes as were open. Keeps the step number when that step has as many nodes.
+   */
   function replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
     granted = [...granted, ...steps.slice(0, opened).map(({ replicas }) => replicas)]
     const most = Math.max(0, ...granted.map((share) => inNodes(share, story.wanted)))
@@ -180,7 +182,7 @@ export function createOpenedSteps({ world, story: find, template, isFree: isRoll
     steps = next
   }
 
-  /** What is updated already fits every step that has as many nodes as the one that was open. */
+  /** The updated nodes already satisfy every step of the same size as the open one. */
   function takeUp(story: DaemonSetStory, next: readonly Step[], nowMs: number): void {
     const sizeOf = (at: number): number => inNodes(next[at]?.replicas ?? '100%', story.wanted)
     while (opened < next.length && sizeOf(opened) <= sizeOf(opened - 1)) open(opened + 1, nowMs)
@@ -193,7 +195,7 @@ function availableFrom(pods: Iterable<PodStory>): number {
   )
 }
 
-/** The steps of a Rollout; none where there are none. */
+/** Steps of a Rollout; empty when it has none. */
 export function stepsOf({ spec }: RecordedRollout): readonly Step[] {
   const { strategy } = spec as { readonly strategy?: { readonly canary?: { readonly steps?: readonly Partial<Step>[] } } }
   return (strategy?.canary?.steps ?? []).map((step) => ({ ...step, replicas: step.replicas ?? '100%' }))
@@ -203,7 +205,7 @@ function isTakenUp(before: RecordedRollout | undefined, { spec }: RecordedRollou
   return before === undefined || (before.spec.disabled === true && spec.disabled !== true)
 }
 
-/** Whether people have the release end without its steps: the Rollout goes, or is disabled, and `on-delete` says how. */
+/** Whether users end the release without its steps: the Rollout is deleted or disabled, and `on-delete` says how to end it. */
 export function isEndingItself({ metadata, spec }: RecordedRollout): boolean {
   const policy = metadata.annotations?.['tranche.dev/on-delete']
   return (metadata.deletionTimestamp !== undefined || spec.disabled === true) && (policy === 'Complete' || policy === 'Rollback')

@@ -1,7 +1,7 @@
 import type { RecordedNode, RecordedPod } from '../recorded-write.ts'
 import { byText, compareByRules, type RecordedNodeRules } from '../world/terms.ts'
 
-/** An old pod that may be chosen. */
+/** Old pod that the executor may choose. */
 export interface Candidate {
   readonly uid: string
   readonly node: string
@@ -11,7 +11,7 @@ export interface Candidate {
   readonly place: RecordedNode
 }
 
-/** Below 0 where `a` is to be taken before `b` (G5). @param rules of the policy @default none */
+/** Compares two pods in the order of G5. @param rules of the policy @default none @returns below 0 when `a` comes before `b` */
 export function compareCandidates(a: Candidate, b: Candidate, rules: RecordedNodeRules = {}): number {
   return (
     Number(b.superseded) - Number(a.superseded) ||
@@ -22,7 +22,7 @@ export function compareCandidates(a: Candidate, b: Candidate, rules: RecordedNod
   )
 }
 
-/** Whether no item comes before the one in front of it. */
+/** Whether the items are in ascending order. */
 export function isSorted<T>(items: readonly T[], compare: (a: T, b: T) => number): boolean {
   return items.every((item, at) => at === 0 || compare(items[at - 1]!, item) <= 0)
 }

@@ -2,7 +2,7 @@ import type { RecordedRollout } from '../world/stops.ts'
 
 const ACTION = 'tranche.dev/action'
 
-/** An action as written; `step` only of a jump. */
+/** Action as written; only a jump has `step`. */
 export interface RecordedAction {
   readonly id: string
   readonly type: string
@@ -11,7 +11,7 @@ export interface RecordedAction {
   readonly revision?: string
 }
 
-/** The action in the annotation of a Rollout; undefined without a readable one. */
+/** Action in the annotation of a Rollout; undefined when the annotation is missing or malformed. */
 export function actionOf(rollout: RecordedRollout | undefined): RecordedAction | undefined {
   const text = rollout?.metadata.annotations?.[ACTION]
   if (text === undefined) return undefined
@@ -30,7 +30,7 @@ export function actionOf(rollout: RecordedRollout | undefined): RecordedAction |
   }
 }
 
-/** What of a status people may write: where the step stands, and which is next. */
+/** Status fields that users may write: state of the current step, and the next step. */
 export function stepOf(rollout: RecordedRollout | undefined): {
   readonly index: number | undefined
   readonly next: number | undefined

@@ -2,33 +2,33 @@ import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { actionOf } from './recorded-action.ts'
 
-/** How soon a template that is applied again may be taken back again, in milliseconds. */
+/** Shortest time between two rollbacks of the same re-applied template, in milliseconds. */
 const SOONEST_AGAIN_MS = 10_000
 
-/** Who has asked for the template of a DaemonSet to be put back, and how often that was done. */
+/** Requests to put back the template of a DaemonSet, and the rollbacks made so far. */
 export interface Reverts {
   followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void
   followRelease(write: RecordedWrite): void
-  /** The DaemonSet of this key is gone, and what was done to it is forgotten. */
+  /** The DaemonSet of this key is gone; its rollbacks are forgotten. */
   forget(key: string): void
   /**
-   * We have put a template back in the place of `before`'s.
+   * Records that we replaced the template of `before` with an earlier one.
    *
-   * @param rollouts those that speak of the DaemonSet
-   * @returns what is wrong with that; null where it was asked for
+   * @param rollouts that reference the DaemonSet
+   * @returns what is wrong with that; null when it was requested
    */
   fault(write: RecordedWrite, before: RecordedDaemonSet, rollouts: readonly RecordedRollout[]): string | null
 }
 
 /**
- * Begins with nobody having asked.
+ * Starts without requests.
  *
- * @param doubtAt by how much a wait that ends at this moment may seem shorter than it was, in milliseconds
+ * @param doubtAt milliseconds by which a wait that ends at this moment may seem shorter than it was
  */
 export function createReverts(doubtAt: (nowMs: number) => number): Reverts {
-  /** DaemonSet → template that was taken away → when we last did. */
+  /** DaemonSet → template that we rolled back → time of the latest rollback. */
   const taken = new Map<string, Map<string, number>>()
-  /** BatchRelease → what its policy has ever said. */
+  /** BatchRelease → whether its policy ever allowed a rollback or a revert. */
   const policies = new Map<string, { readonly rollback: boolean; readonly revert: boolean }>()
 
   return {
@@ -54,19 +54,20 @@ export function createReverts(doubtAt: (nowMs: number) => number): Reverts {
     fault({ namespace, t }, { name, template = '' }, rollouts) {
       const rules = rollouts.map(({ metadata }) => policies.get(`${namespace}/${metadata.name}`))
       if (!rollouts.some((rollout, at) => asks(rollout, rules[at]?.rollback === true || rules[at]?.revert === true)))
-        return 'changed the template, and nobody had asked for it'
+        return 'changed the template without a request'
       const key = `${namespace}/${name}`
       const times = taken.get(key) ?? new Map<string, number>()
       const last = times.get(template)
       taken.set(key, times.set(template, t))
       if (last === undefined) return null
-      if (!rules.some((rule) => rule?.revert === true)) return 'put the template back once more, and no policy had said Revert'
-      return t - last < SOONEST_AGAIN_MS - doubtAt(t) ? `put the template back again after ${t - last} ms` : null
+      if (!rules.some((rule) => rule?.revert === true))
+        return 'put the template back a second time, but no policy sets failure.onReapply: Revert'
+      return t - last < SOONEST_AGAIN_MS - doubtAt(t) ? `put the template back again after ${t - last} ms, which is too soon` : null
     },
   }
 }
 
-/** What a verdict has taken back was asked for by a policy that says so; everything else by a person. */
+/** A policy requests a rollback after a failed verdict; a user requests every other one. */
 function asks({ metadata, spec, status }: RecordedRollout, byPolicy: boolean): boolean {
   const { annotations = {}, deletionTimestamp } = metadata
   const action = actionOf({ metadata, spec })

@@ -10,31 +10,31 @@ import { createVersions, type Versions } from './versions.ts'
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 type OwnNode = Mutable<Omit<NodeStory, 'pods'>> & { readonly pods: Map<string, Mutable<PodStory>> }
 
-/** How many pods that have ended are remembered of one node. */
+/** Number of ended pods remembered per node. */
 const ENDED_PODS = 16
 
-/** What a recording has shown so far of one DaemonSet: its nodes, its pods, what was ordered. Times are epoch milliseconds. */
+/** State of one DaemonSet so far in a recording: its nodes, its pods, and what was ordered. Times are epoch milliseconds. */
 export class DaemonSetStory {
   readonly name: string
   readonly namespace: string | undefined
   readonly orders: Orders = createOrders()
-  /** Nodes that are wanted and have no available pod. */
+  /** Wanted nodes without an available pod. */
   readonly down = new Set<NodeStory>()
-  /** Wanted nodes without a standing pod of another revision than the ordered one. */
+  /** Wanted nodes on which every pod that is not terminating runs the ordered revision. */
   readonly taken = new Set<NodeStory>()
   /** Nodes with a flight. */
   readonly inFlight = new Set<NodeStory>()
   /**
-   * Nodes whose permitted pod others deleted, without an available one since; also where the permit was written by somebody who
-   * could not know yet that the pod was gone.
+   * Nodes without an available pod since another actor deleted their permitted pod. Includes nodes whose permit was written when its writer
+   * could not yet know that the pod was gone.
    */
   readonly robbed = new Set<NodeStory>()
-  /** What the BatchRelease has said of a policy. */
+  /** Policy terms, as the BatchRelease stated them. */
   readonly terms: Versions<RecordedTerms> = createVersions()
   /** Every version of the DaemonSet, oldest first; a deletion has no object. */
   readonly versions: { readonly cause: Cause; readonly o: RecordedDaemonSet | undefined }[] = []
   readonly #nodes = new Map<string, OwnNode>()
-  /** Pods that others deleted, and what did it, on nodes without an available one since. */
+  /** Pods that others deleted, and the write that did it, on nodes without an available pod since. */
   readonly #lost = new Map<NodeStory, readonly { readonly uid: string; readonly by: Cause }[]>()
   readonly #unavailable = new Set<OwnNode>()
   readonly #left: Cause[] = []
@@ -54,7 +54,7 @@ export class DaemonSetStory {
     return this.versions.at(-1)?.o
   }
 
-  /** How many nodes are wanted. */
+  /** Number of wanted nodes. */
   get wanted(): number {
     return this.#wanted
   }
@@ -72,14 +72,14 @@ export class DaemonSetStory {
     return this.#nodes.get(node)?.pods.get(uid)
   }
 
-  /** @returns the most nodes that whoever decided may have taken for wanted */
+  /** @returns largest number of nodes that the deciding process may have seen as wanted */
   mostWanted(decision: Decision, observations: Observations): number {
     let unseen = 0
     for (let at = this.#left.length - 1; at >= 0 && !observations.hasSeen(decision, this.#left[at]!); at--) unseen++
     return this.#wanted + unseen
   }
 
-  /** @returns the versions that whoever decided may have had before them, oldest first */
+  /** @returns versions that the deciding process may have seen, oldest first */
   *possibleVersions(decision: Decision, observations: Observations): Iterable<RecordedDaemonSet> {
     for (let at = this.versions.length - 1; at >= 0; at--) {
       const { cause, o } = this.versions[at]!
@@ -88,7 +88,7 @@ export class DaemonSetStory {
     }
   }
 
-  /** @returns the largest `maxUnavailable` in nodes, of policy or DaemonSet, that whoever decided may have taken for declared */
+  /** @returns largest `maxUnavailable` of policy or DaemonSet, as a number of nodes, that the deciding process may have seen as declared */
   mostDeclared(decision: Decision, observations: Observations): number {
     const wanted = this.mostWanted(decision, observations)
     let most = 0
@@ -99,7 +99,7 @@ export class DaemonSetStory {
     return most
   }
 
-  /** What the clock alone has changed by now: pods become available. */
+  /** Applies what changes with time alone: pods become available. */
   advance(nowMs: number): void {
     for (const node of this.#unavailable) if (anyAvailable(node, nowMs)) this.#refresh(node, nowMs, null)
   }
@@ -118,7 +118,7 @@ export class DaemonSetStory {
     if (before === undefined || !sameJson(before.placement, o.placement)) for (const node of cluster) this.applyNode(node.name, node, cause)
   }
 
-  /** A node was written, or is gone where `node` is undefined. */
+  /** Follows a write of a node; `node` is undefined when it is gone. */
   applyNode(name: string, node: RecordedNode | undefined, cause: Cause): void {
     const story = this.#storyOf(name)
     story.node = node
@@ -160,14 +160,14 @@ export class DaemonSetStory {
     this.#refresh(story, write.t, cause)
   }
 
-  /** The pod is no longer one of this DaemonSet. */
+  /** The pod no longer belongs to this DaemonSet. */
   forgetPod({ uid, node }: PodStory, cause: Cause): void {
     const story = this.#storyOf(node)
     story.pods.delete(uid)
     this.#refresh(story, cause.t, cause)
   }
 
-  /** We delete the pod: its node, if it is wanted, is in flight until another of its pods is available. */
+  /** Follows our deletion of the pod: a wanted node is in flight until another of its pods is available. */
   fly({ node, uid }: PodStory, sinceMs: number): void {
     const story = this.#storyOf(node)
     if (!story.wanted) return
@@ -176,7 +176,7 @@ export class DaemonSetStory {
     this.inFlight.add(story)
   }
 
-  /** Takes over a record, for nodes and pods too. @param writer who decided it, and when: what they could not know is not held against them */
+  /** Takes over a record, for nodes and pods too. @param writer who decided it, and when; later deliveries are not held against it */
   followRecord(flight: RecordedFlight | undefined, nowMs: number, writer: Decision, observations: Observations): void {
     this.orders.followRecord(flight, nowMs, this.mostDeclared(writer, observations))
     for (const [node, pods] of this.#lost)
@@ -193,7 +193,7 @@ export class DaemonSetStory {
     for (const node of this.#nodes.values()) this.#sort(node)
   }
 
-  /** What a pod needs is the least of what the DaemonSet asks for and what the record's generation of it asked for. */
+  /** Takes the smaller `minReadySeconds` of the DaemonSet's current one and the one of the record's generation. */
   #setMinReady(nowMs: number): void {
     const { latest } = this
     if (latest === undefined) return
@@ -227,7 +227,7 @@ export class DaemonSetStory {
     put(this.taken, node, node.wanted && ![...node.pods.values()].some((pod) => isOld(pod, this.#revision)))
   }
 
-  /** A DaemonSet of the same name is another one: what the old one has left is none of its pods. */
+  /** A DaemonSet of the same name is a new one: it owns none of the old one's pods. */
   #forgetPods(ownerUid: string, cause: Cause): void {
     for (const node of this.#nodes.values()) {
       for (const [uid, pod] of node.pods) if (pod.last.ownerUid === ownerUid) node.pods.delete(uid)

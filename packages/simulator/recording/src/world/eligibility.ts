@@ -4,10 +4,10 @@ type Toleration = NonNullable<RecordedPlacement['tolerations']>[number]
 type Taint = NonNullable<RecordedNode['taints']>[number]
 
 /**
- * Whether a DaemonSet wants a pod on a node. Conditions, `spec.unschedulable`, resources and what is only preferred do
- * not matter. Written from the documentation of the DaemonSet controller, and shared with nothing that decides.
+ * Whether a DaemonSet wants a pod on a node. Conditions, `spec.unschedulable`, resources and preferences do not matter. Written from the
+ * documentation of the DaemonSet controller, and shares no code with our programs.
  *
- * @param placement absent where the recorder kept none: then every node is wanted
+ * @param placement absent when the recorder kept none: then every node is wanted
  */
 export function isWanted(placement: RecordedPlacement | undefined, node: RecordedNode): boolean {
   if (placement === undefined) return true
@@ -20,7 +20,7 @@ function hasLabels({ nodeSelector = {} }: RecordedPlacement, { labels = {} }: Re
   return true
 }
 
-/** Terms are alternatives; an empty one, like an empty list of them, is met by no node. */
+/** Terms are alternatives. An empty term, like an empty list of terms, matches no node. */
 function inSomeTerm({ nodeSelectorTerms }: RecordedPlacement, node: RecordedNode): boolean {
   return nodeSelectorTerms === undefined || nodeSelectorTerms.some((term) => isMet(term, node))
 }
@@ -33,7 +33,7 @@ function isMet({ matchExpressions = [], matchFields = [] }: RecordedTerm, { name
   )
 }
 
-/** Whether labels meet all requirements. */
+/** Whether the labels meet all requirements. */
 export function matchesAll(requirements: readonly RecordedRequirement[], labels: Readonly<Record<string, string>>): boolean {
   return requirements.every((asked) => holds(asked, labels[asked.key]))
 }
@@ -42,7 +42,7 @@ function isNameTest({ operator }: RecordedRequirement): boolean {
   return operator === 'In' || operator === 'NotIn'
 }
 
-/** A requirement that is malformed is met by nothing. */
+/** A malformed requirement matches nothing. */
 function holds({ operator, values = [] }: RecordedRequirement, value: string | undefined): boolean {
   if (operator === 'Exists') return values.length === 0 && value !== undefined
   if (operator === 'DoesNotExist') return values.length === 0 && value === undefined
@@ -59,7 +59,7 @@ function isInteger(text: string | undefined): text is string {
   return text !== undefined && /^[+-]?\d+$/.test(text)
 }
 
-/** What the controller lets every pod of a DaemonSet tolerate. */
+/** Tolerations that the controller adds to every pod of a DaemonSet. */
 const ALWAYS: ReadonlySet<string> = new Set([
   'node.kubernetes.io/not-ready NoExecute',
   'node.kubernetes.io/unreachable NoExecute',

@@ -1,22 +1,22 @@
 import type { RecordedWrite } from '../recorded-write.ts'
 import type { RecordedRollout } from './stops.ts'
 
-/** Failures that the status of a Rollout has told of: they stop its release until somebody lifts them. */
+/** Failures reported by the status of a Rollout: each stops its release until it is lifted. */
 export interface Failures {
   follow(write: RecordedWrite, rollout: RecordedRollout): void
-  /** The policy of this Rollout lets a release that failed go on by itself: it does as soon as its record is open again. */
+  /** The policy of this Rollout resumes a failed release by itself, as soon as the record is open again. */
   mayResume(rollout: string, isOpen: boolean): void
-  /** What has been told counts no more. */
+  /** Drops all reported failures. */
   forgive(): void
   /** Names of the Rollouts whose release has failed. */
   failedRollouts(): Iterable<string>
 }
 
-/** Begins with none. */
+/** Starts empty. */
 export function createFailures(): Failures {
-  /** The failure of each Rollout, with the users' requests at that time, and whether the Rollout was paused since. */
+  /** Failure of each Rollout, the users' requests at that time, and whether the Rollout was paused since. */
   const standing = new Map<string, { readonly id: string; readonly actions: string; readonly paused: Paused }>()
-  /** The failure of each Rollout that was lifted last: a status may go on telling of it. */
+  /** Last lifted failure of each Rollout: a status may continue to report it. */
   const lifted = new Map<string, string>()
   const resuming = new Set<string>()
 
@@ -59,7 +59,7 @@ function pausedBy(before: Paused, isPaused: boolean): Paused {
   return before === 'never' ? 'since' : before
 }
 
-/** What tells one failure from the next; null where the status says of none that the release is stopped for it. */
+/** Identifies a failure; null when the status reports none that stops the release. */
 function failureIn({ status }: RecordedRollout): string | null {
   const stall = status?.conditions?.find(({ type }) => type === 'Stalled')
   if (stall?.status !== 'True' || !reasons.has(stall.reason) || status?.failure?.stops !== true) return null

@@ -7,63 +7,63 @@ export interface PodStory {
   readonly node: string
   /** As last written. */
   readonly last: RecordedPod
-  /** Version of that. */
+  /** Resource version of `last`. */
   readonly rv: number
-  /** Since when it has been Ready without a break; null while it is not. */
+  /** Epoch milliseconds since when it has been Ready without interruption; null while it is not. */
   readonly readySinceMs: number | null
-  /** Version that made it Ready; null while it is not. */
+  /** Resource version that made it Ready; null while it is not. */
   readonly readyRv: number | null
-  /** The least minReadySeconds that was in force since then, in milliseconds. */
+  /** Smallest minReadySeconds in force since then, in milliseconds. */
   readonly neededMs: number
-  /** What made it terminate, or go; null while it stands. */
+  /** Write that made it terminate or removed it; null before that. */
   readonly ended: Cause | null
   readonly deletedByUs: boolean
 }
 
-/** A node on which we deleted a pod, without an available one since. */
+/** Node on which we deleted a pod, without an available one since. */
 export interface Flight {
-  /** When the permit was given that was used first; when the pod was deleted where nobody knows. */
+  /** Epoch milliseconds of the first used permit; time of the deletion when that is unknown. */
   readonly sinceMs: number
   /** Pods that we deleted. */
   readonly uids: ReadonlySet<string>
 }
 
-/** One node as one DaemonSet has it. */
+/** One node as seen by one DaemonSet. */
 export interface NodeStory {
   readonly name: string
-  /** Undefined while there is no such node. */
+  /** Undefined while the node does not exist. */
   readonly node: RecordedNode | undefined
   readonly wanted: boolean
-  /** What last changed `wanted`. */
+  /** Write that last changed `wanted`. */
   readonly wantedBy: Cause
   readonly pods: ReadonlyMap<string, PodStory>
-  /** Has an available pod. */
+  /** Whether the node has an available pod. */
   readonly up: boolean
-  /** What took the last available pod away; what made the node wanted where there was none. */
+  /** Write that took the last available pod away. Without one, the write that made the node wanted. */
   readonly downBy: Cause
   readonly flight: Flight | null
 }
 
 const NEVER: Cause = { t: Number.NEGATIVE_INFINITY, rv: 0, of: 'nodes' }
 
-/** A node nobody has said anything of. */
+/** Creates a node without any recorded state. */
 export function createNodeStory(name: string): NodeStory {
   return { name, node: undefined, wanted: false, wantedBy: NEVER, pods: new Map(), up: false, downBy: NEVER, flight: null }
 }
 
-/** A pod that stands, is Ready, and has been so for long enough. */
+/** Whether the pod is not terminating, and has been Ready for `neededMs`. */
 export function isAvailable({ ended, readySinceMs, neededMs }: PodStory, nowMs: number): boolean {
   return ended === null && readySinceMs !== null && readySinceMs + neededMs <= nowMs
 }
 
-/** A standing pod that does not run the revision, or of which nobody knows what it runs. */
+/** Whether the pod is not terminating, and runs another revision or an unknown one. */
 export function isOld({ ended, last }: PodStory, revision: string | undefined): boolean {
   return ended === null && (last.hash === undefined || last.hash !== revision)
 }
 
 /**
- * What took the last standing pod of another revision away; what made the node wanted where there never was one; null while
- * one stands.
+ * Write that took the last old pod away. Without one, the write that made the node wanted. Null while an old pod that is not terminating
+ * exists.
  */
 export function takenBy(
   { pods, wantedBy }: NodeStory,

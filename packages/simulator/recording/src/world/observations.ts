@@ -1,20 +1,20 @@
 import type { RecordedDelivery } from '../recorded-delivery.ts'
 import type { RecordedWrite } from '../recorded-write.ts'
 
-/** A write that made a difference, and to whose watch it is told. */
+/** Write that changed something, and the watch that delivers it. */
 export interface Cause {
   readonly t: number
   readonly rv: number
   readonly of: 'pods' | 'nodes' | 'daemonsets' | 'batchreleases' | 'releasepolicies' | 'rollouts'
 }
 
-/** Who decided something, and when at the earliest: what was sent to their watch later is not held against them. */
+/** Actor of a decision, and its earliest possible time. Events sent to its watch later are not held against it. */
 export interface Decision {
   readonly actor: string
   readonly atMs: number
 }
 
-/** A time in which an actor stood still, or had something decided and not yet sent. Epoch milliseconds. */
+/** Interval in which an actor was frozen, or had decided something without sending it. Epoch milliseconds. */
 export interface Stall {
   readonly actor: string
   readonly fromMs: number
@@ -23,33 +23,33 @@ export interface Stall {
 
 /** What actors can have seen of the cluster. */
 export interface Observations {
-  /** @returns when the write was decided, at the earliest */
+  /** @returns earliest time at which the write may have been decided */
   decisionOf(write: RecordedWrite): Decision
-  /** Whether whoever decided must have known of the write. */
+  /** Whether the deciding process must have known of the write. */
   hasSeen(decision: Decision, cause: Cause): boolean
-  /** @returns when the watch of an actor first told of the write, epoch milliseconds; Infinity where it never did */
+  /** @returns epoch milliseconds at which the watch of an actor first reported the write; Infinity when it never did */
   deliveredAtMs(actor: string, cause: Cause): number
   /**
-   * @returns up to which versions the watches of a resource may have told whoever decided, the least that they must have
-   * first; undefined where nobody recorded it
+   * @returns versions up to which the watches of a resource may have reported to the deciding process, the lowest certain one first;
+   *   undefined when no deliveries were recorded
    */
   positions(decision: Decision, of: Cause['of']): readonly number[] | undefined
 }
 
-/** How late something may be. */
+/** Permitted delays, in milliseconds. */
 export interface ObservationsOptions {
   readonly deliveries: readonly RecordedDelivery[]
-  /** How late watches may be where no deliveries were recorded, and processes after a delivery where some were. */
+  /** Delay of watches when no deliveries were recorded, and of processes after a delivery when some were. */
   readonly watchLagMs: number
   readonly reactionMs: number
   readonly stalls: readonly Stall[]
 }
 
-/** Knows what was delivered to whom; where no delivery to an actor was recorded, a write is known after `watchLagMs`. */
+/** Reads deliveries to actors. Without recorded deliveries to an actor, it knows of a write after `watchLagMs`. */
 export function createObservations({ deliveries, watchLagMs, reactionMs, stalls }: ObservationsOptions): Observations {
   const tracks = toTracks(deliveries)
 
-  // The latest first: what was held back twice was decided before the first time.
+  // Latest first: a write delayed twice was decided before the first delay.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
 
   function positions({ actor, atMs }: Decision, of: Cause['of']): readonly number[] | undefined {
@@ -82,7 +82,7 @@ export function createObservations({ deliveries, watchLagMs, reactionMs, stalls 
   }
 }
 
-/** Deliveries of one resource to one actor: `rvs` never falls. */
+/** Deliveries of one resource to one actor; `rvs` never decreases. */
 interface Track {
   readonly times: number[]
   readonly rvs: number[]
@@ -100,12 +100,12 @@ function toTracks(deliveries: readonly RecordedDelivery[]): ReadonlyMap<string, 
   return tracks
 }
 
-/** How many deliveries came before a moment: one at the very moment may have come too late. */
+/** Number of deliveries before a moment; one at that very moment may have come too late. */
 function countBefore({ times }: Track, atMs: number): number {
   return countBelow(times, atMs)
 }
 
-/** @param numbers never falling */
+/** @param numbers in ascending order */
 function countBelow(numbers: readonly number[], limit: number): number {
   let low = 0
   let high = numbers.length

@@ -1,6 +1,6 @@
 import type { RecordedDaemonSet } from '../recorded-write.ts'
 
-/** The permit record of a BatchRelease, as written. Hand-made recordings may leave out what no judge is to look at. */
+/** Permit record of a BatchRelease, as written. Hand-made recordings may omit fields that their judges do not read. */
 export interface RecordedFlight {
   readonly state?: string
   readonly epoch?: number
@@ -9,47 +9,50 @@ export interface RecordedFlight {
   readonly revision?: string
   readonly partition?: number
   readonly limit: number
-  /** Digest of the node rules; `.n` behind it where only the nodes of the first n steps may be taken. */
+  /** Digest of the node rules; the suffix `.n` limits it to the nodes of the first n steps. */
   readonly scope?: string
   readonly permits?: readonly RecordedPermit[]
 }
 
-/** Leave to delete one pod as it was. */
+/** Permission to delete one version of a pod. */
 export interface RecordedPermit {
   readonly node: string
   readonly podUid: string
   readonly podResourceVersion: string
-  /** The node was not well when it was taken. */
+  /** The node was not healthy when it was chosen. */
   readonly wasBad?: boolean
 }
 
-/** A limit that a record had in force from `t` on, and the most that DaemonSet or policy declared when it was set. */
+/** Limit that a record had in force from `t` on, and the largest `maxUnavailable` that DaemonSet or policy declared when it was set. */
 export interface LimitInForce {
   readonly t: number
-  /** What the record says, and no more than was declared. */
+  /** The smaller of the recorded and the declared limit. */
   readonly limit: number
   readonly recorded: number
   readonly declared: number
 }
 
-/** What has been ordered of one DaemonSet: by the record, and where there is none by the annotations. */
+/** Orders for one DaemonSet: from the record, or from the annotations when there is none. */
 export interface Orders {
-  /** The record as last written; undefined before the first and after its end. */
+  /** Record as last written; undefined before the first one and after its end. */
   readonly flight: RecordedFlight | undefined
   /** `controller-revision-hash` being released. */
   readonly revision: string | undefined
-  /** Nodes that keep what they run. One in the record that the DaemonSet did not announce when it was written orders nothing. */
+  /**
+   * Number of nodes that keep their revision. A partition of the record that the DaemonSet did not publish when it was written orders
+   * nothing.
+   */
   readonly partition: number | undefined
-  /** Nobody has announced anything, and no record says anything. */
+  /** Neither annotations nor a record order anything. */
   readonly isSilent: boolean
   followDaemonSet(daemonSet: RecordedDaemonSet): void
-  /** @param declared the most that the writer may have taken for declared */
+  /** @param declared largest limit that the writer may have seen as declared */
   followRecord(flight: RecordedFlight | undefined, t: number, declared: number): void
-  /** @returns the largest limit in force at a time since `sinceMs`; undefined before the first record */
+  /** @returns largest limit in force at any time since `sinceMs`; undefined before the first record */
   limitSince(sinceMs: number): LimitInForce | undefined
-  /** @returns when the pod, in this version, was first permitted to be deleted; undefined when it never was */
+  /** @returns when this version of the pod was first permitted to be deleted; undefined when it never was */
   permittedAt(podUid: string, resourceVersion: number): number | undefined
-  /** Whether the record as last written has a permit for the pod, in whatever version. */
+  /** Whether the record as last written has a permit for the pod, in any version. */
   isPermitted(podUid: string): boolean
   /** Whether a record was ever open for this generation, revision and partition. */
   everAgreed(generation: number, revision: string | undefined, partition: number | undefined): boolean
@@ -58,13 +61,13 @@ export interface Orders {
 const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'
 const PARTITION = 'rollouts.kruise.io/daemonset-partition'
 
-/** Begins with nothing ordered. */
+/** Starts without orders. */
 export function createOrders(): Orders {
   let flight: RecordedFlight | undefined
   let canary: string | undefined
   let publishedPartition: number | undefined
   let recorded: number | undefined
-  /** What was announced at some time since the record was last written: whoever writes it has read both. */
+  /** Everything published since the record was last written: the writer of a record has read both. */
   let publishedTargets: readonly string[] = []
   const limits: LimitInForce[] = []
   const permitted = new Map<string, number>()
@@ -117,8 +120,8 @@ export function createOrders(): Orders {
 }
 
 /**
- * Whoever sets the limit, or opens the record for another generation or epoch, has looked at what is declared. One that is
- * voided keeps its limit, whatever is declared by then.
+ * Whether the write sets the limit from what is declared: it changes the limit, or opens the record for another generation or epoch. A
+ * revoked record keeps its limit, whatever is declared by then.
  */
 function isLimitReset(before: RecordedFlight | undefined, next: RecordedFlight): boolean {
   if (next.state === 'voiding' || next.state === 'stopped') return before?.limit !== next.limit
@@ -137,7 +140,7 @@ function agreement(generation: number | undefined, revision: string | undefined,
   return `${generation} ${revision} ${partition}`
 }
 
-/** @returns of how many first steps the nodes may be taken by a record's scope; undefined: of all */
+/** @returns number of first steps that a record's scope limits the nodes to; undefined when it covers all steps */
 export function stepsIn(scope: string | undefined): number | undefined {
   const steps = /\.(\d+)$/.exec(scope ?? '')?.[1]
   return steps === undefined ? undefined : Number(steps)

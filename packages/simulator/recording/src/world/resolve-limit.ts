@@ -1,9 +1,9 @@
 import type { RecordedDaemonSet } from '../recorded-write.ts'
 
 /**
- * How many nodes a DaemonSet lets be down, of so many wanted ones. A percentage rounds up; without a number it is one, and so it is where
- * that comes to none, as for Kubernetes' own controller, for nodes may be wanted again. A surge allows none: it cannot be had where pods are
- * deleted by others than the controller.
+ * Number of nodes that a DaemonSet allows to be down, out of the wanted ones. A percentage rounds up. The default is 1. A percentage that
+ * comes to 0 counts as 1, as in Kubernetes' own controller, because more nodes may become wanted. A surge allows 0: it is impossible when
+ * another program than the controller deletes pods.
  */
 export function resolveLimit(strategy: RecordedDaemonSet['strategy'], wanted: number): number {
   const { maxUnavailable, maxSurge } = strategy?.rollingUpdate ?? {}
@@ -11,7 +11,7 @@ export function resolveLimit(strategy: RecordedDaemonSet['strategy'], wanted: nu
   return maxUnavailable === undefined ? 1 : Math.max(1, inNodes(maxUnavailable, wanted))
 }
 
-/** @returns a whole number as it is, a percentage of the wanted nodes rounded up; 0 for anything else */
+/** @returns a whole number unchanged, a percentage of the wanted nodes rounded up; 0 for anything else */
 export function inNodes(size: number | string, wanted: number): number {
   if (typeof size === 'number') return size
   const percent = /^(\d+)%$/.exec(size)?.[1]

@@ -3,7 +3,7 @@ import { createFailures } from './failures.ts'
 import type { RecordedFlight } from './orders.ts'
 import type { RecordedTerms } from './terms.ts'
 
-/** Spec and status of one Rollout; only the fields that judges read. */
+/** Spec and status of one Rollout, limited to the fields that judges read. */
 export interface RecordedRollout {
   readonly metadata: {
     readonly name: string
@@ -38,12 +38,12 @@ export interface RecordedRollout {
     readonly lastAction?: { readonly id: string; readonly type?: string; readonly result?: string }
     readonly answeredActions?: readonly string[]
     readonly acceptedActions?: { readonly promote?: object }
-    /** Name of `acceptedActions` in the version before. */
+    /** Former name of `acceptedActions`, of the previous version. */
     readonly acceptedWishes?: { readonly promote?: object }
   }
 }
 
-/** What is ordered, and answered, of one BatchRelease; only the fields that judges read. */
+/** Orders and status of one BatchRelease, limited to the fields that judges read. */
 export interface RecordedRelease {
   readonly metadata?: { readonly name?: string; readonly generation?: number; readonly deletionTimestamp?: string }
   readonly spec?: {
@@ -57,38 +57,38 @@ export interface RecordedRelease {
   }
 }
 
-/** The stops of one DaemonSet: the stop of each Rollout and BatchRelease that names it, and whether it is acknowledged. */
+/** Stops of one DaemonSet: one per Rollout and BatchRelease that names it, and whether each is acknowledged. */
 export interface Stops {
   followRollout(write: RecordedWrite): void
   followRelease(write: RecordedWrite): void
-  /** A release that nobody's Rollout made is one that somebody wants. */
+  /** A hand-written BatchRelease is a new request, which ends the stop of a deleted Rollout. */
   releaseWritten(): void
-  /** What made a release fail is there no more, or may be judged otherwise: its template, or its policy, has changed. */
+  /** Drops failures after the template or the policy changed: their cause is gone, or is judged differently. */
   forgiveFailures(): void
-  /** @returns what stops us and is acknowledged; null when nothing is */
+  /** @returns kind of an acknowledged stop; null when none is in force */
   acknowledged(charge: Charge): Stop['kind'] | null
 }
 
-/** Who is in charge of a DaemonSet. */
+/** Rollout and record in charge of a DaemonSet. */
 export interface Charge {
-  /** Name of the Rollout; undefined where that is not known. */
+  /** Name of the Rollout; undefined when unknown. */
   readonly rollout: string | undefined
-  /** The record as last written, which is of the BatchRelease in charge. */
+  /** Record of the BatchRelease in charge, as last written. */
   readonly flight: RecordedFlight | undefined
 }
 
-/** A request to delete nothing, and the generation of the object that has it. */
+/** Request to delete nothing, and the generation of the object that contains it. */
 interface Stop {
   readonly kind: 'paused' | 'held' | 'disabled' | 'deleted' | 'failed'
   readonly generation: number
   readonly acknowledged: boolean
 }
 
-/** Begins with none. */
+/** Starts without stops. */
 export function createStops(): Stops {
   const stops = new Map<string, Stop>()
   const releases = new Map<string, { readonly stop: Stop | null; readonly flight: RecordedFlight | undefined }>()
-  /** Rollouts whose status says that they let their release go. */
+  /** Rollouts whose status says that they are being detached. */
   const detaching = new Set<string>()
   const failures = createFailures()
 
@@ -109,7 +109,7 @@ export function createStops(): Stops {
       const release = o as unknown as RecordedRelease
       const name = release.metadata?.name ?? ''
       const stop = stops.get(name)
-      // Its BatchRelease is gone, so that is done which the status of the Rollout said was being done.
+      // The BatchRelease is gone, so the detach that the status of the Rollout reported is complete.
       if (type === 'DELETED' && stop !== undefined && detaching.has(name)) stops.set(name, { ...stop, acknowledged: true })
       if (release.spec?.tranche?.failure?.autoResume !== undefined) failures.mayResume(name, release.status?.flight?.state === 'open')
       if (type === 'DELETED') releases.delete(name)
@@ -130,7 +130,7 @@ export function createStops(): Stops {
   }
 }
 
-/** A stop is acknowledged when the status says so for a generation that has it; a later status does not revoke that. */
+/** A stop is acknowledged when the status says so for a generation that contains it. A later status does not revoke that. */
 function stopOf(rollout: RecordedRollout, before: Stop | undefined): Stop | null {
   const { metadata, spec, status } = rollout
   if (endsItsRelease(rollout)) return null
@@ -138,13 +138,13 @@ function stopOf(rollout: RecordedRollout, before: Stop | undefined): Stop | null
   const kind = isDeleted ? 'deleted' : spec.disabled === true ? 'disabled' : spec.strategy?.paused === true ? 'paused' : null
   if (kind === null) return null
   const generation = before?.kind === kind ? before.generation : (metadata.generation ?? 0)
-  // Another kind of stop lifts none.
+  // A stop of another kind does not lift an acknowledged one.
   const known = before?.acknowledged === true
   const said = kind === 'disabled' ? status?.phase === 'Disabled' : kind === 'paused' && saysPaused(status)
   return { kind, generation, acknowledged: known || (said && (status?.observedGeneration ?? 0) >= generation) }
 }
 
-/** Of a BatchRelease every stop is acknowledged by the generation that it says it has observed. */
+/** A BatchRelease acknowledges a stop by the observed generation in its status. */
 function releaseStopOf({ metadata, spec, status }: RecordedRelease, before: Stop | null): Stop | null {
   const isDeleted = metadata?.deletionTimestamp !== undefined
   const kind = isDeleted ? 'deleted' : spec?.tranche?.hold !== undefined ? 'held' : spec?.tranche?.paused === true ? 'paused' : null
@@ -153,13 +153,13 @@ function releaseStopOf({ metadata, spec, status }: RecordedRelease, before: Stop
   return { kind, generation, acknowledged: before?.acknowledged === true || (status?.observedGeneration ?? 0) >= generation }
 }
 
-/** The Rollout is deleted or disabled, and its status knows. */
+/** Whether the Rollout is deleted or disabled, and its status reports that. */
 function saysGoing({ status }: RecordedRollout, { kind, generation }: Stop): boolean {
   if (kind === 'paused' || kind === 'held') return false
   return (status?.phase === 'Terminating' || status?.phase === 'Disabling') && (status.observedGeneration ?? 0) >= generation
 }
 
-/** Who has the release brought to an end before the Rollout goes stops nothing by that, and has lifted a pause. */
+/** Whether the Rollout ends its release before it goes: that is no stop, and it lifts a pause. */
 function endsItsRelease({ metadata, spec, status }: RecordedRollout): boolean {
   const policy = metadata.annotations?.['tranche.dev/on-delete']
   const isGoing = metadata.deletionTimestamp !== undefined || spec.disabled === true

@@ -1,7 +1,7 @@
 import type { RecordedNode, RecordedRequirement } from '../recorded-write.ts'
 import { matchesAll } from './eligibility.ts'
 
-/** What a BatchRelease says of a policy; only the fields that judges read. */
+/** Policy terms in a BatchRelease, limited to the fields that judges read. */
 export interface RecordedTerms {
   readonly release?: string
   readonly canaryRevision?: string
@@ -17,7 +17,7 @@ export interface RecordedTerms {
   readonly retry?: string
 }
 
-/** Which nodes may be taken, in which order, and how many of a kind at a time. */
+/** Node rules: which nodes may be updated, in which order, and how many per topology value at a time. */
 export interface RecordedNodeRules {
   readonly order?: readonly { readonly selector?: RecordedSelector; readonly by?: string }[]
   readonly exclude?: readonly RecordedSelector[]
@@ -32,20 +32,20 @@ export interface RecordedSelector {
   readonly matchExpressions?: readonly RecordedRequirement[]
 }
 
-/** Whether the selector selects the node; an empty one selects all. */
+/** Whether the selector matches the node; an empty selector matches all nodes. */
 export function selects({ matchLabels = {}, matchExpressions = [] }: RecordedSelector, { labels = {} }: RecordedNode): boolean {
   return Object.entries(matchLabels).every(([key, value]) => labels[key] === value) && matchesAll(matchExpressions, labels)
 }
 
-/** Whether the rules let the node be taken by the first `steps` steps; undefined: by any. */
+/** Whether the rules include the node in the first `steps` steps; undefined: in any step. */
 export function mayBeTaken({ exclude = [], steps: bySteps }: RecordedNodeRules, node: RecordedNode, steps: number | undefined): boolean {
   if (exclude.some((selector) => selects(selector, node))) return false
   return bySteps === undefined || steps === undefined || bySteps.slice(0, steps).some((selector) => selects(selector, node))
 }
 
 /**
- * Below 0 where the rules put the pod of `a` before that of `b`, 0 where they do not say: the first key that tells two
- * apart decides; one with a selector and an order orders those that it selects.
+ * Compares by the rules: below 0 when the pod of `a` comes before that of `b`, 0 when the rules do not say. The first key that tells them
+ * apart decides. A key with a selector and an order sorts the nodes that it selects.
  */
 export function compareByRules({ order = [] }: RecordedNodeRules, a: Placed, b: Placed): number {
   for (const { selector, by } of order) {
@@ -57,7 +57,7 @@ export function compareByRules({ order = [] }: RecordedNodeRules, a: Placed, b: 
   return 0
 }
 
-/** A pod where it stands. */
+/** Pod and its node. */
 export interface Placed {
   readonly node: RecordedNode
   readonly created: string
@@ -69,7 +69,7 @@ function compareBy(by: string | undefined, a: Placed, b: Placed): number {
   return by === 'Newest' ? byText(b.created, a.created) : 0
 }
 
-/** By code unit. */
+/** Compares by UTF-16 code unit. */
 export function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,14 +1,14 @@
 import type { Cause, Decision, Observations } from './observations.ts'
 
-/** Every version of something, oldest first. */
+/** Every version of an object, oldest first. */
 export interface Versions<T> {
   readonly latest: T | undefined
   push(cause: Cause, value: T | undefined): void
-  /** @returns the versions that whoever decided may have had before them, newest first; undefined where there may have been none */
+  /** @returns versions that the deciding process may have seen, newest first; undefined where it may have seen none */
   possible(decision: Decision, observations: Observations): Iterable<T | undefined>
 }
 
-/** Begins with none. */
+/** Starts empty. */
 export function createVersions<T>(): Versions<T> {
   const versions: { readonly cause: Cause; readonly value: T | undefined }[] = []
   return {

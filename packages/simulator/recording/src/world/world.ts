@@ -4,7 +4,7 @@ import type { PodStory } from './node-story.ts'
 import type { Decision, Observations } from './observations.ts'
 import { createStops, type RecordedRelease, type RecordedRollout, type Stops } from './stops.ts'
 
-/** A deletion that the server has accepted, before it is applied to the story. */
+/** Deletion that the server has accepted, before it is applied to the story. */
 export interface Deletion {
   readonly write: RecordedWrite
   readonly atMs: number
@@ -12,32 +12,32 @@ export interface Deletion {
   readonly daemonSet: DaemonSetStory
   readonly stops: Stops
   readonly pod: PodStory
-  /** When the pod was permitted to be deleted as it is; undefined where no record says so. */
+  /** When this version of the pod was permitted to be deleted; undefined when no record permits it. */
   readonly permittedMs: number | undefined
 }
 
-/** What a recording has shown so far of a cluster. */
+/** State of a cluster so far in a recording. */
 export interface World {
   /**
-   * @returns the deletion that the write is, if it is one of ours; asked before the write is applied. `stranger`: the pod
-   * belongs to nobody, or to a DaemonSet of which there is none
+   * @returns our deletion in this write, if there is one; to be asked before the write is applied. `stranger`: the pod has no owner, or its
+   * DaemonSet does not exist
    */
   deletionOf(write: RecordedWrite): Deletion | 'stranger' | null
-  /** What the write is about as it was before: of DaemonSets, Rollouts and BatchReleases. */
+  /** State of the written object before the write; only DaemonSets, Rollouts and BatchReleases. */
   before(write: RecordedWrite): Readonly<Record<string, unknown>> | undefined
-  /** Goes on by one write. */
+  /** Applies one write. */
   apply(write: RecordedWrite): void
   stories(): Iterable<DaemonSetStory>
-  /** @returns the story of the DaemonSet of this name, where anything was said of it */
+  /** @returns story of the DaemonSet of this name; undefined before its first write */
   story(namespace: string | undefined, name: string): DaemonSetStory | undefined
   stopsOf(daemonSet: DaemonSetStory): Stops
-  /** Rollouts that there are now and that speak of the DaemonSet. */
+  /** Existing Rollouts that reference the DaemonSet. */
   rolloutsOf(daemonSet: DaemonSetStory): readonly RecordedRollout[]
-  /** Digest of the template that a revision holds; undefined where no ControllerRevision tells. */
+  /** Digest of the template in a revision; undefined when no ControllerRevision shows it. */
   templateOf(hash: string): string | undefined
 }
 
-/** Begins with an empty cluster. @param isOurs whose deletions are ours */
+/** Starts with an empty cluster. @param isOurs whether deletions of this actor are ours */
 export function createWorld(isOurs: (actor: string) => boolean, observations: Observations): World {
   const nodes = new Map<string, RecordedNode>()
   const stories = new Map<string, DaemonSetStory>()
@@ -140,7 +140,7 @@ export function createWorld(isOurs: (actor: string) => boolean, observations: Ob
     story.applyDaemonSet(write, nodes.values())
   }
 
-  /** Its status is ours and changes nothing. */
+  /** Writes to its status are ours and change nothing. */
   function applyPolicy(write: RecordedWrite): void {
     if (isOurs(write.actor ?? '')) return
     for (const story of stories.values()) if (story.namespace === write.namespace) stops.get(story)!.forgiveFailures()
@@ -152,12 +152,13 @@ export function createWorld(isOurs: (actor: string) => boolean, observations: Ob
     if (name === undefined) return
     const story = storyOf(write.namespace, name)
     stops.get(story)!.followRollout(write)
-    // Told of a version over which another template had come already: that lifts it, also when it came first.
+    // The write was made from a version that another template had already replaced: that lifts the failure, even if the template came
+    // first.
     const template = templates.get(status?.canaryStatus?.canaryRevision ?? '')
     if (template !== undefined && story.latest !== undefined && template !== story.latest.template) stops.get(story)!.forgiveFailures()
   }
 
-  /** F15: one that names the uid of a DaemonSet of another namespace is none of its revisions. */
+  /** F15: a ControllerRevision that names the uid of a DaemonSet in another namespace is none of its revisions. */
   function applyRevision({ o, namespace }: RecordedWrite): void {
     const { hash, template, ownerUid } = o as unknown as RecordedRevision
     const isForged = [...stories.values()].some(({ latest, namespace: home }) => latest?.uid === ownerUid && home !== namespace)
@@ -167,12 +168,12 @@ export function createWorld(isOurs: (actor: string) => boolean, observations: Ob
 
 const remembered: ReadonlySet<string> = new Set(['DaemonSet', 'Rollout', 'BatchRelease'])
 
-/** The write of a Pod that a deletion of ours made. */
+/** Whether one of our deletions made this write of a Pod. */
 function isDeletion({ kind, verb, actor = '' }: RecordedWrite, isOurs: (actor: string) => boolean): boolean {
   return kind === 'Pod' && verb === 'delete' && isOurs(actor)
 }
 
-/** A pod without grace is marked and removed by one request, in two writes. */
+/** One request marks and removes a pod without grace period, in two writes. */
 function isRest({ type, t }: RecordedWrite, { ended, deletedByUs }: PodStory): boolean {
   return type === 'DELETED' && deletedByUs && ended?.t === t
 }

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
-/** Our status says where the step stands; `by` somebody writes into it. */
+/** Our status reports the step; with `by`, another actor writes it. */
 function status(script: Script, members: Fields, by = 'controller-1'): Script {
   return script.rollout({ status: members }, by, by === 'user' ? {} : { basedOn: script.rv })
 }
@@ -12,7 +12,7 @@ function at(script: Script, state: string, index = 1, observedGeneration?: numbe
   return status(script, { phase: 'Progressing', currentStepState: state, canaryStatus, ...observed })
 }
 
-/** Our status speaks of this generation. */
+/** Our status reports this generation. */
 function seen(script: Script, observedGeneration: number): Script {
   return status(script, { observedGeneration })
 }
@@ -44,12 +44,12 @@ describe('an action', () => {
         ['G7'],
       ],
       [
-        'is refused a second time where somebody else’s write has taken the answer away',
+        'is refused a second time after another actor removed the answer',
         (s) => answer(status(answer(act(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Refused', { at: '10:01' }),
         [],
       ],
       [
-        'is not accepted a second time, also where somebody else’s write has taken the answer away',
+        'is not accepted a second time, even after another actor removed the answer',
         (s) => answer(status(answer(act(s, 'approve'), 'Accepted'), { lastAction: undefined }, 'user'), 'Accepted', { at: '10:01' }),
         ['G7'],
       ],
@@ -76,7 +76,7 @@ describe('StepReady in the status', () => {
       ['approves a step that waits', (s) => at(status(s, approved, 'user'), 'BeforeStepUpgrade', 2), []],
       ['is not put back there', (s) => at(status(s, approved, 'user'), 'StepPaused'), ['G10']],
       [
-        'is put back there where the version is held',
+        'is put back there when the revision is blocked',
         (s) => status(at(status(s, { ...approved, heldRevisions: [{ revision: 'v2', digest: 'd' }] }, 'user'), 'StepPaused'), {}),
         [],
       ],

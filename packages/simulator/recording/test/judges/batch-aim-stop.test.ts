@@ -8,7 +8,7 @@ describe('the batch', () => {
       ['may be used up', (s) => s.del('a1').del('b1'), []],
       ['may not be exceeded', (s) => s.del('a1').replace('a1').del('b1').replace('b1').del('c1'), ['G3 c']],
       [
-        'counts what leaked as soon as the watch tells',
+        'counts leaked nodes as soon as the watch reports them',
         (s) => s.gone('d1').pod('d2', { hash: 'v2' }).seen().wait(1).del('a1').del('b1'),
         ['G3 b'],
       ],
@@ -21,7 +21,7 @@ describe('the batch', () => {
         [],
       ],
       ['shrinks with a node that leaves', (s) => s.removeNode('d').seen().wait(1).del('a1').del('b1'), ['G3 b']],
-      ['does not before the watch tells', (s) => s.removeNode('d').wait(9_000).del('a1').del('b1'), []],
+      ['does not before the watch reports it', (s) => s.removeNode('d').wait(9_000).del('a1').del('b1'), []],
       [
         'counts a node once that we delete from twice',
         (s) => s.del('a1').replace('a1', { hash: 'v1' }).record({}, "a1' b1").del("a1'").del('b1'),
@@ -40,19 +40,19 @@ describe('the batch', () => {
             .del('b1'),
         [],
       ],
-      ['begins anew with another revision', (s) => s.del('a1').replace('a1').record({ revision: 'v3', partition: 3 }).del('b1'), []],
+      ['starts again with another revision', (s) => s.del('a1').replace('a1').record({ revision: 'v3', partition: 3 }).del('b1'), []],
       [
-        'is what was announced, not what an executor writes into the record',
+        'is the published one, not the one an executor writes into the record',
         (s) => s.record({ partition: 0 }, undefined, 'executor-1').del('a1').del('b1').del('c1'),
         ['G3 c'],
       ],
       [
-        'grows when the controller announces more and writes it into the record',
+        'grows when the controller publishes more and writes it into the record',
         (s) => s.record({ partition: 0 }, undefined, 'controller-1').del('a1').del('b1').del('c1'),
         [],
       ],
       [
-        'does not grow while only the announcement says so',
+        'does not grow while only the annotation says so',
         (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '0' }).del('a1').del('b1').del('c1'),
         ['G3 c'],
       ],
@@ -94,7 +94,7 @@ describe('the aim', () => {
       ['G4 a'],
     ],
     [
-      'may be on one whose taint the watch has not told of',
+      'may be on one whose taint the watch has not reported',
       (s) =>
         s
           .node('a', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -107,7 +107,7 @@ describe('the aim', () => {
       (s) => s.daemonSet({ generation: 2, observed: 2 }).seen().wait(1).del('a1'),
       ['G4 a'],
     ],
-    ['does not before the watch has told of another', (s) => s.daemonSet({ generation: 2, observed: 2 }).wait(99).del('a1'), []],
+    ['does not before the watch has reported another one', (s) => s.daemonSet({ generation: 2, observed: 2 }).wait(99).del('a1'), []],
     [
       'does when the record follows',
       (s) => s.daemonSet({ generation: 2, observed: 2 }).record({ generation: 2 }).seen().wait(1).del('a1'),
@@ -130,7 +130,7 @@ describe('the aim', () => {
     ],
     ['needs a DaemonSet that is not paused', (s) => s.annotate({ 'tranche.dev/paused': 'true' }).seen().wait(1).del('a1'), ['G4 a']],
     [
-      'needs the announced revision',
+      'needs the published revision',
       (s) => s.annotate({ 'rollouts.kruise.io/daemonset-canary-revision': 'v3' }).seen().wait(1).del('a1'),
       ['G4 a'],
     ],
@@ -145,7 +145,7 @@ describe('a stop', () => {
     ['holds from its acknowledgement on', (s) => s.rollout(requested).rollout(paused, 'controller-1').del('a1'), ['G9 a']],
     ['does not hold before', (s) => s.rollout(requested).del('a1'), []],
     [
-      'is not acknowledged by what was said of an older generation',
+      'is not acknowledged by a status of an older generation',
       (s) =>
         s
           .rollout(paused, 'controller-1')
@@ -155,7 +155,7 @@ describe('a stop', () => {
       [],
     ],
     [
-      'is not taken back by other words of the status',
+      'is not revoked by a later status',
       (s) =>
         s
           .rollout(requested)
@@ -190,7 +190,7 @@ describe('a stop', () => {
       [],
     ],
     [
-      'ends with a BatchRelease that somebody writes',
+      'ends with a hand-written BatchRelease',
       (s) => s.rollout({}).rollout({}, 'user', { type: 'DELETED' }).release('by-hand').del('a1'),
       [],
     ],
@@ -208,7 +208,7 @@ describe('a stop of the BatchRelease', () => {
     ],
     ['does not hold before', (s) => s.order(held).del('a1'), []],
     [
-      'is not acknowledged by what was observed of an older generation',
+      'is not acknowledged by an older observed generation',
       (s) =>
         s
           .order({ metadata: { generation: 2 }, ...observed })
@@ -227,7 +227,7 @@ describe('a stop of the BatchRelease', () => {
       [],
     ],
     [
-      'begins anew with another hold',
+      'starts again with another hold',
       (s) =>
         s
           .order(held)
@@ -260,7 +260,7 @@ describe('a stop of the BatchRelease', () => {
   ])
 })
 
-describe('a Rollout that lets its release go where it stands', () => {
+describe('a Rollout that detaches and freezes its release', () => {
   const going = { metadata: { generation: 2, deletionTimestamp: '2026-01-01T00:00:00Z' } }
   const disabled = { metadata: { generation: 2 }, spec: { disabled: true } }
   const saying = (phase: string) => ({ status: { observedGeneration: 2, phase } })

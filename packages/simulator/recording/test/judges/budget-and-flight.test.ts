@@ -3,38 +3,38 @@ import { find, fleet, judgeEach } from '../script.ts'
 
 describe('the budget', () => {
   judgeEach('G1', [
-    ['lets as many Ready pods go as the limit', (s) => s.del('a1').del('b1'), []],
+    ['allows as many deletions of Ready pods as the limit', (s) => s.del('a1').del('b1'), []],
     ['finds one more than the limit', (s) => s.del('a1').del('b1').del('c1'), ['G1 c']],
     [
-      'counts a node that somebody else broke once the watch has told of it',
+      'counts a node that another actor broke once the watch has reported it',
       (s) => s.pod('c1', { ready: false }).seen().wait(1).del('a1').del('b1'),
       ['G1 b'],
     ],
-    ['does not count it while the watch has not', (s) => s.pod('c1', { ready: false }).wait(3_600_000).del('a1').del('b1'), []],
+    ['does not count it before the watch has reported it', (s) => s.pod('c1', { ready: false }).wait(3_600_000).del('a1').del('b1'), []],
     [
-      'does not count it when the watch tells in the very moment',
+      'does not count it when the watch reports it at the same moment',
       (s) => s.del('a1').pod('c1', { ready: false }).seen().wait(-1).del('b1'),
       [],
     ],
     [
-      'counts it when the watch has told a moment before',
+      'counts it when the watch reported it a moment before',
       (s) => s.del('a1').pod('c1', { ready: false }).seen().wait(0).del('b1'),
       ['G1 b'],
     ],
     [
-      'counts what another watch of the same actor has not told',
+      'ignores changes on a watch of the same actor that has not reported them',
       (s) => s.pod('c1', { ready: false }).seen('executor-1', ['nodes']).wait(9).del('a1').del('b1'),
       [],
     ],
-    ['looks at the watch of whoever deletes', (s) => s.pod('c1', { ready: false }).seen('executor-2').wait(9).del('a1').del('b1'), []],
+    ['reads the watch of the deleting process', (s) => s.pod('c1', { ready: false }).seen('executor-2').wait(9).del('a1').del('b1'), []],
     [
-      'counts our own deletions whatever a watch has told',
+      'counts our own deletions without any report by a watch',
       (s) => s.del('a1').del('b1', { actor: 'executor-2' }).del('c1', { actor: 'executor-3' }),
       ['G1 c'],
     ],
-    ['goes on when another pod of the node is Ready', (s) => s.del('a1').del('b1').replace('a1').seen().wait(1).del('c1'), []],
+    ['is free again when another pod of the node is Ready', (s) => s.del('a1').del('b1').replace('a1').seen().wait(1).del('c1'), []],
     [
-      'lets a pod go that is not Ready, whatever else is down',
+      'allows deleting a pod that is not Ready, whatever else is down',
       (s) =>
         s
           .pod('a1', { ready: false })
@@ -58,9 +58,9 @@ describe('the budget', () => {
           .del('b1', { sent: s.nowMs - 501 }),
       [],
     ],
-    ['counts a node whose pod somebody evicted', (s) => s.gone('c1').seen().wait(1).del('a1').del('b1'), ['G1 b']],
+    ['counts a node whose pod another actor evicted', (s) => s.gone('c1').seen().wait(1).del('a1').del('b1'), ['G1 b']],
     [
-      'does not count a node that nobody wants',
+      'does not count an unwanted node',
       (s) =>
         s
           .node('c', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -72,7 +72,7 @@ describe('the budget', () => {
       [],
     ],
     ['counts a node that joins without a pod', (s) => s.node('e').seen().wait(1).del('a1').del('b1'), ['G1 b']],
-    ['does not count it while the watch has not told', (s) => s.node('e').wait(99).del('a1').del('b1'), []],
+    ['does not count that node before the watch has reported it', (s) => s.node('e').wait(99).del('a1').del('b1'), []],
   ])
 
   it('holds nothing against a process that was frozen since', () => {
@@ -111,7 +111,7 @@ describe('nodes in flight', () => {
       [],
     ],
     [
-      'are forgotten when nobody wants the node',
+      'are forgotten when the node is unwanted',
       (s) =>
         s
           .del('a1')
@@ -122,18 +122,18 @@ describe('nodes in flight', () => {
     ],
     ['are forgotten when the node goes and comes again', (s) => s.del('a1').del('b1').removeNode('a').node('a').del('c1'), []],
     [
-      'are no more when we delete where somebody else took the permitted pod',
+      'do not grow when we delete where another actor took the permitted pod',
       (s) => s.del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
       [],
     ],
     [
-      'are no more when the permit of that pod was written after it was gone, by somebody who had not been told',
+      'do not grow when the permit was written after that pod was gone, by a process without a report of it',
       (s) =>
         s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').record({}, 'c1').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
       [],
     ],
     [
-      'are more when whoever wrote that permit had been told that the pod was gone',
+      'grow when the writer of that permit had a report that the pod was gone',
       (s) =>
         s
           .record({}, 'a1 b1')
@@ -149,17 +149,17 @@ describe('nodes in flight', () => {
       ['G2 c'],
     ],
     [
-      'are more when that node had an available pod before the permit was written',
+      'grow when that node had an available pod before the permit was written',
       (s) => s.del('a1').del('b1').gone('c1').pod('c2').pod('c2', { ready: false }).record({}, 'c1 c2').del('c2'),
       ['G2 c'],
     ],
     [
-      'are more when we delete where somebody else took another pod',
+      'grow when we delete where another actor took another pod',
       (s) => s.record({}, 'a1 b1').del('a1').del('b1').gone('c1').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
       ['G2 c'],
     ],
     [
-      'are more when that node had an available pod since',
+      'grow when that node had an available pod since',
       (s) => s.del('a1').del('b1').gone('c1').pod('c2').pod('c2', { ready: false }).record({}, 'c2').del('c2'),
       ['G2 c'],
     ],
@@ -186,7 +186,7 @@ describe('nodes in flight', () => {
       [],
     ],
     [
-      'may not once its writer was told',
+      'may not once its writer had the report',
       (s) =>
         s
           .daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } } })
@@ -213,7 +213,7 @@ describe('nodes in flight', () => {
           ['G2 a'],
         ],
         [
-          'do not before the watch has told',
+          'do not before the watch has reported it',
           (s) => s.removeNode('b').removeNode('c').removeNode('d').wait(1).record({ limit: 2, epoch: 2 }).del('a1'),
           [],
         ],
@@ -229,7 +229,7 @@ describe('nodes in flight', () => {
         ['stay so for that long', (s) => s.del('a1').del('b1').replace('a1').wait(4_997).del('c1'), ['G2 c']],
         ['land after it', (s) => s.del('a1').del('b1').replace('a1').wait(4_999).del('c1'), []],
         [
-          'begin anew when the pod was not Ready for a moment',
+          'start again when the pod was not Ready for a moment',
           (s) =>
             s.del('a1').del('b1').replace('a1').pod("a1'", { ready: false }).wait(3_000).pod("a1'", { ready: true }).wait(3_000).del('c1'),
           ['G2 c'],

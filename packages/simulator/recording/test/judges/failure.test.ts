@@ -20,8 +20,8 @@ describe('a version that fails', () => {
     'G9',
     [
       ['ends all deletion for it, though no status says so', (s) => s.del('b1'), ['G9 b']],
-      ['ends it for whoever has been told', (s) => s.wait(2_000).del('b1', { actor: 'executor-2' }), ['G9 b']],
-      ['may go on with its own node', (s) => s.record({}, "a1'").del("a1'"), []],
+      ['ends it for every process whose watch has reported it', (s) => s.wait(2_000).del('b1', { actor: 'executor-2' }), ['G9 b']],
+      ['may replace the pod on its own node again', (s) => s.record({}, "a1'").del("a1'"), []],
       [
         'is forgiven where a retry has accepted the node',
         (s) =>
@@ -72,9 +72,9 @@ describe('a version that fails', () => {
     begin: () => crashed({ failure: { ignoreReasons: ['CrashLoopBackOff'] } }),
   })
   judgeEach('G9', [
-    ['is not known before a watch has told', (s) => s.del('a1').replace('a1', crashing).wait(500).del('b1'), []],
+    ['is not known before a watch has reported it', (s) => s.del('a1').replace('a1', crashing).wait(500).del('b1'), []],
     [
-      'is not blamed for a node that was not well before',
+      'is not blamed for a node that was unhealthy before',
       (s) => s.pod('a1', { ready: false }).record({}, 'a1 b1').del('a1').replace('a1', crashing).seen().wait(1).del('b1'),
       [],
     ],
@@ -113,7 +113,7 @@ describe('a failure that the Rollout has told of', () => {
       ['stops it still when the status no longer says so by itself', (s) => s.rollout(quiet, 'controller-1').del('a1'), ['G9 a']],
       ['is lifted by a retry', (s) => s.rollout(action('again')).rollout(quiet, 'controller-1').del('a1'), []],
       [
-        'is lifted, though a status that was written before tells of it',
+        'is lifted, though a status written before still reports it',
         (s) => s.rollout(action('again')).rollout(reported, 'controller-1').rollout(quiet, 'controller-1').del('a1'),
         [],
       ],
@@ -130,11 +130,7 @@ describe('a failure that the Rollout has told of', () => {
         ['G9 a'],
       ],
       ['is lifted by another template', (s) => s.daemonSet({ template: 'template-3' }).del('a1'), []],
-      [
-        'is lifted by another template that had come before it was told',
-        (s) => overtaken(s.daemonSet({ template: 'template-3' })).del('a1'),
-        [],
-      ],
+      ['is lifted by another template that preceded the report', (s) => overtaken(s.daemonSet({ template: 'template-3' })).del('a1'), []],
       ['is not lifted where the template is the one that failed', (s) => overtaken(s).del('a1'), ['G9 a']],
       ['is not lifted by what we write of the DaemonSet', (s) => s.annotate({ 'tranche.dev/rollout': 'agent' }).del('a1'), ['G9 a']],
       [

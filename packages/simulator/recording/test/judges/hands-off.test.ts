@@ -9,7 +9,7 @@ const abort = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w1","ty
 const abortAgain = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w3","type":"abort"}' } } }
 const retry = { metadata: { annotations: { 'tranche.dev/action': '{"id":"w2","type":"retry"}' } } }
 const setBack = (s: Script): Script => s.daemonSet(rolling).daemonSet(onDelete, ours)
-/** What changes with what else, in one write. */
+/** Changes made together, in one write. */
 const changed = (s: Script, annotations: Readonly<Record<string, unknown>>, fields: object): Script => {
   const before = { 'rollouts.kruise.io/daemonset-canary-revision': 'v2', [original]: 'RollingUpdate' }
   const merged = Object.fromEntries(Object.entries({ ...before, ...annotations }).filter(([, value]) => value !== undefined))
@@ -26,7 +26,11 @@ describe('our hands', () => {
     ['are off minReadySeconds', (s) => s.daemonSet({ minReadySeconds: 5 }, ours), ['G11']],
     ['are off maxUnavailable', (s) => s.daemonSet({ strategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 3 } } }, ours), ['G11']],
     ['are off what else there is', (s) => s.daemonSet({ rest: 'another' }, ours), ['G11']],
-    ['are nobody else’s', (s) => s.daemonSet({ rest: 'another', minReadySeconds: 5, labels: { app: 'x' }, template: 'template-9' }), []],
+    [
+      'do not concern the writes of others',
+      (s) => s.daemonSet({ rest: 'another', minReadySeconds: 5, labels: { app: 'x' }, template: 'template-9' }),
+      [],
+    ],
   ])
 })
 
@@ -40,7 +44,7 @@ describe('the template', () => {
   judgeEach(
     'G11',
     [
-      ['goes back when somebody aborts', (s) => s.rollout(abort).daemonSet(putBack, ours), []],
+      ['goes back on an abort', (s) => s.rollout(abort).daemonSet(putBack, ours), []],
       [
         'goes back when the Rollout is to end with a rollback',
         (s) =>
@@ -66,7 +70,7 @@ describe('the template', () => {
       ['goes back again after a retry', (s) => again(s.rollout(abort).daemonSet(putBack, ours).rollout(retry).rollout(abortAgain), 20), []],
       ['goes back again where the policy says Revert', (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 20_000), []],
       [
-        'does so as soon as clocks that count whole seconds say',
+        'does so as soon as clocks with whole seconds allow',
         (s) => again(s.order(revert).rollout(abort).daemonSet(putBack, ours), 8_500),
         [],
       ],
@@ -119,17 +123,17 @@ describe('the strategy that the user had', () => {
 
 describe('a fight over the strategy', () => {
   judgeEach('G11', [
-    ['goes on after one round', (s) => setBack(s).del('a1'), []],
+    ['continues after one round', (s) => setBack(s).del('a1'), []],
     ['ends after the second', (s) => setBack(setBack(s)).del('a1'), ['G11 a']],
     ['has not begun its second round before we have answered it', (s) => setBack(s).daemonSet(rolling).del('a1'), []],
-    ['is over when somebody says OnDelete again', (s) => setBack(s).daemonSet(rolling).daemonSet(onDelete).del('a1'), []],
+    ['is over when a user sets OnDelete again', (s) => setBack(s).daemonSet(rolling).daemonSet(onDelete).del('a1'), []],
     [
-      'begins anew with another template, also where its release is not announced yet',
+      'starts again with another template, even before its release is published',
       (s) => setBack(setBack(s)).daemonSet({ template: 'template-3' }).del('a1'),
       [],
     ],
     [
-      'is over when somebody retries',
+      'is over after a retry',
       (s) =>
         setBack(setBack(s.rollout({})))
           .rollout(retry)

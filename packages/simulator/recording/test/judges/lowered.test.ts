@@ -14,7 +14,7 @@ describe('a maxUnavailable that was lowered', () => {
     [
       ['is in force two minutes later, whatever the record says', (s) => lowered(s, 121_000).del('a1').del('b1'), ['G2 b']],
       ['may be unknown before', (s) => lowered(s, 60_000).del('a1').del('b1'), []],
-      ['lets one node after the other go', (s) => lowered(s, 121_000).del('a1').replace('a1').del('b1'), []],
+      ['allows one node after the other', (s) => lowered(s, 121_000).del('a1').replace('a1').del('b1'), []],
       [
         'lets a node in flight be deleted from again',
         (s) => lowered(s, 121_000).del('a1').replace('a1', { ready: false, hash: 'v1' }).del("a1'"),

@@ -81,8 +81,12 @@ describe('the order', () => {
           ),
         ['G5 d'],
       ],
-      ['holds nothing against what the watch has not told', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
-      ['knows nothing that the watch has not told either', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'd1'), ['G5 d']],
+      ['does not judge by changes that the watch has not reported', (s) => choose(s.pod('d1', { ready: false }).wait(99), 'a1'), []],
+      [
+        'rejects a choice by changes that the watch has not reported',
+        (s) => choose(s.pod('d1', { ready: false }).wait(99), 'd1'),
+        ['G5 d'],
+      ],
       ['looks past nodes that are NotReady', (s) => choose(s.node('a', { ready: 'False' }).seen().wait(1), 'b1'), []],
       ['finds a node taken whose kubelet does not answer', (s) => choose(s.node('a', { ready: 'Unknown' }).seen().wait(1), 'a1'), ['G5 a']],
       [
@@ -111,7 +115,11 @@ describe('the order', () => {
         (s) => choose(s.node('a', { ready: 'Unknown' }).wait(99), 'a1'),
         [],
       ],
-      ['looks past nodes of which the watch has not told all', (s) => choose(s.node('a', { labels: { zone: 'x' } }).wait(1), 'b1'), []],
+      [
+        'ignores nodes with changes that the watch has not reported',
+        (s) => choose(s.node('a', { labels: { zone: 'x' } }).wait(1), 'b1'),
+        [],
+      ],
       [
         'looks past nodes that are not wanted',
         (s) =>
@@ -133,7 +141,7 @@ describe('the order', () => {
         (s) => s.record({ state: 'stopped' }).record({ state: 'open' }, 'b1', 'executor-1'),
         [],
       ],
-      ['does not judge whose view nobody recorded', (s) => s.record({}, 'b1', 'executor-2'), []],
+      ['does not judge a writer whose view was not recorded', (s) => s.record({}, 'b1', 'executor-2'), []],
     ],
     { begin: unpermitted },
   )

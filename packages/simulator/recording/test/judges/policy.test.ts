@@ -3,7 +3,7 @@ import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
 const zones: Readonly<Record<string, string>> = { a: 'east', b: 'east', c: 'west', d: 'west' }
 
-/** The fleet over two zones, with these terms of a policy, which everybody has seen. */
+/** The fleet over two zones, with these terms of a policy, which every process has seen. */
 function under(terms: Fields): Script {
   const script = fleet()
   for (const [name, zone] of Object.entries(zones)) script.node(name, { labels: { zone } })
@@ -20,7 +20,7 @@ describe('a limit of the policy', () => {
   judgeEach(
     'G2',
     [
-      ['stands in the place of the smaller one of the DaemonSet', (s) => s.record({ limit: 3 }).seen().del('a1').del('b1').del('c1'), []],
+      ['replaces the smaller one of the DaemonSet', (s) => s.record({ limit: 3 }).seen().del('a1').del('b1').del('c1'), []],
       ['lets no more nodes go', (s) => s.record({ limit: 4 }).seen().del('a1'), ['G2 a']],
     ],
     { begin: limit(3) },
@@ -28,9 +28,9 @@ describe('a limit of the policy', () => {
   judgeEach(
     'G2',
     [
-      ['stands in the place of the larger one', (s) => s.record({ epoch: 2 }).seen().del('a1'), ['G2 a']],
+      ['replaces the larger one', (s) => s.record({ epoch: 2 }).seen().del('a1'), ['G2 a']],
       [
-        'may have been unknown to whoever set the limit a moment after',
+        'may have been unknown to the writer of a limit a moment later',
         (s) =>
           s
             .order({ spec: { tranche: { maxUnavailable: 3 } } })
@@ -69,7 +69,7 @@ describe('the node rules of a policy', () => {
     'G3',
     [
       ['keep excluded nodes as they are', (s) => s.del('c1').del('a1'), ['G3 a']],
-      ['hold from when whoever decides has seen them', (s) => s.order({ spec: { tranche: { nodes: { exclude: [] } } } }).del('a1'), []],
+      ['apply once the deciding process has seen them', (s) => s.order({ spec: { tranche: { nodes: { exclude: [] } } } }).del('a1'), []],
     ],
     { begin: () => under({ nodes: { exclude: [east] } }) },
   )
@@ -84,7 +84,7 @@ describe('the node rules of a policy', () => {
   judgeEach(
     'G1',
     [
-      ['let so many nodes of a kind go at a time', (s) => s.del('a1').del('b1'), ['G1 b']],
+      ['limit the nodes in flight per topology value', (s) => s.del('a1').del('b1'), ['G1 b']],
       ['count each kind for itself', (s) => s.del('a1').del('c1'), []],
       ['let the next go when one is available again', (s) => s.del('a1').replace('a1').del('b1'), []],
     ],
@@ -95,7 +95,7 @@ describe('the node rules of a policy', () => {
     'G5',
     [
       ['put nodes in order before age', (s) => order(s, 'c1 d1'), []],
-      ['find who takes the others first', (s) => order(s, 'a1 b1'), ['G5 a']],
+      ['find a choice of the others first', (s) => order(s, 'a1 b1'), ['G5 a']],
       ['let those come first that are broken', (s) => order(s.pod('a1', { ready: false }).seen(), 'a1 c1'), []],
     ],
     {
@@ -107,7 +107,7 @@ describe('the node rules of a policy', () => {
     'G5',
     [
       ['let the newest come first', (s) => order(s, 'd1 a1'), []],
-      ['find who takes the oldest first', (s) => order(s, 'a1 b1'), ['G5 a']],
+      ['find a choice of the oldest first', (s) => order(s, 'a1 b1'), ['G5 a']],
     ],
     {
       begin: () =>

@@ -14,7 +14,7 @@ const action = (id: string, type = 'approve'): Fields => ({
   metadata: { annotations: { 'tranche.dev/action': JSON.stringify({ id, type }) } },
 })
 
-/** The fleet with a Rollout of two steps, which stands in the first. */
+/** The fleet with a Rollout of two steps, in the first one. */
 function released(): Script {
   const spec = { strategy: { canary: { steps } } }
   return fleet()
@@ -29,12 +29,12 @@ function done(script: Script): Script {
   return script
 }
 
-describe('the end of a calm recording', () => {
+describe('the end of a quiescent recording', () => {
   judgeEach(
     'G6',
     [
       ['is a release that has ended', (s) => done(s).rollout(healthy, 'controller-1').wait(2_000), []],
-      ['is none that goes on', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000), ['G6']],
+      ['is no release in progress', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000), ['G6']],
       ['is none that calls itself ended while nodes are left', (s) => s.rollout(healthy, 'controller-1').wait(2_000), ['G6']],
       [
         'is none where a node has no available pod',
@@ -67,14 +67,14 @@ describe('the end of a calm recording', () => {
             .wait(2_000),
         ['G6'],
       ],
-      ['is nobody’s business without a Rollout', (s) => s.rollout({}, 'user', { type: 'DELETED' }).wait(2_000), []],
+      ['does not matter without a Rollout', (s) => s.rollout({}, 'user', { type: 'DELETED' }).wait(2_000), []],
       [
-        'is nobody’s business without the DaemonSet',
+        'does not matter without the DaemonSet',
         (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1').daemonSet({}, 'user', { type: 'DELETED' }).wait(2_000),
         [],
       ],
       [
-        'has done without nodes that nobody wants',
+        'ignores unwanted nodes',
         (s) =>
           done(s)
             .node('e', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })
@@ -82,7 +82,7 @@ describe('the end of a calm recording', () => {
             .wait(2_000),
         [],
       ],
-      ['has not done without those that joined', (s) => done(s).node('e').rollout(healthy, 'controller-1').wait(2_000), ['G6']],
+      ['includes nodes that joined', (s) => done(s).node('e').rollout(healthy, 'controller-1').wait(2_000), ['G6']],
     ],
     { begin: released, ...quiescent },
   )
@@ -105,7 +105,7 @@ describe('a request', () => {
             .wait(2_000),
         [],
       ],
-      ['is lost where nobody answers it', (s) => s.rollout(action('w1')).rollout(answered('w0'), 'controller-1').wait(2_000), ['G7']],
+      ['is lost without an answer', (s) => s.rollout(action('w1')).rollout(answered('w0'), 'controller-1').wait(2_000), ['G7']],
       [
         'is superseded by another',
         (s) => s.rollout(action('w1')).rollout(action('w2')).rollout(answered('w2'), 'controller-1').wait(2_000),
@@ -117,7 +117,7 @@ describe('a request', () => {
         [],
       ],
       [
-        'is an approval after which the step goes on',
+        'is an approval after which the step advances',
         (s) => s.rollout(at(1, 'StepReady')).rollout(at(2, 'StepUpgrade'), 'controller-1').wait(2_000),
         [],
       ],
@@ -127,7 +127,7 @@ describe('a request', () => {
         [],
       ],
       [
-        'is lost where the step stands still',
+        'is lost when the step does not change',
         (s) =>
           s
             .rollout(at(1, 'StepReady'))
@@ -164,7 +164,7 @@ describe('a request', () => {
         ['G7'],
       ],
       ['is over with its Rollout', (s) => s.rollout(action('w1')).rollout({}, 'user', { type: 'DELETED' }).wait(2_000), []],
-      ['is not asked for that was written when it was calm already', (s) => s.wait(2_000).rollout(action('w1')), []],
+      ['is not judged when it was written after the start of quiescence', (s) => s.wait(2_000).rollout(action('w1')), []],
     ],
     { begin: released, ...quiescent },
   )
@@ -198,7 +198,7 @@ describe('a status write', () => {
         ['G10'],
       ],
       [
-        'may be anybody else’s',
+        'does not concern other actors',
         (s) =>
           s
             .rollout(at(1, 'StepReady'))
@@ -211,14 +211,14 @@ describe('a status write', () => {
   )
 })
 
-describe('a held revision', () => {
+describe('a blocked revision', () => {
   const held = { status: { heldRevisions: [{ revision: 'v2', digest: 'd2' }] } }
   const release = (s: Script, hash: string): Script => s.record({ revision: hash })
   judgeEach(
     'G12',
     [
       [
-        'is one whose template we have put another in the place of, whatever the status says',
+        'is one whose template we replaced, whatever the status says',
         (s) =>
           s
             .rollout({})
@@ -242,7 +242,7 @@ describe('a held revision', () => {
         ['G12 a'],
       ],
       [
-        'is free where somebody has retried since its template was taken away',
+        'is free after a retry that followed the rollback',
         (s) =>
           s
             .rollout({})
@@ -254,11 +254,11 @@ describe('a held revision', () => {
             .del('a1'),
         [],
       ],
-      ['has nothing deleted for it', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],
+      ['gets no deletions', (s) => s.rollout(held, 'controller-1').pod('a1').record({}, 'a1').del('a1'), ['G12 a']],
       ['may see a permit used that was given before', (s) => s.rollout(held, 'controller-1').del('a1'), []],
-      ['is not held before the status says so', (s) => s.del('a1').rollout(held, 'controller-1'), []],
+      ['is not blocked before the status says so', (s) => s.del('a1').rollout(held, 'controller-1'), []],
       [
-        'is held under another hash too',
+        'is blocked under another hash too',
         (s) => release(s.rollout(held, 'controller-1').revision('v3', 'template-2'), 'v3').pod('a1').record({}, 'a1').del('a1'),
         ['G12 a'],
       ],

@@ -4,7 +4,7 @@ import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 const wait = { replicas: 1, pause: {} }
 const half = { replicas: '50%', pause: {} }
 
-/** A Rollout with these steps, and a template that nobody has had before; the record lets every node be taken. */
+/** A Rollout with these steps, and a new template; the record allows every node. */
 function released(steps: readonly Fields[], { generation = 1 }: { readonly generation?: number } = {}): Script {
   return fleet()
     .rollout({ spec: { strategy: { canary: { steps } } } })
@@ -26,12 +26,12 @@ function deletes(script: Script, ...uids: readonly string[]): Script {
 
 const ready = { status: { canaryStatus: { currentStepState: 'StepReady' } } }
 
-/** Our status says that the step is in this state, and then somebody writes. */
+/** Our status says that the step is in this state, and then another actor writes. */
 function at(script: Script, currentStepIndex: number, currentStepState: string): Script {
   return script.rollout({ status: { canaryStatus: { currentStepIndex, currentStepState } } }, 'controller-1')
 }
 
-/** Somebody deletes the Rollout, and its finalizer holds it. */
+/** A user deletes the Rollout, and its finalizer keeps it. */
 function goes(script: Script, onDelete?: string): Script {
   const annotations = onDelete === undefined ? {} : { 'tranche.dev/on-delete': onDelete }
   return script.rollout({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', annotations } })
@@ -62,7 +62,7 @@ function completed(script: Script): Script {
   return script.rollout({ status: { phase: 'Healthy' } }, 'controller-1')
 }
 
-describe('what people and pauses have opened', () => {
+describe('the share that users and pauses have opened', () => {
   judgeEach(
     'G3',
     [
@@ -131,11 +131,7 @@ describe('what people and pauses have opened', () => {
         (s) => deletes(s.rollout(approve('w1')).rollout(approve('w1')), 'a1', 'b1', 'c1'),
         ['G3 c'],
       ],
-      [
-        'is the step that somebody jumps to',
-        (s) => deletes(s.rollout(approve('w1', { type: 'jump', step: 2 })), 'a1', 'b1', 'c1'),
-        ['G3 c'],
-      ],
+      ['is the step of a jump', (s) => deletes(s.rollout(approve('w1', { type: 'jump', step: 2 })), 'a1', 'b1', 'c1'), ['G3 c']],
       ['is everything with promote', (s) => deletes(s.rollout(approve('w1', { type: 'promote' })), 'a1', 'b1', 'c1', 'd1'), []],
       [
         'is everything after the last step',
@@ -267,7 +263,7 @@ function failing(script: Script): Script {
   return script
 }
 
-/** A BatchRelease that somebody wrote, of a DaemonSet without a Rollout. */
+/** A hand-written BatchRelease, of a DaemonSet without a Rollout. */
 function byHand(): Script {
   const releasePlan = { batches: [{ canaryReplicas: 1 }, { canaryReplicas: '50%' }, { canaryReplicas: '100%' }], batchPartition: 0 }
   return fleet().order({ spec: { releasePlan } }, { actor: 'user' }).record({ partition: 0, limit: 4 }).seen().wait(1)

@@ -1,7 +1,7 @@
 import type { Actor, ApiObject, ResourceId } from '../client.ts'
 import type { ApiStatusError } from '../status-error.ts'
 
-/** A write about to happen, as admission sees it. Objects are frozen. */
+/** Write about to happen, as admission sees it. Objects are frozen. */
 export interface AdmissionReview {
   readonly actor: Actor
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE'
@@ -17,15 +17,18 @@ export interface AdmissionReview {
   readonly object: ApiObject | undefined
 }
 
-/** What admission says. */
+/** Response of admission. */
 export type AdmissionAnswer =
-  /** `object`: what to store instead; name, namespace, uid and resource version must stay. */
+  /** `object`: stored instead of the written one; name, namespace, uid and resource version must stay. */
   | { readonly allowed: true; readonly object?: ApiObject; readonly warnings?: readonly string[] }
   | { readonly allowed: false; readonly error: ApiStatusError }
 
-/** Looks at writes before validation, and may change or refuse them. May be asked again for the same write when the object changed meanwhile. */
+/**
+ * Reviews writes before validation; may change or refuse them. May be called again for the same write after a concurrent change of the
+ * object.
+ */
 export interface Admission {
-  /** @returns whether `admit` is to be asked */
+  /** @returns whether to call `admit` */
   handles(review: Pick<AdmissionReview, 'operation' | 'resource' | 'subresource'>): boolean
   admit(review: AdmissionReview): AdmissionAnswer | Promise<AdmissionAnswer>
 }

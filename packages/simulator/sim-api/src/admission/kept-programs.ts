@@ -1,11 +1,11 @@
-/** The most characters of all expressions that are kept compiled; a compiled one takes some hundred bytes for each. */
+/** Maximum total length of the expressions that are kept compiled, in characters; a compiled one takes some hundred bytes per character. */
 const MOST_CHARACTERS = 100_000
 
 /**
- * Compiled expressions by their text. They are bounded by their length together, not by their number: an expression of a megabyte counts for
- * what it takes.
+ * Cache of compiled expressions, by text. Bounded by total length instead of number, because an expression of a megabyte costs as much
+ * memory as many short ones.
  *
- * @returns what takes the program of an expression from those that are kept, or compiles it
+ * @returns function that returns the cached program of an expression, or compiles it
  */
 export function createKeptPrograms<P>(compile: (expression: string) => P): (expression: string) => P {
   const programs = new Map<string, P>()

@@ -5,7 +5,7 @@ import type { MatchCondition } from './webhook-configuration.ts'
 
 const environment = () => createCelEnvironment({ object: { kind: 'dyn' }, oldObject: { kind: 'dyn' }, request: { kind: 'dyn' } })
 
-/** @returns why the expression of a condition cannot be used; undefined when it can */
+/** @returns why the expression of a condition is invalid; undefined when it is valid */
 export function conditionFault(expression: string): string | undefined {
   const compiled = environment().compile(expression)
   if (!compiled.ok) return compiled.error
@@ -14,7 +14,7 @@ export function conditionFault(expression: string): string | undefined {
 
 /**
  * @param request of an AdmissionReview
- * @returns whether all conditions hold; one that does not decides, whatever is wrong with others
+ * @returns whether all conditions hold; one false condition decides, even if others fail to evaluate
  * @throws {Error} when none is false and one cannot be evaluated
  */
 export function createConditions(): (conditions: readonly MatchCondition[], request: object) => boolean {

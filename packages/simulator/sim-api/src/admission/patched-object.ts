@@ -16,10 +16,10 @@ const givenByServer = [
 ] as const
 
 /**
- * Applies what admission wants to change. What names an object, and what the server has given it, stays.
+ * Applies the changes of admission. The identity of the object, and the fields that the server set, stay.
  *
- * @param by who wants to, for the error: `admission webhook "a.b.c"`
- * @throws {ApiStatusError} where there is no object, or the patch does not apply
+ * @param by name of the admission step in errors: `admission webhook "a.b.c"`
+ * @throws {ApiStatusError} when there is no object, or the patch does not apply
  */
 export function patchedObject({ definition, object }: WebhookWrite, patch: readonly unknown[], by: string): ApiObject | undefined {
   if (patch.length === 0) return object

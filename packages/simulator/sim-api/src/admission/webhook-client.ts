@@ -5,26 +5,26 @@ import type { WebhookTarget } from './webhook-configuration.ts'
 
 /** How webhooks are reached. */
 export interface WebhookOptions {
-  /** @returns where a service listens; undefined: nowhere. @default nowhere */
+  /** @returns address of a service; undefined: unreachable. @default every service is unreachable */
   readonly resolveService?: (service: NonNullable<WebhookTarget['service']>) => { readonly host: string; readonly port: number } | undefined
-  /** @returns who answers for a URL in this process, without a socket; undefined: it is called over HTTPS */
+  /** @returns handler of a URL in this process, without a socket; undefined: called over HTTPS */
   readonly exchangeFor?: (url: string) => Exchange | undefined
-  /** Called before a webhook is asked; what it returns is called once it has answered. A virtual clock is held meanwhile. */
+  /** Called before a webhook call; its result is called after the response. A virtual clock is stopped in between. */
   readonly hold?: () => () => void
-  /** Measures how long a webhook takes. @default the system's clock: webhooks answer in real time */
+  /** Measures the duration of webhook calls. @default the system's clock: webhooks respond in real time */
   readonly clock?: Clock
 }
 
-/** Sends one AdmissionReview. @returns the answer as it came. Rejects with what went wrong, in the words of the real API server */
+/** Sends one AdmissionReview. @returns the raw response. Rejects with an error in the words of the real API server */
 export type CallWebhook = (target: WebhookTarget, timeoutSeconds: number, body: string) => Promise<WebhookAnswer>
 
-/** An HTTP answer. */
+/** HTTP response. */
 export interface WebhookAnswer {
   readonly status: number
   readonly body: string
 }
 
-/** @returns what asks webhooks over HTTPS, or in process where an exchange stands for the URL */
+/** @returns client that calls webhooks over HTTPS, or in process when a handler exists for the URL */
 export function createWebhookClient(options: WebhookOptions = {}): CallWebhook {
   const { hold = () => () => undefined } = options
   return async (target, timeoutSeconds, body) => {
@@ -94,7 +94,7 @@ function sendOverHttps(options: WebhookOptions, target: WebhookTarget, { url, bo
   return promise
 }
 
-/** Thrown into a call that takes longer than it may. */
+/** Thrown into a call that exceeds its timeout. */
 class DeadlineError extends Error {}
 
 async function withDeadline<T>(clock: Clock, ms: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -112,7 +112,7 @@ async function withDeadline<T>(clock: Clock, ms: number, act: (signal: AbortSign
   }
 }
 
-/** What went wrong, in the words of the real API server's HTTP client. */
+/** Error text in the words of the real API server's HTTP client. */
 function faultText(error: unknown, url: URL): string {
   const { code, message } = error as NodeJS.ErrnoException
   const { address, port } = error as { readonly address?: string; readonly port?: number }

@@ -1,10 +1,10 @@
 import type { ApiObject } from '../client.ts'
 import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 
-/** One webhook of a configuration, read once. @see admissionregistration/v1 MutatingWebhook */
+/** Parsed webhook of a configuration. @see admissionregistration/v1 MutatingWebhook */
 export interface Webhook {
   readonly name: string
-  /** Configuration and place in it: the same webhook in the next round. */
+  /** Configuration and index in it: identifies the webhook across rounds. */
   readonly id: string
   readonly client: WebhookTarget
   readonly rules: readonly WebhookRule[]
@@ -20,16 +20,16 @@ export interface Webhook {
   readonly admissionReviewVersions: readonly string[]
 }
 
-/** Where a webhook listens. */
+/** Address of a webhook. */
 export interface WebhookTarget {
-  /** `https://host:port/path`; of a service `https://name.namespace.svc:port/path`. */
+  /** `https://host:port/path`; for a service `https://name.namespace.svc:port/path`. */
   readonly url: string
   readonly service: { readonly namespace: string; readonly name: string; readonly port: number } | undefined
-  /** PEM of the authorities to trust; undefined: those of this machine. */
+  /** CA certificates to trust, in PEM; undefined: those of this machine. */
   readonly caBundle: string | undefined
 }
 
-/** Which requests a webhook wants to see; a star stands for all. */
+/** Requests that a webhook matches; `*` matches all. */
 export interface WebhookRule {
   readonly operations: readonly string[]
   readonly apiGroups: readonly string[]
@@ -38,13 +38,13 @@ export interface WebhookRule {
   readonly scope: string
 }
 
-/** A condition in CEL that a request must meet for the webhook to be asked. */
+/** CEL condition that a request must meet for the webhook to be called. */
 export interface MatchCondition {
   readonly name: string
   readonly expression: string
 }
 
-/** @returns the webhooks of a configuration, in their order */
+/** @returns webhooks of a configuration, in order */
 export function readWebhooks(configuration: ApiObject): readonly Webhook[] {
   return listOrEmpty(configuration['webhooks']).map((entry, index) => readWebhook(configuration.metadata.name, objectOrEmpty(entry), index))
 }
@@ -79,7 +79,7 @@ function readTarget({ url, service, caBundle }: JsonObject): WebhookTarget {
   return { url: `https://${at.name}.${at.namespace}.svc:${at.port}${String(path)}`, service: at, caBundle: ca }
 }
 
-/** @returns a rule of a webhook or policy */
+/** @returns parsed rule of a webhook or policy */
 export function readRule(rule: JsonObject): WebhookRule {
   return {
     operations: words(rule['operations']),
@@ -90,7 +90,7 @@ export function readRule(rule: JsonObject): WebhookRule {
   }
 }
 
-/** @returns a LabelSelector; undefined where it selects everything */
+/** @returns parsed LabelSelector; undefined when it selects everything */
 export function selectorOf(selector: unknown): JsonObject | undefined {
   const given = objectOrEmpty(selector)
   return Object.keys(given).length === 0 ? undefined : given

@@ -3,24 +3,24 @@ import type { ApiObject } from '../client.ts'
 import type { Webhook, WebhookRule } from './webhook-configuration.ts'
 import type { WebhookWrite } from './webhook-write.ts'
 
-/** What a request is, as rules see it. */
+/** Request as seen by rules. */
 export interface RequestPlace {
   readonly operation: string
   readonly group: string
-  /** The versions as which it may be seen, the one asked for first. */
+  /** Versions in which it may be seen, the requested one first. */
   readonly versions: readonly string[]
   readonly resource: string
   readonly subresource: string | undefined
   readonly namespaced: boolean
 }
 
-/** @returns the version as which the webhook wants to see the request; undefined when it does not want to */
+/** @returns version in which the webhook matches the request; undefined when it does not match */
 export function matchedVersion(webhook: Pick<Webhook, 'rules' | 'matchPolicy'>, place: RequestPlace): string | undefined {
   const versions = webhook.matchPolicy === 'Exact' ? place.versions.slice(0, 1) : place.versions
   return versions.find((version) => webhook.rules.some((rule) => ruleMatches(rule, place, version)))
 }
 
-/** @returns whether the labels of the object, old or new, and of its namespace are those that the webhook selects */
+/** @returns whether the webhook selects the labels of the object, old or new, and of its namespace */
 export function selectsWrite(
   { objectSelector, namespaceSelector }: Pick<Webhook, 'objectSelector' | 'namespaceSelector'>,
   write: WebhookWrite,
@@ -43,7 +43,7 @@ function ruleMatches(rule: WebhookRule, place: RequestPlace, version: string): b
   )
 }
 
-/** `*` is all resources without their subresources. */
+/** `*` matches all resources without their subresources. */
 function resourceMatches(pattern: string, { resource, subresource = '' }: RequestPlace): boolean {
   const [wanted = '', wantedSub = ''] = pattern.split('/')
   return (wanted === '*' || wanted === resource) && (wantedSub === '*' || wantedSub === subresource)

@@ -2,20 +2,20 @@ import { ApiStatusError, type ApiStatus } from '../status-error.ts'
 import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import type { WebhookAnswer } from './webhook-client.ts'
 
-/** What a webhook said, once it is known to have said something. */
+/** Parsed response of a webhook. */
 export interface WebhookVerdict {
   readonly allowed: boolean
   readonly warnings: readonly string[]
-  /** Operations of a JSON Patch; empty without one. */
+  /** Operations of a JSON Patch; empty without a patch. */
   readonly patch: readonly unknown[]
   readonly result: JsonObject
 }
 
 /**
- * Reads the answer of a webhook.
+ * Parses the response of a webhook.
  *
  * @param expected uid of the request, and whether the webhook may change the object
- * @throws {Error} saying what is wrong with the answer, in the words of the real API server
+ * @throws {Error} in the words of the real API server when the response is invalid
  */
 export function readVerdict(answer: WebhookAnswer, expected: { readonly uid: string; readonly mutating: boolean }): WebhookVerdict {
   const review = reviewOf(answer)
@@ -34,12 +34,12 @@ export function readVerdict(answer: WebhookAnswer, expected: { readonly uid: str
   }
 }
 
-/** @returns the error with which a request is answered that a webhook has denied */
+/** @returns error for a request that a webhook has denied */
 export function deniedBy(webhook: string, result: JsonObject): ApiStatusError {
   const { code, message, reason, details } = result
   const says = `admission webhook ${JSON.stringify(webhook)} denied the request`
   const text = message ? `${says}: ${String(message)}` : reason ? `${says}: ${String(reason)}` : `${says} without explanation`
-  // What is no status of an error could not be sent, nor could a number of seconds that is none.
+  // Only an error status code and a whole number of seconds can be sent.
   const status = Number.isInteger(code) && Number(code) >= 400 && Number(code) < 600 ? Number(code) : 400
   const { retryAfterSeconds, ...others } = objectOrEmpty(details)
   const kept = Number.isInteger(retryAfterSeconds) ? { ...others, retryAfterSeconds } : others
@@ -85,6 +85,6 @@ function patchOf({ patch, patchType }: JsonObject, mutating: boolean, fault: (te
   } catch (error) {
     throw new Error(`received undecodable patch in webhook response: ${(error as Error).message}`, { cause: error })
   }
-  if (!Array.isArray(operations)) throw new Error('received undecodable patch in webhook response: it is no list of operations')
+  if (!Array.isArray(operations)) throw new Error('received undecodable patch in webhook response: it is not a list of operations')
   return operations
 }

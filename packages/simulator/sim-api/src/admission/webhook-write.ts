@@ -3,16 +3,16 @@ import type { JsonObject } from '../store/json.ts'
 import type { AdmissionReview } from './admission.ts'
 import type { RequestPlace } from './webhook-match.ts'
 
-/** A write about to happen, as webhooks are told of it. */
+/** Write about to happen, as webhooks see it. */
 export interface WebhookWrite extends AdmissionReview {
   readonly definition: ResourceDefinition
-  /** The version in the path. */
+  /** Version in the request path. */
   readonly version: string
   /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions. */
   readonly options: JsonObject
 }
 
-/** @returns `request` of an AdmissionReview @param version as which the webhook sees the object */
+/** @returns `request` of an AdmissionReview @param version in which the webhook sees the object */
 export function admissionRequest(write: WebhookWrite, uid: string, version: string): JsonObject {
   const { definition, actor, subresource, name, namespace, object, oldObject } = write
   const { group, kind, plural } = definition
@@ -37,10 +37,10 @@ export function admissionRequest(write: WebhookWrite, uid: string, version: stri
   }
 }
 
-/** What tells where a write goes. */
+/** Target of a write. */
 export type PlacedWrite = Pick<WebhookWrite, 'definition' | 'version' | 'operation' | 'subresource'>
 
-/** @returns what rules see of a write */
+/** @returns view of a write for rules */
 export function placeOf({ definition, version, operation, subresource }: PlacedWrite): RequestPlace {
   const versions = [version, ...definition.versions.filter((other) => other !== version)]
   const { group, plural: resource, namespaced } = definition

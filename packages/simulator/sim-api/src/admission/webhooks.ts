@@ -11,27 +11,27 @@ import { matchedVersion, type RequestPlace, selectsWrite } from './webhook-match
 import { deniedBy, readVerdict, type WebhookVerdict } from './webhook-response.ts'
 import { admissionRequest, placeOf, type WebhookWrite } from './webhook-write.ts'
 
-/** Asks the webhooks that the stored configurations name. */
+/** Calls the webhooks of the stored configurations. */
 export interface Webhooks {
-  /** @returns whether any webhook wants to see such a request */
+  /** @returns whether any webhook matches such a request */
   handles(place: RequestPlace): boolean
-  /** Asks those that may change the object, one after the other. @throws {ApiStatusError} when one refuses or fails */
+  /** Calls the mutating webhooks in sequence. @throws {ApiStatusError} when one refuses or fails */
   mutate(write: WebhookWrite): Promise<{ readonly object: ApiObject | undefined; readonly warnings: readonly string[] }>
-  /** Asks those that may only refuse, all at once. @throws {ApiStatusError} when one refuses or fails */
+  /** Calls the validating webhooks in parallel. @throws {ApiStatusError} when one refuses or fails */
   validate(write: WebhookWrite): Promise<readonly string[]>
 }
 
-/** What asking webhooks needs. */
+/** Dependencies of the webhook calls. */
 export interface WebhooksOptions {
   readonly store: Store
   readonly call: CallWebhook
-  /** Where uids of requests come from. */
+  /** Source of request uids. */
   readonly names: Random
-  /** @returns whether all conditions hold; throws where that cannot be said */
+  /** @returns whether all conditions hold; throws when that cannot be decided */
   readonly meets: (conditions: readonly MatchCondition[], request: object) => boolean
 }
 
-/** `follow` must be told of every change, so that configurations are read anew when they change. */
+/** `follow` must be called with every change, so that changed configurations are read again. */
 export function createWebhooks(options: WebhooksOptions): Webhooks & { readonly follow: (change: Change) => void } {
   const read = new Map<ResourceId, readonly Webhook[]>()
   const webhooksOf = (id: ResourceId): readonly Webhook[] => {
@@ -72,7 +72,7 @@ async function mutate(options: WebhooksOptions, webhooks: readonly Webhook[], fi
       if (verdict === undefined) continue
       warnings.push(...verdict.warnings)
       const object = patchedObject(write, verdict.patch, `admission webhook ${JSON.stringify(webhook.name)}`)
-      // Who has been asked before, and wants to know, is asked again about what has changed since.
+      // Webhooks that ask for reinvocation are called again about changes since their first call.
       if (round === 1 && !jsonEqual(object, write.object)) for (const id of invoked) again.add(id)
       if (webhook.reinvocationPolicy === 'IfNeeded') invoked.add(webhook.id)
       write = { ...write, object }
@@ -87,7 +87,7 @@ async function validate(options: WebhooksOptions, webhooks: readonly Webhook[], 
   return [...new Set(asked.flatMap((outcome) => (outcome.status === 'fulfilled' ? (outcome.value?.warnings ?? []) : [])))]
 }
 
-/** @returns undefined where the webhook has nothing to say: it does not want to see the request, or failed and may */
+/** @returns undefined when the webhook does not match the request, or failed with failure policy Ignore */
 async function ask(
   options: WebhooksOptions,
   webhook: Webhook,

@@ -6,13 +6,13 @@ import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/
 import type { Attributes } from './attributes.ts'
 import type { Authorizer } from './authorizer.ts'
 
-/** A question whether somebody may do something. */
+/** Question whether a user may do something. */
 export interface AccessQuestion {
   readonly kind: 'SelfSubjectAccessReview' | 'SubjectAccessReview' | 'LocalSubjectAccessReview'
   readonly spec: JsonObject
-  /** About whom; undefined: about whom the spec names. */
+  /** User in question; undefined: the one named in the spec. */
   readonly actor: Actor | undefined
-  /** Of a LocalSubjectAccessReview: where it was sent. */
+  /** Namespace of a LocalSubjectAccessReview's request. */
   readonly namespace: string | undefined
 }
 
@@ -30,7 +30,7 @@ export function accessReview(authorizer: Pick<Authorizer, 'authorize'>, question
 }
 
 /**
- * @returns `status` of a SelfSubjectRulesReview: the rules of everything that is granted in the namespace
+ * @returns `status` of a SelfSubjectRulesReview: all rules granted in the namespace
  * @throws {ApiStatusError} 400 without a namespace
  */
 export function rulesReview(authorizer: Pick<Authorizer, 'rulesFor'>, actor: Actor, spec: JsonObject): object {

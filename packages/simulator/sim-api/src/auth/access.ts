@@ -5,19 +5,19 @@ import { anonymous, type Attributes, authenticatedGroup, type Decision, forbidde
 import type { Authorizer } from './authorizer.ts'
 import type { ReadObject, ServiceAccountTokens } from './service-account-tokens.ts'
 
-/** What a server knows about who may do what. */
+/** Authentication and authorization of a server. */
 export interface AccessControl extends Authorizer {
   readonly tokens: ServiceAccountTokens
   readonly readObject: ReadObject
 }
 
-/** Finds out who sends a request. */
+/** Authenticates requests. */
 export type Authenticate = (headers: Readonly<Record<string, string>>) => Actor
 
-/** Who a bearer token stands for, beside service accounts; undefined for nobody. */
+/** @returns identity of a bearer token that belongs to no service account; undefined when unknown */
 export type OwnerOf = (token: string) => Actor | undefined
 
-/** @param actors by token; read at every request */
+/** @param actors by token; read on every request */
 export function createTokenReader(actors: Readonly<Record<string, Actor>>): OwnerOf {
   const known = new WeakMap<Actor, Actor>()
   return (token) => {
@@ -30,8 +30,8 @@ export function createTokenReader(actors: Readonly<Record<string, Actor>>): Owne
 }
 
 /**
- * @returns what reads the headers of a request: the token, and whom its owner acts for. It throws ApiStatusError 401 for a token
- * that is not known, 403 for an impersonation that is not allowed
+ * @returns function that reads the headers of a request: the token and the impersonated identity. It throws ApiStatusError 401 for an
+ *   unknown token, 403 for a forbidden impersonation
  */
 export function createAuthenticator(access: AccessControl, ownerOf: OwnerOf): Authenticate {
   return (headers) => {
@@ -51,7 +51,7 @@ export function requireAllowed(access: Pick<Authorizer, 'authorize'>, actor: Act
 
 const EXTRA = 'impersonate-extra-'
 
-/** Acts for somebody else where the headers say so, and where the sender may impersonate each part of that identity. */
+/** Impersonates another user when the headers say so and the sender may impersonate each part of that identity. */
 function impersonated(access: AccessControl, actor: Actor, headers: Readonly<Record<string, string>>): Actor {
   const name = headers['impersonate-user']
   const uid = headers['impersonate-uid']
@@ -74,14 +74,14 @@ function impersonated(access: AccessControl, actor: Actor, headers: Readonly<Rec
   return { name, groups: withStanding(name, own), ...(uid !== undefined && { uid }), ...(Object.keys(extra).length > 0 && { extra }) }
 }
 
-/** Everybody is either authenticated or not, and belongs to the group that says so. */
+/** Every user is in either the authenticated or the unauthenticated group. */
 function withStanding(name: string, groups: readonly string[]): readonly string[] {
   const unauthenticated = anonymous.groups![0]!
   if (groups.includes(authenticatedGroup) || groups.includes(unauthenticated)) return groups
   return [...groups, name === anonymous.name ? unauthenticated : authenticatedGroup]
 }
 
-/** A header that came several times stands once, with commas. */
+/** Repeated headers are joined with commas. */
 function valuesOf(header: string | undefined): readonly string[] {
   return header === undefined ? [] : header.split(', ').filter((value) => value !== '')
 }
@@ -91,7 +91,7 @@ function extraOf(headers: Readonly<Record<string, string>>): Readonly<Record<str
   return Object.fromEntries(names.map((name) => [decoded(name.slice(EXTRA.length)), valuesOf(headers[name])]))
 }
 
-/** A name that is not percent-encoded as it should be stands for itself. */
+/** A name with invalid percent-encoding is taken literally. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)

@@ -1,10 +1,10 @@
 import type { Actor } from '../client.ts'
 import { ApiStatusError } from '../status-error.ts'
 
-/** What a request asks for, as far as rights are concerned. */
+/** Authorization attributes of a request. */
 export type Attributes = ResourceAttributes | PathAttributes
 
-/** A request below a group and version. `verb` is one of RBAC's: `get`, `list`, `watch`, `create` … or any word of a review. */
+/** Request for a resource. `verb` is one of RBAC's (`get`, `list`, `watch`, `create` …) or any word of a review. */
 export interface ResourceAttributes {
   readonly kind: 'resource'
   readonly verb: string
@@ -23,20 +23,20 @@ export interface PathAttributes {
   readonly path: string
 }
 
-/** What the authorizer says. `reason` tells which binding allowed it, or what could not be read on the way to a refusal. */
+/** Decision of the authorizer. `reason` names the binding that allowed it, or what could not be read before a refusal. */
 export interface Decision {
   readonly allowed: boolean
   readonly reason: string
 }
 
-/** Members may do everything: the simulator's own actors are among them unless configured otherwise. */
+/** Members may do everything; the simulator's own actors are members unless configured otherwise. */
 export const mastersGroup = 'system:masters'
-/** Every request with a known token carries it. */
+/** Group of every request with a known token. */
 export const authenticatedGroup = 'system:authenticated'
-/** Who sends a request without a token. */
+/** User of a request without a token. */
 export const anonymous: Actor = { name: 'system:anonymous', groups: ['system:unauthenticated'] }
 
-/** @returns 403 Forbidden for a request that nothing allows */
+/** @returns 403 Forbidden for a request that no rule allows */
 export function forbiddenRequest(actor: Actor, attributes: Attributes, reason = ''): ApiStatusError {
   const cannot = `User ${JSON.stringify(actor.name)} cannot ${attributes.verb} ${whatOf(attributes)}`
   const why = `${cannot.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')}${reason === '' ? '' : `: ${reason}`}`

@@ -6,16 +6,16 @@ import type { Store } from '../store/store.ts'
 import { type Attributes, type Decision, mastersGroup } from './attributes.ts'
 import { type PolicyRule, readRules, ruleAllows } from './policy-rules.ts'
 
-/** Decides by the RBAC objects as they are now. */
+/** Decides by the current RBAC objects. */
 export interface Authorizer {
   authorize(actor: Actor, attributes: Attributes): Decision
-  /** Everything that the actor may do in a namespace (absent: at the cluster scope), and what could not be read. */
+  /** All rights of the actor in a namespace (absent: at the cluster scope), and errors for what could not be read. */
   rulesFor(actor: Actor, namespace: string | undefined): GrantedRules
-  /** @returns the rules of the role that a binding names; throws what says that there is no such role */
+  /** @returns rules of the role that a binding names; throws when the role does not exist */
   rulesOfRole(roleRef: unknown, namespace: string | undefined): readonly PolicyRule[]
 }
 
-/** Rules that bindings grant, and why some could not be had. */
+/** Rules granted by bindings, and errors for those that could not be resolved. */
 export interface GrantedRules {
   readonly rules: readonly { readonly rule: PolicyRule; readonly source: string }[]
   readonly errors: readonly string[]
@@ -24,7 +24,7 @@ export interface GrantedRules {
 /** The group of roles and bindings. */
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** An authorizer over a store. `follow` must be told of every change, so that rules once collected are collected anew. */
+/** Authorizer over a store. `follow` must be called with every change, so that cached rules are collected again. */
 export function createAuthorizer(store: Store): Authorizer & { readonly follow: (change: Change) => void } {
   const collected = new Map<string, GrantedRules>()
   function rulesFor(actor: Actor, namespace: string | undefined): GrantedRules {

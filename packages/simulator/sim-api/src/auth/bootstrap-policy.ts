@@ -1,15 +1,15 @@
 import type { PolicyRule } from './policy-rules.ts'
 
-/** A cluster role that exists from the start. */
+/** Cluster role that exists from the start. */
 export interface FirstClusterRole {
   readonly name: string
   readonly labels?: Readonly<Record<string, string>>
-  /** Value of which label others need for their rules to be copied. */
+  /** Aggregation label value by which other roles are copied into this one. */
   readonly aggregates?: string
   readonly rules: readonly Partial<PolicyRule>[]
 }
 
-/** A binding of a cluster role to one group that exists from the start. */
+/** Binding of a cluster role to one group that exists from the start. */
 export interface FirstBinding {
   readonly name: string
   readonly groups: readonly string[]
@@ -21,7 +21,7 @@ const AGGREGATE = 'rbac.authorization.k8s.io/aggregate-to-'
 const read = ['get', 'list', 'watch']
 const change = ['create', 'delete', 'deletecollection', 'patch', 'update']
 
-/** @returns a rule; groups, resources and verbs each as words with spaces between, the core group as `core` */
+/** @returns a rule; groups, resources and verbs are space-separated words, with `core` for the core group */
 function rule(groups: string, resources: string, verbs: readonly string[]): Partial<PolicyRule> {
   const apiGroups = groups.split(' ').map((group) => (group === 'core' ? '' : group))
   return { apiGroups, resources: resources.split(' '), verbs }
@@ -29,7 +29,7 @@ function rule(groups: string, resources: string, verbs: readonly string[]): Part
 
 const paths = (text: string): Partial<PolicyRule> => ({ nonResourceURLs: text.split(' '), verbs: ['get'] })
 
-/** The cluster roles of every cluster that have a meaning for the resources of the simulator. */
+/** Default cluster roles that matter for the resources of the simulator. */
 export const firstClusterRoles: readonly FirstClusterRole[] = [
   { name: 'cluster-admin', rules: [rule('*', '*', ['*']), { nonResourceURLs: ['*'], verbs: ['*'] }] },
   { name: 'admin', aggregates: `${AGGREGATE}admin`, rules: [] },
@@ -101,7 +101,7 @@ export const firstClusterRoles: readonly FirstClusterRole[] = [
   { name: 'system:public-info-viewer', rules: [paths('/healthz /livez /readyz /version /version/')] },
 ]
 
-/** To whom these roles are given from the start; each binding has the name of its role. */
+/** Groups that hold these roles from the start; each binding has the name of its role. */
 export const firstBindings: readonly FirstBinding[] = [
   { name: 'cluster-admin', groups: ['system:masters'] },
   { name: 'system:basic-user', groups: ['system:authenticated'] },

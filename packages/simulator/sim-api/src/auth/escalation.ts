@@ -7,10 +7,10 @@ import { type Authorizer, rbacGroup } from './authorizer.ts'
 import { fullAuthority, type PolicyRule, readRules, rulesText, uncoveredRules, wordsText } from './policy-rules.ts'
 
 /**
- * Nobody grants what they do not hold: a role may carry, and a binding may give, only rights that the writer has, unless the
- * writer may `escalate` roles or `bind` this one.
+ * Prevents privilege escalation: a role may carry, and a binding may grant, only rights that the writer has. The verbs `escalate` on roles
+ * and `bind` on the role are exceptions.
  *
- * @returns what looks at the object before it is stored, and throws ApiStatusError 403; undefined when there is nothing to look at
+ * @returns check of the object before it is stored, which throws ApiStatusError 403; undefined when nothing needs a check
  */
 export function escalationGuard(authorizer: Authorizer, actor: Actor, id: ResourceId): WriteGuard | undefined {
   if (id.group !== rbacGroup || actor.groups?.includes(mastersGroup) === true) return undefined
@@ -22,7 +22,7 @@ export function escalationGuard(authorizer: Authorizer, actor: Actor, id: Resour
   }
 }
 
-/** Finalizers and owners may always change, so that garbage is collected. */
+/** Finalizers and owners may always change, so that garbage collection works. */
 function sameGrant(object: ApiObject, old: ApiObject): boolean {
   const granted = ({ metadata, ...rest }: ApiObject): object => ({ ...rest, labels: metadata.labels, annotations: metadata.annotations })
   return jsonEqual(granted(object), granted(old))

@@ -8,16 +8,16 @@ import type { Store } from '../store/store.ts'
 import { rbacGroup } from './authorizer.ts'
 import { firstBindings, firstClusterRoles } from './bootstrap-policy.ts'
 
-/** What keeping up the objects of access needs. */
+/** Dependencies of the access controllers. */
 export interface AccessObjectsOptions {
   readonly store: Store
-  /** Where uids come from. */
+  /** Source of uids. */
   readonly names: Random
-  /** Time of creation, as the API writes it. */
+  /** Creation time in API format. */
   readonly now: () => string
 }
 
-/** Writes the cluster roles and bindings that every cluster has. */
+/** Creates the default cluster roles and bindings. */
 export function createFirstRoles(options: AccessObjectsOptions): void {
   for (const { name, labels = {}, aggregates, rules } of firstClusterRoles)
     create(
@@ -44,10 +44,9 @@ export function createFirstRoles(options: AccessObjectsOptions): void {
 }
 
 /**
- * Keeps up what the controllers of a cluster keep up: a service account `default` in each namespace, and the rules of cluster
- * roles that are made of others.
+ * Acts as the access controllers of a cluster: creates the service account `default` in each namespace, and aggregates cluster roles.
  *
- * @returns what to call with every change of the store
+ * @returns function to call with every change of the store
  */
 export function followAccess(options: AccessObjectsOptions): (change: Change) => void {
   return ({ id, type, object }) => {
@@ -80,7 +79,7 @@ function create(
   store.put(id, freezeDeep({ apiVersion: id.group === '' ? 'v1' : `${id.group}/v1`, kind, metadata, ...fields }))
 }
 
-/** Writing one role calls this again, so that roles made of such roles follow. */
+/** Writing a role calls this function again, so that roles aggregated from aggregated roles follow. */
 function aggregateRules(store: Store): void {
   const { keys, objects } = store.bucket(resources.clusterRoles).current()
   const roles = keys.map((key) => objects.get(key)!)

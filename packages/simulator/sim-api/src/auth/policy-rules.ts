@@ -1,7 +1,7 @@
 import { listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { type Attributes, combinedResource, type PathAttributes, type ResourceAttributes } from './attributes.ts'
 
-/** @see rbac/v1 PolicyRule; lists that do not stand are empty */
+/** @see rbac/v1 PolicyRule; missing lists are empty */
 export interface PolicyRule {
   readonly verbs: readonly string[]
   readonly apiGroups: readonly string[]
@@ -10,13 +10,13 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** Everything: what somebody must hold to grant what is not known yet. */
+/** All rights: required to grant a role whose rules are unknown. */
 export const fullAuthority: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
 ]
 
-/** @returns the rules as they stand in a role */
+/** @returns rules of a role as stored */
 export function readRules(rules: unknown): readonly PolicyRule[] {
   return listOrEmpty(rules).map((entry) => {
     const rule = objectOrEmpty(entry)
@@ -37,12 +37,12 @@ export function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {
   return attributes.kind === 'path' ? allowsPath(rule, attributes) : allowsResource(rule, attributes)
 }
 
-/** @returns what `wanted` allows and `held` does not, in the smallest pieces */
+/** @returns rights in `wanted` that `held` lacks, in the smallest pieces */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   return wanted.flatMap(piecesOf).filter((piece) => !held.some((rule) => covers(rule, piece)))
 }
 
-/** @returns the rules as a refusal lists them: verbs of one resource together, sorted, one a line */
+/** @returns rules as a refusal lists them: verbs grouped by resource, sorted, one per line */
 export function rulesText(rules: readonly PolicyRule[]): string {
   const merged = new Map<string, PolicyRule>()
   for (const rule of rules) {
@@ -54,7 +54,7 @@ export function rulesText(rules: readonly PolicyRule[]): string {
   return [...merged.values()].map(ruleText).sort().join('\n')
 }
 
-/** @returns a list as refusals write it: `["a" "b"]` */
+/** @returns list in the format of refusals: `["a" "b"]` */
 export function wordsText(words: readonly string[]): string {
   return `[${words.map((word) => JSON.stringify(word)).join(' ')}]`
 }
@@ -69,7 +69,7 @@ function allowsPath(rule: PolicyRule, { path }: PathAttributes): boolean {
   return rule.nonResourceURLs.some((url) => coversUrl(url, path))
 }
 
-/** A star stands for everything; a star before the slash for this subresource of everything. */
+/** A star matches everything; a star before the slash matches this subresource of everything. */
 function coversResource(resources: readonly string[], resource: string): boolean {
   if (hasOrAll(resources, resource)) return true
   const slash = resource.indexOf('/')

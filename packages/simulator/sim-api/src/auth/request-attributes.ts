@@ -2,7 +2,7 @@ import { readFlag } from '../http/request-options.ts'
 import type { ResourceRoute, Route } from '../http/route.ts'
 import type { Attributes } from './attributes.ts'
 
-/** One HTTP request, before it is known what is served. */
+/** HTTP request before its resource is resolved. */
 export interface RoutedPath {
   readonly method: string
   /** Without the query. */
@@ -11,12 +11,12 @@ export interface RoutedPath {
   readonly route: Route
 }
 
-/** @returns what a request asks for */
+/** @returns authorization attributes of a request */
 export function attributesOf({ method, path, query, route }: RoutedPath): Attributes {
   if (route.kind !== 'resource') return { kind: 'path', verb: method.toLowerCase(), path }
   const { group, resource, subresource, namespace } = route
   const name = route.name ?? selectedName(query)
-  // A namespace itself lies in the namespace of its name.
+  // A namespace object belongs to the namespace of its own name.
   const scope = namespace ?? (group === '' && resource === 'namespaces' ? route.name : undefined)
   return { kind: 'resource', verb: verbOf(method, query, route), group, resource, subresource, namespace: scope, name }
 }
@@ -40,7 +40,7 @@ function verbOf(method: string, query: URLSearchParams, { name, subresource }: R
   }
 }
 
-/** Who lists by the name of one object asks about that object. */
+/** A list by `metadata.name` is authorized like access to that object. */
 function selectedName(query: URLSearchParams): string | undefined {
   return /^metadata\.name==?([^,]+)$/.exec(query.get('fieldSelector') ?? '')?.[1]
 }

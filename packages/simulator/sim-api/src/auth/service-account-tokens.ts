@@ -6,28 +6,27 @@ import { authenticatedGroup } from './attributes.ts'
 /** @returns the object as it is stored, or undefined */
 export type ReadObject = (id: ResourceId, name: string, namespace?: string) => ApiObject | undefined
 
-/** What a token is issued for. */
+/** Claims of a token. */
 export interface TokenGrant {
   readonly account: ApiObject
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
-  /** The token ends with this object: a Pod, Secret or Node. */
+  /** Object that the token is bound to: a Pod, Secret or Node. The token is invalid once it is gone. */
   readonly boundTo?: ApiObject | undefined
 }
 
-/** Issues and reads tokens of service accounts. The key is new for each server and never leaves it. */
+/** Issues and verifies tokens of service accounts. Each server has a new key, which never leaves it. */
 export interface ServiceAccountTokens {
   /** @returns a JWT (ES256) */
   issue(grant: TokenGrant): string
   /**
-   * @param audiences at least one of these must be the token's
-   * @returns whom the token stands for; undefined when it is not one of ours, has expired, or its account or what it is bound
-   * to is gone
+   * @param audiences the token must have at least one of these
+   * @returns identity of the token; undefined when it was issued elsewhere, has expired, or its account or bound object is gone
    */
   read(token: string, audiences?: readonly string[]): { readonly actor: Actor; readonly audiences: readonly string[] } | undefined
 }
 
-/** Audience of the API server, and who its tokens say issued them. */
+/** Audience of the API server, and issuer of its tokens. */
 export const apiAudience = 'https://kubernetes.default.svc.cluster.local'
 
 /** @param nowMs epoch milliseconds of the server's clock */
@@ -54,7 +53,7 @@ export function createServiceAccountTokens(nowMs: () => number, readObject: Read
 
 const boundKinds = { Pod: resources.pods, Secret: resources.secrets, Node: resources.nodes } as const
 
-/** @returns the resource of a kind that tokens can be bound to */
+/** @returns resource of a kind that tokens can be bound to */
 export function boundResource(kind: string): ResourceId | undefined {
   return Object.hasOwn(boundKinds, kind) ? boundKinds[kind as keyof typeof boundKinds] : undefined
 }

@@ -6,17 +6,17 @@ import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/
 import { apiAudience, boundResource, type ReadObject, type ServiceAccountTokens } from './service-account-tokens.ts'
 import { timestamp } from '../timestamp.ts'
 
-/** What issuing a token needs. */
+/** Dependencies of the token issuer. */
 export interface TokenIssuer {
   readonly access: { readonly tokens: ServiceAccountTokens; readonly readObject: ReadObject }
   readonly nowMs: () => number
 }
 
 /**
- * Answers a TokenRequest for a service account.
+ * Handles a TokenRequest for a service account.
  *
- * @param at the account in the path
- * @throws {ApiStatusError} 404 without that account or what the token is bound to, 400, 409, 422
+ * @param at account in the path
+ * @throws {ApiStatusError} 404 when the account or the bound object does not exist; 400, 409, 422
  */
 export function issueToken(
   { access, nowMs }: TokenIssuer,

@@ -3,13 +3,13 @@ import { modifiedMeanwhile } from '../errors.ts'
 import { type ApiRequest, ConnectionCutError, type WatchRequest } from '../requests/request.ts'
 import type { FaultCall, FaultInjector, RequestFault } from './faults.ts'
 
-/** What a fault is chosen by: a request, or a request to watch. */
+/** Attributes that select a fault: a request, or a request to watch. */
 type GatedRequest = Pick<ApiRequest, 'subresource' | 'name'> & WatchRequest & { readonly verb: FaultCall['verb'] }
 
 /**
- * @param faults who decides now what goes wrong, if anybody does
- * @returns what lets a request through, with what goes wrong before and after it: it rejects with what `act` rejects with, with the
- * error that stands for an answer, or with {@link ConnectionCutError}
+ * @param faults current fault injector, if any
+ * @returns function that executes a request with its faults before and after: it rejects with the error of `act`, with the injected error,
+ *   or with {@link ConnectionCutError}
  */
 export function createFaultGate(
   clock: Clock,
@@ -21,7 +21,7 @@ export function createFaultGate(
     counts.set(actor.name, count)
     const call: FaultCall = { actor: actor.name, userAgent: actor.userAgent, verb, resource, subresource, namespace, name, count }
     const drawn = faults()?.onRequest?.(call)
-    // A watch has no effect that could outlive a lost answer: what happens to one happens before it opens.
+    // A watch has no effect that could outlive a lost response, so its faults apply before it opens.
     const fault = drawn !== undefined && verb === 'watch' && 'when' in drawn ? { ...drawn, when: 'before' as const } : drawn
     await before(clock, call, fault)
     const result = await act()

@@ -2,22 +2,22 @@ import { createRandom, type Random } from '../store/random.ts'
 import { ApiStatusError } from '../status-error.ts'
 import type { FaultInjector, RequestFault, WatchFault } from './faults.ts'
 
-/** How much goes wrong. */
+/** Rates of faults. */
 export interface SeededFaultsOptions {
   readonly seed: number
-  /** Share of requests that go wrong, 0 to 1. */
+  /** Share of requests with a fault, 0 to 1. */
   readonly requests: number
-  /** Share of watch events before which something goes wrong, 0 to 1. */
+  /** Share of watch events preceded by a fault, 0 to 1. */
   readonly events: number
   /** Longest delay and stall, in milliseconds. */
   readonly mostDelayMs: number
-  /** @returns whether requests and watches of this actor go wrong at all. @default all do */
+  /** @returns whether requests and watches of this actor may have faults. @default all may */
   readonly applies?: (actor: string) => boolean
 }
 
 /**
- * Chooses faults by seed. What happens to a request depends on the seed, the actor and the number of the request alone, so that
- * actors do not disturb one another's luck.
+ * Selects faults by seed. The fault of a request depends only on the seed, the actor and the request's number, so actors do not influence
+ * each other.
  */
 export function createSeededFaults(options: SeededFaultsOptions): FaultInjector {
   const { seed, requests, events, mostDelayMs, applies = () => true } = options

@@ -3,13 +3,13 @@ import { list, text } from './cells.ts'
 import { statusOf } from './column.ts'
 import { objectOrEmpty } from '../store/json.ts'
 
-/** @returns what a binding grants: `ClusterRole/admin` */
+/** @returns role that a binding grants: `ClusterRole/admin` */
 export function roleText(binding: ApiObject): string {
   const { kind, name } = objectOrEmpty(binding['roleRef'])
   return `${text(kind)}/${text(name)}`
 }
 
-/** @returns a reader of the names of a binding's subjects of this kind; service accounts as `namespace/name` */
+/** @returns function that lists the subjects of this kind of a binding; service accounts as `namespace/name` */
 export function subjects(kind: 'User' | 'Group' | 'ServiceAccount'): (binding: ApiObject) => string {
   return (binding) =>
     list(binding['subjects'])
@@ -19,8 +19,8 @@ export function subjects(kind: 'User' | 'Group' | 'ServiceAccount'): (binding: A
 }
 
 /**
- * @param limits whether resources below `limits.` are told, or all others
- * @returns a reader of what a quota counts: `pods: 3/10, secrets: 0/5`
+ * @param limits whether to show resources below `limits.`, or all others
+ * @returns function that formats the usage of a quota: `pods: 3/10, secrets: 0/5`
  */
 export function quotaText(limits: boolean): (quota: ApiObject) => string {
   return (quota) => {
@@ -33,7 +33,7 @@ export function quotaText(limits: boolean): (quota: ApiObject) => string {
   }
 }
 
-/** @returns a bound of a disruption budget as it was written, or `N/A` */
+/** @returns bound of a disruption budget as written, or `N/A` */
 export function budgetText(value: unknown): string {
   return value === undefined ? 'N/A' : String(value)
 }

@@ -6,24 +6,24 @@ import { itemText, objectText } from './object-text.ts'
 import { columnsOf, type IncludeObject, partialMetadata, toTable } from './table.ts'
 import { withManagedFields } from '../ownership/owners.ts'
 
-/** Writes results of one request as the client asked for them. All texts are JSON. */
+/** Formats the results of one request in the shape that the client requested. All texts are JSON. */
 export interface AnswerShape {
   object(object: ApiObject): string
   list(list: ApiList): string
-  /** One line of a watch. Must be called for every frame in order: only the first carries the column definitions of a Table. */
+  /** Line of a watch. Must be called for every frame in order: only the first carries the column definitions of a Table. */
   frame(frame: WatchFrame): string
 }
 
-/** Which answers carry `metadata.managedFields`: all of them, those to a GET of one object, or none. */
+/** Responses that carry `metadata.managedFields`: all, those to a GET of one object, or none. */
 export type ManagedFieldsIn = 'everything' | 'single reads' | 'nothing'
 
-/** What decides the shape of an answer. */
+/** Inputs of the response shape. */
 export interface ShapeOptions {
   readonly definition: ResourceDefinition
   readonly version: string
   readonly include: IncludeObject
   readonly managedFields: ManagedFieldsIn
-  /** Wall time for ages, epoch milliseconds. */
+  /** Wall time for ages, in epoch milliseconds. */
   readonly nowMs: () => number
 }
 
@@ -39,7 +39,7 @@ export function createAnswerShape(representation: Representation, options: Shape
   }
 }
 
-/** Items of built-in lists stand without `kind` and `apiVersion`, items of custom ones with them, as Kubernetes answers. */
+/** Items of built-in lists omit `kind` and `apiVersion`, items of custom ones have them, as in Kubernetes. */
 function fullShape({ definition, managedFields }: ShapeOptions): AnswerShape {
   const ownersToo = managedFields === 'everything'
   const toItem = (object: ApiObject): string =>

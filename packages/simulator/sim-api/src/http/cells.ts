@@ -1,16 +1,16 @@
 import { isObject, objectOrEmpty } from '../store/json.ts'
 
-/** @returns the objects in a list; empty when there is no list */
+/** @returns objects in a list; empty without a list */
 export function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** @returns the value if it is text, else an empty one */
+/** @returns the value if it is a string, else an empty string */
 export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** @returns the value if it is text and not empty, else `<none>` */
+/** @returns the value if it is a non-empty string, else `<none>` */
 export function textOrNone(value: unknown): string {
   return text(value) || '<none>'
 }

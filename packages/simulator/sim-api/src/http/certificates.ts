@@ -14,7 +14,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509'
 
-/** A server certificate and the authority that signed it, all in PEM. */
+/** Server certificate and its CA certificate, in PEM. */
 export interface ServerCertificate {
   readonly caCertificate: string
   readonly certificate: string
@@ -25,8 +25,8 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Makes a certificate authority and, signed by it, a certificate for `localhost`, 127.0.0.1 and ::1. Both are new at each
- * call and valid for a year of this machine's time, whatever the simulation's time is. The authority's key is not kept.
+ * Creates a CA and a certificate for `localhost`, 127.0.0.1 and ::1 signed by it. Both are new on each call and valid for a year of this
+ * machine's time, whatever the simulation's time is. The CA's key is discarded.
  */
 export async function createServerCertificate(): Promise<ServerCertificate> {
   const authorityKeys = await createKeys()

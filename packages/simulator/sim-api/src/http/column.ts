@@ -2,7 +2,7 @@ import type { ApiObject } from '../client.ts'
 import { age } from './human-duration.ts'
 import { objectOrEmpty } from '../store/json.ts'
 
-/** One column of a Table. `priority` 0 is always shown, 1 with `-o wide`. */
+/** Column of a Table. `priority` 0 is always shown, 1 with `-o wide`. */
 export interface Column {
   readonly name: string
   readonly type: string
@@ -12,17 +12,17 @@ export interface Column {
   cell(object: ApiObject, nowMs: number): unknown
 }
 
-/** @returns a column that is always shown; of text unless `type` says otherwise */
+/** @returns column that is always shown; a string column unless `type` says otherwise */
 export function column(name: string, cell: Column['cell'], type = 'string'): Column {
   return { name, type, priority: 0, cell }
 }
 
-/** @returns a column of text that is shown with `-o wide` */
+/** @returns string column that is shown with `-o wide` */
 export function wide(name: string, cell: Column['cell']): Column {
   return { name, type: 'string', priority: 1, cell }
 }
 
-/** @returns a column with a number of `status`, 0 where it is absent */
+/** @returns column with a number of `status`; 0 when absent */
 export function count(name: string, field: string): Column {
   return column(name, (object) => statusOf(object)[field] ?? 0, 'integer')
 }
@@ -37,11 +37,11 @@ export function statusOf(object: ApiObject): Readonly<Record<string, unknown>> {
   return objectOrEmpty(object['status'])
 }
 
-/** Most tables begin with it. */
+/** First column of most tables. */
 export const nameColumn: Column = { ...column('Name', (object) => object.metadata.name), format: 'name' }
 
-/** Time since creation. */
+/** Age since creation. */
 export const ageColumn: Column = column('Age', (object, nowMs) => age(object.metadata.creationTimestamp, nowMs))
 
-/** The moment of creation itself, where a kind has no columns of its own. */
+/** Creation time, for kinds without columns of their own. */
 export const createdAtColumn: Column = column('Created At', (object) => object.metadata.creationTimestamp, 'date')

@@ -7,7 +7,7 @@ import {
   servedGroups,
 } from './served-groups.ts'
 
-/** What `/version` answers. */
+/** Response of `/version`. */
 export const serverVersion = {
   major: '1',
   minor: '36',
@@ -24,24 +24,24 @@ export const serverVersion = {
   platform: 'linux/amd64',
 } as const
 
-/** @returns the answer of `/api` */
+/** @returns response of `/api` */
 export function coreVersions(): object {
   return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }
 }
 
-/** @returns the answer of `/apis` */
+/** @returns response of `/apis` */
 export function apiGroupList(definitions: readonly ResourceDefinition[]): object {
   const groups = servedGroups(definitions).filter(({ group }) => group !== '')
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) }
 }
 
-/** @returns the answer of `/apis/<group>`, or undefined when the group does not exist */
+/** @returns response of `/apis/<group>`; undefined when the group does not exist */
 export function apiGroup(group: string, definitions: readonly ResourceDefinition[]): object | undefined {
   const found = group === '' ? undefined : servedGroups(definitions).find((served) => served.group === group)
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(found) }
 }
 
-/** @returns the answer of `/api/v1` or `/apis/<group>/<version>`, or undefined when nothing is served there */
+/** @returns response of `/api/v1` or `/apis/<group>/<version>`; undefined when it is not served */
 export function apiResourceList(group: string, version: string, definitions: readonly ResourceDefinition[]): object | undefined {
   const found = servedGroups(definitions)
     .find((served) => served.group === group)
@@ -54,7 +54,7 @@ export function apiResourceList(group: string, version: string, definitions: rea
 /**
  * @param root `api` for the core group, `apis` for all others
  * @param version of the document itself: `v2`, `v2beta1`
- * @returns everything there is below `/api` or `/apis`, in one document
+ * @returns aggregated discovery below `/api` or `/apis`
  */
 export function groupDiscoveryList(root: 'api' | 'apis', version: string, definitions: readonly ResourceDefinition[]): object {
   const groups = servedGroups(definitions).filter(({ group }) => (group === '') === (root === 'api'))
@@ -107,7 +107,7 @@ function versionDiscovery({ version, resources }: DiscoveredVersion): object {
 
 function resourceDiscovery(resource: DiscoveredResource): object {
   const { plural, singular, namespaced, responseKind, isCustom, verbs, shortNames, categories, subresources } = resource
-  // Built-in resources leave out where a kind stands, if it stands where they do.
+  // Built-in resources omit the group and version of a kind when they equal their own.
   const shown = (kind: DiscoveredKind): DiscoveredKind =>
     !isCustom && isSameGroupVersion(kind, responseKind) ? { group: '', version: '', kind: kind.kind } : kind
   return {

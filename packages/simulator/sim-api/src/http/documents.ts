@@ -7,10 +7,10 @@ import { discoveryVersion, takesJson } from './negotiate.ts'
 import { createOpenApi, type OpenApi } from './open-api.ts'
 import type { Route } from './route.ts'
 
-/** What the server says about itself, by path. Answers `undefined` where there is no such document. */
+/** Documents of the server about itself, by path. Returns `undefined` when there is no such document. */
 export type Documents = (route: Route, wire: WireRequest) => WireResponse | undefined
 
-/** @param definitions what is served now; asked anew for each answer */
+/** @param definitions resources served now; called for each response */
 export function createDocuments(definitions: () => readonly ResourceDefinition[]): Documents {
   const openApi = createOpenApi(definitions)
   return (route, wire) => {
@@ -38,12 +38,12 @@ export function createDocuments(definitions: () => readonly ResourceDefinition[]
   }
 }
 
-/** Written in JSON; in protobuf one of them, and without what it would describe. */
+/** Serves JSON; one document also in protobuf, empty. */
 const openApiRoutes = new Set<Route['kind']>(['openApi', 'openApiV2'])
 
 /**
- * kubectl looks into the older form, and takes it in protobuf alone, before it sends a `List`. Of a document that describes nothing it checks
- * nothing by itself, and has the server check each object of the list.
+ * kubectl reads the older form, in protobuf only, before it sends a `List`. With an empty document it validates nothing itself, and the
+ * server validates each object of the list.
  */
 function otherForm(route: Route, accept = ''): WireResponse {
   if (route.kind !== 'openApiV2' || !accept.includes('proto-openapi.spec.v2')) return textAnswer(406, '')
@@ -51,7 +51,7 @@ function otherForm(route: Route, accept = ''): WireResponse {
   return { ...answer, headers: { ...headers, 'content-type': 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf' } }
 }
 
-/** `{swagger: '2.0', info: {title: 'Kubernetes', version: 'v1.36.2'}}`: for each field its number and kind, then the length. */
+/** `{swagger: '2.0', info: {title: 'Kubernetes', version: 'v1.36.2'}}`: per field its number and kind, then the length. */
 const emptyVersion2 = '\n\u00032.0\u0012\u0015\n\nKubernetes\u0012\u0007v1.36.2'
 
 interface Asked {
@@ -59,7 +59,7 @@ interface Asked {
   readonly definitions: readonly ResourceDefinition[]
 }
 
-/** Clients that know it get everything in one document, with an ETag; the others the first of many. */
+/** Clients that support aggregated discovery get one document with an ETag; others get the first of many. */
 function discovery(root: 'api' | 'apis', legacy: object, { wire, definitions }: Asked): WireResponse {
   const version = discoveryVersion(wire.headers['accept'])
   if (version === undefined) return documentAnswer(wire, JSON.stringify(legacy), { vary: 'Accept' })
@@ -76,7 +76,7 @@ function plain(document: object | undefined): WireResponse | undefined {
   return document === undefined ? undefined : jsonAnswer(200, JSON.stringify(document))
 }
 
-/** An address with the hash of its document may be kept for ever; one with another hash leads there. */
+/** A URL with the hash of its document may be cached indefinitely; a URL with another hash redirects to it. */
 function openApiAnswer(openApi: OpenApi, route: Extract<Route, { kind: 'openApi' }>, wire: WireRequest): WireResponse | undefined {
   const document = openApi.document(route.path)
   if (document === undefined || route.hash === '') return document && hashed(document, wire, {})

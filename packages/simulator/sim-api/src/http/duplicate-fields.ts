@@ -1,11 +1,11 @@
 import { DEEPEST } from '../store/json.ts'
 
 /**
- * Finds fields that stand more than once in one JSON object.
+ * Finds fields that occur more than once in one JSON object.
  *
- * @param text JSON that has been parsed without error
- * @returns their paths in order: `spec.replicas`, `spec.steps[0].pause`
- * @throws {RangeError} where the text is nested more than {@link DEEPEST} levels deep
+ * @param text valid JSON
+ * @returns paths in order: `spec.replicas`, `spec.steps[0].pause`
+ * @throws {RangeError} when the text is nested more than {@link DEEPEST} levels deep
  */
 export function duplicateFields(text: string): readonly string[] {
   const found: string[] = []
@@ -17,7 +17,7 @@ export function duplicateFields(text: string): readonly string[] {
   return found
 }
 
-/** An object or list that is open; `names` is absent in a list, `at` the field or index being read. */
+/** Open object or list; `names` is absent in a list, `at` is the current field or index. */
 interface Level {
   readonly names?: Set<string>
   at: string | number

@@ -23,29 +23,29 @@ import { answerReview } from './reviews.ts'
 import { parseRoute, type ResourceRoute, type Route } from './route.ts'
 import { createWatchStream, type WatchStream } from './watch-stream.ts'
 
-/** What the front asks of the API server behind it. */
+/** Dependencies of the front on the API server behind it. */
 export type FrontApiServer = Pick<ApiServer, 'handle' | 'watch' | 'readDocument' | 'definitions' | 'findDefinition' | 'access'>
 
 /** Settings of {@link createHttpFront}. */
 export interface HttpFrontOptions {
   /**
-   * Who a bearer token stands for, beside tokens of service accounts. A request with another token is refused with 401, one
-   * without a token comes from `system:anonymous`. Each is then judged by the RBAC objects; members of `system:masters` may do everything.
+   * Identities of bearer tokens, beside tokens of service accounts. A request with another token is rejected with 401; one without a token
+   * is from `system:anonymous`. RBAC objects authorize each request; members of `system:masters` may do everything.
    */
   readonly tokens: Readonly<Record<string, Actor>>
-  /** Tells the ages shown in tables, and the `Date` of answers. */
+  /** Clock for ages in tables and for the `Date` header. */
   readonly clock: Clock
 }
 
-/** The Kubernetes HTTP API as values: no socket, no timer. */
+/** Kubernetes HTTP API as values: no sockets, no timers. */
 export interface HttpFront {
   /**
-   * Answers one request. Rejects where a fault cuts the connection, and with the signal's reason once that aborts.
+   * Handles one request. Rejects when a fault cuts the connection, and with the signal's reason once that aborts.
    *
-   * @param managedFields in what `metadata.managedFields` are served; @default everything
+   * @param managedFields responses with `metadata.managedFields`; @default all
    */
   readonly handle: (...request: [...Parameters<Exchange>, managedFields?: ManagedFieldsIn]) => ReturnType<Exchange>
-  /** Ends all watches in good order. */
+  /** Ends all watches without an error. */
   endWatches(): void
 }
 
@@ -69,24 +69,24 @@ interface Front extends HttpFrontOptions {
   readonly ownerOf: OwnerOf
   readonly authenticate: Authenticate
   readonly watches: Set<WatchStream>
-  /** Where the ids of requests come from. */
+  /** Source of request ids. */
   readonly audits: Random
 }
 
-/** A request as it came. */
+/** Raw request. */
 interface Received {
   readonly wire: WireRequest
   readonly signal: AbortSignal
   readonly managedFields: ManagedFieldsIn
 }
 
-/** A request under way: who asks, for what. */
+/** Request in progress: sender and target. */
 interface Asked extends Received {
   readonly actor: Actor
   readonly query: URLSearchParams
 }
 
-/** Every answer carries the id of its request (the one that came with it, or one of its own), and the time on the server's clock. */
+/** Every response carries a request id (from the request, or generated) and the time of the server's clock. */
 async function audited(front: Front, received: Received): Promise<WireResponse> {
   const id = received.wire.headers['audit-id'] ?? randomUuid(front.audits)
   const response = await answer(front, received)
@@ -118,12 +118,12 @@ function statusOf(error: unknown): ApiStatusError {
   return new ApiStatusError(500, 'InternalError', `Internal error occurred: ${reason}`)
 }
 
-/** Copies of one patch in another may nest deeper than any body; walking them then ends the stack. */
+/** A patch of nested copies may exceed the depth limit of bodies; walking the result then overflows the stack. */
 function isTooDeep(error: unknown): boolean {
   return error instanceof RangeError && error.message.includes('call stack')
 }
 
-/** Health and version are told to anyone, as a cluster does. */
+/** Health and version need no authentication, as in a cluster. */
 function answerOpenRoute(route: Route, method: string): WireResponse | undefined {
   if (method !== 'GET') return undefined
   if (route.kind === 'version') return jsonAnswer(200, JSON.stringify(serverVersion, null, 2))
@@ -158,7 +158,7 @@ async function answerResource(front: Front, route: ResourceRoute, asked: Asked):
   return jsonAnswer(result.code, resultText(result, shape), [...call.warnings, ...result.warnings])
 }
 
-/** Whoever applies what is not there creates it, and must be allowed to. */
+/** Applying a missing object creates it, which needs the create permission. */
 function guardOf({ apiServer: { access } }: Front, { actor, resource, patchType, namespace, name }: ApiRequest): WriteGuard | undefined {
   const escalation = escalationGuard(access, actor, resource)
   if (patchType !== 'apply-patch') return escalation
@@ -186,7 +186,7 @@ function definitionFor(route: ResourceRoute, apiServer: FrontApiServer): Resourc
   return route.subresource === undefined || definition.subresources.includes(route.subresource) ? definition : undefined
 }
 
-/** @throws {ApiStatusError} 406 when the client takes nothing we can write */
+/** @throws {ApiStatusError} 406 when the client accepts none of our media types */
 function negotiateShape(front: Front, definition: ResourceDefinition, route: ResourceRoute, asked: Asked): AnswerShape {
   const { wire, query } = asked
   const managedFields = asked.managedFields === 'single reads' && wire.method !== 'GET' ? 'nothing' : asked.managedFields
@@ -228,7 +228,7 @@ function notFound(): WireResponse {
   return textAnswer(404, '404 page not found\n')
 }
 
-/** The server goes on with a request whose sender has gone away; the sender hears nothing more of it. */
+/** The server completes a request after its sender disconnects; the response is dropped. */
 function untilAborted(answering: Promise<WireResponse>, signal: AbortSignal): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error)

@@ -14,32 +14,32 @@ import { LONGEST_BODY } from './request-body.ts'
 
 /** Settings of {@link listen}. */
 export interface ListenOptions {
-  /** @default 127.0.0.1, and only loopback addresses make sense: the Host header must name one */
+  /** Must be a loopback address, because the Host header must name one. @default 127.0.0.1 */
   readonly host?: string
-  /** 0 takes any free port. */
+  /** 0 selects any free port. */
   readonly port: number
   /**
-   * Called when a request arrives; what it returns is called once the request is answered, or once a watch has begun.
-   * Called likewise around each chunk of a watch, until the operating system has it. A virtual clock is held meanwhile.
+   * Called when a request arrives; its result is called once the response is sent, or once a watch has started. Also called around each
+   * chunk of a watch, until the operating system has it. A virtual clock is stopped in between.
    */
   readonly onRequestStart?: () => () => void
 }
 
-/** A front that listens. */
+/** Listening front. */
 export interface HttpsServer {
   /** `https://127.0.0.1:6443` */
   readonly url: string
   readonly port: number
-  /** The authority to trust, in PEM. */
+  /** CA certificate to trust, in PEM. */
   readonly caCertificate: string
-  /** Ends all watches, lets answers under way go out for at most half a second, then closes every connection. */
+  /** Ends all watches, waits at most half a second for responses in progress, then closes every connection. */
   close(): Promise<void>
 }
 
 /**
- * Serves a front over HTTPS (HTTP/2 and 1.1) with a certificate made for this server alone.
+ * Serves a front over HTTPS (HTTP/2 and 1.1) with a certificate created for this server.
  *
- * @throws {AppError} PORT_IN_USE; OPTION_INVALID when the system does not allow the address
+ * @throws {AppError} PORT_IN_USE; OPTION_INVALID when the system rejects the address
  */
 export async function listen(front: HttpFront, options: ListenOptions): Promise<HttpsServer> {
   const { host = '127.0.0.1', port, onRequestStart = () => () => undefined } = options
@@ -53,7 +53,7 @@ export async function listen(front: HttpFront, options: ListenOptions): Promise<
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  // The HTTP/2 objects offer what we use of the HTTP/1.1 ones.
+  // The HTTP/2 objects offer the part of the HTTP/1.1 API used here.
   const events: EventEmitter = server
   events.on('request', (request: IncomingMessage, response: ServerResponse) => {
     answering.add(response)
@@ -101,7 +101,7 @@ function portInUse(host: string, port: number, cause: Error): AppError {
 
 const longestFarewellMs = 500
 
-/** Resolves when every answer is out, or when that takes too long: a client that has stopped reading does not keep us. */
+/** Resolves when every response is sent, or after the timeout: a client that has stopped reading must not block the shutdown. */
 function allClosed(answering: ReadonlySet<ServerResponse>): Promise<void> {
   return new Promise((resolve) => {
     const timer = systemClock.setTimer(longestFarewellMs, resolve)
@@ -115,7 +115,7 @@ function allClosed(answering: ReadonlySet<ServerResponse>): Promise<void> {
   })
 }
 
-/** An exchange under way. */
+/** Exchange in progress. */
 interface Serving {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -146,13 +146,13 @@ async function serve(
   }
 }
 
-/** The name in the Host header (HTTP/1.1) or `:authority` (HTTP/2), without its port. */
+/** Host name in the Host header (HTTP/1.1) or `:authority` (HTTP/2), without its port. */
 function hostOf(request: IncomingMessage): string {
   const authority = request.headers[':authority'] ?? request.headers.host ?? ''
   return String(authority).replace(/:\d+$/, '').toLowerCase()
 }
 
-/** A browser led here by a name of somebody else's is refused. */
+/** Rejects foreign host names, which prevents DNS rebinding through a browser. */
 function isLoopbackHost(host: string): boolean {
   return host === '127.0.0.1' || host === 'localhost' || host === '[::1]'
 }
@@ -171,7 +171,7 @@ async function readRequest(request: IncomingMessage): Promise<WireRequest> {
   return { ...at, headers, body: bytes.length === 0 ? undefined : bytes.toString('utf8') }
 }
 
-/** Resolves with the body, or with as much of it as shows that it is too long: the rest is thrown away as it comes. */
+/** Resolves with the body, or with enough of it to show that it is too long; the rest is discarded. */
 function readBytes(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -207,7 +207,7 @@ async function writeAnswer(answer: WireResponse, { request, response, release, o
   response.end()
 }
 
-/** Bytes from which an answer is worth compressing. */
+/** Minimum size in bytes of compressed responses. */
 const COMPRESSED_FROM = 128 * 1024
 
 function isCompressed({ status, headers }: WireResponse, request: IncomingMessage): boolean {
@@ -239,7 +239,7 @@ function writeChunk(response: ServerResponse, chunk: string, release: () => void
   })
 }
 
-/** No answer, or no end of one: the client sees a broken connection, over HTTP/2 a broken stream. */
+/** Sends no response, or an incomplete one: the client sees a broken connection, over HTTP/2 a reset stream. */
 function cut(request: IncomingMessage, response: ServerResponse & { readonly stream?: Http2Stream }): void {
   if (response.stream === undefined) request.socket.destroy()
   else response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)

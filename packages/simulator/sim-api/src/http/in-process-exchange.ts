@@ -3,12 +3,12 @@ import type { ManagedFieldsIn } from './answer-shape.ts'
 import type { HttpFront } from './front.ts'
 
 /**
- * An exchange without sockets: the front is called directly, with the token in place. Everything settles by promises, so
- * that a virtual clock sees when nothing is left to do.
+ * Exchange without sockets: calls the front directly, with the token set. Everything settles by promises, so a virtual clock sees when
+ * nothing is left to do.
  *
- * @param token one of the tokens the front knows
- * @param managedFields in what they are served. Sockets have them everywhere, as every cluster has; who reads 30,000 pods in process
- * is spared what nobody asks for
+ * @param token known to the front
+ * @param managedFields responses that contain them. Over sockets all do, as in a cluster; a client that reads 30,000 pods in process avoids
+ *   their cost
  */
 export function inProcessExchange(front: HttpFront, token: string, managedFields: ManagedFieldsIn = 'single reads'): Exchange {
   const authorization = `Bearer ${token}`

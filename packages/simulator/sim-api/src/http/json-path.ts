@@ -1,10 +1,10 @@
 import { isObject } from '../store/json.ts'
 
 /**
- * Reads the JSONPath of a printer column: names (`.spec.size`, `['a.b']`, `\.` for a dot inside a name), indexes (`[0]`, `[-1]`), `[*]`
- * and `.*`, and filters by equality (`[?(@.type=="Ready")]`).
+ * Parses the JSONPath of a printer column. Supports names (`.spec.size`, `['a.b']`, `\.` for a dot inside a name), indexes (`[0]`, `[-1]`),
+ * `[*]` and `.*`, and equality filters (`[?(@.type=="Ready")]`).
  *
- * @returns the function that finds every value the path points at; a path outside this subset finds nothing
+ * @returns function that finds every value at the path; a path outside this subset finds nothing
  */
 export function compileJsonPath(path: string): (root: unknown) => readonly unknown[] {
   const steps = parseSteps(path.replace(/^\{(.*)\}$/, '$1').replace(/^\$/, ''))

@@ -1,11 +1,11 @@
-/** How objects are to be shown in the answer. */
+/** Response representation of objects. */
 export type Representation = 'full' | 'table' | 'metadata'
 
 /**
- * Chooses from an `Accept` header. Every answer is JSON; what the client may choose is whether it gets whole objects, a
- * Table, or metadata alone. Ranges we do not serve (protobuf, other discovery forms) are passed over.
+ * Chooses from an `Accept` header. Every response is JSON; the client may choose whole objects, a Table, or metadata alone. Unsupported
+ * ranges (protobuf, other discovery forms) are skipped.
  *
- * @returns undefined when nothing in the header can be served
+ * @returns undefined when no range can be served
  */
 export function negotiate(accept: string | undefined): Representation | undefined {
   if (accept === undefined || accept.trim() === '') return 'full'
@@ -33,7 +33,7 @@ export function takesJson(accept = ''): boolean {
   return negotiate(accept) === 'full'
 }
 
-/** @returns in which version the client takes discovery as one document, or undefined when it wants the older form */
+/** @returns version of aggregated discovery that the client accepts; undefined when it wants the older form */
 export function discoveryVersion(accept = ''): string | undefined {
   for (const range of accept.split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim())

@@ -1,19 +1,19 @@
 import { ApiStatusError } from '../status-error.ts'
 import type { ResourceRoute } from './route.ts'
 
-/** What a cluster serves and this one does not, and why. */
+/** APIs that a cluster serves and the simulator does not, with the reason. */
 const reasons: Readonly<Record<string, string>> = {
   'pods/attach': 'containers do not run in a simulated cluster',
   'pods/ephemeralcontainers': 'containers do not run in a simulated cluster',
   'pods/exec': 'containers do not run in a simulated cluster',
-  'pods/log': 'containers do not run in a simulated cluster, so that they log nothing',
+  'pods/log': 'containers do not run in a simulated cluster, so there are no logs',
   'pods/portforward': 'containers do not run in a simulated cluster',
   'pods/proxy': 'containers do not run in a simulated cluster',
   'pods/resize': 'the resources of a pod cannot change in a simulated cluster',
-  'nodes/proxy': 'nodes of a simulated cluster have no kubelet that answers',
+  'nodes/proxy': 'nodes of a simulated cluster have no kubelet server',
 }
 
-/** @returns the refusal of what a cluster serves and this one does not; undefined for anything else */
+/** @returns refusal for an API that only a real cluster serves; undefined for anything else */
 export function notServed({ group, resource, subresource }: ResourceRoute): ApiStatusError | undefined {
   const path = `${resource}/${subresource}`
   const reason = group === '' && Object.hasOwn(reasons, path) ? reasons[path] : undefined

@@ -5,14 +5,14 @@ const texts = new WeakMap<object, string>()
 const textsWithOwners = new WeakMap<object, string>()
 
 /**
- * @param ownersToo whether with `metadata.managedFields`
- * @returns the object as JSON; made once for each object the store hands out, because those never change
+ * @param ownersToo whether to include `metadata.managedFields`
+ * @returns object as JSON; cached per object of the store, because those never change
  */
 export function objectText(object: ApiObject, ownersToo: boolean): string {
   return `{"kind":${JSON.stringify(object.kind)},"apiVersion":${JSON.stringify(object.apiVersion)},${itemText(object, ownersToo).slice(1)}`
 }
 
-/** @returns the object as JSON without `kind` and `apiVersion`, as items of built-in lists stand */
+/** @returns object as JSON without `kind` and `apiVersion`, as in items of built-in lists */
 export function itemText(object: ApiObject, ownersToo: boolean): string {
   const known = ownersToo && ownersOf(object) !== Owners.none ? textsWithOwners : texts
   let text = known.get(object)
@@ -20,7 +20,7 @@ export function itemText(object: ApiObject, ownersToo: boolean): string {
   return text
 }
 
-/** Who owns what is text already, and long: it goes in as it is. */
+/** Managed fields are long and already text, so they are inserted unchanged. */
 function wholeText(object: ApiObject, ownersToo: boolean): string {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object
   const managedFields = ownersToo ? managedFieldsText(object) : undefined

@@ -6,7 +6,7 @@ import { postedKind, verbsOf } from './served-groups.ts'
 
 /**
  * @param kindName OpenAPI name of the resource's kind
- * @returns the operations of one resource, by path
+ * @returns operations of one resource, by path
  */
 export function resourcePaths(definition: ResourceDefinition, version: string, kindName: string): Record<string, object> {
   const { group, plural, namespaced, kind, subresources } = definition
@@ -20,13 +20,13 @@ export function resourcePaths(definition: ResourceDefinition, version: string, k
     [`${collection}/{name}`]: { ...itemOperations(about), parameters: item },
   }
   if (namespaced) paths[`${root}/${plural}`] = { get: listOperation(about), parameters: [prettyParameter] }
-  // A Scale is none of the kinds that the documents describe.
+  // The documents describe no Scale.
   for (const subresource of subresources.filter((name) => name !== 'scale'))
     paths[`${collection}/{name}/${subresource}`] = { ...subresourceOperations(about, subresource), parameters: item }
   return paths
 }
 
-/** @returns the one operation of a resource whose objects are not stored, by path */
+/** @returns single operation of a resource whose objects are not stored, by path */
 export function reviewPaths({ group, plural, kind, namespaced }: ReviewResource): Record<string, object> {
   const folder = group.split('.')[0]!
   const about: About = { kindName: openApiName(`${folder}/v1.${kind}`), groupVersionKind: { group, version: 'v1', kind } }
@@ -91,23 +91,23 @@ const deleteOptionsName = openApiName('meta/v1.DeleteOptions')
 const created = { '200': 'OK', '201': 'Created', '202': 'Accepted' }
 
 const queryParameters: Readonly<Record<string, readonly [type: string, description: string]>> = {
-  allowWatchBookmarks: ['boolean', 'Whether a watch may say how far it has got without an object having changed.'],
-  continue: ['string', 'The token of the last page, to get the next.'],
-  dryRun: ['string', 'All: do everything but the write.'],
-  fieldManager: ['string', 'Who makes the change.'],
-  fieldSelector: ['string', 'Only objects whose fields are as told.'],
-  fieldValidation: ['string', 'What becomes of unknown and duplicate fields: Ignore, Warn or Strict.'],
-  force: ['boolean', 'Only for apply: take fields that others own.'],
-  gracePeriodSeconds: ['integer', 'How long the object may take to end; 0 is at once.'],
-  labelSelector: ['string', 'Only objects whose labels are as told.'],
-  limit: ['integer', 'How many objects one page has at most.'],
-  orphanDependents: ['boolean', 'The older form of propagationPolicy: true leaves dependents behind.'],
-  propagationPolicy: ['string', 'What becomes of dependents: Orphan, Background or Foreground.'],
-  resourceVersion: ['string', 'From which version to answer.'],
-  resourceVersionMatch: ['string', 'How resourceVersion is meant: Exact or NotOlderThan.'],
-  sendInitialEvents: ['boolean', 'Whether a watch begins with all that is there, and a bookmark behind it.'],
-  timeoutSeconds: ['integer', 'How long a watch or list may last.'],
-  watch: ['boolean', 'Stream changes instead of listing.'],
+  allowWatchBookmarks: ['boolean', 'Whether a watch may send bookmarks with its position.'],
+  continue: ['string', 'Continue token of the previous page.'],
+  dryRun: ['string', 'All: does everything except the write.'],
+  fieldManager: ['string', 'Name of the actor that makes the change.'],
+  fieldSelector: ['string', 'Selects objects by fields.'],
+  fieldValidation: ['string', 'Treatment of unknown and duplicate fields: Ignore, Warn or Strict.'],
+  force: ['boolean', 'Only for apply: takes over fields of other managers.'],
+  gracePeriodSeconds: ['integer', 'Seconds that the object may take to terminate; 0 deletes at once.'],
+  labelSelector: ['string', 'Selects objects by labels.'],
+  limit: ['integer', 'Maximum number of objects per page.'],
+  orphanDependents: ['boolean', 'Older form of propagationPolicy: true orphans dependents.'],
+  propagationPolicy: ['string', 'Treatment of dependents: Orphan, Background or Foreground.'],
+  resourceVersion: ['string', 'Resource version to read at or to start from.'],
+  resourceVersionMatch: ['string', 'Meaning of resourceVersion: Exact or NotOlderThan.'],
+  sendInitialEvents: ['boolean', 'Whether a watch starts with all existing objects, followed by a bookmark.'],
+  timeoutSeconds: ['integer', 'Time limit of a watch or list, in seconds.'],
+  watch: ['boolean', 'Streams changes instead of listing.'],
 }
 const writeParameters = ['dryRun', 'fieldManager', 'fieldValidation']
 const deleteParameters = ['dryRun', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy']
@@ -124,9 +124,9 @@ const listParameters = [
 
 interface OperationParts {
   readonly parameters: readonly string[]
-  /** OpenAPI name of what is answered; the resource's own kind by default. */
+  /** OpenAPI name of the response; the resource's own kind by default. */
   readonly answer?: string
-  /** What each status code of a success means. */
+  /** Description of each success status code. */
   readonly codes?: Readonly<Record<string, string>>
 }
 

@@ -1,16 +1,16 @@
 import type { OpenApiSchema } from '../schema/open-api-schemas.ts'
 import { isObject } from '../store/json.ts'
 
-/** The parts of an OpenAPI v3 document that ours have. */
+/** Parts of an OpenAPI v3 document that ours use. */
 export interface OpenApiDocument {
   readonly openapi: string
   readonly info: object
-  /** Operations by path, then by method; beside them `parameters` for all of a path. */
+  /** Operations by path, then by method, and `parameters` common to a path. */
   readonly paths: Readonly<Record<string, object>>
   readonly components: { readonly schemas: Readonly<Record<string, OpenApiSchema>>; readonly securitySchemes: object }
 }
 
-/** @returns one document in the older form (Swagger 2.0), with everything the given ones have */
+/** @returns one document in the older form (Swagger 2.0), with the content of all given ones */
 export function toVersion2(documents: readonly OpenApiDocument[]): object {
   const paths = documents.flatMap((document) => Object.entries(document.paths).map(([path, operations]) => [path, pathItem(operations)]))
   const schemas = documents.flatMap((document) => Object.entries(document.components.schemas))
@@ -63,7 +63,7 @@ function contentOf(value: unknown): { readonly types: readonly string[]; readonl
   return { types: Object.keys(content), ...(isObject(first) && { schema: first['schema'] }) }
 }
 
-/** References lead elsewhere, and stand beside other words instead of in a list of one. */
+/** References have another target, and are siblings of other keywords instead of in a one-item list. */
 function oldSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(oldSchema)
   if (!isObject(schema)) return schema

@@ -10,29 +10,29 @@ import { type OpenApiDocument, toVersion2 } from './open-api-v2.ts'
 import { servedGroups } from './served-groups.ts'
 import { isObject } from '../store/json.ts'
 
-/** A document, ready to be sent. */
+/** Serialized document. */
 export interface OpenApiText {
   readonly text: string
-  /** Of the text. */
+  /** Hash of the text. */
   readonly hash: string
-  /** Where it stands, with its hash. */
+  /** URL with the hash. */
   readonly url: string
 }
 
-/** The OpenAPI documents of what is served now. */
+/** OpenAPI documents of the resources served now. */
 export interface OpenApi {
-  /** @returns the answer of `/openapi/v3`: where the document of each group and version stands */
+  /** @returns response of `/openapi/v3`: URL of the document of each group and version */
   index(): object
   /**
    * @param path `api/v1` or `apis/<group>/<version>`
-   * @returns the OpenAPI v3 document, or undefined when nothing is served there
+   * @returns OpenAPI v3 document; undefined when it is not served
    */
   document(path: string): OpenApiText | undefined
-  /** @returns the one document of `/openapi/v2` */
+  /** @returns document of `/openapi/v2` */
   version2(): OpenApiText
 }
 
-/** Writes each document once, and again when what it describes has changed. */
+/** Builds each document once, and again when its resources have changed. */
 export function createOpenApi(definitions: () => readonly ResourceDefinition[]): OpenApi {
   const written = new Map<string, OpenApiText & { readonly of: string }>()
   function write(path: string, served: readonly ResourceDefinition[], content: () => object): OpenApiText {
@@ -68,7 +68,7 @@ export function createOpenApi(definitions: () => readonly ResourceDefinition[]):
   }
 }
 
-/** Built-in resources never change; what a CustomResourceDefinition brings may change with each of its versions. */
+/** Built-in resources never change; custom resources may change with each version of their CustomResourceDefinition. */
 function identityOf({ group, plural, customResourceDefinition }: ResourceDefinition): string {
   const { uid, resourceVersion } = customResourceDefinition?.metadata ?? {}
   return `${group}/${plural}@${uid}:${resourceVersion}`
@@ -139,7 +139,7 @@ function listSchema(item: string, groupVersionKind: object): OpenApiSchema {
   }
 }
 
-/** Schemas of the built-in kinds of a group and version, marked with what they are, and those every document needs. */
+/** Schemas of the built-in kinds of a group and version with their GVKs, and the schemas that every document needs. */
 function sharedSchemas(group: string, version: string): Record<string, OpenApiSchema> {
   const kinds = builtinKinds.filter((entry) => entry.group === group && entry.version === version)
   const others = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta', 'meta/v1.DeleteOptions', 'meta/v1.Status']

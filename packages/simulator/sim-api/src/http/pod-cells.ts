@@ -4,7 +4,7 @@ import { age } from './human-duration.ts'
 import { list, text } from './cells.ts'
 import { objectOrEmpty } from '../store/json.ts'
 
-/** What `kubectl get pods` shows of a pod beside its name and age. */
+/** Columns of `kubectl get pods` beside name and age. */
 export interface PodCells {
   readonly ready: string
   readonly status: string
@@ -67,11 +67,11 @@ function errorReason(container: Cells): string | undefined {
 }
 
 interface InitProgress {
-  /** How far initialization has got; undefined when it is over. */
+  /** Progress of initialization; undefined once it is over. */
   readonly reason: string | undefined
-  /** Names of init containers that keep running beside the others. */
+  /** Names of init containers that keep running beside the others (sidecars). */
   readonly sidecarNames: ReadonlySet<unknown>
-  /** Their statuses, up to the container that is being waited for. */
+  /** Statuses of the init containers, up to the one that is awaited. */
   readonly sidecars: readonly Cells[]
   readonly readySidecars: number
 }

@@ -1,6 +1,6 @@
 import { bodyText, type WireRequest, type WireResponse } from '@tranche/wire'
 
-/** @returns the answer with line breaks, where the client asks for them or is one that people read directly; a watch as it is */
+/** @returns response with line breaks when the client requests them or is a browser or command line tool; a watch unchanged */
 export async function prettied(answer: WireResponse, { headers }: WireRequest, query: URLSearchParams): Promise<WireResponse> {
   const isWhole = Number(answer.headers['content-length'] ?? 0) > 0 && answer.headers['content-type']?.startsWith('application/json')
   if (!isWhole || !wantsPretty(query.get('pretty'), headers['user-agent'] ?? '')) return answer

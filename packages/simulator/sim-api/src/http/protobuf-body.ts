@@ -1,9 +1,9 @@
 import { messages } from './protobuf-messages.ts'
 
 /**
- * Reads the few objects that command line clients send as protobuf without having asked whether the server takes it.
+ * Decodes the few objects that command line clients send as protobuf without negotiation.
  *
- * @returns the object as JSON, or undefined for bytes of another form or a kind not among those few
+ * @returns object as JSON; undefined for another encoding or any other kind
  * @see Kubernetes API concepts, "Kubernetes Protobuf encoding": four bytes of magic, then an envelope with type and object
  */
 export function protobufToJson(bytes: Uint8Array): string | undefined {
@@ -44,7 +44,7 @@ function readValue(value: WireValue, type: string): unknown {
   return type === 'IntOrString' ? intOrString(message) : message
 }
 
-/** The whole number, unless the type says that it is a text. */
+/** Whole number, unless the type is a string. */
 function intOrString({ type, intVal, strVal }: Readonly<Record<string, unknown>>): unknown {
   return type === 1 ? (strVal ?? '') : (intVal ?? 0)
 }

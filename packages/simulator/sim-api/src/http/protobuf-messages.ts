@@ -1,4 +1,4 @@
-/** `+` before a name marks a field that is sent even when it holds nothing, and then means nothing. */
+/** `+` before a name marks a field that is sent even when it is empty; an empty value then means absent. */
 type MessageFields = Readonly<Record<number, readonly [name: string, type: string]>>
 
 /** Fields of each message by their numbers, as the published API definitions have them. */

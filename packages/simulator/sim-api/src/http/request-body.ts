@@ -3,26 +3,26 @@ import { parseDocument } from 'yaml'
 import { ApiStatusError } from '../status-error.ts'
 import { duplicateFields } from './duplicate-fields.ts'
 
-/** A body as a value, and the fields that stand in it more than once. */
+/** Parsed body, and its duplicate fields. */
 export interface RequestBody {
   readonly value: unknown
   readonly duplicateFields: readonly string[]
 }
 
-/** The one patch format that is YAML. */
+/** The only YAML patch format. */
 export const APPLY_PATCH = 'application/apply-patch+yaml'
 
-/** In bytes; what is longer is refused. */
+/** Maximum size in bytes; longer bodies are rejected. */
 export const LONGEST_BODY = 3 * 1024 * 1024
 
-/** Content types in which objects are taken. */
+/** Accepted content types of objects. */
 const objectTypes: readonly string[] = ['application/json', 'application/yaml']
 
 /**
- * Reads a body by its content type: JSON, or YAML when the type says so.
+ * Parses a body by its content type: JSON, or YAML when the type says so.
  *
- * @param accepted content types that are taken; those of objects by default
- * @throws {ApiStatusError} 400 when the text is neither or too deeply nested, 413 above 3 MiB, 415 for any other type
+ * @param accepted content types; those of objects by default
+ * @throws {ApiStatusError} 400 when the text is invalid or too deeply nested, 413 above 3 MiB, 415 for any other type
  */
 export function readRequestBody(text: string | undefined, contentType: string, accepted = objectTypes): RequestBody {
   if (text === undefined || text === '') return { value: undefined, duplicateFields: [] }
@@ -44,7 +44,7 @@ export function readRequestBody(text: string | undefined, contentType: string, a
   }
 }
 
-/** An API server refuses too many aliases, too. */
+/** An API server also rejects too many aliases. */
 function parseYaml(text: string): unknown {
   const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error', prettyErrors: true })
   const [error] = document.errors
@@ -54,13 +54,13 @@ function parseYaml(text: string): unknown {
   return document.toJS({ maxAliasCount: -1 })
 }
 
-/** Aliases make a short text of YAML a long one. */
+/** Aliases make a short YAML text expand to a long one. */
 function refuseTooLarge(text: string): void {
   if (text.length > LONGEST_BODY || Buffer.byteLength(text) > LONGEST_BODY)
     throw new ApiStatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LONGEST_BODY}`)
 }
 
-/** @returns the refusal of a content type, with those that are taken */
+/** @returns rejection of a content type, with the accepted ones */
 export function unknownFormat(accepted: readonly string[]): ApiStatusError {
   return new ApiStatusError(
     415,

@@ -4,7 +4,7 @@ import { invalid, notAllowed, notSupported, required, tooLong } from '../field-e
 import { ApiStatusError, type StatusCause } from '../status-error.ts'
 import type { IncludeObject } from './table.ts'
 
-/** Kinds as which the parameters of a write are refused. */
+/** Kinds under which invalid parameters of a write are reported. */
 const optionKinds: Readonly<Record<string, string>> = {
   POST: 'CreateOptions',
   PUT: 'UpdateOptions',
@@ -13,10 +13,10 @@ const optionKinds: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads query parameters as the API server does.
+ * Parses query parameters as the API server does.
  *
  * @param method of the request
- * @throws {ApiStatusError} 400 for a number that is none, 422 for a word that is not among those allowed
+ * @throws {ApiStatusError} 400 for an invalid number, 422 for a value that is not allowed
  */
 export function readRequestOptions(query: URLSearchParams, method: string): RequestOptions {
   const kind = optionKinds[method] ?? 'ListOptions'
@@ -40,12 +40,12 @@ const textParameters = [
 const numberParameters = ['limit', 'timeoutSeconds', 'gracePeriodSeconds']
 const flagParameters = ['allowWatchBookmarks', 'sendInitialEvents', 'orphanDependents', 'force']
 
-/** @throws {ApiStatusError} 422 where a patch of another format than apply is to force its way */
+/** @throws {ApiStatusError} 422 when `force` is set on another patch than apply */
 export function refuseForce(query: URLSearchParams): void {
   if (query.has('force')) throw refused('PatchOptions', notAllowed('force', 'may not be specified for non-apply patch'))
 }
 
-/** @throws {ApiStatusError} 422 where an apply patch does not say who applies */
+/** @throws {ApiStatusError} 422 when an apply patch has no field manager */
 export function requireManager({ fieldManager }: RequestOptions): void {
   if (!fieldManager) throw refused('PatchOptions', required('fieldManager', 'is required for apply patch'))
 }
@@ -64,14 +64,14 @@ function codePoint(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** @returns whether a flag in a query is set: it is unless it says `false` or `0`, whatever else it says */
+/** @returns whether a query flag is set: any value except `false` and `0` sets it */
 export function readFlag(value: string): boolean {
   return value !== '0' && value.toLowerCase() !== 'false'
 }
 
 /**
- * @returns what the rows of a Table are to carry
- * @throws {ApiStatusError} 400 for a word that is not among those allowed
+ * @returns content of a Table's rows
+ * @throws {ApiStatusError} 400 for a value that is not allowed
  */
 export function readIncludeObject(value: string): IncludeObject {
   if (value === '') return 'Metadata'

@@ -9,12 +9,12 @@ import { readFlag, readRequestOptions, refuseForce, requireManager } from './req
 import type { ResourceRoute } from './route.ts'
 import { postedKind, verbsOf } from './served-groups.ts'
 
-/** What a request below a group and version asks of the API server. */
+/** Request for a resource, in terms of the API server. */
 export type ResourceCall =
   | { readonly kind: 'request'; readonly request: ApiRequest; readonly warnings: readonly string[] }
   | { readonly kind: 'watch'; readonly request: WatchRequest }
 
-/** Everything known about a request once its path has led to a resource. */
+/** Request whose path was resolved to a resource. */
 export interface RoutedRequest {
   readonly actor: Actor
   readonly wire: WireRequest
@@ -24,10 +24,9 @@ export interface RoutedRequest {
 }
 
 /**
- * Turns an HTTP request into a request as a value.
+ * Converts an HTTP request to a request value.
  *
- * @throws {ApiStatusError} 400 for a body or parameter that cannot be read, 405 for a method without a meaning here, 415 for a
- * patch format not served
+ * @throws {ApiStatusError} 400 for an unreadable body or parameter, 405 for an unsupported method, 415 for an unsupported patch format
  */
 export function readResourceCall(routed: RoutedRequest): ResourceCall {
   const { actor, wire, query, route, definition } = routed

@@ -1,4 +1,4 @@
-/** A resource of which nothing is stored: each object is a question, asked by a create and answered at once. */
+/** Resource without stored objects: a create sends a question and returns the result. */
 export interface ReviewResource {
   readonly group: string
   readonly plural: string
@@ -6,7 +6,7 @@ export interface ReviewResource {
   readonly namespaced: boolean
 }
 
-/** Every resource of that sort; each in version v1. */
+/** All review resources; each in version v1. */
 export const reviewResources = [
   { group: 'authentication.k8s.io', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview', namespaced: false },
   { group: 'authentication.k8s.io', plural: 'tokenreviews', kind: 'TokenReview', namespaced: false },

@@ -9,10 +9,10 @@ import { readRequestBody } from './request-body.ts'
 import { reviewResources } from './review-resources.ts'
 import type { ResourceRoute } from './route.ts'
 
-/** A review, or a request for a token, that somebody sends. */
+/** Review or token request. */
 export interface ReviewCall {
   readonly access: AccessControl
-  /** Who a bearer token stands for, beside service accounts; undefined for nobody. */
+  /** Identity of a bearer token, beside service accounts; undefined when unknown. */
   readonly ownerOf: (token: string) => Actor | undefined
   readonly actor: Actor
   readonly route: ResourceRoute
@@ -23,9 +23,9 @@ export interface ReviewCall {
 }
 
 /**
- * Answers reviews, and requests for tokens of service accounts. The sender has been found to be allowed to ask.
+ * Handles reviews, and token requests of service accounts. The sender is already authorized.
  *
- * @returns undefined when the request is about something else
+ * @returns undefined when the request is not a review
  * @throws {ApiStatusError} 400, 404, 405, 422
  */
 export function answerReview(call: ReviewCall): object | undefined {

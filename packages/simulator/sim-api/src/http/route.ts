@@ -1,7 +1,7 @@
-/** What a path means, before anything is known about the resources that exist. */
+/** Parsed path, before resources are resolved. */
 export type Route =
   | { readonly kind: 'root' }
-  /** `check` is `readyz`, `livez` or `healthz`; `part` the one check that is asked for, if any. */
+  /** `check` is `readyz`, `livez` or `healthz`; `part` is a single requested check, if any. */
   | { readonly kind: 'health'; readonly check: string; readonly part?: string; readonly verbose: boolean }
   | { readonly kind: 'version' }
   | { readonly kind: 'coreVersions' }
@@ -10,12 +10,12 @@ export type Route =
   | { readonly kind: 'resources'; readonly group: string; readonly version: string }
   | { readonly kind: 'openApiV2' }
   | { readonly kind: 'openApiIndex' }
-  /** `path` as it follows `/openapi/v3/`: `api/v1`, `apis/apps/v1`; `hash` of the query, empty without one. */
+  /** `path` after `/openapi/v3/`: `api/v1`, `apis/apps/v1`; `hash` from the query, empty when missing. */
   | { readonly kind: 'openApi'; readonly path: string; readonly hash: string }
   | ResourceRoute
   | { readonly kind: 'unknown' }
 
-/** A path below a group and version. */
+/** Path below a group and version. */
 export interface ResourceRoute {
   readonly kind: 'resource'
   readonly group: string
@@ -24,11 +24,11 @@ export interface ResourceRoute {
   readonly namespace?: string
   readonly name?: string
   readonly subresource?: string
-  /** The older way to ask for a watch: `/api/v1/watch/pods`. */
+  /** Older form of a watch: `/api/v1/watch/pods`. */
   readonly isWatch?: true
 }
 
-/** @param path without the query, percent-encoded as it came */
+/** @param path without the query, percent-encoded as received */
 export function parseRoute(path: string, query: URLSearchParams): Route {
   const words = path.split('/').filter((word) => word !== '')
   const [first, second] = words
@@ -66,7 +66,7 @@ function parseApis(words: readonly string[]): Route {
   return words.length === 3 ? { kind: 'resources', group, version } : parseResource(group, version, words.slice(3))
 }
 
-/** `namespaces/x` and `namespaces/x/status` are about the namespace itself; `namespaces/x/pods` is about what is in it. */
+/** `namespaces/x` and `namespaces/x/status` are the namespace itself; `namespaces/x/pods` is its content. */
 function parseResource(group: string, version: string, encoded: readonly string[]): Route {
   if (encoded[0] === 'watch' && encoded.length > 1) {
     const watched = parseResource(group, version, encoded.slice(1))

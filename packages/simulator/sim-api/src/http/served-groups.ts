@@ -2,33 +2,33 @@ import { createHash } from 'node:crypto'
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { type ReviewResource, reviewResources } from './review-resources.ts'
 
-/** A kind, as discovery names it. The core group is `''`. */
+/** Kind in discovery. The core group is `''`. */
 export interface DiscoveredKind {
   readonly group: string
   readonly version: string
   readonly kind: string
 }
 
-/** What can be done below a resource's name. */
+/** Operations on a subresource. */
 export interface DiscoveredSubresource {
   readonly name: string
   readonly responseKind: DiscoveredKind
   readonly verbs: readonly string[]
 }
 
-/** One resource, as both forms of discovery tell it. */
+/** Resource in both forms of discovery. */
 export interface DiscoveredResource {
   readonly plural: string
   readonly singular: string
   readonly namespaced: boolean
   readonly responseKind: DiscoveredKind
-  /** Whether a CustomResourceDefinition brought it. */
+  /** Whether it is a custom resource. */
   readonly isCustom: boolean
   readonly verbs: readonly string[]
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
   readonly subresources: readonly DiscoveredSubresource[]
-  /** Changes with the version in which objects are stored; absent where none are. */
+  /** Changes with the storage version; absent for resources that are not stored. */
   readonly storageVersionHash?: string
 }
 
@@ -46,7 +46,7 @@ export interface DiscoveredGroup {
   readonly versions: readonly DiscoveredVersion[]
 }
 
-/** @returns everything served now, the core group first, then the groups in the order in which a cluster names them */
+/** @returns all served groups: the core group first, then the groups in the order of a real cluster */
 export function servedGroups(definitions: readonly ResourceDefinition[]): readonly DiscoveredGroup[] {
   const groups = new Set([...definitions, ...reviewResources].map(({ group }) => group))
   return [...groups].sort(byGroup).map((group) => ({ group, versions: versionsOf(group, definitions) }))
@@ -111,7 +111,7 @@ function discovered(definition: ResourceDefinition, version: string): Discovered
   }
 }
 
-/** @returns what can be done with a resource; namespaces go one at a time */
+/** @returns verbs of a resource; namespaces have no deletecollection */
 export function verbsOf({ group, plural, customResourceDefinition }: ResourceDefinition): readonly string[] {
   if (customResourceDefinition !== undefined) return customVerbs
   return group === '' && plural === 'namespaces' ? verbs.filter((verb) => verb !== 'deletecollection') : verbs
@@ -120,7 +120,7 @@ export function verbsOf({ group, plural, customResourceDefinition }: ResourceDef
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 const customVerbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 
-/** Kinds of what is posted to a subresource that takes nothing else. */
+/** Kinds posted to create-only subresources. */
 const postedKinds: Readonly<Record<string, DiscoveredKind>> = {
   binding: { group: '', version: 'v1', kind: 'Binding' },
   eviction: { group: 'policy', version: 'v1', kind: 'Eviction' },
@@ -129,7 +129,7 @@ const postedKinds: Readonly<Record<string, DiscoveredKind>> = {
 
 const scaleKind: DiscoveredKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' }
 
-/** @returns the kind of what is posted to a subresource that takes nothing else, or undefined for one that is read and changed */
+/** @returns kind posted to a create-only subresource; undefined for one that is read and changed */
 export function postedKind(subresource: string): DiscoveredKind | undefined {
   return Object.hasOwn(postedKinds, subresource) ? postedKinds[subresource] : undefined
 }

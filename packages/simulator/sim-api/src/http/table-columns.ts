@@ -7,7 +7,7 @@ import { kernelVersion, nodeAddress, nodeInfo, nodeRoles, nodeStatus } from './n
 import { podCells } from './pod-cells.ts'
 import { objectOrEmpty } from '../store/json.ts'
 
-/** @returns the columns of a resource that the server knows by itself; name and moment of creation for one without columns of its own */
+/** @returns columns of a built-in resource; name and creation time when it has none of its own */
 export function builtinColumns({ group, resource }: ResourceId): readonly Column[] {
   return columnsByResource[group === '' ? resource : `${resource}.${group}`] ?? [nameColumn, createdAtColumn]
 }

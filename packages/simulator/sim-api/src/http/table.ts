@@ -8,17 +8,17 @@ import { builtinColumns } from './table-columns.ts'
 import { withManagedFields } from '../ownership/owners.ts'
 import { objectOrEmpty } from '../store/json.ts'
 
-/** What each row carries of its object. @see meta/v1 TableOptions */
+/** Object content in each row. @see meta/v1 TableOptions */
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
-/** Metadata of a list, as a Table repeats it. */
+/** List metadata, repeated in a Table. */
 export interface TableMetadata {
   readonly resourceVersion?: string
   readonly continue?: string
   readonly remainingItemCount?: number
 }
 
-/** @returns the columns of a resource in one version: its own, those its CustomResourceDefinition asks for, or name and age */
+/** @returns columns of a resource in one version: its own, those of its CustomResourceDefinition, or name and age */
 export function columnsOf(definition: ResourceDefinition, version: string): readonly Column[] {
   const custom = definition.customResourceDefinition
   if (custom === undefined) return builtinColumns({ group: definition.group, resource: definition.plural })
@@ -27,7 +27,7 @@ export function columnsOf(definition: ResourceDefinition, version: string): read
   return printed.length === 0 ? [nameColumn, ageColumn] : [nameColumn, ...printed.map(printerColumn)]
 }
 
-/** @returns a Table with one row for each object; `withColumns` false leaves the definitions out, as later frames of a watch do */
+/** @returns Table with one row per object; `withColumns` false omits the definitions, as later watch frames do */
 export function toTable(
   objects: readonly ApiObject[],
   columns: readonly Column[],
@@ -45,7 +45,7 @@ export function toTable(
   }
 }
 
-/** @returns what is left of an object for those who want its metadata alone */
+/** @returns the object as PartialObjectMetadata */
 export function partialMetadata(object: ApiObject): object {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: withManagedFields(object).metadata }
 }
@@ -68,7 +68,7 @@ function printerColumn(entry: Readonly<Record<string, unknown>>): Column {
   }
 }
 
-/** Of several values the first is shown. One that is missing or not of the column's type shows as nothing. */
+/** Shows the first of several values. A missing value, or one of another type than the column, is blank. */
 function printerCell(values: readonly unknown[], type: string, nowMs: number): unknown {
   const [value] = values
   if (value === undefined || value === null) return null

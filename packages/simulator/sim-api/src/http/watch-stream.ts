@@ -1,20 +1,20 @@
 import { ConnectionCutError, type WatchFrame, type WatchSink } from '../requests/request.ts'
 
-/** The frames of a watch as chunks of text: a sink on one side, an iterable on the other. Settles by promises alone. */
+/** Frames of a watch as text chunks: a sink on one side, an iterable on the other. Settles by promises alone. */
 export interface WatchStream {
   readonly sink: WatchSink
-  /** Chunks of newline-delimited JSON, each made of all frames that wait. Leaving the iteration early ends the stream. */
+  /** Chunks of newline-delimited JSON, each with all waiting frames. Leaving the iteration early ends the stream. */
   readonly chunks: AsyncIterable<string>
-  /** Ends the stream from outside: without an error in good order, else the iteration throws it. */
+  /** Ends the stream from outside; with an error, the iteration throws it. */
   end(error?: Error): void
-  /** Calls back once, when the stream ends for whatever reason; at once if it has ended. */
+  /** Calls back once when the stream ends; immediately if it has ended. */
   onEnd(callback: () => void): void
 }
 
-/** A reader that is so far behind, in characters, is cut off: it has to list again. */
+/** Maximum backlog of a reader in characters; beyond it the stream is cut off, and the reader has to list again. */
 const longestBacklog = 64 * 1024 * 1024
 
-/** @param toText the line for a frame, with its newline */
+/** @param toText converts a frame to a line with its newline */
 export function createWatchStream(toText: (frame: WatchFrame) => string): WatchStream {
   let waiting = ''
   let onEnd: (() => void) | undefined
@@ -32,7 +32,7 @@ export function createWatchStream(toText: (frame: WatchFrame) => string): WatchS
       try {
         waiting += toText(frame)
       } catch (error) {
-        return end(error as Error) // whoever delivers frames has nobody to tell
+        return end(error as Error) // the sender of frames cannot handle errors
       }
       if (waiting.length > longestBacklog) end(new ConnectionCutError())
       else wake?.()
@@ -66,7 +66,7 @@ export function createWatchStream(toText: (frame: WatchFrame) => string): WatchS
   }
 }
 
-/** A generator that waits for a frame does not hear `return()`; this ends the stream first, so that it wakes. */
+/** A generator that waits for a frame does not notice `return()`; ending the stream first wakes it. */
 function chunksThatStop(chunks: AsyncGenerator<string, void>, end: () => void): AsyncIterable<string> {
   const iterator: AsyncIterator<string> = {
     next: () => chunks.next(),

@@ -2,7 +2,7 @@ import { isObject } from '../store/json.ts'
 import { belowOf, type FieldSet, isMember, LEAF, nodeOf } from './field-set.ts'
 import { fieldsOf, isNamedField, itemsOf, SEVERAL, type Shape, shapeAt, shapeFor } from './shape.ts'
 
-/** @returns the fields that a configuration sets: plain values, items of lists, what is empty, and keys of maps */
+/** @returns fields that a configuration sets: plain values, list items, empty values, and map keys */
 export function appliedFields(shape: Shape, value: unknown): FieldSet {
   const held = shapeFor(shape, value)
   const below: Record<string, FieldSet> = {}
@@ -16,7 +16,7 @@ export function appliedFields(shape: Shape, value: unknown): FieldSet {
   return below
 }
 
-/** @returns the set, with each field that its type names and that has fields of the set below it */
+/** @returns the set, plus each field named by its type that has fields of the set below it */
 export function withNamedFields(shape: Shape, set: FieldSet): FieldSet {
   const result: Record<string, FieldSet> = {}
   for (const [element, node] of Object.entries(set)) {

@@ -8,37 +8,40 @@ import { removeFields } from './remove-fields.ts'
 import type { Shape } from './shape.ts'
 import { changesOf, inServedVersions, managerOf, notOwned, type OwnedWrite, updateManagers, withoutOwned } from './update-managers.ts'
 
-/** A configuration to be applied. */
+/** Configuration to apply. */
 export interface Application {
   readonly write: OwnedWrite
   readonly config: JsonObject
-  /** Undefined where there is no object yet. */
+  /** Undefined when the object does not exist yet. */
   readonly live: JsonObject | undefined
   readonly managers: Managers
-  /** Whether fields that others own are taken from them. */
+  /** Whether to take over fields that other managers own. */
   readonly force: boolean
 }
 
-/** What came of an application. */
+/** Result of an application. */
 export type Applied =
   | { readonly kind: 'applied'; readonly object: JsonObject; readonly managers: Managers }
-  /** Others own some of the fields, and have other values in them. */
+  /** Other managers own some of the fields, with other values. */
   | { readonly kind: 'conflict'; readonly conflicts: readonly Conflict[] }
 
-/** Fields of another that a configuration would change. */
+/** Conflict: fields of another manager that the configuration would change. */
 export interface Conflict {
   readonly manager: Manager
   readonly fields: FieldSet
 }
 
-/** The name under which kubectl applies; what it applied by an annotation before is its own. */
+/** Field manager of kubectl's apply; it also owns the fields of earlier client-side applies. */
 const KUBECTL = 'kubectl'
-/** Who owns what was written before anybody was told of. */
+/** Manager of fields written before managers were tracked. */
 const BEFORE_FIRST_APPLY = 'before-first-apply'
-/** Where client-side apply keeps what it applied last. */
+/** Annotation in which client-side apply stores the last applied configuration. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Lays a configuration over an object, and takes away what the same writer applied before and applies no more, unless another owns it. */
+/**
+ * Merges a configuration into an object. Removes the fields that the same manager applied before and no longer applies, unless another
+ * manager owns them.
+ */
 export function applyConfig(application: Application): Applied {
   const known = { ...application, managers: knownManagers(application) }
   const first = applied(known)
@@ -79,7 +82,7 @@ function conflictsOf(others: Managers, changed: FieldSet): readonly Conflict[] {
     .toSorted((a, b) => (managerKey(a.manager) < managerKey(b.manager) ? -1 : 1))
 }
 
-/** What was applied last and is not owned by anybody now goes; what was never this writer's own stays. */
+/** Removes fields that were applied last and have no owner now; fields that this manager never owned stay. */
 function pruned(shape: Shape, merged: JsonObject, { last, owned }: { readonly last: FieldSet; readonly owned: FieldSet }): unknown {
   const named = (set: FieldSet): FieldSet => withNamedFields(shape, set)
   const all = named(appliedFields(shape, merged))
@@ -90,7 +93,7 @@ function pruned(shape: Shape, merged: JsonObject, { last, owned }: { readonly la
   return removeFields(shape, merged, gone)
 }
 
-/** Who applied by annotation before conflicts with nobody about what the annotation says and the object still has. */
+/** A client-side applier has no conflicts about fields in its annotation that the object still has. */
 function allowLastApplied(application: Application, conflicts: readonly Conflict[]): Applied {
   const allowed = lastAppliedFields(application)
   const left = conflicts
@@ -116,7 +119,7 @@ function lastAppliedOf(object: JsonObject): JsonObject | undefined {
   }
 }
 
-/** Clients that apply by annotation go on to find there what was applied last. */
+/** Updates the annotation, because client-side appliers still read it. */
 function withLastApplied(result: Applied, config: JsonObject): Applied {
   if (result.kind === 'conflict') return result
   const metadata = objectOrEmpty(result.object['metadata'])

@@ -4,7 +4,7 @@ import { anyShape, type ListKey, type ScalarShape, type Shape } from './shape.ts
 
 const shapes = new Map<string, Shape>()
 
-/** @returns the shape of a type of the API: `apps/v1.DaemonSet` */
+/** @returns shape of an API type: `apps/v1.DaemonSet` */
 export function builtInShape(definition: string): Shape {
   const known = shapes.get(definition)
   if (known !== undefined) return known
@@ -62,7 +62,7 @@ const scalars: Readonly<Partial<Record<ScalarType, ScalarShape>>> = {
   'int-or-string': 'untyped',
 }
 
-/** A key that must be given is empty where it is not; a protocol is TCP. */
+/** A missing list key is empty; a missing protocol is TCP. */
 function listKey(items: FieldType, name: string): ListKey {
   const field = items.kind === 'definition' ? (definitionOf(items.definition) satisfies Definition).fields.get(name) : undefined
   if (name === 'protocol') return { name, default: 'TCP' }

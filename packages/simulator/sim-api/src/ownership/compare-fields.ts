@@ -2,20 +2,20 @@ import { jsonEqual } from '../store/json.ts'
 import { type FieldSet, isEmptySet, LEAF, nodeOf } from './field-set.ts'
 import { fieldsOf, itemsOf, type KnownShape, type Parts, SEVERAL, type Shape, shapeAt, shapeFor } from './shape.ts'
 
-/** In what fields two objects differ. */
+/** Differences between two objects, by field. */
 export interface Comparison {
   readonly added: FieldSet
   readonly removed: FieldSet
   readonly modified: FieldSet
 }
 
-/** @returns in what fields the second object differs from the first */
+/** @returns fields in which the second object differs from the first */
 export function compareFields(shape: Shape, before: object, after: object): Comparison {
   const { added, removed, modified } = comparePresent(shape, before, after) ?? {}
   return { added: added ?? LEAF, removed: removed ?? LEAF, modified: modified ?? LEAF }
 }
 
-/** @returns every field of a value, and the value itself: what is added where it is set for the first time */
+/** @returns every field of a value, and the value itself, as added by a first write */
 export function wholeNode(shape: Shape, value: unknown): FieldSet {
   const held = shapeFor(shape, value)
   const parts = partsOf(held, value)
@@ -24,7 +24,7 @@ export function wholeNode(shape: Shape, value: unknown): FieldSet {
   return nodeOf(true, below)!
 }
 
-/** A node for each set to which something at or below a place belongs. */
+/** Node per set that contains something at or below the path. */
 type Nodes = { readonly [name in keyof Comparison]?: FieldSet }
 
 function compareValues(shape: Shape, before: unknown, after: unknown): Nodes | undefined {
@@ -66,13 +66,13 @@ function onlyFilled(below: Readonly<Record<keyof Comparison, FieldSet>>): Nodes 
   return nodes
 }
 
-/** What stands in a list several times belongs to its owner as one. */
+/** Duplicate list items have one owner together. */
 function repeated(old: unknown, next: unknown): Nodes {
   if (old === undefined) return { added: LEAF }
   return next === undefined ? { removed: LEAF } : { modified: LEAF }
 }
 
-/** @returns the parts that have owners of their own; undefined for what is owned whole */
+/** @returns parts that have owners of their own; undefined for atomic values */
 function partsOf(shape: KnownShape, value: unknown): Parts | undefined {
   if (shape.kind === 'map') return shape.atomic ? undefined : fieldsOf(value)
   return shape.kind === 'list' && shape.by !== 'atomic' ? itemsOf(shape, value) : undefined

@@ -2,7 +2,7 @@ import { isObject } from '../store/json.ts'
 import { elementText } from './path-element.ts'
 import { itemElement, type ListShape, type MapShape, type ScalarShape, type Shape, shapeFor } from './shape.ts'
 
-/** @returns what is wrong with a configuration, each fault with its path, as API servers word it; empty when it fits its type */
+/** @returns type errors of a configuration, each with its path, in the words of API servers; empty when it fits its type */
 export function configFaults(shape: Shape, value: unknown, path = ''): readonly string[] {
   if (value === null) return []
   const held = shapeFor(shape, value)

@@ -3,7 +3,7 @@ import { isObject } from '../store/json.ts'
 import { builtInShape } from './built-in-shape.ts'
 import { anyShape, type ListKey, type MapShape, type ScalarShape, type Shape } from './shape.ts'
 
-/** @returns the shape of a custom resource, by the schema of its CustomResourceDefinition; without one, everything is kept */
+/** @returns shape of a custom resource by the schema of its CustomResourceDefinition; without a schema, all fields are kept */
 export function customShape(schema: JsonSchema | undefined): Shape {
   const shape = schema === undefined ? keepsAll : schemaShape(schema)
   const { field, others } = shape.kind === 'map' ? shape : keepsAll

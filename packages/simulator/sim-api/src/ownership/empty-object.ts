@@ -2,8 +2,8 @@ import type { ResourceDefinition } from '../resources/resource-definition.ts'
 import { definitionOf, findBuiltinKind } from '../schema/builtin-definitions.ts'
 
 /**
- * What an object of a kind is before anything of it was set. Typed objects have some parts from the start, so that nobody owns
- * these parts as such; custom resources have none.
+ * Object of a kind before any field is set. Typed objects contain some parts from the start, which therefore have no owner; custom
+ * resources contain none.
  */
 export function emptyObject({ group, version, kind, customResourceDefinition }: ResourceDefinition): object {
   const builtIn = customResourceDefinition === undefined ? findBuiltinKind(group, version, kind) : undefined

@@ -1,35 +1,35 @@
 /**
- * Some fields of an object, in the form of `fieldsV1`: by path elements (`f:spec`, `k:{"name":"main"}`, `v:"a"`). A field that has
- * nothing below it belongs to the set; one with fields below it does where it has an element `.` too. Never changed.
+ * Immutable set of fields of an object in `fieldsV1` form, by path elements (`f:spec`, `k:{"name":"main"}`, `v:"a"`). A field without
+ * subfields is a member of the set. A field with subfields is a member if it also has an element `.`.
  */
 export interface FieldSet {
   readonly [element: string]: FieldSet
 }
 
-/** A field that belongs to a set and has nothing below it; as a whole set, the one without fields. */
+/** Member without subfields; as a whole set, the empty set. */
 export const LEAF: FieldSet = Object.freeze({})
 
-/** The element that says that a field with others below it belongs to the set itself. */
+/** Element that makes a field with subfields a member itself. */
 export const SELF = '.'
 
-/** @returns whether the set has no fields */
+/** @returns whether the set is empty */
 export function isEmptySet(set: FieldSet): boolean {
   for (const _element in set) return false
   return true
 }
 
-/** @returns whether the field at this place belongs to the set */
+/** @returns whether the field at this path is a member */
 export function isMember(node: FieldSet | undefined): boolean {
   return node !== undefined && (isEmptySet(node) || Object.hasOwn(node, SELF))
 }
 
-/** @returns the node of a field: whether it belongs to the set itself, and what is below it; undefined where neither is */
+/** @returns node of a field: its membership and its subfields; undefined when it has neither */
 export function nodeOf(member: boolean, below: FieldSet): FieldSet | undefined {
   if (isEmptySet(below)) return member ? LEAF : undefined
   return member ? { [SELF]: LEAF, ...below } : below
 }
 
-/** @returns the fields of both */
+/** @returns union */
 export function unionOf(one: FieldSet, other: FieldSet): FieldSet {
   if (one === other || isEmptySet(other)) return one
   if (isEmptySet(one)) return other
@@ -41,18 +41,18 @@ export function unionOf(one: FieldSet, other: FieldSet): FieldSet {
   return result
 }
 
-/** @returns the fields that are in both */
+/** @returns intersection */
 export function intersectionOf(one: FieldSet, other: FieldSet): FieldSet {
   return combined(one, other, (a, b) => (b === undefined ? undefined : inBoth(a, b)))
 }
 
-/** @returns the fields of the first that are not in the other */
+/** @returns fields of the first set that are not in the second */
 export function differenceOf(one: FieldSet, other: FieldSet): FieldSet {
   if (isEmptySet(other)) return one
   return combined(one, other, (a, b) => (b === undefined ? a : nodeOf(isMember(a) && !isMember(b), differenceOf(belowOf(a), belowOf(b)))))
 }
 
-/** @returns the fields of the first that are neither in the other nor below a field of it */
+/** @returns fields of the first set that are neither in the second nor below one of its fields */
 export function withoutBranches(one: FieldSet, other: FieldSet): FieldSet {
   if (isEmptySet(other)) return one
   return combined(one, other, (a, b) => {
@@ -61,7 +61,7 @@ export function withoutBranches(one: FieldSet, other: FieldSet): FieldSet {
   })
 }
 
-/** @returns what is below a field */
+/** @returns subset below a field */
 export function belowOf(node: FieldSet): FieldSet {
   if (!Object.hasOwn(node, SELF)) return node
   const { [SELF]: _self, ...below } = node

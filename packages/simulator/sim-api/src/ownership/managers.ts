@@ -2,28 +2,28 @@ import { isObject } from '../store/json.ts'
 import { byElement } from './path-element.ts'
 import { type FieldSet, isEmptySet } from './field-set.ts'
 
-/** A writer of an object, and the fields that it owns. */
+/** Field manager of an object, and the fields that it owns. */
 export interface Manager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
   readonly apiVersion: string
   readonly subresource: string
-  /** When it last changed what it owns, RFC 3339; absent where nobody said. */
+  /** Last change of the owned fields, RFC 3339; absent when unknown. */
   readonly time: string | undefined
-  /** {@link FieldSet} as JSON, in order: text is smaller than objects, and alike for many pods. */
+  /** {@link FieldSet} as sorted JSON: text is smaller than objects, and equal for many pods. */
   readonly fields: string
 }
 
-/** The writers of an object, by {@link managerKey}. */
+/** Managers of an object, by {@link managerKey}. */
 export type Managers = readonly Manager[]
 
-/** @returns what tells a writer from others of the same object */
+/** @returns identity of a manager among those of the same object */
 export function managerKey({ manager, operation, apiVersion, subresource }: Omit<Manager, 'time' | 'fields'>): string {
   const version = operation === 'Apply' ? {} : { apiVersion }
   return JSON.stringify({ manager, operation, ...version, ...(subresource !== '' && { subresource }) })
 }
 
-/** @returns the set that a text says */
+/** @returns parsed field set */
 export function parseSet(text: string): FieldSet {
   const known = parsed.get(text)
   if (known !== undefined) return known
@@ -33,17 +33,17 @@ export function parseSet(text: string): FieldSet {
   return set
 }
 
-/** Texts that were read lately: those of the pods of a fleet are much the same. */
+/** Cache of recently parsed texts; pods of a fleet mostly have the same ones. */
 const parsed = new Map<string, FieldSet>()
 const MOST_PARSED = 512
 
-/** @returns the set as JSON, its elements in order */
+/** @returns set as JSON with sorted elements */
 export function setText(set: FieldSet): string {
   const elements = Object.keys(set).sort(byElement)
   return `{${elements.map((element) => `${JSON.stringify(element)}:${setText(set[element]!)}`).join(',')}}`
 }
 
-/** @returns the managers in the order in which objects list them */
+/** @returns managers in the order of `managedFields` */
 export function sortManagers(managers: Managers): Managers {
   return managers.toSorted(
     (a, b) =>
@@ -55,7 +55,7 @@ export function sortManagers(managers: Managers): Managers {
   )
 }
 
-/** @returns what stands in `metadata.managedFields`, as JSON */
+/** @returns value of `metadata.managedFields`, as JSON */
 export function managersText(managers: Managers): string {
   return `[${managers.map(managerText).join(',')}]`
 }
@@ -66,9 +66,9 @@ function managerText({ manager, operation, apiVersion, subresource, time, fields
 }
 
 /**
- * Reads `metadata.managedFields`.
+ * Parses `metadata.managedFields`.
  *
- * @returns undefined where it is no list of managers
+ * @returns undefined when it is not a list of managers
  */
 export function readManagers(managedFields: unknown): Managers | undefined {
   if (!Array.isArray(managedFields)) return undefined
@@ -89,7 +89,7 @@ function textOrNothing(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** @returns the manager with other fields; undefined where it owns none any more */
+/** @returns manager with other fields; undefined when it owns none */
 export function withFields(manager: Manager, set: FieldSet): Manager | undefined {
   return isEmptySet(set) ? undefined : { ...manager, fields: setText(set) }
 }

@@ -3,10 +3,10 @@ import { fieldElement } from './path-element.ts'
 import { itemElement, itemsOf, type ListShape, type MapShape, SEVERAL, type Shape, shapeAt, shapeFor } from './shape.ts'
 
 /**
- * Lays a configuration over a value: what it sets wins, what it says nothing of stays. Items of a list stand in the order of the
- * configuration; those it does not name keep their place beside the others.
+ * Merges a configuration into a value: its fields win, all others stay. List items follow the order of the configuration; items that it
+ * does not name keep their position relative to the others.
  *
- * @returns undefined where nothing is left
+ * @returns undefined when nothing is left
  */
 export function mergeFields(shape: Shape, value: unknown, config: unknown): unknown {
   if (config === undefined) return value
@@ -36,7 +36,7 @@ function mergeLists(shape: ListShape, value: unknown, config: unknown): unknown 
   return merged.length > 0 ? merged : undefined
 }
 
-/** Both lists are walked side by side: an item that only the old one has goes in where it is met. */
+/** Walks both lists in parallel and inserts items of the old list where they occur. */
 function mergedItems(shape: ListShape, old: readonly unknown[], set: readonly unknown[]): readonly unknown[] {
   const [oldItems, setItems] = [itemsOf(shape, old), itemsOf(shape, set)]
   const [oldOrder, setOrder] = [elementsOf(shape, old), elementsOf(shape, set)]

@@ -2,7 +2,7 @@ import type { ApiObject } from '../client.ts'
 import { type Managers, managersText } from './managers.ts'
 import { type OwnedWrite, updateManagers } from './update-managers.ts'
 
-/** A write whose managers nobody has asked for yet. */
+/** Write whose managers have not been computed yet. */
 interface Pending {
   readonly owners: Owners
   readonly write: OwnedWrite
@@ -10,14 +10,14 @@ interface Pending {
   readonly after: object
 }
 
-/** How many writes may wait to be looked at: each holds on to the object as it was. */
+/** Maximum number of pending writes; each keeps the previous object in memory. */
 const MOST_PENDING = 8
 
-/** Who owns which fields of one version of an object. It is worked out when somebody asks: most versions of most objects are read by nobody. */
+/** Field owners of one version of an object. Computed on demand, because most versions are never read with their managers. */
 export class Owners {
   #managers: Managers = []
   #pending: Pending | undefined
-  /** How many writes before this one wait, too. */
+  /** Number of earlier writes that are pending too. */
   readonly #depth: number
 
   private constructor(managers: Managers, pending: Pending | undefined) {
@@ -27,21 +27,21 @@ export class Owners {
     if (this.#depth > MOST_PENDING) this.managers()
   }
 
-  /** The owners of an object of which nobody is told. */
+  /** Owners of an object without managed fields. */
   static readonly none = new Owners([], undefined)
 
-  /** @returns owners that are known */
+  /** @returns owners that are already known */
   static of(managers: Managers): Owners {
     return managers.length === 0 ? Owners.none : new Owners(managers, undefined)
   }
 
-  /** @returns the owners after a create, an update or a patch; `before` is undefined for a new object */
+  /** @returns owners after a create, an update or a patch; `before` is undefined for a new object */
   after(write: OwnedWrite, before: object | undefined, after: object): Owners {
     if (this === Owners.none && before !== undefined) return this
     return new Owners([], { owners: this, write, before, after })
   }
 
-  /** @returns the managers, in the order in which objects list them */
+  /** @returns managers in the order of `managedFields` */
   managers(): Managers {
     if (this.#pending === undefined) return this.#managers
     const { owners, write, before, after } = this.#pending
@@ -58,24 +58,24 @@ export class Owners {
 
 const OWNERS = Symbol('owners')
 
-/** Notes on an object that is not yet frozen who owns its fields. Copies of the object do not carry it. */
+/** Attaches field owners to an object that is not frozen yet. Copies of the object do not carry them. */
 export function setOwners<T extends object>(object: T, owners: Owners): T {
   return owners === Owners.none ? object : Object.defineProperty(object, OWNERS, { value: owners })
 }
 
-/** @returns who owns the fields of an object that the server handed out */
+/** @returns field owners of an object from the server */
 export function ownersOf(object: ApiObject): Owners {
   return (object as { readonly [OWNERS]?: Owners })[OWNERS] ?? Owners.none
 }
 
-/** @returns the object as it is served, with `metadata.managedFields` */
+/** @returns object as served, with `metadata.managedFields` */
 export function withManagedFields(object: ApiObject): ApiObject {
   const text = managedFieldsText(object)
   if (text === undefined) return object
   return { ...object, metadata: { ...object.metadata, managedFields: JSON.parse(text) as unknown } } as ApiObject
 }
 
-/** @returns what stands in `metadata.managedFields`, as JSON; undefined where nobody owns anything */
+/** @returns value of `metadata.managedFields`, as JSON; undefined without owners */
 export function managedFieldsText(object: ApiObject): string | undefined {
   const managers = ownersOf(object).managers()
   return managers.length === 0 ? undefined : managersText(managers)

@@ -1,32 +1,32 @@
 import { isObject, type JsonObject } from '../store/json.ts'
 
-/** @returns the path element of a field of an object */
+/** @returns path element of an object's field */
 export function fieldElement(name: string): string {
   return `f:${name}`
 }
 
-/** @returns the name of the field that the element stands for; undefined for an item of a list */
+/** @returns name of the element's field; undefined for a list item */
 export function fieldName(element: string): string | undefined {
   return element.startsWith('f:') ? element.slice(2) : undefined
 }
 
-/** @returns the path element of an item of a list, told from the others by these fields; in the order of their names */
+/** @returns path element of a list item with these key fields, sorted by name */
 export function keyElement(keys: JsonObject): string {
   return `k:${JSON.stringify(keys)}`
 }
 
-/** @returns the path element of an item of a list of plain values */
+/** @returns path element of an item in a list of plain values */
 export function valueElement(value: unknown): string {
   return `v:${JSON.stringify(value)}`
 }
 
-/** Fields come first, then items by their keys, then plain values; numbers stand in the order of their size. */
+/** Sorts fields first, then items by their keys, then plain values; numbers are compared by value. */
 export function byElement(a: string, b: string): number {
   if (a[0] !== b[0] || a[0] === 'f' || a[0] === '.') return byCodeUnit(a, b)
   return byValue(JSON.parse(a.slice(2)) as unknown, JSON.parse(b.slice(2)) as unknown)
 }
 
-/** @returns the element as messages show it: `.name`, `[name="main"]`, `[="a"]` */
+/** @returns element in the format of messages: `.name`, `[name="main"]`, `[="a"]` */
 export function elementText(element: string): string {
   const name = fieldName(element)
   if (name !== undefined) return `.${name}`

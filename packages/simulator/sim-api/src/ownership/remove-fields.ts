@@ -3,7 +3,7 @@ import { belowOf, type FieldSet, isEmptySet, isMember } from './field-set.ts'
 import { fieldElement } from './path-element.ts'
 import { itemElement, type ListShape, type MapShape, type Shape, shapeAt, shapeFor } from './shape.ts'
 
-/** @returns the value without these fields; undefined where nothing is left that was not asked to stay */
+/** @returns value without these fields; undefined when nothing is left that must stay */
 export function removeFields(shape: Shape, value: unknown, set: FieldSet): unknown {
   const held = shapeFor(shape, value)
   if (held.kind === 'scalar') return value
@@ -38,7 +38,7 @@ function withoutItems(shape: ListShape, value: unknown, set: FieldSet): unknown 
   return kept.length > 0 || isThinned ? kept : undefined
 }
 
-/** What loses all its parts stays as an empty one. */
+/** A value that loses all its parts stays as an empty one. */
 function thinned(shape: Shape, item: unknown, node: FieldSet): unknown {
   const below = belowOf(node)
   if (isEmptySet(below)) return item

@@ -2,59 +2,59 @@ import type { JsonObject } from '../store/json.ts'
 import { fieldElement, fieldName, keyElement, valueElement } from './path-element.ts'
 import { isObject } from '../store/json.ts'
 
-/** What a plain value may be. `untyped`: any of them. */
+/** Type of a plain value. `untyped`: any. */
 export type ScalarShape = 'string' | 'numeric' | 'boolean' | 'untyped'
 
-/** One of the fields that tell the items of a list apart, and what it is where it is not given. */
+/** Key field of list items, and its default. */
 export interface ListKey {
   readonly name: string
   readonly default?: unknown
 }
 
-/** How the fields of a value belong together: what is atomic has one owner, what is not has one for each of its parts. */
+/** Structure of a value for field ownership: an atomic value has one owner, any other has one owner per part. */
 export type Shape =
   | { readonly kind: 'scalar'; readonly scalar: ScalarShape }
   | MapShape
   | ListShape
-  /** Whatever JSON holds: maps by field, lists whole. */
+  /** Any JSON: maps by field, lists atomic. */
   | { readonly kind: 'any' }
 
 /** An object. */
 export interface MapShape {
   readonly kind: 'map'
   readonly atomic: boolean
-  /** @returns the shape of a field that the type names; undefined for any other */
+  /** @returns shape of a field that the type names; undefined for any other */
   field(name: string): Shape | undefined
-  /** Shape of the fields that the type does not name; undefined where there are none. */
+  /** Shape of the fields that the type does not name; undefined when there are none. */
   readonly others: Shape | undefined
 }
 
-/** A list: whole, a set of plain values, or objects told apart by some of their fields. */
+/** List: atomic, a set of plain values, or objects with key fields. */
 export interface ListShape {
   readonly kind: 'list'
   readonly items: Shape
   readonly by: 'atomic' | 'set' | readonly ListKey[]
 }
 
-/** A shape that a value has been looked at for. */
+/** Shape resolved for a value. */
 export type KnownShape = Exclude<Shape, { readonly kind: 'any' }>
 
 const untypedScalar: KnownShape = { kind: 'scalar', scalar: 'untyped' }
 
-/** Whatever JSON holds. */
+/** Any JSON. */
 export const anyShape: Shape = { kind: 'any' }
 
 const anyMap: MapShape = { kind: 'map', atomic: false, field: () => undefined, others: anyShape }
 const anyList: ListShape = { kind: 'list', items: anyShape, by: 'atomic' }
 
-/** @returns the shape that holds for this value: one of `any` is decided by what the value is */
+/** @returns shape for this value; the value decides when the shape is `any` */
 export function shapeFor(shape: Shape, value: unknown): KnownShape {
   if (shape.kind !== 'any') return shape
   if (Array.isArray(value)) return anyList
   return value === null || isObject(value) ? anyMap : untypedScalar
 }
 
-/** @returns the shape of what stands at an element below this one */
+/** @returns shape of the value at an element below this one */
 export function shapeAt(shape: Shape, element: string): Shape {
   const name = fieldName(element)
   if (name !== undefined && shape.kind === 'map') return shape.field(name) ?? shape.others ?? anyShape
@@ -67,20 +67,20 @@ export function isNamedField(shape: Shape, element: string): boolean {
   return name !== undefined && shape.kind === 'map' && shape.field(name) !== undefined
 }
 
-/** An object or list whose parts have owners of their own, by path element; each part once. */
+/** Parts of an object or list by path element, each part once. */
 export type Parts = ReadonlyMap<string, unknown>
 
-/** Parts that stand in a list more than once. */
+/** Marks parts that occur in a list more than once. */
 export const SEVERAL = Symbol('several')
 
-/** @returns the fields of an object, by path element; those that are undefined are not there */
+/** @returns fields of an object by path element; undefined values count as absent */
 export function fieldsOf(value: unknown): Parts {
   const parts = new Map<string, unknown>()
   if (isObject(value)) for (const name of Object.keys(value)) if (value[name] !== undefined) parts.set(fieldElement(name), value[name])
   return parts
 }
 
-/** @returns the items of a list, by path element, in order; {@link SEVERAL} for what stands there more than once */
+/** @returns items of a list by path element, in order; {@link SEVERAL} for duplicates */
 export function itemsOf(shape: ListShape, value: unknown): Parts {
   const parts = new Map<string, unknown>()
   if (!Array.isArray(value)) return parts
@@ -91,7 +91,7 @@ export function itemsOf(shape: ListShape, value: unknown): Parts {
   return parts
 }
 
-/** @returns the path element of an item; undefined where it has none of the fields that would tell it from others */
+/** @returns path element of an item; undefined when it has none of the key fields */
 export function itemElement(shape: ListShape, item: unknown): string | undefined {
   if (shape.by === 'atomic') return undefined
   if (shape.by === 'set') return typeof item === 'object' ? undefined : valueElement(item)

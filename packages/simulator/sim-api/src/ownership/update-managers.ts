@@ -4,29 +4,29 @@ import { type Manager, managerKey, type Managers, parseSet, setText, sortManager
 import type { Shape } from './shape.ts'
 import { timestamp } from '../timestamp.ts'
 
-/** Who writes, by which way, and how what it writes is looked at. */
+/** Writer, operation, and how the write is compared. */
 export interface OwnedWrite {
   readonly shape: Shape
-  /** Name of the writer. */
+  /** Name of the field manager. */
   readonly manager: string
   readonly apiVersion: string
   /** Empty for the resource itself. */
   readonly subresource: string
-  /** By the server's clock. */
+  /** Time by the server's clock. */
   readonly timeMs: number
-  /** Fields that cannot be written this way, and so are owned by nobody who does. */
+  /** Fields that this operation cannot write, so it never owns them. */
   readonly ignored: FieldSet
-  /** Versions in which the resource is served; what others once owned in another version is forgotten. */
+  /** Served versions of the resource; ownership in any other version is dropped. */
   readonly apiVersions: readonly string[]
-  /** What an object is before anything of it was set. */
+  /** Object before any field is set. */
   readonly emptyObject: object
 }
 
 /**
- * Tells who owns what after a create, an update or a patch: the writer owns all that it changed, and nobody owns what is gone.
+ * Computes the owners after a create, an update or a patch. The writer owns everything that it changed; removed fields have no owner.
  *
  * @param before undefined for a new object
- * @returns the same managers where nothing changed
+ * @returns the same managers when nothing changed
  */
 export function updateManagers(write: OwnedWrite, managers: Managers, before: object | undefined, after: object): Managers {
   const comparison = changesOf(write, before ?? write.emptyObject, after)
@@ -39,14 +39,14 @@ export function updateManagers(write: OwnedWrite, managers: Managers, before: ob
   return sortManagers(capped(taken({ ...managerOf(write), operation: 'Update' }, own, others)))
 }
 
-/** @returns in what the objects differ, as far as it can be written this way */
+/** @returns difference between the objects, limited to what this operation can write */
 export function changesOf({ shape, ignored }: OwnedWrite, before: object, after: object): Comparison {
   const { added, removed, modified } = compareFields(shape, before, after)
   const filtered = (set: FieldSet): FieldSet => withoutBranches(set, ignored)
   return { added: filtered(added), removed: filtered(removed), modified: filtered(modified) }
 }
 
-/** @returns the managers without what they own of these fields; without those that own nothing else */
+/** @returns managers without these fields; managers that own nothing else are dropped */
 export function withoutOwned(managers: Managers, lost: FieldSet): Managers {
   if (isEmptySet(lost)) return managers
   const elements = Object.keys(lost).map((element) => `${JSON.stringify(element)}:`)
@@ -57,14 +57,14 @@ export function withoutOwned(managers: Managers, lost: FieldSet): Managers {
   })
 }
 
-/** @returns the managers whose version is still served */
+/** @returns managers whose version is still served */
 export function inServedVersions(managers: Managers, { apiVersions }: OwnedWrite): Managers {
   return managers.every(({ apiVersion }) => apiVersions.includes(apiVersion))
     ? managers
     : managers.filter(({ apiVersion }) => apiVersions.includes(apiVersion))
 }
 
-/** @returns the writer as a manager that is still to be told what it owns */
+/** @returns the writer as a manager without fields */
 export function managerOf({ manager, apiVersion, subresource, timeMs }: OwnedWrite): Omit<Manager, 'operation' | 'fields'> {
   return { manager: manager === '' ? 'unknown' : manager, apiVersion, subresource, time: timestamp(timeMs) }
 }
@@ -81,7 +81,7 @@ const metaElements = [
   'resourceVersion',
 ]
 
-/** What nobody is said to own. */
+/** Fields that never have an owner. */
 export const notOwned: FieldSet = {
   'f:apiVersion': LEAF,
   'f:kind': LEAF,
@@ -95,7 +95,7 @@ function taken(writer: Omit<Manager, 'fields'>, own: FieldSet, managers: Manager
   return [...managers.filter((manager) => manager !== known), { ...writer, fields }]
 }
 
-/** Of those who update, so many are remembered; the oldest are told of as one. */
+/** Maximum number of update managers kept per object; older ones are merged. */
 const MOST_UPDATERS = 10
 const OLD_UPDATERS = 'ancient-changes'
 

@@ -8,8 +8,8 @@ import { withLimits } from '../quota/limit-ranges.ts'
 import { qosClassOf } from '../strategies/pod-strategy.ts'
 
 /**
- * What every cluster does to a new pod before others are asked: amounts from the LimitRanges of its namespace, its
- * service account, the number behind its priority class, and five minutes of patience with a node that is not ready or cannot be reached.
+ * Default admission of a new pod, before other admission. It sets amounts from the LimitRanges of its namespace, its service account, and
+ * the value of its priority class. It also adds tolerations of five minutes for nodes that are not ready or unreachable.
  *
  * @throws {ApiStatusError} 403 when a LimitRange does not allow it, or its service account or priority class does not exist
  */
@@ -69,7 +69,7 @@ function readPriority(priorityClass: ApiObject | undefined): Priority {
 
 const PATIENCE_SECONDS = 300
 
-/** A pod that says itself what it tolerates, as those of DaemonSets do, is left as it is. */
+/** A pod with tolerations of its own for these taints, as in a DaemonSet, is unchanged. */
 function withPatience(pod: ApiObject): ApiObject {
   const spec = objectOrEmpty(pod['spec'])
   const tolerations = listOrEmpty(spec['tolerations']).map(objectOrEmpty)

@@ -8,7 +8,7 @@ import type { Served } from '../resources/registry.ts'
 import type { ApiRequest, ApiResult } from '../requests/request.ts'
 
 /**
- * Puts a pod on a node: `spec.nodeName`, and condition PodScheduled.
+ * Binds a pod to a node: sets `spec.nodeName` and the condition PodScheduled.
  *
  * @throws {ApiStatusError} 400 for a binding without a node, 404, 409 when the pod is bound or being deleted
  */

@@ -4,11 +4,11 @@ import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { isTerminal } from './is-terminal.ts'
 import { forbidden } from '../errors.ts'
 
-/** What becomes of an eviction that is not refused. */
+/** Outcome of an allowed eviction. */
 export type EvictionDecision =
-  /** No budget is concerned. */
+  /** No budget selects the pod. */
   | { readonly kind: 'free' }
-  /** A budget lets this pod go because of what it is like now; nothing is counted. */
+  /** A budget allows the eviction because of the pod's current state; nothing is counted. */
   | { readonly kind: 'asItIs' }
   /** The budget allows one disruption less afterwards. */
   | { readonly kind: 'countDown'; readonly budget: ApiObject }
@@ -18,11 +18,11 @@ const MOST_DISRUPTED_PODS = 2000
 const STILL_PROCESSED_RETRY_SECONDS = 10
 
 /**
- * Decides on the eviction of a pod that is there.
+ * Decides on the eviction of an existing pod.
  *
  * @param budgets all PodDisruptionBudgets that select it
- * @throws {ApiStatusError} 429 when the budget allows no disruption, or its status is older than its spec; 403 when its
- * status cannot be; 500 when there is more than one budget
+ * @throws {ApiStatusError} 429 when the budget allows no disruption, or its status is older than its spec; 403 when its status is invalid;
+ *   500 when there is more than one budget
  */
 export function decideEviction(pod: ApiObject, budgets: readonly ApiObject[]): EvictionDecision {
   const phase = objectOrEmpty(pod['status'])['phase']

@@ -14,8 +14,8 @@ import type { ApiRequest, ApiResult } from '../requests/request.ts'
 /**
  * Evicts a pod: deletes it, if its disruption budget allows that.
  *
- * @throws {ApiStatusError} 400 when the eviction names another pod, 429 when the budget is used up or not yet known, 403 when
- * it is out of order, 500 for a pod with more than one, else as a delete
+ * @throws {ApiStatusError} 400 when the eviction names another pod; 429 when the budget is used up or not counted yet. 403 when the
+ * budget's status is invalid; 500 for a pod with more than one budget; else as a delete
  */
 export async function evictPod(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   const eviction = objectOrEmpty(importJson(request.body))
@@ -37,7 +37,7 @@ export async function evictPod(engine: Engine, request: ApiRequest, served: Serv
   return { kind: 'status', code: 201, status, warnings: [] }
 }
 
-/** A budget without a selector selects nothing, one with an empty selector every pod of its namespace. */
+/** A budget without a selector selects nothing; one with an empty selector selects every pod of its namespace. */
 function budgetsOf(engine: Engine, pod: ApiObject): readonly ApiObject[] {
   const bucket = engine.store.bucket(resources.podDisruptionBudgets)
   if (bucket.size === 0) return []
@@ -48,7 +48,7 @@ function budgetsOf(engine: Engine, pod: ApiObject): readonly ApiObject[] {
   })
 }
 
-/** An eviction that counts on what the pod is like now deletes it as it is now, or not at all. */
+/** An eviction that depends on the pod's current state deletes exactly that version of the pod. */
 function pinnedVersion(asked: JsonObject, pod: ApiObject, decision: EvictionDecision): JsonObject {
   const preconditions = objectOrEmpty(asked['preconditions'])
   if (decision.kind !== 'asItIs' || preconditions['resourceVersion'] !== undefined) return asked
@@ -92,7 +92,7 @@ function withInsufficientPods(status: JsonObject, nowText: string): JsonObject {
   return { ...status, conditions: [...conditions.filter((one) => one !== before), condition] }
 }
 
-/** Says in the pod's status why it goes. */
+/** Records the reason in the pod's status. */
 function markDisrupted(engine: Engine, request: ApiRequest, served: Served, pod: ApiObject): ApiObject {
   const status = objectOrEmpty(pod['status'])
   const conditions = listOrEmpty(status['conditions']).map(objectOrEmpty)
@@ -111,7 +111,7 @@ function markDisrupted(engine: Engine, request: ApiRequest, served: Served, pod:
   })
 }
 
-/** The mark that the eviction itself made is no change by somebody else. */
+/** The status write of the eviction itself is not a conflicting change. */
 function withVersion(options: JsonObject, pod: ApiObject): JsonObject {
   const preconditions = objectOrEmpty(options['preconditions'])
   if (preconditions['resourceVersion'] === undefined) return options

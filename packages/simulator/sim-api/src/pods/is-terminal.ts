@@ -1,6 +1,6 @@
 import type { ApiObject } from '../client.ts'
 
-/** A pod, as the store serves it or by its own type. */
+/** Pod as served by the store, or of its own type. */
 type SomePod = ApiObject | { readonly status?: { readonly phase?: string } }
 
 /** @returns whether all containers of the pod have ended for good (phase `Succeeded` or `Failed`) */

@@ -10,7 +10,7 @@ const MIRROR = 'kubernetes.io/config.mirror'
 const VOLUME_PREFIX = 'kube-api-access-'
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** What a token volume is made of; the same object for all pods. */
+/** Sources of a token volume; shared by all pods. */
 const TOKEN_SOURCES = freezeDeep({
   sources: [
     { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } },
@@ -21,8 +21,7 @@ const TOKEN_SOURCES = freezeDeep({
 })
 
 /**
- * Gives a new pod the account `default` unless it names another, the token of its account as a volume, and the secrets with
- * which its account pulls images. Pods that mirror what a kubelet runs by itself are left as they are.
+ * Sets the service account of a new pod (default: `default`), mounts its token, and adds its image pull secrets. Mirror pods are unchanged.
  *
  * @throws {ApiStatusError} 403 when the account does not exist
  * @see plugin/pkg/admission/serviceaccount
@@ -44,12 +43,12 @@ function findAccount(engine: Engine, { metadata }: ApiObject, name: string): Api
   throw forbidden(resources.pods, metadata.name, why)
 }
 
-/** The pod has the last word. */
+/** The pod's own setting wins. */
 function wantsToken(spec: JsonObject, account: ApiObject): boolean {
   return (spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true) === true
 }
 
-/** @param uid of the pod, from which the name of its volume is drawn */
+/** @param uid of the pod; determines the name of its volume */
 function withToken(spec: JsonObject, uid: string): JsonObject {
   const volumes = listOrEmpty(spec['volumes'])
   const existing = volumes.map((volume) => String(objectOrEmpty(volume)['name'])).find((volume) => volume.startsWith(VOLUME_PREFIX))
@@ -67,7 +66,7 @@ function withToken(spec: JsonObject, uid: string): JsonObject {
   }
 }
 
-/** A container that mounts something else there keeps that. */
+/** A container with another mount at that path keeps it. */
 function withMount(container: unknown, mount: JsonObject): JsonObject {
   const own = objectOrEmpty(container)
   const mounts = listOrEmpty(own['volumeMounts'])

@@ -9,10 +9,10 @@ import type { ApiRequest } from '../requests/request.ts'
 import { isInScope, isPods, resourcesFor, usageOf } from './usage.ts'
 
 /**
- * Charges a new object to the quotas of its namespace, right before it is stored: all of them, or none. A dry run charges
- * nothing and is refused as it would be.
+ * Charges a new object to the quotas of its namespace, right before it is stored: to all of them, or to none. A dry run charges nothing but
+ * is refused in the same way.
  *
- * @throws {ApiStatusError} 403 when a quota is exceeded, is not counted yet, or wants to be told what a container uses
+ * @throws {ApiStatusError} 403 when a quota is exceeded, is not counted yet, or requires a resource amount that a container does not state
  */
 export function chargeQuotas(engine: Engine, request: ApiRequest, served: Served, object: ApiObject): void {
   const bucket = engine.store.bucket(resources.resourceQuotas)
@@ -34,7 +34,7 @@ interface Charge {
   readonly used: Readonly<Record<string, string>>
 }
 
-/** @returns undefined when the quota is not about the object */
+/** @returns undefined when the quota does not apply to the object */
 function chargeOf(served: Served, object: ApiObject, usage: NanoAmounts, quota: ApiObject): Charge | undefined {
   const { name } = object.metadata
   if (!isInScope(objectOrEmpty(quota['spec']), served.id, object)) return undefined
@@ -71,7 +71,7 @@ function exceededText(quota: ApiObject, exceeded: readonly string[], { usage, us
   return `exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${usedText}, limited: ${list((resource) => String(hard[resource]))}`
 }
 
-/** Sums are written in the form of what they began with; nothing used yet has none. */
+/** Sums keep the format of their first amount; zero has none. */
 function formSource(used: unknown, pod: ApiObject, resource: string): unknown {
   if (used !== undefined && used !== '0') return used
   const [, kind = 'requests', plain = resource] = /^(requests|limits)\.(.*)$/.exec(resource) ?? []
@@ -82,7 +82,7 @@ function formSource(used: unknown, pod: ApiObject, resource: string): unknown {
 
 const MUST_SPECIFY = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']
 
-/** Quotas of cpu and memory want every container to say what it uses, unless the pod says it as a whole. */
+/** Quotas of cpu and memory require amounts in every container, unless the pod states them as a whole. */
 function missingAmounts(spec: JsonObject, limited: readonly string[]): readonly string[] {
   if (Object.keys(objectOrEmpty(spec['resources'])).length > 0) return []
   const containers = [...listOrEmpty(spec['containers']), ...listOrEmpty(spec['initContainers'])].map(objectOrEmpty)

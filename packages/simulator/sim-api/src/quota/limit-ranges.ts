@@ -6,10 +6,10 @@ import { type NanoAmounts, podAmounts, readAmounts } from './pod-resources.ts'
 const ANNOTATION = 'kubernetes.io/limit-ranger'
 
 /**
- * Gives each container what the LimitRanges say it uses where it does not say so itself, and holds the pod to them.
+ * Sets each container's missing amounts from the LimitRanges, and checks the pod against them.
  *
  * @returns the same pod without LimitRanges
- * @throws {ApiStatusError} 403 with everything that is out of range
+ * @throws {ApiStatusError} 403 with every violation
  */
 export function withLimits(ranges: readonly ApiObject[], pod: ApiObject): ApiObject {
   if (ranges.length === 0) return pod
@@ -115,7 +115,7 @@ function ratioFaults(item: JsonObject, requests: NanoAmounts, limits: NanoAmount
   })
 }
 
-/** As it was written, or for a sum of several as a number. */
+/** The amount as written, or a number for a sum. */
 function textOf(texts: JsonObject | undefined, name: string, nano: bigint): string {
   return String(texts?.[name] ?? Number(nano) / 1e9)
 }

@@ -5,8 +5,8 @@ import { parseQuantity } from './quantity.ts'
 export type NanoAmounts = ReadonlyMap<string, bigint>
 
 /**
- * What a pod asks for as a whole, or may use at most. Containers run together, init containers one after the other before
- * them, and those that restart always beside all that follow.
+ * Total requests or limits of a pod. Containers run together; init containers run before them in sequence; restartable init containers run
+ * beside all that follow.
  *
  * @param spec a PodSpec
  * @see k8s.io/component-helpers/resource PodRequests, PodLimits
@@ -28,11 +28,11 @@ export function podAmounts(spec: JsonObject, kind: 'requests' | 'limits'): NanoA
   const needed = merged(running, starting, larger)
   const forPod = new Map([...needed, ...ownAmounts(spec, kind)])
   const overhead = readAmounts(spec['overhead'])
-  // Without a limit of its own, a pod's overhead limits nothing.
+  // A pod's overhead adds to limits only when the pod has limits.
   return sum(forPod, kind === 'requests' ? overhead : new Map([...overhead].filter(([name]) => forPod.has(name))))
 }
 
-/** @returns amounts of a map of quantities; what is no quantity is left out */
+/** @returns amounts of a map of quantities; invalid quantities are dropped */
 export function readAmounts(quantities: unknown): NanoAmounts {
   return new Map(
     Object.entries(objectOrEmpty(quantities)).flatMap(([name, text]) => {
@@ -57,7 +57,7 @@ function merged(a: NanoAmounts, b: NanoAmounts, join: (one: bigint, other: bigin
   return result
 }
 
-/** Not Math.max: it takes no BigInt. */
+/** Math.max does not accept BigInt. */
 function larger(one: bigint, other: bigint): bigint {
   if (one > other) return one
   return other

@@ -9,10 +9,10 @@ const NANO = 9
 const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'] as const
 const binarySuffixes = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 
-/** How a quantity is written: sums keep the form of what they began with. */
+/** Format of a quantity: sums keep the format of their first amount. */
 export type QuantityForm = 'decimal' | 'binary'
 
-/** @returns billionths, rounded up as Kubernetes does; undefined for what is no quantity */
+/** @returns billionths, rounded up as in Kubernetes; undefined for an invalid quantity */
 export function parseQuantity(value: unknown): bigint | undefined {
   const parts = /^([+-]?)(\d+\.?\d*|\.\d+)(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/.exec(String(value ?? ''))
   if (parts === null) return undefined
@@ -22,7 +22,7 @@ export function parseQuantity(value: unknown): bigint | undefined {
   return sign === '-' ? -amount : amount
 }
 
-/** @returns how the text was written */
+/** @returns format of the text */
 export function quantityForm(value: unknown): QuantityForm {
   return String(value ?? '').endsWith('i') ? 'binary' : 'decimal'
 }
@@ -40,7 +40,7 @@ export function formatQuantity(nano: bigint, form: QuantityForm = 'decimal'): st
   return `${amount}${decimalSuffixes[at]}`
 }
 
-/** @returns the quantity as API servers store it: `1000m` as `1`, `1024Mi` as `1Gi`; one with an exponent as it is written */
+/** @returns quantity as API servers store it: `1000m` as `1`, `1024Mi` as `1Gi`; exponents stay unchanged */
 export function canonicalQuantity(text: string): string {
   if (/[eE][+-]?\d/.test(text)) return text
   const nano = parseQuantity(text)

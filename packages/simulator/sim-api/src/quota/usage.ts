@@ -9,10 +9,10 @@ const STANDARD = ['cpu', 'memory', 'ephemeral-storage']
 const PLAIN_COUNTS = ['configmaps', 'secrets', 'services', 'persistentvolumeclaims', 'replicationcontrollers', 'resourcequotas']
 
 /**
- * What one object uses of quotas: itself as `count/<resource>.<group>`, and for a pod that has not ended `pods` and what
- * its containers ask for.
+ * Quota usage of one object: itself as `count/<resource>.<group>`; for a pod that has not ended, also `pods` and the resources of its
+ * containers.
  *
- * @param nowMs pods that should have been gone by now use nothing but their count
+ * @param nowMs pods past their deletion deadline use only their count
  */
 export function usageOf(id: ResourceId, object: ApiObject, nowMs: number): NanoAmounts {
   const usage = new Map([[countName(id), ONE]])
@@ -26,13 +26,13 @@ export function countName({ group, resource }: ResourceId): string {
   return group === '' ? `count/${resource}` : `count/${resource}.${group}`
 }
 
-/** @returns the hard limits of a quota that objects of a resource can use up */
+/** @returns hard limits of a quota that apply to objects of a resource */
 export function resourcesFor(id: ResourceId, hard: readonly string[]): readonly string[] {
   if (!isPods(id)) return hard.filter((name) => name === countName(id) || (id.group === '' && name === id.resource))
   return hard.filter((name) => name === 'count/pods' || name === 'pods' || isComputeName(name))
 }
 
-/** @returns whether a quota with these scopes is about the object; a quota without scopes is about everything */
+/** @returns whether a quota with these scopes applies to the object; a quota without scopes applies to all */
 export function isInScope(quotaSpec: JsonObject, id: ResourceId, object: ApiObject): boolean {
   const plain = listOrEmpty(quotaSpec['scopes']).map((scopeName) => ({ scopeName, operator: 'Exists' }))
   const selected = listOrEmpty(objectOrEmpty(quotaSpec['scopeSelector'])['matchExpressions']).map(objectOrEmpty)

@@ -13,18 +13,18 @@ import { isObject, type JsonObject, objectOrEmpty } from '../store/json.ts'
 import { apiVersionOf } from './list.ts'
 import type { ApiRequest } from './request.ts'
 
-/** An object with a configuration laid over it, and who then owns what. */
+/** Object after an apply, and its field owners. */
 export interface AppliedObject {
   readonly body: JsonObject
   readonly owners: Owners
 }
 
 /**
- * Lays the configuration of an apply patch over the stored object.
+ * Merges the configuration of an apply patch into the stored object.
  *
- * @param current undefined where the patch is to create the object
- * @throws {ApiStatusError} 400 for another kind, 409 where others own fields of other values or no object has the uid told, 500 (as API
- * servers answer) for a configuration that does not fit its type
+ * @param current undefined when the patch creates the object
+ * @throws {ApiStatusError} 400 for another kind; 409 on conflicts, or when no object has the given uid; 500 (as in API servers) for a
+ *   configuration that does not fit its type
  */
 export function appliedTo(write: OwnedWrite, request: ApiRequest, served: Served, current: ApiObject | undefined): AppliedObject {
   const config = readConfig(write, request, served)
@@ -56,7 +56,7 @@ function notAnObject(config: unknown): string {
   return `error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`
 }
 
-/** The core group has no name, but a slash. */
+/** The core group has an empty name; messages show the slash. */
 function groupVersion(apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
 }
@@ -89,7 +89,7 @@ function managerText({ manager, operation, apiVersion, subresource }: Manager): 
   return operation === 'Update' ? `${name} using ${apiVersion}` : name
 }
 
-/** Paths of the fields of a set: those at a level before those below it. */
+/** Paths of a set's fields: those at a level before those below it. */
 function pathsOf(set: FieldSet, path = ''): readonly string[] {
   const elements = Object.keys(set).sort(byElement)
   const own = elements.filter((element) => isMember(set[element])).map((element) => `${path}${elementText(element)}`)

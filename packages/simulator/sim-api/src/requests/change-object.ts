@@ -14,14 +14,14 @@ import { applyPatch } from './patch.ts'
 import type { Served } from '../resources/registry.ts'
 import type { ApiRequest, ApiResult } from './request.ts'
 
-/** How often a change that names no resource version is made anew when the object changed meanwhile. */
+/** Number of attempts of a change without resource version on write conflicts. */
 const ATTEMPTS = 5
 
 /**
- * Replaces an object (verb `update`) or patches it. A change that changes nothing writes nothing. A few kinds are created by a
- * replacement of what is not there, all by an apply patch.
+ * Replaces an object (verb `update`) or patches it. A change without effect writes nothing. A PUT creates missing objects of a few kinds;
+ * an apply patch creates any.
  *
- * @throws {ApiStatusError} 400, 404, 409 (another version), 415, 422, or what admission answers
+ * @throws {ApiStatusError} 400, 404, 409 (another version), 415, 422, or the response of admission
  */
 export async function changeObject(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   if (request.name === undefined) throw badRequest('name must be provided')
@@ -41,13 +41,13 @@ export async function changeObject(engine: Engine, request: ApiRequest, served: 
   }
 }
 
-/** @returns whether the request is a PUT of an object that is still to be created, of a kind that can be created so */
+/** @returns whether the request is a PUT that creates an object, of a kind that supports that */
 function createsMissing(engine: Engine, request: ApiRequest, served: Served): boolean {
   if (request.verb !== 'update' || request.subresource !== undefined) return false
   return served.definition.strategy.allowCreateOnUpdate && findObject(engine, request, served) === undefined
 }
 
-/** @throws {ApiStatusError} 404 for a part of an object that is not there; else as {@link createObject} */
+/** @throws {ApiStatusError} 404 for a subresource of a missing object; else as {@link createObject} */
 async function createApplied(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   if (request.subresource !== undefined) throw notFound(served.id, request.name ?? '')
   const write = ownedWriteOf(engine, request, served)
@@ -55,7 +55,7 @@ async function createApplied(engine: Engine, request: ApiRequest, served: Served
   return createObject(engine, { ...request, body: withoutVersion(body) }, served, owners)
 }
 
-/** The version from which a PUT was made says nothing where there is none. */
+/** The resource version of a PUT that creates an object is ignored. */
 function withoutVersion(body: unknown): unknown {
   if (!isObject(body)) return body
   const { resourceVersion: _none, ...metadata } = objectOrEmpty(body['metadata'])
@@ -73,7 +73,7 @@ function findObject(engine: Engine, { namespace, name = '' }: Pick<ApiRequest, '
   return engine.store.bucket(served.id).get(storeKey(served.definition.namespaced ? namespace : undefined, name))
 }
 
-/** @returns whether nothing keeps a deleted object any more */
+/** @returns whether nothing keeps a deleted object any longer */
 export function isFinished(served: Served, object: ApiObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata
   const kept = served.definition.strategy.isKept?.(object) === true
@@ -83,7 +83,7 @@ export function isFinished(served: Served, object: ApiObject): boolean {
 interface PreparedChange {
   readonly next: ApiObject
   readonly owners: Owners
-  /** Whether the owners may differ where the object does not. */
+  /** Whether the owners may differ when the object does not. */
   readonly isOwned: boolean
   readonly warnings: readonly string[]
 }
@@ -138,7 +138,7 @@ async function prepared(
   if (!needsAdmission(engine, request, served, 'UPDATE')) return { ...validated(served, decoded, draft, current), ...owned }
   const name = current.metadata.name
   const answer = await admitted(engine, request, served, { operation: 'UPDATE', name, oldObject: current, object: draft })
-  // What admission made of it is held to the same rules: no status by way of the object, nothing but the status by way of it.
+  // The result of admission obeys the same rules: the main resource changes no status, the status subresource changes nothing else.
   const { object = draft } = answer
   const { next } = nextObject(request, served, { ...decoded, object: { ...object }, meta: object.metadata }, current)
   const change = validated(served, { ...decoded, warnings: [...decoded.warnings, ...answer.warnings] }, next, current)
@@ -146,7 +146,7 @@ async function prepared(
   return { ...change, ...owned, warnings: [...change.warnings, ...warnings] }
 }
 
-/** @returns the object as it was sent, with its defaults, and as it is to be stored */
+/** @returns object as sent with defaults, and object to store */
 function nextObject(request: ApiRequest, served: Served, { object, meta }: DecodedObject, current: ApiObject): NextObject {
   const { definition } = served
   const metadata = metaForUpdate(meta, current.metadata)
@@ -169,7 +169,7 @@ function preparedObject(request: ApiRequest, served: Served, sent: ApiObject, cu
   return withGeneration(request, served, next, current)
 }
 
-/** Through the status subresource, built-in kinds take metadata too; custom resources take the status alone. */
+/** Through the status subresource, built-in kinds accept metadata too; custom resources accept the status alone. */
 function statusChange(served: Served, sent: ApiObject, current: ApiObject): ApiObject {
   const custom = served.definition.customResourceDefinition !== undefined
   const { ownerReferences, ...metadata } = custom ? current.metadata : sent.metadata
@@ -214,7 +214,7 @@ function stored(engine: Engine, request: ApiRequest, served: Served, change: Pre
   return { kind: 'object', code: 200, object, warnings }
 }
 
-/** Fields that did not change are those of the stored object, so that versions of an object share what they have in common. */
+/** Unchanged fields are taken from the stored object, so that versions of an object share memory. */
 function shared(next: ApiObject, current: ApiObject): ApiObject {
   const result: Record<string, unknown> = { ...next }
   for (const [field, value] of Object.entries(next)) if (jsonEqual(value, current[field])) result[field] = current[field]

@@ -22,8 +22,8 @@ const NAME_ATTEMPTS = 8
 /**
  * Creates an object.
  *
- * @param applied who owns its fields, where it is created by applying it; by default its creator owns all that the creator sent
- * @throws {ApiStatusError} 400, 403 (namespace terminating), 404 (no such namespace), 409 (exists), 422, or what admission answers
+ * @param applied field owners, when it is created by an apply; by default its creator owns all fields sent
+ * @throws {ApiStatusError} 400, 403 (namespace terminating), 404 (no such namespace), 409 (exists), 422, or the response of admission
  */
 export async function createObject(engine: Engine, request: ApiRequest, served: Served, applied?: Owners): Promise<ApiResult> {
   if (served.definition.namespaced && !request.namespace) throw badRequest('an empty namespace may not be set during creation')
@@ -63,13 +63,13 @@ export async function createObject(engine: Engine, request: ApiRequest, served: 
   return { kind: 'object', code: 201, object: stored, warnings }
 }
 
-/** What was never stored has no version. */
+/** An object that is not stored has no version. */
 function withoutVersion(object: ApiObject): ApiObject {
   const { resourceVersion: _none, ...metadata } = object.metadata
   return { ...object, metadata: metadata as ApiMeta }
 }
 
-/** @returns the object as it was sent, with its defaults, and as it is to be stored */
+/** @returns object as sent with defaults, and object to store */
 function draftObject(engine: Engine, request: ApiRequest, served: Served, { object, meta }: DecodedObject): Draft {
   const { strategy, namespaced } = served.definition
   const metadata = metaForCreate(meta, {

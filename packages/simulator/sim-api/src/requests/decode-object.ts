@@ -7,9 +7,9 @@ import { readMeta } from './metadata.ts'
 import type { Served } from '../resources/registry.ts'
 import type { ApiRequest } from './request.ts'
 
-/** An object from outside that has the form of its kind. */
+/** Object from a request, decoded as its kind. */
 export interface DecodedObject {
-  /** Without unknown fields; `apiVersion` is the stored one. */
+  /** Without unknown fields, and with the stored `apiVersion`. */
   readonly object: JsonObject
   /** As sent. */
   readonly meta: Partial<ApiMeta>
@@ -17,11 +17,11 @@ export interface DecodedObject {
 }
 
 /**
- * Reads an object that came with a request, or that a patch made.
+ * Decodes an object from a request, or from the result of a patch.
  *
- * @param current the stored object that it is to replace: what the two share has been read before
- * @throws {ApiStatusError} 400 for another kind, another namespace or name than the path says, a value of the wrong type, or
- * an unknown field under strict validation; 422 for the last where a patch brought it
+ * @param current stored object that it replaces: shared parts are not decoded again
+ * @throws {ApiStatusError} 400 for another kind, namespace or name than in the path, a value of the wrong type, or an unknown field under
+ *   strict validation; 422 for an unknown field in a patch
  */
 export function decodeObject(request: ApiRequest, served: Served, body: unknown, current?: ApiObject): DecodedObject {
   const { kind, group, versions, version: stored } = served.definition

@@ -25,7 +25,7 @@ export async function deleteObject(engine: Engine, request: ApiRequest, served: 
   return { kind: 'status', code: 200, status: successStatus(served, current.metadata), warnings }
 }
 
-/** Deletes all objects that the selectors choose, one by one; one that goes by itself meanwhile is no error. */
+/** Deletes all selected objects, one by one; an object that disappears meanwhile is no error. */
 export async function deleteCollection(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   if (isNamespaces(served)) throw methodNotAllowed()
   deleteOptionsOf(request)
@@ -41,7 +41,7 @@ export async function deleteCollection(engine: Engine, request: ApiRequest, serv
   return { kind: 'list', code: 200, list, warnings: [] }
 }
 
-/** @returns a Status that tells of success with one object */
+/** @returns Status of a successful request for one object */
 export function successStatus(served: Served, { name, uid }: Pick<ApiMeta, 'name' | 'uid'>): ApiStatus {
   const { group, resource } = served.id
   return {
@@ -94,7 +94,7 @@ function deleteOptionsOf(request: ApiRequest): RequestOptions {
   return options
 }
 
-/** About as long as a moment in the future can be written, in seconds. */
+/** Longest representable grace period, in seconds. */
 const LONGEST_GRACE_SECONDS = 200_000_000_000
 
 function refuseGracePeriod(seconds: unknown): void {
@@ -109,7 +109,7 @@ function hasDryRun(body: unknown): boolean {
 
 function refusePreconditions(served: Served, { metadata }: ApiObject, { preconditions }: RequestOptions): void {
   const { name, uid, resourceVersion } = metadata
-  // The answer names the kind where others name the resource.
+  // This response names the kind, while others name the resource.
   const id = { group: '', resource: served.definition.kind }
   const refuse = (what: string, asked: string, is: string, why: string): Error =>
     conflict(id, name, `the ${what} in the precondition (${asked}) does not match the ${what} in record (${is}). ${why}`)
@@ -144,7 +144,7 @@ function markOrRemove(engine: Engine, request: ApiRequest, served: Served, objec
   return { object: removed ? removeObject(engine, request, served, written) : written, removed }
 }
 
-/** @returns the object with its deletion written on it, if it stays for a while */
+/** @returns object with its deletion fields, if it stays for a while */
 function markedObject(engine: Engine, served: Served, object: ApiObject, options: RequestOptions): ApiObject {
   const { strategy } = served.definition
   const nowMs = engine.clock.nowMs()
@@ -164,7 +164,7 @@ function isHeld(served: Served, object: ApiObject): boolean {
   return (metadata.finalizers ?? []).length > 0 || served.definition.strategy.isKept?.(object) === true
 }
 
-/** A second delete may only shorten the grace period. */
+/** A second delete can only shorten the grace period. */
 function withShorterGrace(object: ApiObject, options: RequestOptions, nowMs: number): ApiObject {
   const { deletionTimestamp, deletionGracePeriodSeconds: running = 0 } = object.metadata
   if (running === 0 || options.gracePeriodSeconds == null) return object
@@ -185,7 +185,7 @@ function deletionMeta(metadata: ApiMeta, deletionTimestamp: string, graceSeconds
   return { ...metadata, ...generation, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds }
 }
 
-/** What becomes of dependents is said to the garbage collector by a finalizer. */
+/** A finalizer carries the propagation policy to the garbage collector. */
 function withDependentsPolicy(object: ApiObject, options: RequestOptions): ApiObject {
   const policy = options.orphanDependents == null ? options.propagationPolicy : options.orphanDependents ? 'Orphan' : 'Background'
   if (policy == null) return object

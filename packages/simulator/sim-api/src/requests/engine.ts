@@ -12,38 +12,38 @@ import { placeOf, type WebhookWrite } from '../admission/webhook-write.ts'
 import type { Registry, Served } from '../resources/registry.ts'
 import type { ApiRequest, Verb } from './request.ts'
 
-/** What the parts of the server share. */
+/** State shared by the parts of the server. */
 export interface Engine {
   readonly clock: Clock
   readonly store: Store
   readonly registry: Registry
-  /** Where uids and generated names come from. */
+  /** Source of uids and generated names. */
   readonly names: Random
-  /** Undefined while nothing is hooked in. */
+  /** Undefined while no admission hook is set. */
   admission: Admission | undefined
-  /** Asks the webhooks that stored configurations name. */
+  /** Calls the webhooks of the stored configurations. */
   readonly webhooks: Webhooks
-  /** Asks the policies that stored objects hold. */
+  /** Evaluates the stored admission policies. */
   readonly policies: Policies
-  /** On whose behalf the store is being written, for observers; set for the duration of each write. */
+  /** Request of the current store write, for observers; set for the duration of each write. */
   writer: { readonly actor: Actor; readonly verb: Verb; readonly request?: ApiRequest } | undefined
 }
 
-/** Stores an object on behalf of a request. @param owners of its fields; @default those it had */
+/** Stores an object for a request. @param owners of its fields; @default the previous ones */
 export function putObject(engine: Engine, request: ApiRequest, served: Served, object: ApiObject, owners?: Owners): ApiObject {
   return writing(engine, request, () => engine.store.put(served.id, object, owners))
 }
 
-/** Removes a stored object on behalf of a request. */
+/** Removes a stored object for a request. */
 export function removeObject(engine: Engine, request: ApiRequest, served: Served, object: ApiObject): ApiObject {
   return writing(engine, request, () => engine.store.remove(served.id, object))
 }
 
 /**
- * Asks admission, if it wants to be asked.
+ * Runs mutating admission, if it matches.
  *
- * @returns the object to go on with, and warnings for the user
- * @throws {ApiStatusError} what admission answers when it refuses
+ * @returns object to continue with, and warnings for the user
+ * @throws {ApiStatusError} response of admission when it refuses
  */
 export async function admitted(
   engine: Engine,
@@ -61,7 +61,7 @@ export async function admitted(
   return { ...next, warnings: [...next.warnings, ...(await validated(engine, asked))] }
 }
 
-/** Policies first, then webhooks; what webhooks have changed, policies that want to know see once more. */
+/** Runs policies, then webhooks. Policies with reinvocation see the changes of webhooks once more. */
 async function mutatedObject({ policies, webhooks }: Engine, asked: WebhookWrite) {
   const object = freezeDeep(policies.mutate(asked))
   const mutated = await webhooks.mutate({ ...asked, object })
@@ -78,10 +78,10 @@ function isAskedFor({ policies, webhooks }: Engine, place: RequestPlace): boolea
 }
 
 /**
- * Asks the policies and webhooks that may only refuse, once the object is known to be valid. Those of a deletion have been asked before.
+ * Runs validating policies and webhooks on a valid object. Deletions have already been admitted.
  *
  * @returns warnings for the user
- * @throws {ApiStatusError} what refuses
+ * @throws {ApiStatusError} refusal
  */
 export async function confirmed(
   engine: Engine,
@@ -93,7 +93,7 @@ export async function confirmed(
   return isAskedFor(engine, placeOf(asked)) ? validated(engine, asked) : []
 }
 
-/** @returns whether admission wants to be asked: only then does a write wait between reading and storing */
+/** @returns whether admission matches: only then does a write wait between reading and storing */
 export function needsAdmission(engine: Engine, request: ApiRequest, served: Served, operation: AdmissionReview['operation']): boolean {
   if (engine.admission?.handles({ operation, resource: served.id, subresource: request.subresource }) === true) return true
   const { definition } = served
@@ -137,7 +137,7 @@ function webhookWrite(
 
 const OPTION_KINDS: Readonly<Partial<Record<Verb, string>>> = { create: 'CreateOptions', update: 'UpdateOptions', patch: 'PatchOptions' }
 
-/** A webhook may have left out what the schema fills in, or added what it does not have. */
+/** A webhook may have removed defaults of the schema, or added fields that it does not have. */
 function complete(request: ApiRequest, served: Served, object: ApiObject | undefined): ApiObject | undefined {
   const schema = served.schemas.get(request.version ?? served.definition.version)
   if (object === undefined || schema === undefined) return object

@@ -3,18 +3,18 @@ import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { invalid, notAllowed, required } from '../field-errors.ts'
 import { isLabelValue, isQualifiedName } from './names.ts'
 
-/** @returns whether the LabelSelector asks for nothing */
+/** @returns whether the LabelSelector has no requirements */
 export function isEmptySelector(selector: JsonObject): boolean {
   return listOrEmpty(selector['matchExpressions']).length === 0 && Object.keys(objectOrEmpty(selector['matchLabels'])).length === 0
 }
 
-/** @returns whether the labels meet everything that the LabelSelector asks for; an empty one asks for nothing */
+/** @returns whether the labels meet all requirements of the LabelSelector; an empty one has none */
 export function selectsLabels(selector: JsonObject, labels: JsonObject): boolean {
   const equal = Object.entries(objectOrEmpty(selector['matchLabels'])).every(([key, value]) => labels[key] === value)
   return equal && listOrEmpty(selector['matchExpressions']).every((requirement) => meets(objectOrEmpty(requirement), labels))
 }
 
-/** @returns what is wrong with the LabelSelector at `field` */
+/** @returns errors of the LabelSelector at `field` */
 export function labelSelectorCauses(selector: JsonObject, field: string): readonly StatusCause[] {
   return [
     ...Object.entries(objectOrEmpty(selector['matchLabels'])).flatMap(([key, value]) =>

@@ -10,10 +10,10 @@ import { idOf, type ResourceDefinition } from '../resources/resource-definition.
 import { parseSelection } from './selectors.ts'
 
 /**
- * Answers a list request.
+ * Handles a list request.
  *
- * @throws {ApiStatusError} 400 for bad selectors or a bad continue token, 410 for a snapshot that is gone, 422 for options that
- * do not go together, 504 for a resource version from the future
+ * @throws {ApiStatusError} 400 for bad selectors or a bad continue token, 410 for an expired snapshot, 422 for options that cannot be
+ *   combined, 504 for a resource version from the future
  */
 export function listObjects(store: Store, definition: ResourceDefinition, namespace: string | undefined, options: RequestOptions): ApiList {
   refuseListOptions(options)
@@ -39,15 +39,15 @@ export function listObjects(store: Store, definition: ResourceDefinition, namesp
   }
 }
 
-/** @returns `group/version` of stored objects, or the version alone in the core group */
+/** @returns `group/version` of stored objects; the version alone in the core group */
 export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'version'>): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`
 }
 
 /**
- * Reads a resource version.
+ * Parses a resource version.
  *
- * @throws {ApiStatusError} 400 when it is no decimal number
+ * @throws {ApiStatusError} 400 when it is not a decimal number
  */
 export function parseRevision(text: string): number {
   const why = whyNoRevision(text)
@@ -55,7 +55,7 @@ export function parseRevision(text: string): number {
   return Number(text)
 }
 
-/** @returns what is wrong with a text that should be a resource version; undefined when it is a decimal number */
+/** @returns error of an invalid resource version; undefined when it is a decimal number */
 export function whyNoRevision(text: string): string | undefined {
   if (/^\d{1,15}$/.test(text)) return undefined
   const quoted = JSON.stringify(text)
@@ -65,13 +65,13 @@ export function whyNoRevision(text: string): string | undefined {
 interface Page {
   readonly revision: number
   readonly snapshot: Snapshot
-  /** First key that belongs to the page. */
+  /** First key of the page. */
   readonly start: string
 }
 
 interface Token {
   readonly v: 'meta.k8s.io/v1'
-  /** −1: go on with whatever is there now. */
+  /** −1: continue with the current objects. */
   readonly rv: number
   readonly start: string
 }
@@ -104,7 +104,7 @@ function startOf(store: Store, definition: ResourceDefinition, options: RequestO
   return { revision, snapshot, start: '' }
 }
 
-/** A page of a named version is exact even when nobody says so, as it has been since there were pages. */
+/** A page of a named version has always been exact, even without `resourceVersionMatch`. */
 function isExact({ resourceVersionMatch = '', limit = 0 }: RequestOptions, revision: number): boolean {
   return resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0 && revision > 0)
 }

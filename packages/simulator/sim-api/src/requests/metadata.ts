@@ -7,7 +7,7 @@ import { isDnsLabel, isLabelValue, isQualifiedName, isSubdomain, NOT_A_LABEL, NO
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 
 /**
- * Reads `metadata` of an object from outside.
+ * Decodes `metadata` of an object from a request.
  *
  * @throws {ApiStatusError} 400 when a field has the wrong type
  */
@@ -23,7 +23,7 @@ export function readMeta(body: JsonObject): Partial<ApiMeta> {
   return meta as Partial<ApiMeta>
 }
 
-/** @returns the metadata of a new object: what its creator may choose, and what the server gives it */
+/** @returns metadata of a new object: fields of its creator, and those that the server sets */
 export function metaForCreate(
   meta: Partial<ApiMeta>,
   given: Pick<ApiMeta, 'name' | 'uid' | 'creationTimestamp'> & { readonly namespace?: string | undefined },
@@ -39,13 +39,13 @@ export function metaForCreate(
   }
 }
 
-/** @returns the metadata of an updated object: what the updater may change, the rest from the stored one */
+/** @returns metadata of an updated object: mutable fields of the writer, the rest from the stored one */
 export function metaForUpdate(meta: Partial<ApiMeta>, old: ApiMeta): ApiMeta {
   const { labels: _labels, annotations: _annotations, finalizers: _finalizers, ownerReferences: _owners, ...kept } = old
   return { ...kept, ...chosenFields(meta) }
 }
 
-/** @returns what is wrong with the metadata of a new object */
+/** @returns errors in the metadata of a new object */
 export function validateMeta(definition: ResourceDefinition, object: ApiObject): readonly StatusCause[] {
   const { name, labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = object.metadata
   return [
@@ -60,7 +60,7 @@ export function validateMeta(definition: ResourceDefinition, object: ApiObject):
   ]
 }
 
-/** @returns what is wrong with a map of labels; `field` is its path */
+/** @returns errors in a map of labels; `field` is its path */
 export function labelCauses(labels: Readonly<Record<string, unknown>>, field: string): readonly StatusCause[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...(isQualifiedName(key) ? [] : [invalid(field, key, BAD_KEY)]),
@@ -68,7 +68,7 @@ export function labelCauses(labels: Readonly<Record<string, unknown>>, field: st
   ])
 }
 
-/** Custom resources and their definitions may have finalizers without a path. */
+/** Custom resources and their definitions may have finalizers without a domain. */
 function finalizerCauses({ group, customResourceDefinition }: ResourceDefinition, finalizers: readonly string[]): readonly StatusCause[] {
   const mayBePlain = customResourceDefinition !== undefined || group === 'apiextensions.k8s.io'
   return finalizers.flatMap((finalizer, index) => {
@@ -78,7 +78,7 @@ function finalizerCauses({ group, customResourceDefinition }: ResourceDefinition
   })
 }
 
-/** @returns what is wrong with a change of metadata; `sent` is what the updater sent */
+/** @returns errors of a metadata change; `sent` is the object from the request */
 export function validateMetaUpdate(sent: Partial<ApiMeta>, next: ApiMeta, old: ApiMeta): readonly StatusCause[] {
   const immutable = (['uid', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
     .filter((field) => sent[field] !== undefined && sent[field] !== null && sent[field] !== '' && !jsonEqual(sent[field], old[field]))
@@ -86,12 +86,12 @@ export function validateMetaUpdate(sent: Partial<ApiMeta>, next: ApiMeta, old: A
   return [...immutable, ...newFinalizerCauses(next, old)]
 }
 
-/** Finalizers without a domain that API servers know. */
+/** Known finalizers without a domain. */
 const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes'])
 
 const BAD_FINALIZER = 'name is neither a standard finalizer name nor is it fully qualified'
 
-/** Keys and values of all annotations of one object, in bytes. */
+/** Maximum size of all annotations of one object, keys and values, in bytes. */
 const LARGEST_ANNOTATIONS = 256 * 1024
 
 function sizeOf(map: Readonly<Record<string, string>>): number {
@@ -103,7 +103,7 @@ const BAD_KEY =
 const BAD_VALUE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 
-/** Empty maps and lists are left out, as the typed API leaves them out. */
+/** Omits empty maps and lists, like the typed API. */
 function chosenFields(meta: Partial<ApiMeta>): Partial<ApiMeta> {
   return {
     ...(hasFields(meta.labels) && { labels: meta.labels }),

@@ -10,11 +10,11 @@ export function generateName(base: string, random: Random): string {
   return base.slice(0, LONGEST_BASE) + suffix.join('')
 }
 
-/** What is wrong with a text that is no DNS-1123 subdomain. */
+/** Error text for an invalid DNS-1123 subdomain. */
 export const NOT_A_SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
-/** What is wrong with a text that is no DNS-1123 label. */
+/** Error text for an invalid DNS-1123 label. */
 export const NOT_A_LABEL =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 
@@ -28,7 +28,7 @@ export function isDnsLabel(text: string): boolean {
   return text.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text)
 }
 
-/** @returns whether the text can be the key of a label or an annotation: `name` or `subdomain/name` */
+/** @returns whether the text is a valid key of a label or annotation: `name` or `subdomain/name` */
 export function isQualifiedName(text: string): boolean {
   const slash = text.indexOf('/')
   if (slash !== text.lastIndexOf('/')) return false
@@ -36,12 +36,12 @@ export function isQualifiedName(text: string): boolean {
   return (slash < 0 || isSubdomain(text.slice(0, slash))) && name.length <= 63 && /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(name)
 }
 
-/** @returns whether the text can be the value of a label */
+/** @returns whether the text is a valid label value */
 export function isLabelValue(text: string): boolean {
   return text.length <= 63 && /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/.test(text)
 }
 
-/** @returns the sequence that names and uids of one server come from */
+/** @returns random sequence for names and uids of one server */
 export function createNameRandom(seed: number): Random {
   return createRandom(seed, 'names')
 }

@@ -16,14 +16,14 @@ import type { Engine } from './engine.ts'
 import { apiVersionOf } from './list.ts'
 import type { ApiRequest } from './request.ts'
 
-/** @returns who writes by a request, and how what it writes is looked at */
+/** @returns writer of a request, and how its write is compared */
 export function ownedWriteOf(engine: Engine, request: ApiRequest, served: Served): OwnedWrite {
   const version = request.version ?? served.definition.version
   const subresource = request.ownedAs ?? request.subresource ?? ''
   return { ...wayOf(served, version, subresource), manager: managerName(request), timeMs: engine.clock.nowMs() }
 }
 
-/** What is the same for all who write in one way. */
+/** Parts that are common to all writers of one operation. */
 type Way = Omit<OwnedWrite, 'manager' | 'timeMs'>
 
 const ways = new WeakMap<Served, Map<string, Way>>()
@@ -50,9 +50,9 @@ function newWay(served: Served, version: string, subresource: string): Way {
 }
 
 /**
- * Tells who owns what of an object after a create, an update or a patch.
+ * Computes the field owners of an object after a create, an update or a patch.
  *
- * @param sent `object`: as it is to be, before the server prepares it; `managedFields`: as they came with it
+ * @param sent `object`: desired object before the server prepares it; `managedFields`: as received with it
  */
 export function ownersAfter(
   write: OwnedWrite,
@@ -65,13 +65,13 @@ export function ownersAfter(
   return given.after(write, current, served.definition.strategy.asSent?.(sent.object) ?? sent.object)
 }
 
-/** @returns whether both tell the same, whenever it was written */
+/** @returns whether both are equal, ignoring their times */
 export function sameManagers(one: Managers, other: Managers): boolean {
   const text = (managers: Managers): string => managersText(managers.map((manager) => ({ ...manager, time: undefined })))
   return one === other || text(one) === text(other)
 }
 
-/** Whoever sends managed fields along may change them; an empty list, or one empty entry, forgets them all. */
+/** A request may replace managed fields; an empty list, or one empty entry, clears them. */
 function givenOwners(managedFields: unknown, owners: Owners): Owners {
   if (!Array.isArray(managedFields)) return owners
   const isReset = managedFields.length === 0 || (managedFields.length === 1 && isObject(managedFields[0]) && isEmpty(managedFields[0]))
@@ -84,7 +84,7 @@ function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0
 }
 
-/** The name it gives itself, else the first word of its User-Agent. */
+/** Field manager: its own name, else the first word of its User-Agent. */
 function managerName({ options, actor }: ApiRequest): string {
   if (options?.fieldManager) return options.fieldManager
   const program = actor.fieldManager ?? actor.userAgent ?? actor.name.split(':')[0]!
@@ -94,7 +94,7 @@ function managerName({ options, actor }: ApiRequest): string {
 const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 const LONGEST_NAME = 128
 
-/** The resource does not take a status, nor the status anything else. */
+/** The main resource writes no status, and the status subresource nothing else. */
 function ignoredFields({ id, definition }: Served, subresource: string): FieldSet {
   if (subresource === '') return definition.subresources.includes('status') ? status : LEAF
   if (subresource !== 'status') return LEAF

@@ -10,10 +10,10 @@ import { strategicMerge } from './strategic-merge.ts'
 /**
  * Applies a patch to an object.
  *
- * As API servers do, a JSON patch may replace what is not there (it adds it) and test it for null.
+ * As in API servers, a JSON Patch may replace a missing field (it adds it) and test it for null.
  *
- * @throws {ApiStatusError} 400 for a malformed patch, 415 for a format the resource does not take, 422 when an operation of a
- * JSON patch fails or the result is no object, 500 for a strategic merge patch that cannot be merged
+ * @throws {ApiStatusError} 400 for a malformed patch, 415 for a format that the resource does not support, 422 when an operation of a JSON
+ *   Patch fails or the result is not an object, 500 for a strategic merge patch that cannot be merged
  */
 export function applyPatch(definition: ResourceDefinition, object: ApiObject, format: MergedPatch, patch: unknown): JsonObject {
   const patched = patchedValue(definition, object, format, patch)
@@ -21,11 +21,11 @@ export function applyPatch(definition: ResourceDefinition, object: ApiObject, fo
   return patched
 }
 
-/** The formats that know nothing of who owns what. */
+/** Formats without field ownership. */
 export type MergedPatch = Exclude<PatchType, 'apply-patch'>
 
 const MOST_OPERATIONS = 10_000
-/** Characters that copies of one patch may read in all: each may double what the next one copies. */
+/** Maximum number of characters that copies in one patch may read in total, because each may double what the next one copies. */
 const MOST_COPIED = 64 * 1024 * 1024
 
 function patchedValue(definition: ResourceDefinition, object: ApiObject, format: MergedPatch, patch: unknown): unknown {
@@ -78,7 +78,7 @@ function applyOperation(target: { readonly root: unknown }, operation: Operation
   }
 }
 
-/** A field that is missing can be replaced, and is null to a test. */
+/** A missing field can be replaced, and tests as null. */
 function lenient(target: { readonly root: unknown }, operation: Operation): Operation {
   if (operation.op !== 'replace' && operation.op !== 'test') return operation
   const { parent, key, value } = Pointer.fromJSON(operation.path).evaluate(target)
@@ -87,14 +87,14 @@ function lenient(target: { readonly root: unknown }, operation: Operation): Oper
   return operation.value === null ? { op: 'test', path: '', value: target } : operation
 }
 
-/** Under a root of its own the whole document can be replaced as any other value. */
+/** A wrapper root makes the whole document replaceable like any other value. */
 function belowRoot(operation: Operation): Operation {
   return { ...operation, path: `/root${operation.path}`, ...('from' in operation && { from: `/root${operation.from}` }) } as Operation
 }
 
 const knownOperations = new Set<unknown>(['add', 'remove', 'replace', 'move', 'copy', 'test'])
 
-/** API servers are laxer than RFC 6902 about an absent field of an object: it can be replaced, and it is null. */
+/** API servers are more lenient than RFC 6902 about a missing field of an object: it can be replaced, and it is null. */
 function asServersRead(root: unknown, operation: Operation): Operation {
   if (operation.op !== 'replace' && operation.op !== 'test') return operation
   if (!lacksField(root, operation.path)) return operation
@@ -102,7 +102,7 @@ function asServersRead(root: unknown, operation: Operation): Operation {
   return operation.value === null ? { op: 'test', path: '', value: root } : operation
 }
 
-/** @returns whether the pointer names a field that its object, which is there, does not have */
+/** @returns whether the pointer names a missing field of an existing object */
 function lacksField(root: unknown, path: string): boolean {
   const names = path
     .split('/')

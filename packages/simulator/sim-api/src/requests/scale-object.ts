@@ -9,10 +9,11 @@ import { applyPatch } from './patch.ts'
 import type { ApiRequest, ApiResult } from './request.ts'
 
 /**
- * Reads or changes how many of a custom resource are wanted, as a Scale of autoscaling/v1. A change is one of the object itself:
- * its generation rises, and admission sees it as such.
+ * Reads or changes the replicas of a custom resource as a Scale of autoscaling/v1. A change updates the object itself: its generation
+ * increments, and admission sees the object.
  *
- * @throws {ApiStatusError} 400 without a number of replicas, 404, 409 (another version), 415, 422, 500 where the object says no number
+ * @throws {ApiStatusError} 400 without a number of replicas, 404, 409 (another version), 415, 422, 500 when the object has no number of
+ *   replicas
  */
 export async function scaleObject(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
   const { scale: paths } = served.definition
@@ -30,7 +31,7 @@ export async function scaleObject(engine: Engine, request: ApiRequest, served: S
   return result.kind === 'object' ? { ...result, object: scaleOf(result.object, paths) } : result
 }
 
-/** A patch that names no version is one of whatever version there is. */
+/** A patch without resource version applies to any version. */
 function sentScale(definition: ResourceDefinition, request: ApiRequest, current: ApiObject): JsonObject {
   const body = importJson(request.body)
   if (request.verb === 'update') {
@@ -47,7 +48,7 @@ function statedScale(object: ApiObject, paths: ScalePaths): ApiObject {
   throw internalError(`the spec replicas field ${JSON.stringify(paths.specReplicas)} does not exist`)
 }
 
-/** Zero replicas in the spec are left out, as the typed API leaves them out. */
+/** Omits zero replicas in the spec, like the typed API. */
 function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
   const wanted = valueAt(object, paths.specReplicas)

@@ -4,10 +4,10 @@ import { badRequest } from '../errors.ts'
 import { isLabelValue, isQualifiedName } from './names.ts'
 import type { ResourceDefinition } from '../resources/resource-definition.ts'
 
-/** Says whether an object belongs to a list or watch. */
+/** Whether an object belongs to a list or watch. */
 export type Matches = (object: ApiObject) => boolean
 
-/** What a list or watch is asked for. */
+/** Selectors of a list or watch. */
 export interface Selection {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
@@ -17,7 +17,7 @@ export interface Selection {
 /**
  * Parses the selectors once.
  *
- * @throws {ApiStatusError} 400 for a selector that cannot be parsed, or for a field that this resource cannot be selected by
+ * @throws {ApiStatusError} 400 for an invalid selector, or for a field that this resource does not support
  */
 export function parseSelection(definition: ResourceDefinition, selection: Selection): Matches {
   const tests: Matches[] = []
@@ -75,7 +75,7 @@ function setRequirement(key: string, positive: boolean, values: readonly string[
   }
 }
 
-/** Only a label whose value is a whole number can be above or below. */
+/** Only whole-number label values can match `>` and `<`. */
 function orderRequirement(key: string, isAbove: boolean, bound: number): Matches | null {
   if (!isQualifiedName(key)) return null
   return (object) => {
@@ -101,7 +101,7 @@ function fieldRequirement(definition: ResourceDefinition, term: string): Matches
   return (object) => (read(object) === value) === (operator !== '!=')
 }
 
-/** Kinds without fields of their own share one wording. */
+/** Kinds without selectable fields of their own share one message. */
 function unknownField(definition: ResourceDefinition, field: string): ApiStatusError {
   const isPlain = definition.customResourceDefinition === undefined && Object.keys(definition.strategy.selectableFields).length === 0
   return badRequest(

@@ -3,9 +3,8 @@ import { namelessError } from '../errors.ts'
 import type { MergeKeys } from '../resources/resource-definition.ts'
 
 /**
- * Merges a strategic merge patch into an object: maps field by field, lists of objects by their merge key, lists of
- * plain values as sets where the type says so, other lists whole. Directives: `$patch`, `$retainKeys`,
- * `$setElementOrder/<field>`, `$deleteFromPrimitiveList/<field>`.
+ * Merges a strategic merge patch into an object: maps by field, lists of objects by merge key, lists of plain values as sets when the type
+ * says so, other lists atomically. Directives: `$patch`, `$retainKeys`, `$setElementOrder/<field>`, `$deleteFromPrimitiveList/<field>`.
  *
  * @throws {ApiStatusError} 500 for an unknown directive, or an item without its merge key
  * @see https://github.com/kubernetes/community/blob/main/contributors/devel/sig-api-machinery/strategic-merge-patch.md
@@ -95,7 +94,7 @@ function applyListDirectives(merged: Record<string, unknown>, patch: JsonObject,
   }
 }
 
-/** Items named by `order` stand as it says; the others keep their place behind the item they stood behind. */
+/** Items named by `order` follow it; each other item stays behind its previous neighbour. */
 function inOrder(list: readonly unknown[], order: unknown, identify: (item: unknown) => unknown): readonly unknown[] {
   if (!Array.isArray(order)) return list
   const wanted = order.map(identify)
@@ -113,7 +112,7 @@ function objectKey(item: unknown, key: string): unknown {
   return isObject(item) ? item[key] : undefined
 }
 
-/** What a directive stood in is taken whole; directives themselves are never stored. */
+/** A new value is added whole, without its directives, which are never stored. */
 function withoutDirectives(value: JsonObject): JsonObject {
   const kept: Record<string, unknown> = {}
   for (const [field, item] of Object.entries(value)) {

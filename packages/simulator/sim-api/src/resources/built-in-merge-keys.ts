@@ -2,7 +2,7 @@ import { definitionOf, type FieldType, findBuiltinKind } from '../schema/builtin
 import { listMergeOf } from '../schema/merge-keys.ts'
 import type { MergeKeys } from './resource-definition.ts'
 
-/** @returns how strategic merge patches treat the lists of a kind that the server knows by itself; every list whole for other kinds */
+/** @returns merge keys of a built-in kind's lists for strategic merge patches; atomic lists for other kinds */
 export function builtInMergeKeys(group: string, version: string, kind: string): MergeKeys {
   const root = findBuiltinKind(group, version, kind)?.definition
   return (path) => {
@@ -13,7 +13,7 @@ export function builtInMergeKeys(group: string, version: string, kind: string): 
   }
 }
 
-/** @returns name of the definition that the last field of the path belongs to; undefined for a path that the kind does not have */
+/** @returns name of the definition that contains the last field of the path; undefined for an unknown path */
 function holderOf(root: string, path: readonly string[]): string | undefined {
   let holder: string | undefined = root
   for (const field of path.slice(0, -1)) {

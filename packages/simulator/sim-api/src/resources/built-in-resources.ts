@@ -28,7 +28,7 @@ import {
   plainStrategy,
 } from '../strategies/strategies.ts'
 
-/** @returns the resources that the server knows by itself */
+/** @returns built-in resources */
 export function builtInResources(schemas: SchemaSource): readonly ResourceDefinition[] {
   return [
     builtIn({

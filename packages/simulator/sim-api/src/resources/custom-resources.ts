@@ -8,21 +8,20 @@ import type { Registry } from './registry.ts'
 import { idOf, type ResourceDefinition, type SchemaSource } from './resource-definition.ts'
 import { plainStrategy } from '../strategies/strategies.ts'
 
-/** What following CustomResourceDefinitions needs. */
+/** Dependencies of the CustomResourceDefinition controller. */
 export interface CustomResourcesOptions {
   readonly store: Store
   readonly registry: Registry
   readonly schemas: SchemaSource
   readonly nowMs: () => number
-  /** Called when a resource is no longer served, or served by another schema: its watches have to be opened again. */
+  /** Called when a resource is no longer served, or has another schema: its watches must be reopened. */
   readonly onReplaced: (definition: ResourceDefinition) => void
 }
 
 /**
- * Follows CustomResourceDefinitions: serves what they define, says so in their status, and takes the objects away with
- * them.
+ * Follows CustomResourceDefinitions: serves their resources, maintains their status, and deletes their objects with them.
  *
- * @returns what to call with every change of the store
+ * @returns function to call with every change of the store
  */
 export function followCustomResources(options: CustomResourcesOptions): (change: Change) => void {
   return (change) => {
@@ -31,7 +30,7 @@ export function followCustomResources(options: CustomResourcesOptions): (change:
   }
 }
 
-/** @returns what a CustomResourceDefinition defines */
+/** @returns resource of a CustomResourceDefinition */
 export function definitionOf(crd: ApiObject): ResourceDefinition {
   const spec = objectOrEmpty(crd['spec'])
   const names = objectOrEmpty(spec['names'])
@@ -77,7 +76,7 @@ function followDefinition(options: CustomResourcesOptions, change: Change): void
   else if (change.object.metadata.deletionTimestamp !== undefined) removeObjects(options, definition, change.object)
 }
 
-/** What is stored is read by the schema of the day: fields that it does not have are not seen, and come back with a schema that has them. */
+/** Stored objects are read by the current schema: fields that it lacks are hidden, and reappear with a schema that has them. */
 function rereadObjects({ registry, store, onReplaced }: CustomResourcesOptions, definition: ResourceDefinition): void {
   const id = idOf(definition)
   const schema = registry.get(id).schemas.get(definition.version)
@@ -85,13 +84,13 @@ function rereadObjects({ registry, store, onReplaced }: CustomResourcesOptions, 
   onReplaced(definition)
 }
 
-/** What the server has of its own is served as ever, whatever a definition of the same name says. */
+/** Built-in resources take precedence over a definition of the same name. */
 function isBuiltIn(registry: Registry, definition: ResourceDefinition): boolean {
   const known = registry.find(idOf(definition))?.definition
   return known !== undefined && known.customResourceDefinition === undefined
 }
 
-/** The names are accepted as they are: nobody else competes for them here. */
+/** Accepts all names, because there are no conflicting definitions here. */
 function establishedDefinition(crd: ApiObject, definition: ResourceDefinition, now: string): ApiObject {
   const status = objectOrEmpty(crd['status'])
   const known = listOrEmpty(status['conditions']).map((condition) => objectOrEmpty(condition)['type'])
@@ -175,7 +174,7 @@ function withoutStatusIfSub(object: ApiObject, version: Readonly<Record<string, 
   return rest as ApiObject
 }
 
-/** `.spec.node` is selected by as `spec.node`. */
+/** `.spec.node` is selectable as `spec.node`. */
 function selectableFieldsOf(fields: readonly unknown[]): Readonly<Record<string, (object: ApiObject) => string>> {
   const paths = fields.map((field) => String(objectOrEmpty(field)['jsonPath'] ?? '').replace(/^\./, ''))
   return Object.fromEntries(paths.map((path) => [path, (object: ApiObject) => valueAt(object, path.split('.'))]))

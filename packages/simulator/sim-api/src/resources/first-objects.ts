@@ -7,7 +7,7 @@ import { systemPriorityClasses } from '../strategies/policy-strategies.ts'
 
 const FIRST_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
-/** Stores what exists in every cluster before anybody has done anything: four namespaces, two priority classes. */
+/** Creates the initial objects of every cluster: four namespaces, two priority classes. */
 export function createFirstObjects(engine: Engine): void {
   const metaOf = (name: string): object => ({
     name,

@@ -3,19 +3,19 @@ import { resourceKey } from '../store/store.ts'
 import { noSuchResource } from '../errors.ts'
 import { idOf, type ObjectSchema, type ResourceDefinition } from './resource-definition.ts'
 
-/** A resource as the server serves it now. */
+/** Currently served resource. */
 export interface Served {
   readonly id: ResourceId
   readonly definition: ResourceDefinition
-  /** Schema by version; a version without one is not checked. */
+  /** Schema by version; a version without one is not validated. */
   readonly schemas: ReadonlyMap<string, ObjectSchema>
 }
 
-/** The resources served now. Custom resources come and go. */
+/** Currently served resources; custom resources are added and removed dynamically. */
 export class Registry {
   readonly #served = new Map<string, Served>()
 
-  /** Serves a resource from now on, in place of one with the same group and plural. */
+  /** Adds a resource, in place of one with the same group and plural. */
   add(definition: ResourceDefinition, schemaOf: (version: string) => ObjectSchema | undefined): void {
     const schemas = new Map<string, ObjectSchema>()
     for (const version of definition.versions) {
@@ -26,12 +26,12 @@ export class Registry {
     this.#served.set(resourceKey(id), { id, definition, schemas })
   }
 
-  /** Serves the resource no more. */
+  /** Removes the resource. */
   remove(id: ResourceId): void {
     this.#served.delete(resourceKey(id))
   }
 
-  /** @returns the resource, or undefined when it is not served */
+  /** @returns resource; undefined when it is not served */
   find(id: ResourceId): Served | undefined {
     return this.#served.get(resourceKey(id))
   }
@@ -43,7 +43,7 @@ export class Registry {
     return served
   }
 
-  /** @returns the resource of a kind, and whether it has namespaces; undefined when it is not served */
+  /** @returns resource of a kind, and whether it is namespaced; undefined when it is not served */
   findKind(apiVersion: string, kind: string): { readonly id: ResourceId; readonly namespaced: boolean } | undefined {
     const [version = '', group = ''] = apiVersion.split('/').reverse()
     const served = [...this.#served.values()].find(
@@ -52,7 +52,7 @@ export class Registry {
     return served && { id: served.id, namespaced: served.definition.namespaced }
   }
 
-  /** @returns all definitions, in the order in which they came */
+  /** @returns all definitions, in order of addition */
   definitions(): readonly ResourceDefinition[] {
     return [...this.#served.values()].map((served) => served.definition)
   }

@@ -4,13 +4,13 @@ import type { JsonObject } from '../store/json.ts'
 
 export type { JsonObject }
 
-/** A resource that the server serves: its names, and what is particular about its objects. */
+/** Served resource: its names, and the strategy of its objects. */
 export interface ResourceDefinition {
   /** Empty for the core group. */
   readonly group: string
-  /** The version that is stored. */
+  /** Storage version. */
   readonly version: string
-  /** All versions served, the stored one among them, in order of preference. Objects are served as they are stored. */
+  /** All served versions, including the storage version, in order of preference. Objects are served as stored. */
   readonly versions: readonly string[]
   readonly kind: string
   readonly listKind: string
@@ -21,14 +21,14 @@ export interface ResourceDefinition {
   readonly namespaced: boolean
   /** `status`, `scale`, `binding`, `eviction`. */
   readonly subresources: readonly string[]
-  /** Set for resources that a CustomResourceDefinition brought: that object. */
+  /** The CustomResourceDefinition of a custom resource. */
   readonly customResourceDefinition?: ApiObject
-  /** Set for custom resources that have a subresource `scale`. */
+  /** Set for custom resources with a `scale` subresource. */
   readonly scale?: ScalePaths
   readonly strategy: Strategy
 }
 
-/** Where objects say how many they stand for: dotted paths from the root, such as `.spec.replicas`. */
+/** Dotted paths of the replica fields from the root, such as `.spec.replicas`. */
 export interface ScalePaths {
   readonly specReplicas: string
   readonly statusReplicas: string
@@ -36,35 +36,35 @@ export interface ScalePaths {
 }
 
 /**
- * What is particular about the objects of one resource. Every function is pure and gets frozen objects; the ones that
- * change something return a new object that shares what it did not change.
+ * Strategy of one resource's objects. Every function is pure and gets frozen objects. A function that changes an object returns a new one
+ * that shares the unchanged parts.
  */
 export interface Strategy {
-  /** Fields beside `metadata.name` and `metadata.namespace` by which lists and watches can be filtered, and how to read them. */
+  /** Selectable fields beside `metadata.name` and `metadata.namespace`, and how to read them. */
   readonly selectableFields: Readonly<Record<string, (object: ApiObject) => string>>
-  /** Whether objects carry `metadata.generation`: 1 at first, raised when anything outside metadata and status changes. */
+  /** Whether objects have `metadata.generation`: 1 at first, incremented by changes outside metadata and status. */
   readonly hasGeneration: boolean
-  /** Whether a PUT without `metadata.resourceVersion` is taken as it is; else it is 422. */
+  /** Whether a PUT without `metadata.resourceVersion` is accepted unconditionally; else it is 422. */
   readonly allowUnconditionalUpdate: boolean
   /** Whether a PUT of an object that does not exist creates it; else it is 404. */
   readonly allowCreateOnUpdate: boolean
-  /** How strategic merge patches treat lists; null where that format is not served (custom resources). */
+  /** Merge keys for strategic merge patches; null when that format is not supported (custom resources). */
   readonly mergeKeys: MergeKeys | null
-  /** Fills in what the user may leave out. Runs on every write before validation. */
+  /** Sets defaults. Runs on every write before validation. */
   defaults(object: ApiObject): ApiObject
-  /** @returns an object as its writer is taken to have sent it; for kinds that carry a field of the server's own among the writer's */
+  /** @returns object as its writer is considered to have sent it; for kinds with a server-owned field among the writer's */
   readonly asSent?: (object: ApiObject) => ApiObject
-  /** Clears what a creator may not set, and sets what the server owns. Runs after `defaults`. */
+  /** Clears fields that a creator may not set, and sets those of the server. Runs after `defaults`. */
   prepareCreate(object: ApiObject): ApiObject
-  /** Puts back what an updater may not set. Runs after `defaults`; never for the status subresource. */
+  /** Restores fields that an updater may not change. Runs after `defaults`; never for the status subresource. */
   prepareUpdate(object: ApiObject, old: ApiObject): ApiObject
-  /** @returns everything that is wrong with the object; metadata is checked elsewhere */
+  /** @returns validation errors of the object, without those of metadata */
   validate(object: ApiObject): readonly StatusCause[]
-  /** @returns everything that may not change as it did; `validate` has been called as well */
+  /** @returns errors of forbidden changes; `validate` has been called as well */
   validateUpdate(object: ApiObject, old: ApiObject): readonly StatusCause[]
-  /** @returns what the writer is to be told about an object that is taken; `old` is given on updates */
+  /** @returns warnings about an accepted object; `old` is given on updates */
   readonly warnings?: (object: ApiObject, old?: ApiObject) => readonly string[]
-  /** Called when a delete marks the object instead of removing it; sets what else shows that. */
+  /** Called when a delete marks the object instead of removing it; sets further deletion fields. */
   readonly prepareDeletion?: (object: ApiObject) => ApiObject
   /** @returns whether something beside `metadata.finalizers` keeps a deleted object */
   readonly isKept?: (object: ApiObject) => boolean
@@ -72,29 +72,33 @@ export interface Strategy {
   readonly gracePeriodSeconds?: (object: ApiObject, asked: number | undefined) => number
 }
 
-/** How a list merges, by the path of its field from the object's root, list indexes left out: by the merge key of its items, as a set of plain values, or not at all. */
+/**
+ * How a list merges, by the path of its field from the object's root without list indexes: by the merge key of its items, as a set of plain
+ * values, or atomically.
+ */
 export type MergeKeys = (path: readonly string[]) => { readonly key: string } | 'set' | 'atomic'
 
-/**
- * What the schema of a resource knows. Each function is pure. `prune` runs first, then `applyDefaults`, then `validate`.
- */
+/** Schema functions of a resource. Each is pure. `prune` runs first, then `applyDefaults`, then `validate`. */
 export interface ObjectSchema {
   /**
-   * @param known an object that has been pruned: parts that the two share need not be looked at again
-   * @returns the object without the fields that the schema does not know, and their paths (`spec.steps[0].colour`); the same object when there are none
+   * @param known a pruned object, whose parts shared with this one are not checked again
+   * @returns object without unknown fields, and their paths (`spec.steps[0].colour`); the same object when there are none
    */
   prune(object: JsonObject, known?: JsonObject): { readonly object: JsonObject; readonly unknownFields: readonly string[] }
   /** @returns the object with the schema's defaults filled in; the same object when none applied */
   applyDefaults(object: JsonObject): JsonObject
-  /** @returns what is wrong, with `reason` (`FieldValueInvalid` …), `message` and `field`; `old` is given on updates */
+  /** @returns errors with `reason` (`FieldValueInvalid` …), `message` and `field`; `old` is given on updates */
   validate(object: JsonObject, old?: JsonObject): readonly StatusCause[]
 }
 
-/** Where schemas come from. Without one, nothing is pruned, defaulted or checked by schema. */
+/** Source of schemas. Without one, nothing is pruned, defaulted or validated by schema. */
 export interface SchemaSource {
-  /** Schema of one version of a custom resource; called whenever the CustomResourceDefinition changes. May throw ApiStatusError (422) for an unusable schema. */
+  /**
+   * Schema of one version of a custom resource; called whenever the CustomResourceDefinition changes. May throw ApiStatusError (422) for an
+   * invalid schema.
+   */
   custom(definition: ApiObject, version: string): ObjectSchema
-  /** Schema of a resource that the server knows by itself: only `prune` is used, for `fieldValidation`. Undefined where there is none. */
+  /** Schema of a built-in resource: only `prune` is used, for `fieldValidation`. Undefined when there is none. */
   builtIn(group: string, version: string, kind: string): ObjectSchema | undefined
 }
 

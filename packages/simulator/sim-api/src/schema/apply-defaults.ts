@@ -1,7 +1,7 @@
 import type { JsonSchema } from './json-schema.ts'
 import { isObject, type JsonObject } from '../store/json.ts'
 
-/** @returns `value` with the schema's defaults where nothing stands; the same value when nothing was missing */
+/** @returns `value` with the schema's defaults for missing fields; the same value when none was missing */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
   if (Array.isArray(value)) return schema.items === undefined ? value : mapChanged(value, schema.items)
   if (!isObject(value)) return value

@@ -1,6 +1,6 @@
 import generated from './builtin.generated.json' with { type: 'json' }
 
-/** A value that has no fields of its own. `any` holds whatever JSON holds. */
+/** Type without fields of its own. `any` accepts any JSON. */
 export type ScalarType =
   | 'string'
   | 'boolean'
@@ -26,14 +26,14 @@ export interface Field {
   readonly required: boolean
 }
 
-/** The fields of one type of the API, by name on the wire. */
+/** Fields of one API type, by wire name. */
 export interface Definition {
   /** Group, version and name: `apps/v1.DaemonSetSpec`. */
   readonly name: string
   readonly fields: ReadonlyMap<string, Field>
 }
 
-/** A built-in kind and where its definition stands. */
+/** Built-in kind and the name of its definition. */
 export interface BuiltinKind {
   /** Empty for the core group. */
   readonly group: string
@@ -42,7 +42,7 @@ export interface BuiltinKind {
   readonly definition: string
 }
 
-/** The kinds that the simulator reads without a CustomResourceDefinition: those it stores, and those that are only sent to it. */
+/** Kinds that the simulator decodes without a CustomResourceDefinition: stored ones, and those that are only sent to it. */
 export const builtinKinds: readonly BuiltinKind[] = [
   ...kindsOf('', 'core', [
     'Namespace',
@@ -87,14 +87,14 @@ function kindsOf(group: string, folder: string, kinds: readonly string[]): reado
 
 const definitions: ReadonlyMap<string, Definition> = readDefinitions()
 
-/** @returns the definition of that name; a name that does not exist is a mistake of ours */
+/** @returns definition of that name; throws on an unknown name, which is a bug */
 export function definitionOf(name: string): Definition {
   const definition = definitions.get(name)
   if (definition === undefined) throw new Error(`no definition ${name}`)
   return definition
 }
 
-/** @returns the built-in kind, or undefined when only a CustomResourceDefinition could bring it */
+/** @returns built-in kind; undefined for kinds of CustomResourceDefinitions */
 export function findBuiltinKind(group: string, version: string, kind: string): BuiltinKind | undefined {
   return builtinKinds.find((entry) => entry.group === group && entry.version === version && entry.kind === kind)
 }

@@ -8,24 +8,22 @@ import { pruneCustomResource } from './prune.ts'
 import { validateAgainstSchema } from './validate.ts'
 import type { JsonObject } from '../store/json.ts'
 
-/**
- * What a CustomResourceDefinition's schema says about its objects. Nothing here changes the object given to it.
- */
+/** Schema of a CustomResourceDefinition. Its functions never change their arguments. */
 export interface CustomResourceSchema {
-  /** Drops and names what the schema does not have; `metadata` is read as ObjectMeta. */
+  /** Drops unknown fields and returns their paths; `metadata` is decoded as ObjectMeta. */
   prune(object: JsonObject): Decoded
-  /** Fills in defaults; a null where null is not allowed counts as absent when there is a default. */
+  /** Sets defaults; a forbidden null counts as absent when there is a default. */
   applyDefaults(object: JsonObject): JsonObject
   /**
-   * Rules in CEL are evaluated once the object has the form that the schema asks for.
+   * Validates an object. CEL rules are evaluated once the object has the form of the schema.
    *
-   * @param old the object as it is stored, on updates
-   * @returns one cause for each fault, in the order of the schema; empty when the object is valid
+   * @param old stored object, on updates
+   * @returns one cause per error, in the order of the schema; empty when the object is valid
    */
   validate(object: JsonObject, old?: JsonObject): readonly StatusCause[]
 }
 
-/** @param openAPIV3Schema as it stands in the version of the CustomResourceDefinition; without one, everything is kept */
+/** @param openAPIV3Schema of the version in the CustomResourceDefinition; without one, all fields are kept */
 export function createCustomResourceSchema(openAPIV3Schema: unknown): CustomResourceSchema {
   const schema = (openAPIV3Schema ?? { 'x-kubernetes-preserve-unknown-fields': true }) as JsonSchema
   let rules: { readonly tree: RuleTree | undefined } | undefined
@@ -42,7 +40,7 @@ export function createCustomResourceSchema(openAPIV3Schema: unknown): CustomReso
   }
 }
 
-/** Faults after which rules would only repeat what is wrong already. */
+/** Errors after which rules would only repeat what is already reported. */
 const blocking: ReadonlySet<string> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',

@@ -3,13 +3,13 @@ import { type Definition, definitionOf, type FieldType, type ScalarType } from '
 import { isObject, type JsonObject, mapList, mapValues } from '../store/json.ts'
 import { childPath } from './json-schema.ts'
 
-/** What came of reading an object as a built-in kind. */
+/** Result of decoding an object as a built-in kind. */
 export interface Decoded {
-  /** The object with unknown fields, nulls and empty optional lists and maps left out. */
+  /** Object without unknown fields, nulls and empty optional lists and maps. */
   readonly object: JsonObject
-  /** Paths of fields that the kind does not have: `spec.template.spec.containers[0].foo`. */
+  /** Paths of unknown fields: `spec.template.spec.containers[0].foo`. */
   readonly unknownFields: readonly string[]
-  /** The first value of a wrong type, as the API server words it; the object must then be refused with 400. */
+  /** First type error, in the words of the API server; the object must then be rejected with 400. */
   readonly typeError?: string
 }
 
@@ -18,7 +18,7 @@ interface Walk {
   typeError: string | undefined
 }
 
-/** Where a value stands: `path` with list indexes, `field` without, as the two messages want it; `struct` is the type that holds it. */
+/** Position of a value: `path` with list indexes, `field` without, for the two messages; `struct` is the enclosing type. */
 interface Place {
   readonly path: string
   readonly field: string
@@ -26,10 +26,10 @@ interface Place {
 }
 
 /**
- * Reads an object as the given definition: unknown fields are dropped and named, values of a wrong type are an error.
+ * Decodes an object as the given definition: unknown fields are dropped and reported, type errors are errors.
  *
  * @param definition name such as `apps/v1.DaemonSet`
- * @param known an object that was read as the same definition before; the parts that it shares with `object` are not read again
+ * @param known object that was decoded as the same definition; parts that it shares with `object` are not decoded again
  */
 export function decodeBuiltin(definition: string, object: JsonObject, known?: JsonObject): Decoded {
   const walk: Walk = { unknownFields: [], typeError: undefined }
@@ -37,13 +37,13 @@ export function decodeBuiltin(definition: string, object: JsonObject, known?: Js
   return { object: decoded, unknownFields: walk.unknownFields, ...(walk.typeError !== undefined && { typeError: walk.typeError }) }
 }
 
-/** A value to read, and the one that stood in its place and was read before. */
+/** Value to decode, and the decoded one previously in its place. */
 interface Reading<T = unknown> {
   readonly value: T
   readonly known: unknown
 }
 
-/** @returns the object itself where nothing of it has to go */
+/** @returns the same object when nothing is dropped */
 function decodeFields(definition: Definition, { value: object, known }: Reading<JsonObject>, at: Place, walk: Walk): JsonObject {
   const decoded: Record<string, unknown> = {}
   let isSame = true
@@ -56,7 +56,7 @@ function decodeFields(definition: Definition, { value: object, known }: Reading<
   return isSame ? object : decoded
 }
 
-/** @returns the value of the field; undefined where it is not kept */
+/** @returns value of the field; undefined when it is dropped */
 function decodeField(definition: Definition, name: string, { value, known }: Reading, { at, walk }: { at: Place; walk: Walk }): unknown {
   const field = definition.fields.get(name)
   if (field === undefined) {
@@ -72,12 +72,12 @@ function placeOf({ name: definition }: Definition, name: string, at: Place): Pla
   return { path: childPath(at.path, name), field: childPath(at.field, name), struct: goName(definition) }
 }
 
-/** `selfLink` is still a field of the types, though no longer of their description. */
+/** `selfLink` is still a field of the types, but no longer in their description. */
 function isServersOwn(definition: Definition, name: string): boolean {
   return definition.name === 'meta/v1.ObjectMeta' && name === 'selfLink'
 }
 
-/** An optional list or map without entries is not kept, as the API server does not keep it. */
+/** Drops optional lists and maps without entries, like the API server. */
 function isEmptyContainer(type: FieldType, value: unknown): boolean {
   if (type.kind === 'list') return Array.isArray(value) && value.length === 0
   return type.kind === 'map' && isObject(value) && Object.keys(value).length === 0

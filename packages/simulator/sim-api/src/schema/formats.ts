@@ -1,5 +1,5 @@
 /**
- * @returns whether `text` is of the format; a format we do not know fits everything, as the API server treats it
+ * @returns whether `text` has the format; an unknown format accepts everything, as in the API server
  * @see Kubernetes documentation, CustomResourceDefinition validation, "supported formats"
  */
 export function matchesFormat(format: string, text: string): boolean {

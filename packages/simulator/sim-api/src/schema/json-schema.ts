@@ -1,4 +1,4 @@
-/** The part of `openAPIV3Schema` of a CustomResourceDefinition that the simulator reads. */
+/** Part of a CustomResourceDefinition's `openAPIV3Schema` that the simulator supports. */
 export interface JsonSchema {
   readonly type?: string
   readonly description?: string
@@ -35,7 +35,7 @@ export interface JsonSchema {
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[]
 }
 
-/** A rule in CEL that the value of a schema must meet. @see apiextensions/v1 ValidationRule */
+/** CEL rule of a schema. @see apiextensions/v1 ValidationRule */
 export interface ValidationRule {
   readonly rule: string
   readonly message?: string

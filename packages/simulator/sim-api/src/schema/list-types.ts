@@ -1,21 +1,21 @@
-/** How server-side apply treats the items of a list: told apart by some of their fields, or each by its value. */
+/** List type for server-side apply: by key fields, or a set of values. */
 export type ListType = { readonly keys: readonly string[] } | 'set'
 
 /**
- * @param definition name of the definition that holds the field: `core/v1.PodSpec`
- * @returns how the list is applied, or undefined when one writer owns all of it
+ * @param definition name of the definition that contains the field: `core/v1.PodSpec`
+ * @returns list type; undefined for an atomic list
  * @see Kubernetes API reference, `x-kubernetes-list-type` and `x-kubernetes-list-map-keys` of each field
  */
 export function listTypeOf(definition: string, field: string): ListType | undefined {
   return listTypes[definition]?.[field]
 }
 
-/** @returns whether one writer owns all of a value of this definition (`x-kubernetes-map-type: atomic`) */
+/** @returns whether a value of this definition is atomic (`x-kubernetes-map-type: atomic`) */
 export function isAtomicDefinition(definition: string): boolean {
   return atomicDefinitions.has(definition)
 }
 
-/** @returns whether one writer owns all of this map (`x-kubernetes-map-type: atomic`) */
+/** @returns whether this map is atomic (`x-kubernetes-map-type: atomic`) */
 export function isAtomicField(definition: string, field: string): boolean {
   return atomicFields.has(`${definition}.${field}`)
 }

@@ -6,8 +6,8 @@ export interface ListMerge {
 }
 
 /**
- * @param definition name of the definition that holds the field: `core/v1.PodSpec`
- * @returns how the list merges, or undefined when a patch replaces it
+ * @param definition name of the definition that contains the field: `core/v1.PodSpec`
+ * @returns patch strategy of the list; undefined when a patch replaces it
  * @see Kubernetes API reference, "patch strategy" and "patch merge key" of each field
  */
 export function listMergeOf(definition: string, field: string): ListMerge | undefined {

@@ -2,10 +2,10 @@ import { type Definition, definitionOf, type Field, type FieldType, type ScalarT
 import { descriptionOf } from './descriptions.ts'
 import { listMergeOf } from './merge-keys.ts'
 
-/** A JSON value that will be written out. */
+/** JSON value to serialize. */
 export type OpenApiSchema = Readonly<Record<string, unknown>>
 
-/** @returns the name under which a definition stands in OpenAPI documents: `io.k8s.api.apps.v1.DaemonSetSpec` */
+/** @returns name of a definition in OpenAPI documents: `io.k8s.api.apps.v1.DaemonSetSpec` */
 export function openApiName(definition: string): string {
   const [, group = '', version, name] = /^(\w+)\/(\w+)\.(\w+)$/.exec(definition) ?? []
   return `${namespaces[group] ?? `io.k8s.api.${group}`}.${version}.${name}`
@@ -16,12 +16,12 @@ const namespaces: Readonly<Record<string, string>> = {
   apiextensions: 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions',
 }
 
-/** @returns a reference to a schema by its OpenAPI name */
+/** @returns reference to a schema by its OpenAPI name */
 export function schemaReference(name: string): OpenApiSchema {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** @returns OpenAPI schemas of these definitions and all they refer to, by OpenAPI name */
+/** @returns OpenAPI schemas of these definitions and all their references, by OpenAPI name */
 export function builtinSchemas(definitions: readonly string[]): Record<string, OpenApiSchema> {
   const schemas: Record<string, OpenApiSchema> = {}
   const visit = (name: string): void => {
@@ -107,7 +107,7 @@ interface NamedScalar {
   readonly schema: OpenApiSchema
 }
 
-/** Scalars that documents refer to by a name of their own. */
+/** Scalars that have named schemas. */
 const namedScalars: Partial<Readonly<Record<ScalarType, NamedScalar>>> = {
   time: {
     name: openApiName('meta/v1.Time'),

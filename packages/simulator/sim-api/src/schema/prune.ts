@@ -2,7 +2,9 @@ import { type Decoded, decodeBuiltin } from './decode.ts'
 import { childPath, type JsonSchema } from './json-schema.ts'
 import { isObject, type JsonObject } from '../store/json.ts'
 
-/** Drops and names the fields a custom resource's schema does not have. `apiVersion`, `kind` and `metadata` always stay. */
+/**
+ * Drops the fields that a custom resource's schema does not know and returns their paths. `apiVersion`, `kind` and `metadata` always stay.
+ */
 export function pruneCustomResource(schema: JsonSchema, object: JsonObject): Decoded {
   const walk: Walk = { unknownFields: [], typeError: undefined }
   const pruned = pruneResource(schema, object, '', walk)

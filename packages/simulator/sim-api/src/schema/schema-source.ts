@@ -10,8 +10,8 @@ import { structuralCauses } from './structural-causes.ts'
 import { isObject } from '../store/json.ts'
 
 /**
- * The schemas of the built-in kinds and those that CustomResourceDefinitions bring.
- * `custom` throws ApiStatusError 422 for a schema that is not structural, `prune` 400 for a value whose type the kind cannot hold.
+ * Schemas of the built-in kinds, and those of CustomResourceDefinitions. `custom` throws ApiStatusError 422 for a non-structural schema,
+ * `prune` 400 for a type error.
  */
 export const schemaSource: SchemaSource = { custom: customSchema, builtIn: builtInSchema }
 
@@ -52,7 +52,7 @@ function kindOf(definition: ApiObject): string {
   return isObject(names) ? String(names['kind']) : ''
 }
 
-/** @returns `openAPIV3Schema` of that version of a CustomResourceDefinition, if it has one */
+/** @returns `openAPIV3Schema` of that version of a CustomResourceDefinition; undefined without one */
 export function openApiSchemaOf(definition: ApiObject, version: string): unknown {
   const versions = isObject(definition['spec']) ? definition['spec']['versions'] : undefined
   const found: unknown = Array.isArray(versions) ? versions.find((entry) => isObject(entry) && entry['name'] === version) : undefined

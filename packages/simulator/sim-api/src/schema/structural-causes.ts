@@ -5,8 +5,7 @@ import { validateAgainstSchema } from './validate.ts'
 import { isObject, type JsonObject } from '../store/json.ts'
 
 /**
- * @returns what keeps a CustomResourceDefinition's schema from being accepted: it must be structural, its patterns readable
- * and its defaults valid
+ * @returns errors of a CustomResourceDefinition's schema: it must be structural, with valid patterns and valid defaults
  * @see Kubernetes documentation, CustomResourceDefinition, "specifying a structural schema"
  */
 export function structuralCauses(openAPIV3Schema: unknown): readonly StatusCause[] {
@@ -57,7 +56,7 @@ function checkValues(schema: JsonSchema & JsonObject, path: string, causes: Stat
   if (schema.default !== undefined) for (const cause of validateAgainstSchema(schema, schema.default, `${path}.default`)) causes.push(cause)
 }
 
-/** Inside `allOf`, `anyOf`, `oneOf` and `not` only values are restricted; what a field is stands outside. */
+/** `allOf`, `anyOf`, `oneOf` and `not` only restrict values; types are defined outside of them. */
 function checkCombined(schema: JsonSchema & JsonObject, path: string, causes: StatusCause[]): void {
   const isIntOrString = schema['x-kubernetes-int-or-string'] === true
   for (const word of ['allOf', 'anyOf', 'oneOf'] as const)

@@ -5,8 +5,8 @@ import { childPath, type JsonSchema } from './json-schema.ts'
 import { isObject, type JsonObject } from '../store/json.ts'
 
 /**
- * @param path where `value` stands; the root by default
- * @returns one cause for each fault, worded as the API server words it
+ * @param path of `value`; the root by default
+ * @returns one cause per error, in the words of the API server
  */
 export function validateAgainstSchema(schema: JsonSchema, value: unknown, path = ''): readonly StatusCause[] {
   const causes: StatusCause[] = []

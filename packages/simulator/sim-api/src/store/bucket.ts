@@ -2,25 +2,25 @@ import type { ApiObject } from '../client.ts'
 import type { Change } from './change.ts'
 import { jsonEqual } from './json.ts'
 
-/** The objects of one resource at one revision. `keys` are in order, by code unit. */
+/** Objects of one resource at one revision. `keys` are sorted by code unit. */
 export interface Snapshot {
   readonly keys: readonly string[]
   readonly objects: ReadonlyMap<string, ApiObject>
 }
 
-/** How many past snapshots are kept ready for the next page of a chunked list. */
+/** Number of past snapshots cached for the next page of a chunked list. */
 const SNAPSHOTS_KEPT = 4
 
-/** The objects of one resource, and their latest changes. */
+/** Objects of one resource, and their latest changes. */
 export class Bucket {
   readonly #objects = new Map<string, ApiObject>()
   readonly #historySize: number
   #keys: readonly string[] | undefined
   #changes: Change[] = []
-  /** Revision of the newest change that was forgotten: nothing can be said about times before it. */
+  /** Revision of the newest dropped change: earlier states are unknown. */
   #compacted: number
   readonly #snapshots = new Map<number, Snapshot>()
-  /** What is stored of objects that are read as less than that. */
+  /** Stored forms of objects that are read with fewer fields. */
   readonly #stored = new Map<string, ApiObject>()
 
   constructor(historySize: number, firstRevision: number) {
@@ -33,23 +33,23 @@ export class Bucket {
     return this.#objects.get(key)
   }
 
-  /** @returns whether more is stored of the object than is read: the next write drops the rest, also one that changes nothing */
+  /** @returns whether the stored object has more fields than the read one: the next write drops them, even a write without changes */
   isReduced(key: string): boolean {
     return this.#stored.has(key)
   }
 
-  /** How many objects there are. */
+  /** Number of objects. */
   get size(): number {
     return this.#objects.size
   }
 
-  /** @returns the objects now */
+  /** @returns current objects */
   current(): Snapshot {
     this.#keys ??= [...this.#objects.keys()].sort(byCodeUnit)
     return { keys: this.#keys, objects: this.#objects }
   }
 
-  /** @returns the objects as they were at `revision`; null when that is too long ago */
+  /** @returns objects at `revision`; null when that is too long ago */
   at(revision: number): Snapshot | null {
     const later = this.since(revision)
     if (later === null) return null
@@ -72,7 +72,7 @@ export class Bucket {
     return low === this.#changes.length ? none : this.#changes.slice(low)
   }
 
-  /** Takes a change in; only the store calls it. */
+  /** Applies a change; called by the store only. */
   record(change: Change): void {
     const key = storeKey(change.object.metadata.namespace, change.object.metadata.name)
     if (change.type === 'DELETED') this.#objects.delete(key)
@@ -84,8 +84,8 @@ export class Bucket {
   }
 
   /**
-   * From now on objects are read as `read` makes them of what is stored, each with its resource version; what is stored stays until the object is
-   * written. Forgets every change up to `revision`.
+   * Changes the read view of stored objects, each with its resource version; the stored form stays until the object is written. Drops every
+   * change up to `revision`.
    */
   reread(read: (object: ApiObject) => ApiObject, revision: number): void {
     for (const [key, known] of this.#objects) {
@@ -99,14 +99,14 @@ export class Bucket {
     this.compact(revision)
   }
 
-  /** Takes in an object that was there before the history began. */
+  /** Adds an object from before the start of the history. */
   load(object: ApiObject, revision: number): void {
     this.#objects.set(storeKey(object.metadata.namespace, object.metadata.name), object)
     this.#keys = undefined
     this.compact(revision)
   }
 
-  /** Forgets every change up to `revision`. */
+  /** Drops every change up to `revision`. */
   compact(revision: number): void {
     this.#changes = []
     this.#compacted = revision
@@ -127,7 +127,7 @@ export class Bucket {
   }
 }
 
-/** @returns where an object stands: `namespace/name`, or its name alone when it has no namespace */
+/** @returns key of an object: `namespace/name`, or the name alone when it has no namespace */
 export function storeKey(namespace: string | undefined, name: string): string {
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`
 }

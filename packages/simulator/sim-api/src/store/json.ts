@@ -1,9 +1,9 @@
-/** A JSON object that is not (yet) known to be a Kubernetes object. */
+/** JSON object that is not known to be a Kubernetes object. */
 export type JsonObject = { readonly [field: string]: unknown }
 
 /**
- * Takes a value from outside: a deeply frozen copy, as it would arrive over the wire (fields that are `undefined` are
- * left out). What is frozen already is taken as it is, so that objects handed out by the store cost nothing.
+ * Imports a value: a deeply frozen copy, as after transport over the wire (without `undefined` fields). Frozen values are reused, so
+ * objects from the store cost nothing.
  */
 export function importJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
@@ -13,14 +13,14 @@ export function importJson(value: unknown): unknown {
   return Object.freeze(copy)
 }
 
-/** Freezes a value in place and all it holds, not descending into what is frozen already. */
+/** Freezes a value and its content in place; skips frozen parts. */
 export function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const item of Object.values(value)) freezeDeep(item)
   return Object.freeze(value)
 }
 
-/** @returns a deep copy that may be changed */
+/** @returns mutable deep copy */
 export function thaw(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(thaw)
@@ -29,7 +29,7 @@ export function thaw(value: unknown): unknown {
   return copy
 }
 
-/** @returns whether two JSON values are the same; the order of fields does not matter, a field that is `undefined` is absent */
+/** @returns whether two JSON values are equal; ignores the order of fields, and treats `undefined` as absent */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -37,7 +37,7 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   return fieldsEqual(a as JsonObject, b as JsonObject)
 }
 
-/** @returns the list with every item mapped; the same list when no item changed */
+/** @returns list with every item mapped; the same list when no item changed */
 export function mapList<T>(list: readonly T[], change: (item: T, index: number) => T): readonly T[] {
   let copy: T[] | undefined
   for (const [index, item] of list.entries()) {
@@ -49,7 +49,7 @@ export function mapList<T>(list: readonly T[], change: (item: T, index: number) 
   return copy ?? list
 }
 
-/** @returns the object with every value mapped; the same object when no value changed */
+/** @returns object with every value mapped; the same object when no value changed */
 export function mapValues(object: JsonObject, change: (value: unknown, field: string) => unknown): JsonObject {
   let copy: Record<string, unknown> | undefined
   for (const [field, value] of Object.entries(object)) {
@@ -61,31 +61,31 @@ export function mapValues(object: JsonObject, change: (value: unknown, field: st
   return copy ?? object
 }
 
-/** How deep objects and lists may stand in one another. What is deeper ends the stack of whoever walks it. */
+/** Maximum nesting depth of objects and lists. Deeper values could overflow the stack of recursive functions. */
 export const DEEPEST = 1000
 
-/** @returns whether objects and lists stand in one another more than `levels` deep */
+/** @returns whether objects and lists are nested more than `levels` deep */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((item) => isDeeperThan(levels - 1, item))
 }
 
-/** @returns whether the value is a JSON object: no list, no null */
+/** @returns whether the value is a JSON object: neither a list nor null */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @returns the value if it is an object, else an empty one: for reading what users wrote */
+/** @returns the value if it is an object, else an empty object: for reading user input */
 export function objectOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : empty
 }
 
-/** @returns the value if it is a list, else an empty one: for reading what users wrote */
+/** @returns the value if it is a list, else an empty list: for reading user input */
 export function listOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** Sets a field even when it is called `__proto__`. */
+/** Sets a field, even one named `__proto__`. */
 export function setField(object: Record<string, unknown>, field: string, value: unknown): void {
   if (field === '__proto__') Object.defineProperty(object, field, { value, enumerable: true, configurable: true, writable: true })
   else object[field] = value

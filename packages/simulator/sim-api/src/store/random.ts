@@ -1,4 +1,4 @@
-/** Random numbers that are the same for the same seed. */
+/** Random numbers that depend only on their seed. */
 export interface Random {
   /** @returns a number ≥ 0 and < 1 */
   next(): number
@@ -6,7 +6,7 @@ export interface Random {
   integer(below: number): number
 }
 
-/** @param seed values that together name the sequence, for example the seed of the run and who draws */
+/** @param seed values that together identify the sequence, for example the seed of the run and the consumer */
 export function createRandom(...seed: readonly (string | number)[]): Random {
   let state = hashText(seed.join('\0'))
   function next(): number {
@@ -27,7 +27,7 @@ export function randomUuid(random: Random): string {
   return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`
 }
 
-/** FNV-1a, 32 bits, mixed once more so that neighbouring seeds give unlike sequences. */
+/** 32-bit FNV-1a, mixed once more so that similar seeds give unrelated sequences. */
 function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)

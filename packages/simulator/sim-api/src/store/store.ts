@@ -5,17 +5,17 @@ import { freezeDeep } from './json.ts'
 import { Owners, ownersOf, setOwners } from '../ownership/owners.ts'
 import { readManagers } from '../ownership/managers.ts'
 
-/** What a store is made with. */
+/** Options of a store. */
 export interface StoreOptions {
   /** Revision before the first write. */
   readonly firstRevision: number
-  /** How many changes each resource remembers at least. */
+  /** Minimum number of changes kept per resource. */
   readonly historySize: number
   /** Called after each change, in order. May write to the store again. */
   readonly onChange: (change: Change) => void
 }
 
-/** All objects, under one revision that rises by one with every write. Objects handed out are frozen. */
+/** All objects, under one revision that increments with every write. Returned objects are frozen. */
 export class Store {
   #revision: number
   readonly #options: StoreOptions
@@ -26,12 +26,12 @@ export class Store {
     this.#revision = options.firstRevision
   }
 
-  /** The revision of the last write to anything. */
+  /** Revision of the last write to any object. */
   get revision(): number {
     return this.#revision
   }
 
-  /** @returns the objects of one resource; empty for one never written */
+  /** @returns objects of one resource; empty for one never written */
   bucket(id: ResourceId): Bucket {
     const key = resourceKey(id)
     let bucket = this.#buckets.get(key)
@@ -42,7 +42,9 @@ export class Store {
     return bucket
   }
 
-  /** Writes an object under its namespace and name, and gives it its resource version. @param owners of its fields; @default those it had */
+  /**
+   * Writes an object under its namespace and name, and sets its resource version. @param owners of its fields; @default the previous ones
+   */
   put(id: ResourceId, object: ApiObject, owners?: Owners): ApiObject {
     const bucket = this.bucket(id)
     const previous = bucket.get(storeKey(object.metadata.namespace, object.metadata.name))
@@ -51,14 +53,14 @@ export class Store {
       .object
   }
 
-  /** Removes an object that is there. @returns its last state, with the resource version of the removal */
+  /** Removes an existing object. @returns its last state, with the resource version of the removal */
   remove(id: ResourceId, object: ApiObject): ApiObject {
     return this.#commit(this.bucket(id), { id, type: 'DELETED', previous: object, object }, ownersOf(object)).object
   }
 
   /**
-   * Takes in objects as another cluster had them, resource versions included, in place of those of the same name. Nobody is told; the
-   * history begins after the newest of them.
+   * Imports objects of another cluster with their resource versions, replacing those of the same name. Notifies no watcher; the history
+   * starts after the newest of them.
    */
   load(id: ResourceId, objects: readonly ApiObject[]): void {
     for (const { metadata } of objects) this.#revision = Math.max(this.#revision, Number(metadata.resourceVersion) || 0)
@@ -67,15 +69,15 @@ export class Store {
   }
 
   /**
-   * From now on the objects of a resource are read as `read` makes them of what is stored; what is stored stays until each is written. No watch hears
-   * of it, and the history begins here.
+   * Changes the read view of a resource's stored objects; the stored form stays until each is written. Notifies no watcher, and the history
+   * starts here.
    */
   reread(id: ResourceId, read: (object: ApiObject) => ApiObject): void {
     const reading = (object: ApiObject): ApiObject => freezeDeep(setOwners({ ...read(object) }, ownersOf(object)))
     this.bucket(id).reread(reading, this.#revision)
   }
 
-  /** Forgets the history of all resources, so that every older resource version is too old to watch from or to list at. */
+  /** Drops the history of all resources, so that every older resource version has expired for watches and lists. */
   compact(): void {
     for (const bucket of this.#buckets.values()) bucket.compact(this.#revision)
   }
@@ -90,14 +92,14 @@ export class Store {
   }
 }
 
-/** Managed fields that came with an object are not kept in it. */
+/** Managed fields of an imported object are not stored in it. */
 function withStoredOwners(object: ApiObject): ApiObject {
   const { managedFields, ...metadata } = object.metadata
   if (managedFields === undefined) return object
   return setOwners({ ...object, metadata }, Owners.of(readManagers(managedFields) ?? []))
 }
 
-/** @returns the text under which a resource is found in maps */
+/** @returns map key of a resource */
 export function resourceKey(id: ResourceId): string {
   return `${id.group}/${id.resource}`
 }

@@ -8,7 +8,7 @@ import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/
 import { plainStrategy } from './strategies.ts'
 import { oneOf, ruleCauses } from './webhook-strategies.ts'
 
-/** MutatingAdmissionPolicies. Of the two ways to say what changes, JSON Patch is evaluated here; the other is refused. */
+/** MutatingAdmissionPolicies. JSON Patch mutations are supported; ApplyConfiguration is rejected. */
 export const mutatingPolicyStrategy: Strategy = {
   ...plainStrategy,
   hasGeneration: true,
@@ -24,7 +24,7 @@ export const validatingPolicyStrategy: Strategy = {
   validate: (policy) => [...policyCauses(specOf(policy)), ...validationsCauses(specOf(policy))],
 }
 
-/** What puts MutatingAdmissionPolicies in force. */
+/** MutatingAdmissionPolicyBindings. */
 export const mutatingPolicyBindingStrategy: Strategy = {
   ...plainStrategy,
   hasGeneration: true,
@@ -32,7 +32,7 @@ export const mutatingPolicyBindingStrategy: Strategy = {
   validate: (binding) => bindingCauses(specOf(binding)),
 }
 
-/** What puts ValidatingAdmissionPolicies in force. */
+/** ValidatingAdmissionPolicyBindings. */
 export const validatingPolicyBindingStrategy: Strategy = {
   ...plainStrategy,
   hasGeneration: true,

@@ -6,10 +6,10 @@ import { isSubdomain, NOT_A_SUBDOMAIN } from '../requests/names.ts'
 import type { SchemaSource, Strategy } from '../resources/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
-/** Keeps a deleted CustomResourceDefinition until its objects are gone. */
+/** Finalizer that keeps a deleted CustomResourceDefinition until its objects are gone. */
 export const CUSTOM_RESOURCE_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io'
 
-/** CustomResourceDefinitions: names filled in, versions checked, schemas tried. */
+/** CustomResourceDefinitions: completes names, checks versions, validates schemas. */
 export function customResourceDefinitionStrategy(schemas: SchemaSource): Strategy {
   return {
     ...plainStrategy,
@@ -54,7 +54,7 @@ function definitionCauses(object: ApiObject, schemas: SchemaSource): readonly St
 
 const APPROVAL = 'api-approved.kubernetes.io'
 
-/** Groups of the project itself are taken only by whoever says that they are approved. */
+/** Groups of the Kubernetes project require the approval annotation. */
 function groupCauses({ metadata }: ApiObject, group: unknown): readonly StatusCause[] {
   if (typeof group !== 'string' || group === '') return []
   if (!isSubdomain(group)) return [invalid('spec.group', group, NOT_A_SUBDOMAIN)]

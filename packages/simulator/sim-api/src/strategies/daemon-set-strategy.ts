@@ -8,7 +8,7 @@ import { podSpecWarnings } from './pod-template-validation.ts'
 import type { Strategy } from '../resources/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
-/** Annotation that counts changes of the template; written by the server alone. */
+/** Annotation that counts template changes; written by the server only. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 
 /** DaemonSets. */
@@ -33,7 +33,7 @@ export const daemonSetStrategy: Strategy = {
   },
 }
 
-/** These fields have no omitempty: they are served even when nobody has written a status yet. */
+/** These fields have no omitempty: they are served even before the first status write. */
 const EMPTY_STATUS = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 }
 
 function defaultDaemonSet(object: ApiObject): ApiObject {

@@ -7,7 +7,7 @@ import { notNegative, validatePodSpec } from './pod-template-validation.ts'
 import { sizeCauses, sizeOf } from './size.ts'
 
 /**
- * @returns what is wrong with a DaemonSet, defaults filled in
+ * @returns validation errors of a DaemonSet with defaults
  * @see apps ValidateDaemonSet
  */
 export function validateDaemonSet(object: ApiObject): readonly StatusCause[] {
@@ -70,7 +70,7 @@ function rollingUpdateCauses(rollingUpdate: JsonObject): readonly StatusCause[] 
   return causes
 }
 
-/** Text that is no percentage counts as nothing. */
+/** An invalid percentage counts as 0. */
 function isMoreThanNone(size: unknown): boolean {
   const amount = sizeOf(size)
   return !Number.isNaN(amount) && amount !== 0

@@ -5,17 +5,17 @@ import { invalid, notAllowed, tooLong } from '../field-errors.ts'
 import type { Strategy } from '../resources/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
-/** All values of one ConfigMap or Secret, in bytes. */
+/** Maximum total size of the values of one ConfigMap or Secret, in bytes. */
 const LARGEST_DATA = 1024 * 1024
 
-/** ConfigMaps: keys that can be file names, at most 1 MiB in all; one that is marked immutable stays as it is. */
+/** ConfigMaps: keys must be valid file names, at most 1 MiB in total; an immutable one cannot change. */
 export const configMapStrategy: Strategy = {
   ...plainStrategy,
   validate: configMapCauses,
   validateUpdate: immutableDataCauses,
 }
 
-/** Secrets: as ConfigMaps; type Opaque unless said otherwise, and `stringData` goes into `data`. */
+/** Secrets: like ConfigMaps; the default type is Opaque, and `stringData` is merged into `data`. */
 export const secretStrategy: Strategy = {
   ...plainStrategy,
   selectableFields: { type: (object) => String(object['type'] ?? '') },

@@ -8,7 +8,7 @@ import type { Strategy } from '../resources/resource-definition.ts'
 import { isTerminal } from '../pods/is-terminal.ts'
 import { plainStrategy } from './strategies.ts'
 
-/** Pods: two-phase deletion, a spec of which little may change, and the fields a kubelet selects by. */
+/** Pods: two-phase deletion, a mostly immutable spec, and the fields by which kubelets select. */
 export const podStrategy: Strategy = {
   ...plainStrategy,
   selectableFields: {
@@ -30,7 +30,7 @@ export const podStrategy: Strategy = {
   gracePeriodSeconds,
 }
 
-/** What admission has found out is not asked of the updater again. */
+/** Values set by admission are kept on updates. */
 function withPriorityOf(object: ApiObject, old: ApiObject): ApiObject {
   const spec = objectOrEmpty(object['spec'])
   const { priority, preemptionPolicy } = objectOrEmpty(old['spec'])
@@ -70,7 +70,7 @@ export function qosClassOf(pod: ApiObject): string {
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-/** An unbound pod, and one whose containers have ended, has nothing to wait for. */
+/** An unbound pod, or one whose containers have ended, is removed without a grace period. */
 function gracePeriodSeconds(pod: ApiObject, asked: number | undefined): number {
   const spec = objectOrEmpty(pod['spec'])
   if (!spec['nodeName'] || isTerminal(pod)) return 0

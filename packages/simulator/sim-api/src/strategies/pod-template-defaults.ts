@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '../store/json.ts'
 
 /**
- * Fills in what a pod spec may leave out. What is filled in is stored, and so belongs to the data of a DaemonSet's
- * revision. The same object when nothing is missing.
+ * Sets the defaults of a pod spec. Defaults are stored, so they are part of a DaemonSet's revision. Returns the same object when nothing is
+ * missing.
  *
  * @see core/v1 SetDefaults_PodSpec, SetDefaults_Container and others
  */
@@ -22,7 +22,7 @@ export function defaultPodSpec(spec: JsonObject): JsonObject {
   })
 }
 
-/** `serviceAccount` is the older name of `serviceAccountName`, which wins. Both are served. */
+/** `serviceAccount` is the older name of `serviceAccountName`, which takes precedence. Both are served. */
 function withAccountTwins(spec: JsonObject): JsonObject {
   const { serviceAccountName, serviceAccount } = spec
   const name = serviceAccountName || serviceAccount
@@ -30,7 +30,7 @@ function withAccountTwins(spec: JsonObject): JsonObject {
   return { ...spec, serviceAccountName: name, serviceAccount: name }
 }
 
-/** @returns the object with every field of `defaults` that it lacks; the same object when it lacks none */
+/** @returns object with all missing fields of `defaults`; the same object when none is missing */
 export function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
   const missing = Object.entries(defaults).filter(
     ([field]) => object[field] === undefined || object[field] === null || object[field] === '',
@@ -72,7 +72,7 @@ function defaultProbe(probe: JsonObject): JsonObject {
   })
 }
 
-/** A limit without a request is the request as well. */
+/** A limit without a request also sets the request. */
 function defaultResources(resources: JsonObject): JsonObject {
   const limits = objectOrEmpty(resources['limits'])
   const requests = objectOrEmpty(resources['requests'])
@@ -89,7 +89,7 @@ function defaultEnv(env: JsonObject): JsonObject {
 
 const DEFAULT_FILE_MODE = 0o644
 
-/** A volume that names no source is an empty directory. */
+/** A volume without a source is an emptyDir. */
 function defaultVolume(volume: JsonObject): JsonObject {
   const filled = Object.keys(volume).some((field) => field !== 'name') ? volume : { ...volume, emptyDir: {} }
   const withMode = (source: JsonObject): JsonObject => withDefaults(source, { defaultMode: DEFAULT_FILE_MODE })

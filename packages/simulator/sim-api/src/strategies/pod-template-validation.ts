@@ -5,7 +5,7 @@ import { readAmounts } from '../quota/pod-resources.ts'
 import { labelCauses } from '../requests/metadata.ts'
 import { isDnsLabel, NOT_A_LABEL } from '../requests/names.ts'
 
-/** @returns what is wrong with a pod spec; `field` is its path */
+/** @returns validation errors of a pod spec; `field` is its path */
 export function validatePodSpec(spec: JsonObject, field: string): readonly StatusCause[] {
   const containers = listOrEmpty(spec['containers'])
   const names = new Set<unknown>()
@@ -23,13 +23,13 @@ export function validatePodSpec(spec: JsonObject, field: string): readonly Statu
   ]
 }
 
-/** @returns what the writer of a pod spec is to be told, though it is taken; `field` is its path */
+/** @returns warnings about an accepted pod spec; `field` is its path */
 export function podSpecWarnings(spec: JsonObject, field: string): readonly string[] {
   if (Number(spec['terminationGracePeriodSeconds'] ?? 0) >= 0) return []
   return [`${field}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
 }
 
-/** @returns a cause when the value is a number below zero */
+/** @returns a cause for a negative number */
 export function notNegative(value: unknown, field: string): readonly StatusCause[] {
   return typeof value === 'number' && value < 0 ? [invalid(field, value, 'must be greater than or equal to 0')] : []
 }
@@ -54,7 +54,7 @@ function containerCauses(container: JsonObject, field: string, names: Set<unknow
   ]
 }
 
-/** What is asked for may not be more than what may be used; where nothing can be overcommitted, both are the same. */
+/** Requests must not exceed limits; for resources that cannot be overcommitted, they must be equal. */
 function amountCauses({ requests, limits }: JsonObject, field: string): readonly StatusCause[] {
   if (requests === undefined) return []
   const most = readAmounts(limits)
@@ -70,7 +70,7 @@ function amountCauses({ requests, limits }: JsonObject, field: string): readonly
   })
 }
 
-/** Those of Kubernetes itself, without a domain or in its own, but for huge pages. */
+/** Native resources of Kubernetes, without a domain or in its own, except huge pages. */
 function isOvercommitted(name: string): boolean {
   return (!name.includes('/') || name.includes('kubernetes.io/')) && !name.startsWith('hugepages-')
 }

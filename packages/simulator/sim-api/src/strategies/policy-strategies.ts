@@ -11,7 +11,7 @@ import { plainStrategy } from './strategies.ts'
 
 const NO_BUDGET_STATUS = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
 
-/** PodDisruptionBudgets: PUT only from a known version, since evictions count on the status. */
+/** PodDisruptionBudgets: a PUT requires a resource version, because evictions depend on the status. */
 export const podDisruptionBudgetStrategy: Strategy = {
   ...plainStrategy,
   hasGeneration: true,
@@ -27,7 +27,7 @@ export const resourceQuotaStrategy: Strategy = {
   validate: (object) => quantityCauses(objectOrEmpty(object['spec'])['hard'], 'spec.hard'),
 }
 
-/** LimitRanges: what a container item leaves out follows from what it says. */
+/** LimitRanges: missing values of an item are derived from the others. */
 export const limitRangeStrategy: Strategy = {
   ...plainStrategy,
   allowCreateOnUpdate: true,
@@ -43,13 +43,13 @@ export const limitRangeStrategy: Strategy = {
 const SYSTEM_PREFIX = 'system-'
 const HIGHEST_USER_PRIORITY = 1_000_000_000
 
-/** The priority classes of every cluster, by name, with their values. */
+/** Built-in priority classes, by name, with their values. */
 export const systemPriorityClasses: Readonly<Record<string, number>> = {
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
 }
 
-/** PriorityClasses: neither value nor preemption policy ever changes. */
+/** PriorityClasses: value and preemption policy are immutable. */
 export const priorityClassStrategy: Strategy = {
   ...plainStrategy,
   hasGeneration: true,
@@ -80,7 +80,7 @@ function budgetCauses(object: ApiObject): readonly StatusCause[] {
   ]
 }
 
-/** Text that is no quantity does not get this far: it cannot be decoded. */
+/** Invalid quantities are already rejected by decoding. */
 function quantityCauses(quantities: unknown, field: string): readonly StatusCause[] {
   return Object.entries(objectOrEmpty(quantities)).flatMap(([name, value]) =>
     (parseQuantity(value) ?? 0) < 0 ? [invalid(`${field}[${name}]`, value, 'must be greater than or equal to 0')] : [],

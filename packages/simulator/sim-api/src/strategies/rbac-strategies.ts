@@ -6,20 +6,20 @@ import type { StatusCause } from '../status-error.ts'
 import { jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'
 import { rbacGroup } from '../auth/authorizer.ts'
 
-/** Roles: each rule is about resources. */
+/** Roles, whose rules apply to resources only. */
 export const roleStrategy: Strategy = { ...plainStrategy, allowCreateOnUpdate: true, validate: (role) => rulesCauses(role['rules'], true) }
 
-/** Cluster roles: rules may also be about paths; an aggregation rule chooses others, whose rules are copied. */
+/** Cluster roles: rules may also apply to URL paths; an aggregation rule selects other cluster roles, whose rules are copied. */
 export const clusterRoleStrategy: Strategy = {
   ...plainStrategy,
   allowCreateOnUpdate: true,
   validate: (role) => [...rulesCauses(role['rules'], false), ...aggregationCauses(role['aggregationRule'])],
 }
 
-/** Role bindings: the role cannot change. */
+/** Role bindings: the role is immutable. */
 export const roleBindingStrategy: Strategy = bindingStrategy(['Role', 'ClusterRole'], true)
 
-/** Cluster role bindings: the role cannot change. */
+/** Cluster role bindings: the role is immutable. */
 export const clusterRoleBindingStrategy: Strategy = bindingStrategy(['ClusterRole'], false)
 
 function bindingStrategy(roleKinds: readonly string[], isNamespaced: boolean): Strategy {

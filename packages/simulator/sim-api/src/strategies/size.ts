@@ -2,7 +2,7 @@ import type { StatusCause } from '../status-error.ts'
 import { invalid } from '../field-errors.ts'
 import { notNegative } from './pod-template-validation.ts'
 
-/** @returns what is wrong with a whole number ≥ 0 or a percentage up to 100% at `field` */
+/** @returns errors unless the value at `field` is a whole number ≥ 0 or a percentage up to 100% */
 export function sizeCauses(size: unknown, field: string): readonly StatusCause[] {
   if (typeof size === 'number') return notNegative(size, field)
   if (typeof size !== 'string' || !/^\d+%$/.test(size))
@@ -10,7 +10,7 @@ export function sizeCauses(size: unknown, field: string): readonly StatusCause[]
   return sizeOf(size) > 100 ? [invalid(field, size, 'must not be greater than 100%')] : []
 }
 
-/** @returns the number in a valid size: nodes or pods, or per cent */
+/** @returns number in a valid size: nodes or pods, or per cent */
 export function sizeOf(size: unknown): number {
   return typeof size === 'string' ? Number.parseInt(size, 10) : Number(size)
 }

@@ -1,6 +1,6 @@
 /**
- * What a chart brings along and the simulator only keeps: Deployments without pods, Services without addresses behind them,
- * NetworkPolicies and Ingresses that nobody obeys. Defaults and checks are those that an apply would stumble over.
+ * Objects of charts that the simulator stores without behaviour: Deployments without pods, Services without endpoints, NetworkPolicies and
+ * Ingresses without enforcement. Has the defaults and validation that an apply depends on.
  */
 import type { ApiObject } from '../client.ts'
 import { invalid, required } from '../field-errors.ts'
@@ -12,7 +12,7 @@ import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
 import { notNegative, podSpecWarnings, validatePodSpec } from './pod-template-validation.ts'
 import { plainStrategy } from './strategies.ts'
 
-/** Deployments: checked as by the API server; nothing runs them, so that their status stays empty. */
+/** Deployments: validated like in the API server; nothing runs them, so their status stays empty. */
 export const deploymentStrategy: Strategy = {
   ...plainStrategy,
   hasGeneration: true,
@@ -23,7 +23,7 @@ export const deploymentStrategy: Strategy = {
   warnings: (object) => podSpecWarnings(objectOrEmpty(templateOf(object)['spec']), 'spec.template.spec'),
 }
 
-/** Services: with the defaults of ports; no address is ever given out. */
+/** Services: with the defaults of ports; no address is assigned. */
 export const serviceStrategy: Strategy = {
   ...plainStrategy,
   defaults: defaultService,

@@ -4,7 +4,7 @@ import type { StatusCause } from '../status-error.ts'
 import { duplicate, invalid, notSupported, required } from '../field-errors.ts'
 import type { Strategy } from '../resources/resource-definition.ts'
 
-/** Objects about which the server knows nothing particular. */
+/** Objects without a strategy of their own. */
 export const plainStrategy: Strategy = {
   selectableFields: {},
   hasGeneration: false,
@@ -18,7 +18,7 @@ export const plainStrategy: Strategy = {
   validateUpdate: () => [],
 }
 
-/** Namespaces: the name as a label, a phase, and a finalizer of their own that keeps them until their content is gone. */
+/** Namespaces: the name as a label, a phase, and a finalizer that keeps them until their content is gone. */
 export const namespaceStrategy: Strategy = {
   ...plainStrategy,
   selectableFields: { 'status.phase': (object) => String(objectOrEmpty(object['status'])['phase'] ?? '') },
@@ -28,14 +28,14 @@ export const namespaceStrategy: Strategy = {
   isKept: (object) => listOrEmpty(objectOrEmpty(object['spec'])['finalizers']).length > 0,
 }
 
-/** Nodes: selectable by `spec.unschedulable`; a creator may give a status. */
+/** Nodes: selectable by `spec.unschedulable`; a creator may set the status. */
 export const nodeStrategy: Strategy = {
   ...plainStrategy,
   selectableFields: { 'spec.unschedulable': (object) => String(objectOrEmpty(object['spec'])['unschedulable'] ?? false) },
   validate: (object) => listOrEmpty(objectOrEmpty(object['spec'])['taints']).flatMap(taintCauses),
 }
 
-/** Events: selectable by what they are about, beside which they stand. */
+/** Events: selectable by their object, whose namespace they share. */
 export const eventStrategy: Strategy = {
   ...plainStrategy,
   allowCreateOnUpdate: true,
@@ -54,14 +54,14 @@ export const eventStrategy: Strategy = {
   },
 }
 
-/** ControllerRevisions: `data` is kept to the byte and never changes; the number may. */
+/** ControllerRevisions: `data` is stored unchanged and immutable; the revision number may change. */
 export const controllerRevisionStrategy: Strategy = {
   ...plainStrategy,
   validate: controllerRevisionCauses,
   validateUpdate: (object, old) => (jsonEqual(object['data'], old['data']) ? [] : [invalid('data', '', 'field is immutable')]),
 }
 
-/** Leases: a PUT creates one, or replaces one from a known version, so that two holders cannot both win. */
+/** Leases: a PUT creates one, or replaces one of a known version, so that two holders cannot both succeed. */
 export const leaseStrategy: Strategy = {
   ...plainStrategy,
   allowUnconditionalUpdate: false,
@@ -75,7 +75,7 @@ function withNameLabel(object: ApiObject): ApiObject {
   return jsonEqual(labels, metadata.labels) ? object : { ...object, metadata: { ...metadata, labels } }
 }
 
-/** The API server names the field so, though it stands in the spec. */
+/** The API server uses this field name in messages, although the field is in the spec. */
 function taintCauses(taint: unknown, index: number, taints: readonly unknown[]): readonly StatusCause[] {
   const field = `metadata.taints[${index}]`
   const { key, effect } = objectOrEmpty(taint)
@@ -90,7 +90,7 @@ function taintCauses(taint: unknown, index: number, taints: readonly unknown[]):
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-/** Events about objects without a namespace stand in `default`. */
+/** Events about cluster-scoped objects are in namespace `default`. */
 function eventCauses({ metadata, involvedObject }: ApiObject): readonly StatusCause[] {
   const { namespace = '' } = objectOrEmpty(involvedObject)
   const isBeside = namespace === '' ? metadata.namespace === 'default' : metadata.namespace === namespace

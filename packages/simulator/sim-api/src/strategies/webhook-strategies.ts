@@ -79,7 +79,7 @@ function webhookCauses(hook: JsonObject, path: string): readonly StatusCause[] {
   ]
 }
 
-/** @returns what is wrong with a field that takes one of a few words */
+/** @returns error of a field with a fixed set of values */
 export function oneOf(hook: JsonObject, field: string, supported: readonly string[], path: string): readonly StatusCause[] {
   return supported.includes(String(hook[field])) ? [] : [notSupported(`${path}.${field}`, hook[field], supported)]
 }
@@ -87,7 +87,7 @@ export function oneOf(hook: JsonObject, field: string, supported: readonly strin
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const SCOPES = ['*', 'Cluster', 'Namespaced']
 
-/** @returns what is wrong with a rule about requests */
+/** @returns errors of a rule */
 export function ruleCauses(rule: JsonObject, path: string): readonly StatusCause[] {
   const operations = listOrEmpty(rule['operations'])
   return [

@@ -13,24 +13,24 @@ import type { RequestOptions, WatchRequest, WatchSink } from '../requests/reques
 import { parseSelection } from '../requests/selectors.ts'
 import { Watcher } from './watcher.ts'
 
-/** How long events take from the store to a watcher, drawn for each event between these bounds, in milliseconds. */
+/** Delay of events from the store to a watcher: drawn per event between these bounds, in milliseconds. */
 export interface DelayRange {
   readonly min: number
   readonly max: number
 }
 
-/** What the watches of a server are made with. */
+/** Dependencies of the watches of a server. */
 export interface WatchHubOptions {
   readonly clock: Clock
   readonly store: Store
   readonly seed: number
   readonly delayMs: DelayRange
   readonly faults: () => FaultInjector | undefined
-  /** Told of every event and bookmark just before the watcher has it. */
+  /** Called for every event and bookmark just before the watcher gets it. */
   readonly deliver: (delivery: { readonly actor: Actor; readonly resource: ResourceId; readonly revision: number }) => void
 }
 
-/** All watches that are open. */
+/** All open watches. */
 export class WatchHub {
   readonly #options: WatchHubOptions
   readonly #watchers = new Map<string, Set<Watcher>>()
@@ -41,9 +41,9 @@ export class WatchHub {
   }
 
   /**
-   * Opens a watch. Frames come later, by timer, never during this call.
+   * Opens a watch. Frames follow by timer, never during this call.
    *
-   * @throws {ApiStatusError} 400 for bad selectors, 422 for options that do not go together, 500 for a bad resource version
+   * @throws {ApiStatusError} 400 for bad selectors, 422 for options that cannot be combined, 500 for a bad resource version
    */
   open(served: Served, request: WatchRequest, sink: WatchSink): Watching {
     const options = request.options ?? {}
@@ -75,19 +75,19 @@ export class WatchHub {
     return watcher
   }
 
-  /** Tells the watchers of a change; called for every change, in order. */
+  /** Notifies the watchers of a change; called for every change, in order. */
   dispatch(change: Change): void {
     const watchers = this.#watchers.get(resourceKey(change.id))
     if (watchers !== undefined) for (const watcher of watchers) watcher.see(change)
   }
 
-  /** Ends, by and by, the watches that are open now of a resource whose definition was replaced or deleted. */
+  /** Ends the currently open watches of a resource, with delays, after its definition was replaced or deleted. */
   closeAll(id: ResourceId, afterMs: number): void {
     const open = [...this.#watchersOf(id)]
     this.#options.clock.setTimer(afterMs, () => open.forEach((watcher) => watcher.close('closed')))
   }
 
-  /** Sends what the watcher is to know before anything new happens. */
+  /** Sends the initial state that precedes new events. */
   #replay(watcher: Watcher, served: Served, { resourceVersion = '', sendInitialEvents }: RequestOptions): void {
     const { store } = this.#options
     const bucket = store.bucket(served.id)
@@ -128,6 +128,6 @@ function refuseWatchOptions(options: RequestOptions): void {
     causes.push(notAllowed('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided'))
   if (causes.length > 0) throw invalidObject({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes)
   const why = options.resourceVersion ? whyNoRevision(options.resourceVersion) : undefined
-  // A list answers the same with 400; a watch says nothing but what is wrong.
+  // A list responds to the same error with 400; a watch only with its text.
   if (why !== undefined) throw namelessError(why)
 }

@@ -9,26 +9,26 @@ import type { FaultInjector } from '../faults/faults.ts'
 import type { WatchFrame, WatchSink } from '../requests/request.ts'
 import type { Matches } from '../requests/selectors.ts'
 
-/** What one watch is made with. */
+/** Options of one watch. */
 export interface WatcherOptions {
   readonly clock: Clock
   readonly sink: WatchSink
   readonly matches: Matches
   readonly actor: Actor
   readonly id: ResourceId
-  /** Which watch of this actor: from 1. */
+  /** Index of the watch by this actor: from 1. */
   readonly ordinal: number
   readonly kind: string
   readonly apiVersion: string
   readonly delayMs: { readonly min: number; readonly max: number }
   readonly random: Random
   readonly faults: () => FaultInjector | undefined
-  /** Revision of the store now, for bookmarks. */
+  /** Current revision of the store, for bookmarks. */
   readonly revision: () => number
   readonly bookmarks: boolean
   /** Infinity: never ends by itself. Undefined: 30 to 60 minutes, by seed. */
   readonly timeoutSeconds: number | undefined
-  /** Called just before a frame is given to the sink, with the revision up to which everything has been sent. */
+  /** Called just before a frame is passed to the sink, with the revision up to which everything has been sent. */
   readonly onDelivered: (revision: number) => void
   readonly onClosed: () => void
 }
@@ -37,18 +37,18 @@ const BOOKMARK_EVERY_MS = 60_000
 const LAST_BOOKMARK_BEFORE_MS = 2_000
 const SHORTEST_TIMEOUT_SECONDS = 30 * 60
 
-/** `upTo`: everything up to this revision has been sent with it; 0 where that cannot be said. */
+/** `upTo`: everything up to this revision is sent with the frame; 0 when unknown. */
 type Delivery =
   | { readonly atMs: number; readonly frame: WatchFrame; readonly upTo: number }
   | { readonly atMs: number; readonly end: 'closed' | 'cut' }
 
-/** One open watch: frames wait in a queue, each until its time, and never overtake one another. */
+/** Open watch: frames wait in a FIFO queue, each until its time. */
 export class Watcher implements Watching {
   readonly #options: WatcherOptions
   #queue: Delivery[] = []
   #lastMs = 0
   #events = 0
-  /** Changes up to this revision are known to whoever watches. */
+  /** The client knows all changes up to this revision. */
   #after = 0
   #state: 'open' | 'ending' | 'stalled' | 'closed' = 'open'
   #delivery: Timer | undefined
@@ -62,22 +62,22 @@ export class Watcher implements Watching {
     if (options.bookmarks) this.#planBookmarks(seconds * 1000)
   }
 
-  /** Sends what is there at the start. */
+  /** Sends the initial objects. */
   start(objects: readonly ApiObject[]): void {
     for (const object of objects) if (this.#options.matches(object)) this.#send('ADDED', object, 0)
   }
 
-  /** Says that everything there is at the start has been sent. Nothing is said to a watch that takes no bookmarks. */
+  /** Signals that all initial objects have been sent; no signal without bookmarks. */
   endInitialEvents(): void {
     if (this.#options.bookmarks) this.#bookmarkNow({ 'k8s.io/initial-events-end': 'true' })
   }
 
-  /** Passes over changes up to this revision, also where it is still to come. */
+  /** Skips changes up to this revision, including future ones. */
   startAfter(revision: number): void {
     this.#after = revision
   }
 
-  /** Sends a change, as far as the selection is concerned by it. */
+  /** Sends a change, if it affects the selection. */
   see(change: Change): void {
     if (this.#state !== 'open' || change.revision <= this.#after) return
     const { object, previous } = change
@@ -95,7 +95,7 @@ export class Watcher implements Watching {
     this.#enqueue({ end: 'closed' }, 0)
   }
 
-  /** Ends at once; frames still waiting are not sent. */
+  /** Ends at once; waiting frames are dropped. */
   close(how: 'closed' | 'cut'): void {
     if (this.#state === 'closed') return
     this.stop()
@@ -110,14 +110,14 @@ export class Watcher implements Watching {
     this.#options.onClosed()
   }
 
-  /** @param upTo everything up to this revision has been sent with it */
+  /** @param upTo everything up to this revision is sent with the frame */
   #send(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject, upTo = Number(object.metadata.resourceVersion)): void {
     if (this.#state !== 'open') return
     const extraMs = this.#fault(type, object)
     if (extraMs !== null) this.#enqueue({ frame: { type, object }, upTo }, extraMs)
   }
 
-  /** @returns how much later the event arrives; null when it does not */
+  /** @returns delay of the event; null when it is dropped */
   #fault(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ApiObject): number | null {
     this.#events++
     const { actor, id, ordinal } = this.#options
@@ -166,7 +166,7 @@ export class Watcher implements Watching {
     this.#delivery = clock.setTimer(Math.max(0, atMs - clock.monotonicMs()), () => this.#deliver())
   }
 
-  /** Delivers what is due. The first is due because the timer was its own, whatever rounding says. */
+  /** Delivers the due frames. The first is always due, because the timer was set for it, whatever the rounding. */
   #deliver(): void {
     const nowMs = this.#options.clock.monotonicMs()
     let due = this.#queue.findIndex((delivery, index) => index > 0 && delivery.atMs > nowMs)
@@ -186,7 +186,7 @@ export class Watcher implements Watching {
     this.#options.sink.frame(frame)
   }
 
-  /** Once a minute, and once shortly before the end: whoever goes on from there misses little. */
+  /** Sends bookmarks once a minute and shortly before the end, so that a resumed watch misses little. */
   #planBookmarks(leftMs: number): void {
     const beforeEndMs = leftMs - LAST_BOOKMARK_BEFORE_MS
     if (beforeEndMs <= 0) return
@@ -207,7 +207,7 @@ export class Watcher implements Watching {
   }
 }
 
-/** An object that no longer matches leaves the watch as it was when it still did. */
+/** An object that no longer matches leaves the watch in its last matching state. */
 function leaving(previous: ApiObject, revision: number): ApiObject {
   return freezeDeep({ ...previous, metadata: { ...previous.metadata, resourceVersion: String(revision) } })
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { addHook, aMap, type AskedReview, MAPS, patchOf, setUp, startHook } from './testing.ts'
 
 describe('a mutating webhook', () => {
-  it('is told of the write, and changes the object', async () => {
+  it('sees the write, and changes the object', async () => {
     const { server, createMap } = setUp()
     const hook = await startHook(() => patchOf({ op: 'add', path: '/data', value: { added: 'yes' } }))
     await addHook(server, 'Mutating', hook)
@@ -101,7 +101,7 @@ describe('no mutating webhook', () => {
 })
 
 describe('a validating webhook', () => {
-  it('sees what mutating ones made of the object, and its warnings are told', async () => {
+  it('sees the object after mutation, and its warnings reach the client', async () => {
     const { server, createMap } = setUp()
     await addHook(server, 'Mutating', await startHook(() => patchOf({ op: 'add', path: '/data', value: { a: '1' } })))
     const judge = await startHook(() => ({ allowed: true, warnings: ['mind the gap'] }))
@@ -137,7 +137,7 @@ describe('a validating webhook', () => {
 })
 
 describe('what a webhook says', () => {
-  it('of a refusal is told as far as it can be sent', async () => {
+  it('of a refusal is reported as far as it can be sent', async () => {
     const { server, createMap } = setUp()
     const status = { code: 99_999, message: 'no', details: { name: 'a', retryAfterSeconds: '\r\nx: y' } }
     await addHook(server, 'Validating', await startHook(() => ({ allowed: false, status })))
@@ -268,7 +268,7 @@ describe('a webhook that fails', () => {
     expect((await createMap('a')).json.message).toBe(`Internal error occurred: ${bad}failed to call webhook: ${post}`)
   })
 
-  it('has a certificate that nobody here has signed', async () => {
+  it('has a certificate of an unknown authority', async () => {
     const { server, createMap } = setUp()
     const [hook, other] = await Promise.all([startHook(() => ({ allowed: true })), startHook(() => ({ allowed: true }))])
     await addHook(server, 'Validating', { url: hook.url, ca: other.ca })
@@ -283,7 +283,7 @@ describe('a webhook that fails', () => {
     expect((await createMap('a')).json.message).toMatch(/failed to call webhook: Post ".*\/admit\?timeout=1s": context deadline exceeded$/)
   })
 
-  it('is a service that nobody has said where to find', async () => {
+  it('is a service without a known address', async () => {
     const { server, createMap } = setUp()
     await addHook(server, 'Validating', {}, { clientConfig: { service: { namespace: 'default', name: 'judge', path: '/admit' } } })
     const post = 'Post "https://judge.default.svc:443/admit?timeout=10s": service "judge" not found'
@@ -291,7 +291,7 @@ describe('a webhook that fails', () => {
   })
 })
 
-it('a service is asked where the server was told to find it, in this process too', async () => {
+it('a service is called at its configured address, also in this process', async () => {
   const asked: string[] = []
   const exchangeFor =
     (url: string) =>

@@ -113,7 +113,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     expect(asked).toMatchObject([{ code: 0 }, { code: 0, out: 'yes' }])
   })
 
-  it('tells what is not allowed as it does on a cluster', async () => {
+  it('reports forbidden requests as on a cluster', async () => {
     const { code, err } = await kubectl('get nodes --as jane --as-group team')
     expect(code).toBe(1)
     expect(err).toBe(

@@ -17,7 +17,7 @@ describe('a review says', () => {
     ])
   })
 
-  it('that somebody else may not', async () => {
+  it('that another user may not', async () => {
     const { send } = setUp()
     const { json } = await send('root', `POST ${AUTHZ}/subjectaccessreviews`, { spec: { ...listPods, user: 'joe' } })
     expect(json['status']).toEqual({ allowed: false })
@@ -54,7 +54,7 @@ describe('a review is refused', () => {
       spec: { ...listPods, nonResourceAttributes: { verb: 'get', path: '/' } },
       says: 'cannot be specified in combination with resourceAttributes',
     },
-    'about nobody': { spec: listPods, says: 'at least one of user or group must be specified' },
+    'without a user or group': { spec: listPods, says: 'at least one of user or group must be specified' },
   }
   it.each(Object.entries(cases))('%s', async (_name, { spec, says }) => {
     const answer = await setUp().send('root', `POST ${AUTHZ}/subjectaccessreviews`, { spec })
@@ -129,14 +129,14 @@ describe('a token of a service account', () => {
     expect((await send('root', `POST ${REVIEWS}`, review(token, ['vault', 'x']))).json['status']).toMatchObject({ audiences: ['vault'] })
   })
 
-  it('that somebody has changed is none', async () => {
+  it('is invalid after a modification', async () => {
     const { token, send } = await issued()
     const [head, , signature] = token.split('.')
     const claims = Buffer.from(JSON.stringify({ sub: 'system:serviceaccount:kube-system:default', exp: 9e9 })).toString('base64url')
     expect((await send(`${head}.${claims}.${signature}`, 'GET /apis')).status).toBe(401)
   })
 
-  it('is not issued for less than ten minutes, nor for nobody', async () => {
+  it('is not issued for less than ten minutes, nor for a missing account', async () => {
     const { send, json } = await issued({ expirationSeconds: 60 })
     expect(json.message).toContain('spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 10 minutes')
     const other = await send('root', 'POST /api/v1/namespaces/default/serviceaccounts/nobody/token', { spec: {} })

@@ -75,7 +75,7 @@ describe('aggregated discovery', () => {
     ])
   })
 
-  it('tells of a resource what the older form tells', async () => {
+  it('describes a resource like the older form', async () => {
     const [core] = await discovered('/api')
     expect(core?.versions[0]?.resources.find(({ resource }) => resource === 'pods')).toEqual({
       resource: 'pods',
@@ -188,7 +188,7 @@ describe('OpenAPI', () => {
     expect((await stub.send('GET', '/openapi/v3/api/v1', { headers: { accept } })).status).toBe(406)
   })
 
-  it('tells how lists merge', async () => {
+  it('shows how lists merge', async () => {
     const { components } = (await get('/openapi/v3/api/v1')) as Document
     expect(components.schemas['io.k8s.api.core.v1.PodSpec']?.properties['volumes']).toMatchObject({
       type: 'array',

@@ -131,13 +131,13 @@ describe('what is refused before it reaches the API server', () => {
       status: 415,
       says: 'application/strategic-merge-patch+json, application/apply-patch+yaml',
     },
-    'an apply patch of nobody': {
+    'an apply patch without a field manager': {
       send: 'PATCH /api/v1/namespaces/x/pods/a',
       headers: { 'content-type': 'application/apply-patch+yaml' },
       status: 422,
       says: 'fieldManager: Required value: is required for apply patch',
     },
-    'a field that stands twice, under strict validation': {
+    'a duplicate field, under strict validation': {
       send: 'POST /api/v1/namespaces/x/pods?fieldValidation=Strict',
       body: '{"spec":{"a":[{"b":1},{"b":1,"b":2}]}}',
       status: 400,
@@ -195,7 +195,7 @@ describe('bodies', () => {
     expect(stub.requests[0]?.body).toEqual({ metadata: { name: 'a' } })
   })
 
-  it('with a field that stands twice lead to a warning', async () => {
+  it('with a duplicate field lead to a warning', async () => {
     const answer = await createStub().send('POST', '/api/v1/namespaces/x/pods', { body: '{"a":"{","a":2}' })
     expect(answer.headers['warning']).toBe('299 - "duplicate field \\"a\\""')
   })
@@ -344,7 +344,7 @@ describe('a watch', () => {
     expect(stub.watches[0]?.request).toMatchObject({ namespace: 'x', options: { fieldSelector: 'metadata.name=a' } })
   })
 
-  it('tells in a Table what a bookmark tells', async () => {
+  it('sends bookmarks as Tables', async () => {
     const stub = createStub()
     const headers = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
     const exchange = inProcessExchange(stub.front, 'secret')

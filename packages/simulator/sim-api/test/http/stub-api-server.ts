@@ -29,7 +29,7 @@ export interface Answer {
   readonly json: unknown
 }
 
-/** Everybody who has a token may do everything. */
+/** Every user with a token may do everything. */
 const openAccess: FrontApiServer['access'] = {
   authorize: (actor) => ({ allowed: actor.name !== 'system:anonymous', reason: '' }),
   rulesFor: () => ({ rules: [], errors: [] }),

@@ -72,7 +72,7 @@ describe('deleting a pod', () => {
 })
 
 describe('deleting anything', () => {
-  it('checks the uid and the resource version it was told', async () => {
+  it('checks the uid and resource version preconditions', async () => {
     const { client } = await setUp()
     const map = await client.create(resources.configMaps, aConfigMap('a'))
     const byUid = await refusal(client.delete(resources.configMaps, 'a', 'default', { preconditions: { uid: 'other' } }))

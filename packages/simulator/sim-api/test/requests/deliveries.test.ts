@@ -50,7 +50,7 @@ describe('a delivery', () => {
   })
 })
 
-/** `told`: versions that the reader was told to have everything up to, counted from the server's first. */
+/** `told`: versions up to which the reader was reported to have everything, counted from the server's first. */
 function setUp() {
   const { server, clock } = aServer({ watchDelayMs: { min: 30, max: 30 } })
   const first = server.revision()

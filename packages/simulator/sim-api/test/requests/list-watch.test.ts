@@ -4,7 +4,7 @@ import { aConfigMap, aPod, aServer, refusal } from '../testing.ts'
 
 const tester = { name: 'tester' }
 
-/** Revision of a server to which nobody has written. */
+/** Revision of a server without writes. */
 const atStart = aServer().server.revision()
 
 describe('listing', () => {
@@ -23,7 +23,7 @@ describe('listing', () => {
     expect(second.metadata).toEqual({ resourceVersion: first.metadata.resourceVersion })
   })
 
-  it('answers 410 with a token to go on with when the snapshot is gone', async () => {
+  it('responds with 410 and a token to continue when the snapshot has expired', async () => {
     const { client, list, server } = setUp()
     for (const name of ['a', 'b', 'c']) await client.create(resources.configMaps, aConfigMap(name))
     const first = await list({ limit: 1 })
@@ -199,7 +199,7 @@ describe('watching', () => {
       options: { allowWatchBookmarks: true, fieldSelector: 'metadata.name=b' },
       want: ['ADDED b', `BOOKMARK ${atStart + 2} end`],
     },
-    'no bookmark to who takes none': { options: {}, want: ['ADDED a', 'ADDED b', 'ADDED c'] },
+    'no bookmark to a client that takes none': { options: {}, want: ['ADDED a', 'ADDED b', 'ADDED c'] },
     'only what is new where initial events are not wanted': {
       options: { sendInitialEvents: false, allowWatchBookmarks: true },
       want: ['ADDED c'],

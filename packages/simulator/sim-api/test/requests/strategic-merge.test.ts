@@ -55,7 +55,7 @@ describe('a strategic merge patch of a DaemonSet', () => {
       patch: inTemplate({ tolerations: [{ key: 'c' }] }),
       want: inTemplate({ tolerations: [{ key: 'c' }] }),
     },
-    'merges finalizers as a set, and takes out what it is told to': {
+    'merges finalizers as a set, and removes those of the directive': {
       target: { metadata: { finalizers: ['a', 'b'] } },
       patch: { metadata: { finalizers: ['c'], '$deleteFromPrimitiveList/finalizers': ['a'] } },
       want: { metadata: { finalizers: ['b', 'c'] } },

@@ -3,11 +3,11 @@ import { withAutomaticTolerations } from '../placement/tolerations.ts'
 import { templateGenerationOf } from './pod-template.ts'
 
 /**
- * The pod that a DaemonSet runs on a node. It is not bound: the scheduler binds it by the affinity it carries, unless the
- * template names a node itself.
+ * Builds the pod that a DaemonSet runs on a node. The pod is not bound: the scheduler binds it by its affinity, unless the template names a
+ * node itself.
  *
  * @param hash label of the current revision
- * @returns a Pod to create; its name is left to the server
+ * @returns a Pod to create, without a name, which the server generates
  */
 export function buildPod(daemonSet: DaemonSet, nodeName: string, hash: string): unknown {
   const { template } = daemonSet.spec
@@ -31,7 +31,7 @@ export function buildPod(daemonSet: DaemonSet, nodeName: string, hash: string): 
   }
 }
 
-/** @returns the reference by which pods and revisions of a DaemonSet point at it */
+/** @returns owner reference of pods and revisions to their DaemonSet */
 export function ownerReference(daemonSet: DaemonSet): unknown {
   const { name, uid } = daemonSet.metadata
   return { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true }
@@ -47,7 +47,7 @@ function finalizersOf(template: PodTemplate): { readonly finalizers?: readonly s
   return finalizers === undefined ? {} : { finalizers }
 }
 
-/** Required terms are replaced whole by one that names the node; everything else of the affinity stays. */
+/** Replaces all required terms with one that names the node; the rest of the affinity stays. */
 function pinTo(affinity: Readonly<Record<string, unknown>> | undefined, nodeName: string): unknown {
   const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [nodeName] }] }]
   const nodeAffinity = affinity?.['nodeAffinity'] as object | undefined

@@ -6,7 +6,7 @@ import type { Expectations } from './expectations.ts'
 import type { OwnWrites } from './own-writes.ts'
 import type { Target } from './pod-template.ts'
 
-/** What changing pods needs. */
+/** Dependencies of pod creation and deletion. */
 export interface PodWriter {
   readonly client: SimClient
   readonly expectations: Expectations
@@ -14,14 +14,14 @@ export interface PodWriter {
   readonly events: EventRecorder
 }
 
-/** Most creations, and most deletions, of one pass. */
+/** Maximum number of creations, and of deletions, per pass. */
 const BURST = 250
 
 /**
- * Creates a pod on each node, in batches that double while all goes well, then deletes the pods given, all at once.
- * What is written is expected to show in the cache; what fails is not.
+ * Creates a pod on each node, in batches that double on success, then deletes the given pods, all at once. Expects successful writes to
+ * appear in the cache.
  *
- * @throws the first error of a creation, else of a deletion; a pod that is gone already is none
+ * @throws first error of a creation, else of a deletion; a pod that is already gone is no error
  */
 export async function changePods(writer: PodWriter, target: Target, createOn: readonly string[], doomed: readonly Pod[]): Promise<void> {
   const key = keyText(keyOf(target.daemonSet))
@@ -50,7 +50,7 @@ async function createPods(writer: PodWriter, target: Target, nodeNames: readonly
   return errors
 }
 
-/** @returns the error, if one is to be told */
+/** @returns the error, if it is to be reported */
 async function createPod(
   { client, expectations, ownWrites, events }: PodWriter,
   { daemonSet, hash }: Target,
@@ -63,7 +63,7 @@ async function createPod(
     events.record(daemonSet, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`)
     return undefined
   } catch (error) {
-    // A namespace on its way out takes no pods; the expectation is left to expire with it.
+    // A terminating namespace accepts no pods; the expectation expires.
     if (isNamespaceTerminating(error)) return undefined
     expectations.creationObserved(key)
     events.record(daemonSet, 'Warning', 'FailedCreate', `Error creating: ${(error as Error).message}`)

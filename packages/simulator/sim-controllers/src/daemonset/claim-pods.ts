@@ -8,7 +8,7 @@ import type { AdoptionCheck } from './adoption-check.ts'
 import type { OwnWrites } from './own-writes.ts'
 import { ownerReference } from './build-pod.ts'
 
-/** What claiming pods needs. */
+/** Dependencies of the pod claim. */
 export interface ClaimPorts {
   readonly client: SimClient
   readonly cache: DaemonSetCache
@@ -16,12 +16,11 @@ export interface ClaimPorts {
 }
 
 /**
- * Takes over the orphans that the DaemonSet selects, and lets go of its pods whose labels no longer match. What has been
- * written shows in the index at once.
+ * Adopts matching orphans, and releases pods whose labels no longer match. Updates the index at once.
  *
- * @param mayAdopt asked before the first orphan is taken over
- * @param releases pods to let go
- * @throws the first error, after all have been tried; a pod that is gone is none
+ * @param mayAdopt called before the first adoption
+ * @param releases pods to release
+ * @throws first error, after all have been tried; a pod that is gone is no error
  */
 export async function claimPods(ports: ClaimPorts, target: Target, mayAdopt: AdoptionCheck, releases: readonly Pod[]): Promise<void> {
   const { daemonSet } = target
@@ -42,7 +41,7 @@ async function adoptPod({ client, cache, ownWrites }: ClaimPorts, { daemonSet }:
   const { name, namespace, uid } = pod.metadata
   await mayAdopt()
   try {
-    // The uid guards against another pod of the same name; the server refuses a second controller.
+    // The uid guards against another pod of the same name; the server rejects a second controller.
     const body = { metadata: { uid, ownerReferences: [ownerReference(daemonSet)] } }
     const adopted = await client.strategicPatch(resources.pods, name, namespace, body)
     ownWrites.podWritten(daemonSet, adopted.metadata.resourceVersion)
@@ -62,7 +61,7 @@ async function releasePod({ client, cache }: ClaimPorts, { daemonSet }: Target, 
   }
 }
 
-/** The watch may have told already that the pod is gone; nothing would take it out again. */
+/** The watch may already have reported the pod as gone; nothing would remove it from the index again. */
 function putIfThere({ pods, owned }: DaemonSetCache, pod: Pod): void {
   if (pods.get(pod.metadata.name, pod.metadata.namespace)?.metadata.uid === pod.metadata.uid) owned.put(pod)
 }

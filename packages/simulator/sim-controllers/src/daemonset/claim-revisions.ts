@@ -5,11 +5,11 @@ import { createAdoptionCheck, type AdoptionCheck } from './adoption-check.ts'
 import { ownerReference } from './build-pod.ts'
 
 /**
- * Takes over the orphans that the DaemonSet selects, and lets go of its revisions whose labels no longer match.
+ * Adopts matching orphans, and releases revisions whose labels no longer match.
  *
- * @param revisions the DaemonSet's, and those that nobody controls
- * @returns the revisions that are now the DaemonSet's
- * @throws the first error, after all have been tried; a revision that is gone is none
+ * @param revisions of the DaemonSet, and those without a controller
+ * @returns revisions that now belong to the DaemonSet
+ * @throws first error, after all have been tried; a revision that is gone is no error
  */
 export async function claimRevisions(
   client: SimClient,

@@ -5,11 +5,10 @@ import { revisionHash } from '../history/revision-hash.ts'
 import { ownerReference } from './build-pod.ts'
 
 /**
- * Creates the revision that holds the DaemonSet's template. One that exists already under its name and holds the same
- * template is taken, whoever owns it.
+ * Creates the revision of the DaemonSet's template. An existing revision of the same name and template is used, whatever its owner.
  *
- * @throws {ApiStatusError} 409 when the name is taken by another template; `status.collisionCount` is then one higher, and
- * the next pass makes another name of it
+ * @throws {ApiStatusError} 409 when another template has the name; `status.collisionCount` is then incremented, and the next pass derives
+ *   another name
  */
 export async function createRevision(client: SimClient, daemonSet: DaemonSet, number: number): Promise<ControllerRevision> {
   const { template } = daemonSet.spec

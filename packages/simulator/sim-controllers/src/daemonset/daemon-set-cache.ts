@@ -13,20 +13,20 @@ import { createInformer, type Informer, type InformerEvents } from '../machinery
 import { isPlacingChanged } from '../placement/node-eligibility.ts'
 import { createOwnedPods, type OwnedPods } from './owned-pods.ts'
 
-/** What the DaemonSet controller knows of the cluster; each of the four watches lags by itself. */
+/** Cache of the DaemonSet controller; each of the four watches lags independently. */
 export interface DaemonSetCache {
   readonly daemonSets: Informer<DaemonSet>
   readonly pods: Informer<Pod>
   readonly nodes: Informer<Node>
   readonly revisions: Informer<ControllerRevision>
   readonly owned: OwnedPods
-  /** Revisions of the DaemonSet, and those of its namespace that nobody controls. */
+  /** Revisions of the DaemonSet, and those in its namespace without a controller. */
   revisionsFor(daemonSet: DaemonSet): readonly ControllerRevision[]
   readonly synced: Promise<unknown>
   stop(): void
 }
 
-/** What is told after the cache has taken a change in. */
+/** Callbacks after the cache has applied a change. */
 export interface CacheEvents {
   readonly daemonSets: Required<InformerEvents<DaemonSet>>
   readonly pods: Required<InformerEvents<Pod>>
@@ -46,7 +46,7 @@ export function createDaemonSetCache(client: SimClient, events: CacheEvents): Da
       if (isPlacingChanged(node, before)) owned.touchNode(node.metadata.name)
       events.nodes.updated(node, before)
     },
-    // The controller does not act on it, but what it reads next must not count the node.
+    // The controller does not act on this event, but its next read must not count the node.
     deleted: (node) => owned.touchNode(node.metadata.name),
   })
   const owned = createOwnedPods(nodes)
@@ -120,7 +120,7 @@ function ownerOf(revision: ControllerRevision): string {
   return controllerKeyOf(revision) ?? orphansOf(revision.metadata.namespace ?? '')
 }
 
-/** Stands for an owner of what nobody owns; no uid has a colon. */
+/** Placeholder owner of orphans; no uid has a colon. */
 function orphansOf(namespace: string): string {
   return `orphans:${namespace}`
 }

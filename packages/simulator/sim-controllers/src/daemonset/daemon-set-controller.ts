@@ -13,7 +13,7 @@ import { wakeConcerned, wakeRules } from './wake-rules.ts'
 
 const WORKERS = 2
 
-/** Runs the DaemonSet controller: from now on DaemonSets get their pods, revisions and status. */
+/** Runs the DaemonSet controller, which maintains pods, revisions and status of DaemonSets. */
 export function startDaemonSetController({ client, clock, seed, onError }: ControllerOptions): RunningController {
   const monotonicMs = (): number => clock.monotonicMs()
   const expectations = createExpectations(monotonicMs)

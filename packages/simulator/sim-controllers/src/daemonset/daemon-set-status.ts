@@ -2,10 +2,10 @@ import type { DaemonSet } from '@tranche/kube-types'
 import type { NodeCounts } from './judge-node.ts'
 
 /**
- * The status to write.
+ * Computes the status to write.
  *
- * @param observed the generation that this pass has acted on; undefined lets `observedGeneration` stay
- * @returns undefined when the stored status says it all already
+ * @param observed generation that this pass has acted on; undefined keeps `observedGeneration`
+ * @returns undefined when the stored status is up to date
  */
 export function planStatus(
   daemonSet: DaemonSet,

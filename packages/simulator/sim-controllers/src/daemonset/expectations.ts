@@ -1,6 +1,6 @@
-/** Writes of which the watch has not told yet, per DaemonSet. While there are any, the cache is known to be behind. */
+/** Writes that the watch has not reported yet, per DaemonSet. While there are any, the cache is known to be stale. */
 export interface Expectations {
-  /** Replaces what was expected. */
+  /** Replaces the expectations. */
   expect(key: string, creations: number, deletions: number): void
   creationObserved(key: string): void
   deletionObserved(key: string): void

@@ -1,10 +1,10 @@
 /** Spaces the deletions of failed pods: 1 s, doubling to 15 minutes, forgotten after 30 idle minutes. */
 export interface FailedPodBackoff {
   /**
-   * Asks to delete the failed pods of one place.
+   * Requests to delete the failed pods at one place.
    *
-   * @param place DaemonSet uid, observed generation, node; a new generation starts afresh
-   * @returns 0 when now is the time, which starts the next delay; else milliseconds until it makes sense to ask again
+   * @param place DaemonSet uid, observed generation, node; a new generation starts over
+   * @returns 0 when they may be deleted now, which starts the next delay; else milliseconds until the next attempt
    */
   tryNow(place: string): number
 }

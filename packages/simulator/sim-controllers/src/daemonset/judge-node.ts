@@ -7,7 +7,7 @@ import { availableAtMs, byPrecedence, isAvailable, isReady, isTerminating, minRe
 import { isUpdated, type Target } from './pod-template.ts'
 import { isServing, rollingStateOf, type RollingState, type Situation } from './rolling-state.ts'
 
-/** What one node adds to the DaemonSet's status. */
+/** Contribution of one node to the DaemonSet's status. */
 export interface NodeCounts {
   readonly desired: number
   readonly current: number
@@ -17,22 +17,22 @@ export interface NodeCounts {
   readonly updated: number
 }
 
-/** Everything a DaemonSet's controller has to know about one node. */
+/** State of one node for a DaemonSet's controller. */
 export interface NodeVerdict extends NodePlacement {
-  /** Pods whose labels no longer match: their owner reference is to go. */
+  /** Pods whose labels no longer match: their owner reference is removed. */
   readonly release: readonly Pod[]
   readonly counts: NodeCounts
   readonly rolling: RollingState
-  /** Adds to the available pods that a surge must not fall below. */
+  /** Counts towards the available pods that a surge must preserve. */
   readonly serving: boolean
-  /** Time alone may change this verdict: a ready pod is not available yet. */
+  /** Whether time alone may change this verdict: a ready pod is not available yet. */
   readonly ripening: boolean
 }
 
 /**
- * Judges one node for one DaemonSet. Pure.
+ * Evaluates one node for one DaemonSet. Pure.
  *
- * @param node undefined when no such node exists (any more)
+ * @param node undefined when no such node exists
  * @param owned the DaemonSet's pods that are bound or pinned to the node, in any order
  */
 export function judgeNode(target: Target, node: Node | undefined, owned: readonly Pod[], nowMs: number): NodeVerdict {

@@ -5,9 +5,9 @@ import type { Target } from './pod-template.ts'
 import type { SyncPorts } from './sync-ports.ts'
 
 /**
- * Placement: a pod on every node that should have one, and no other.
+ * Placement: one pod on every eligible node, and no others.
  *
- * @throws what a write answers
+ * @throws error of a write
  */
 export async function manage(ports: SyncPorts, target: Target, ledger: Ledger): Promise<void> {
   const removed = [...ledger.removals].flatMap((name) => ledger.verdict(name)!.remove)
@@ -15,7 +15,7 @@ export async function manage(ports: SyncPorts, target: Target, ledger: Ledger): 
   await changePods(ports, target, [...ledger.creates], [...removed, ...ended])
 }
 
-/** Failed pods go with back-off, succeeded ones at once. */
+/** Deletes failed pods with back-off, succeeded ones at once. */
 function endedPods(ports: SyncPorts, { daemonSet }: Target, nodeName: string, pods: readonly Pod[]): readonly Pod[] {
   const place = `${daemonSet.metadata.uid}/${daemonSet.status?.observedGeneration ?? 0}/${nodeName}`
   return pods.filter((pod) => {

@@ -4,7 +4,7 @@ import { createPickSet, type PickSet } from './pick-set.ts'
 import type { Target } from './pod-template.ts'
 import type { RollingState } from './rolling-state.ts'
 
-/** Where a ledger reads. Both answer from an index, in time that does not grow with the cluster. */
+/** Indexed sources of a ledger, whose lookups take constant time. */
 export interface LedgerSource {
   node(name: string): Node | undefined
   /** Pods of the DaemonSet that are bound or pinned to the node. */
@@ -13,34 +13,34 @@ export interface LedgerSource {
   nodeNames(): Iterable<string>
 }
 
-/** Sums of all verdicts, and the nodes on which there is something to do. */
+/** Sums of all verdicts, and the nodes that need work. */
 export interface Ledger {
   readonly counts: NodeCounts
-  /** Nodes whose pod that counts is available, those included where none should run. */
+  /** Nodes whose relevant pod is available, including nodes where none should run. */
   readonly serving: number
   readonly creates: ReadonlySet<string>
   readonly removals: ReadonlySet<string>
   readonly ended: ReadonlySet<string>
   readonly releases: ReadonlySet<string>
-  /** Nodes by what a rolling update makes of them. */
+  /** Nodes by their state in a rolling update. */
   readonly rolling: Readonly<Record<Unsettled, PickSet>>
   verdict(name: string): NodeVerdict | undefined
 }
 
 type Unsettled = Exclude<RollingState['kind'], 'settled'>
 
-/** Keeps the verdicts on all nodes for one DaemonSet, judging again only what may have changed. */
+/** Verdicts on all nodes for one DaemonSet; re-evaluates only those that may have changed. */
 export interface NodeLedger {
-  /** Something about this node or its pods has changed. */
+  /** Marks that the node or its pods have changed. */
   touch(name: string): void
   /**
-   * Brings every verdict up to date: all of them when the DaemonSet or its revision has changed, else those touched and
-   * those that time alone may have changed.
+   * Updates every verdict: all of them when the DaemonSet or its revision has changed, else those marked and those that time alone may have
+   * changed.
    */
   read(target: Target, nowMs: number): Ledger
 }
 
-/** @returns a ledger that knows nothing yet: its first `read` judges every node */
+/** @returns empty ledger: its first `read` evaluates every node */
 export function createNodeLedger(source: LedgerSource): NodeLedger {
   const touched = new Set<string>()
   let sums = createSums()
@@ -63,7 +63,7 @@ export function createNodeLedger(source: LedgerSource): NodeLedger {
   }
 }
 
-/** What verdicts depend on beside node and pods; any change of the spec moves the generation. */
+/** Inputs of verdicts beside node and pods; any change of the spec increments the generation. */
 function subjectOf({ daemonSet, hash }: Target): string {
   return `${daemonSet.metadata.uid}/${daemonSet.metadata.generation}/${hash}`
 }

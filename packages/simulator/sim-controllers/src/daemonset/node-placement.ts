@@ -4,9 +4,9 @@ import { isAvailable, isReady, isTerminating, minReadyMsOf } from './pod-facts.t
 import type { Situation } from './rolling-state.ts'
 import { allowsSurge } from './strategy.ts'
 
-/** What placement does about one node. */
+/** Placement actions on one node. */
 export interface NodePlacement {
-  /** A pod is to be created there. */
+  /** Whether to create a pod. */
   readonly create: boolean
   /** Pods to delete: duplicates, pods that may not stay, unbound pods of a node that is gone. */
   readonly remove: readonly Pod[]
@@ -15,15 +15,15 @@ export interface NodePlacement {
 }
 
 /**
- * One pod where one should run, and no other. With surge an old and a new pod stand side by side until the new one is
- * available or the old one is not ready.
+ * Ensures one pod where one should run, and none elsewhere. With surge, an old and a new pod coexist until the new one is available or the
+ * old one is not ready.
  *
  * @see reference: "Placement decision per node"
  */
 export function placementOf(situation: Situation): NodePlacement {
   const { target, eligibility, pods } = situation
   const living = pods.filter((pod) => !isTerminating(pod))
-  // Bound pods of a vanished node are left to the pod garbage collector.
+  // The pod garbage collector removes bound pods of a deleted node.
   if (eligibility === undefined) return { create: false, remove: living.filter((pod) => !pod.spec?.nodeName), ended: [] }
   if (eligibility.shouldRun && pods.length === 0) return { create: true, remove: [], ended: [] }
   if (!eligibility.shouldContinue) return { create: false, remove: living, ended: [] }
@@ -33,7 +33,7 @@ export function placementOf(situation: Situation): NodePlacement {
   return { create: eligibility.shouldRun && running.length === 0, remove: surplus(situation, running), ended }
 }
 
-/** All but the first new and the first old pod; the old one too once the new one takes over. Here the hash alone decides. */
+/** All but the first new and the first old pod, and the old one once the new one takes over. Only the hash decides here. */
 function surplus({ target, nowMs }: Situation, running: readonly Pod[]): readonly Pod[] {
   const isNew = (pod: Pod): boolean => pod.metadata.labels?.['controller-revision-hash'] === target.hash
   const [fresh, ...otherFresh] = running.filter(isNew)

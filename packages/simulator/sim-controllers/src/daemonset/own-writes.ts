@@ -1,18 +1,18 @@
 import { compareResourceVersions, newerResourceVersion, type DaemonSet } from '@tranche/kube-types'
 import type { DaemonSetCache } from './daemon-set-cache.ts'
 
-/** The controller's own last writes, so that a pass can tell whether its cache has caught up with them. */
+/** The controller's own last writes, which show whether its cache has caught up with them. */
 export interface OwnWrites {
-  /** A pod was created or taken over. Deletions are not looked at: those are expected. */
+  /** Records a created or adopted pod. Deletions are tracked as expectations instead. */
   podWritten(owner: DaemonSet, resourceVersion: string): void
   statusWritten(owner: DaemonSet, resourceVersion: string): void
   /** @throws {StaleCacheError} when the cache is older than a write of this DaemonSet */
   requireSeen(key: string, cache: Pick<DaemonSetCache, 'pods' | 'daemonSets'>): void
-  /** @param uid of the DaemonSet that is gone; the writes of another under the same key stay */
+  /** @param uid of the deleted DaemonSet; writes of another one under the same key stay */
   forget(key: string, uid?: string): void
 }
 
-/** The cache does not yet show what this controller has written itself; the pass is tried again later. */
+/** The cache does not show this controller's own writes yet; the pass is retried later. */
 export class StaleCacheError extends Error {
   override readonly name = 'StaleCacheError'
 }
@@ -25,14 +25,14 @@ interface Writes {
 }
 
 /**
- * A watch that had to list again may never tell of an object that is gone by then, and learns no version from the list: no
- * write is waited for longer.
+ * A watch that had to list again may never report an object that is gone by then, and learns no version from the list. This bounds the wait
+ * for a write.
  */
 const EXPIRY_MS = 5 * 60_000
 
 /**
  * @param monotonicMs the clock's monotonic time
- * @returns a record of no writes
+ * @returns empty record
  */
 export function createOwnWrites(monotonicMs: () => number): OwnWrites {
   const records = new Map<string, Writes>()

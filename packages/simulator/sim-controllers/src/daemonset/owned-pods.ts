@@ -2,26 +2,29 @@ import { controllerOf, type Node, ownerKeyOf, type Pod } from '@tranche/kube-typ
 import { nodeOfPod } from '../placement/node-of-pod.ts'
 import { createNodeLedger, type NodeLedger } from './node-ledger.ts'
 
-/** Pods by owner (`namespace/uid`: an owner has its pods in its own namespace) and node, with a ledger per owner that is told of every change. Pods without a controller stand apart. */
+/**
+ * Pods by owner (`namespace/uid`, because an owner has pods only in its own namespace) and node. Notifies a ledger per owner of every
+ * change. Keeps orphans separately.
+ */
 export interface OwnedPods {
   put(pod: Pod): void
   remove(pod: Pod): void
-  /** The node itself has changed, come or gone. */
+  /** The node itself was changed, added or removed. */
   touchNode(name: string): void
   ledgerOf(ownerKey: string): NodeLedger
-  /** @returns whether a pod of the owner is bound to the node; pinned is not bound */
+  /** @returns whether a pod of the owner is bound to the node; pinned does not count */
   hasBoundPodOn(ownerKey: string, nodeName: string): boolean
-  /** All pods of the owner: only for what cannot be answered by node. */
+  /** All pods of the owner, for questions that no node index answers. */
   podsOf(ownerKey: string): Iterable<Pod>
-  /** `controller-revision-hash` of all pods of the owner, terminating ones included. */
+  /** `controller-revision-hash` of all pods of the owner, including terminating ones. */
   hashesOf(ownerKey: string): ReadonlySet<string>
-  /** Pods of the namespace that nobody controls. */
+  /** Orphaned pods of the namespace. */
   orphansIn(namespace: string): Iterable<Pod>
   /** The owner is gone. */
   forget(ownerKey: string): void
 }
 
-/** Where the index looks nodes up. */
+/** Source of nodes. */
 interface NodeSource {
   get(name: string): Node | undefined
   values(): Iterable<Node>
@@ -33,7 +36,7 @@ interface Owner {
   readonly hashes: Map<string, number>
 }
 
-/** Where a pod has been put, so that it is found again however it has changed since. */
+/** Index position of a pod, which finds it again after any change. */
 type Place = OwnedPlace | { readonly kind: 'orphan'; readonly namespace: string }
 
 interface OwnedPlace {

@@ -1,12 +1,12 @@
-/** A set of names that can be drawn from at random, each draw in constant time. */
+/** Set of names for random draws, each in constant time. */
 export interface PickSet {
   readonly size: number
   add(name: string): void
   delete(name: string): void
   values(): Iterable<string>
   /**
-   * @param count how many different names (≥ 0); fewer when the set is smaller
-   * @param random numbers from 0 up to but not including 1
+   * @param count of different names (≥ 0); fewer when the set is smaller
+   * @param random numbers in [0, 1)
    */
   pick(count: number, random: () => number): readonly string[]
 }

@@ -1,6 +1,6 @@
 import type { DaemonSet, Node, Pod } from '@tranche/kube-types'
 
-/** @returns whether deletion of the pod has begun */
+/** @returns whether the pod is terminating */
 export function isTerminating(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp !== undefined
 }
@@ -11,10 +11,10 @@ export function isReady(object: Pod | Node): boolean {
 }
 
 /**
- * When a ready pod becomes available.
+ * Time at which a ready pod becomes available.
  *
  * @param minReadyMs `spec.minReadySeconds` in milliseconds (≥ 0)
- * @returns epoch milliseconds, -Infinity when ready is enough; undefined while the pod is not ready
+ * @returns epoch milliseconds, -Infinity when ready suffices; undefined while the pod is not ready
  */
 export function availableAtMs(pod: Pod, minReadyMs: number): number | undefined {
   const condition = readyCondition(pod)
@@ -35,7 +35,7 @@ export function minReadyMsOf(daemonSet: DaemonSet): number {
   return (daemonSet.spec.minReadySeconds ?? 0) * 1000
 }
 
-/** Bound before unbound, then older, then by name: the order in which a DaemonSet prefers its pods. */
+/** Order in which a DaemonSet keeps its pods: bound before unbound, then older, then by name. */
 export function byPrecedence(a: Pod, b: Pod): number {
   return (
     Number(!a.spec?.nodeName) - Number(!b.spec?.nodeName) ||

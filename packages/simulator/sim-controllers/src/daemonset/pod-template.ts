@@ -7,16 +7,15 @@ export interface Target {
   readonly hash: string
 }
 
-/** @returns the number of the template as text, by the annotation that the API server keeps; undefined when that is no whole number */
+/** @returns template number as text, from the annotation that the API server maintains; undefined when that is not a whole number */
 export function templateGenerationOf(daemonSet: DaemonSet): string | undefined {
   const text = daemonSet.metadata.annotations?.['deprecated.daemonset.template.generation']
   return text !== undefined && /^[+-]?\d+$/.test(text) ? String(BigInt(text.replace('+', ''))) : undefined
 }
 
 /**
- * Whether a pod counts as updated: it carries the hash of the current revision, or the number of the current template.
- * Numbers begin again with each DaemonSet, so that pods taken over from a deleted one may count as updated though their
- * template was another.
+ * Whether a pod counts as updated: it has the hash of the current revision, or the number of the current template. Numbers restart with
+ * each DaemonSet, so pods adopted from a deleted one may count as updated despite another template.
  */
 export function isUpdated(pod: Pod, target: Target): boolean {
   const { labels = {} } = pod.metadata

@@ -4,45 +4,45 @@ import { isAvailable, isTerminating, minReadyMsOf } from './pod-facts.ts'
 import { isUpdated, type Target } from './pod-template.ts'
 import { allowsSurge } from './strategy.ts'
 
-/** What a rolling update makes of one node. The first four are known without surge, the others with it. */
+/** State of one node in a rolling update. The first four occur without surge, the others with it. */
 export type RollingState =
-  /** Nothing to do, and no limit used up. */
+  /** Nothing to do; counts towards no limit. */
   | { readonly kind: 'settled' }
-  /** Uses up one of maxUnavailable. */
+  /** Counts towards maxUnavailable. */
   | { readonly kind: 'unavailable' }
-  /** An old pod that is not available: goes at once, and uses up one of maxUnavailable. */
+  /** An unavailable old pod: deleted at once; counts towards maxUnavailable. */
   | { readonly kind: 'replaceNow'; readonly pod: Pod }
-  /** An old pod that is available: goes when maxUnavailable has room. */
+  /** An available old pod: deleted when maxUnavailable allows it. */
   | { readonly kind: 'candidate'; readonly pod: Pod }
-  /** Uses up one of maxSurge. */
+  /** Counts towards maxSurge. */
   | { readonly kind: 'surging' }
-  /** The old pod is not available: a new one joins it at once. */
+  /** The old pod is not available: a new one is created at once. */
   | { readonly kind: 'surgeNow' }
-  /** The old pod is available: a new one joins it when maxSurge has room. */
+  /** The old pod is available: a new one is created when maxSurge allows it. */
   | { readonly kind: 'surgeCandidate' }
-  /** The old pod goes at once: the new one is available, or none should run there and this one does not serve. */
+  /** The old pod is deleted at once: the new one is available, or none should run there and this one is not available. */
   | { readonly kind: 'retire'; readonly pod: Pod }
-  /** An old available pod where none should run: goes as far as enough others are available. */
+  /** An old available pod where none should run: deleted as far as enough others are available. */
   | { readonly kind: 'setAside'; readonly pod: Pod }
-  /** An old pod of a node that has vanished, of which nobody can say whether it should run there. */
+  /** An old pod of a deleted node, for which eligibility is unknown. */
   | { readonly kind: 'lost' }
 
-/** One node as a DaemonSet sees it. */
+/** One node from the point of view of a DaemonSet. */
 export interface Situation {
   readonly target: Target
-  /** undefined when there is no such node (any more) */
+  /** Undefined when no such node exists. */
   readonly eligibility: Eligibility | undefined
-  /** The DaemonSet's pods there by precedence, without those that have ended and are terminating. */
+  /** The DaemonSet's pods on the node in order of precedence, without terminating pods that have ended. */
   readonly pods: readonly Pod[]
   readonly nowMs: number
 }
 
-/** @returns what a rolling update does about the node, by the strategy that the DaemonSet has */
+/** @returns state of the node under the DaemonSet's strategy */
 export function rollingStateOf(situation: Situation): RollingState {
   return allowsSurge(situation.target.daemonSet) ? surgeStateOf(situation) : limitStateOf(situation)
 }
 
-/** @returns whether the pod that counts, the old one if there is one, is available; nodes where none should run count too */
+/** @returns whether the relevant pod (the old one if there is one) is available; includes nodes where none should run */
 export function isServing(situation: Situation): boolean {
   const kinds = kindsOf(situation)
   const counts = kinds?.old ?? kinds?.fresh
@@ -73,7 +73,7 @@ function surgeStateOf(situation: Situation): RollingState {
   return shouldRun ? { kind: 'surgeNow' } : { kind: 'retire', pod: old }
 }
 
-/** @returns the old and the new pod of those not terminating; undefined when there are several of one kind */
+/** @returns the old and the new pod that are not terminating; undefined when there are several of one kind */
 function kindsOf({ target, pods }: Situation): { readonly old: Pod | undefined; readonly fresh: Pod | undefined } | undefined {
   let old: Pod | undefined
   let fresh: Pod | undefined

@@ -1,10 +1,10 @@
 import type { Ledger } from './node-ledger.ts'
 
 /**
- * Decides on which nodes the old pod goes now: on all where it is not available, however many, and on as many others as
- * maxUnavailable still allows. Which of the others is left to chance.
+ * Selects the nodes whose old pod is deleted now: all where it is not available, and as many others as maxUnavailable allows. The others
+ * are selected at random.
  *
- * @param random numbers from 0 up to but not including 1
+ * @param random numbers in [0, 1)
  */
 export function planRollingUpdate({ rolling }: Ledger, maxUnavailable: number, random: () => number): readonly string[] {
   const remaining = Math.max(0, maxUnavailable - rolling.unavailable.size - rolling.replaceNow.size)
@@ -13,19 +13,19 @@ export function planRollingUpdate({ rolling }: Ledger, maxUnavailable: number, r
 
 /** Names of nodes. */
 export interface SurgePlan {
-  /** A new pod joins the old one there. */
+  /** Nodes that get a new pod beside the old one. */
   readonly create: readonly string[]
-  /** The old pod goes there. */
+  /** Nodes whose old pod is deleted. */
   readonly remove: readonly string[]
 }
 
 /**
- * Decides where a new pod joins the old one: wherever the old one is not available, however many, and on as many others
- * as maxSurge still allows. Old pods go once the new one is available. Pods set aside go only as far as more pods are
- * available than nodes are desired. What is left to choose is left to chance.
+ * Selects the nodes that get a new pod beside the old one: all where the old one is not available, and as many others as maxSurge allows.
+ * Old pods are deleted once the new one is available. Pods where none should run are deleted only as far as more pods are available than
+ * nodes are desired. Ties are broken at random.
  *
- * @param maxSurge 0 when the percentage is of no desired node: then nothing is set aside either
- * @param random numbers from 0 up to but not including 1
+ * @param maxSurge 0 when the percentage is of no desired node: then no such pod is deleted either
+ * @param random numbers in [0, 1)
  */
 export function planSurge({ rolling, serving, counts }: Ledger, maxSurge: number, random: () => number): SurgePlan {
   const remaining = Math.max(0, maxSurge - rolling.surging.size)

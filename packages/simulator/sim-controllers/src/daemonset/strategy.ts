@@ -9,8 +9,8 @@ export type Strategy =
   | { readonly kind: 'surge'; readonly maxSurge: number }
 
 /**
- * @param desired nodes that should run a pod; percentages are of this number and round up
- * @returns `maxUnavailable` 1 where both limits come out as 0, since nothing could ever happen otherwise
+ * @param desired number of nodes that should run a pod; percentages refer to it and round up
+ * @returns `maxUnavailable` 1 when both limits resolve to 0, because nothing could be updated otherwise
  */
 export function strategyOf(daemonSet: DaemonSet, desired: number): Strategy {
   const { type = 'RollingUpdate', rollingUpdate = {} } = daemonSet.spec.updateStrategy ?? {}

@@ -13,10 +13,9 @@ import { writeHistory, type History } from './write-history.ts'
 import { writeStatus } from './write-status.ts'
 
 /**
- * One pass over one DaemonSet: history, placement, update, cleanup, status. Level-triggered: it looks at what is there
- * and not at what has happened.
+ * One pass over one DaemonSet: history, placement, update, cleanup, status. Level-triggered: it reads the current state, not events.
  *
- * @throws what a write answers; {@link StaleCacheError} while the cache lags behind this controller's own writes
+ * @throws error of a write; {@link StaleCacheError} while the cache lags behind this controller's own writes
  * @see reference: "One sync, in order"
  */
 export async function syncDaemonSet(ports: SyncPorts, key: string): Promise<void> {
@@ -50,7 +49,7 @@ function forget({ expectations, ownWrites }: SyncPorts, key: string): void {
   ownWrites.forget(key)
 }
 
-/** Each reading claims pods first: what has come or gone since the last one may matter. */
+/** Each read claims pods first, because pods may have changed since the last one. */
 function ledgerReader(ports: SyncPorts, target: Target): () => Promise<Ledger> {
   const mayAdopt = createAdoptionCheck(ports.client, target.daemonSet)
   const ledger = ports.cache.owned.ledgerOf(ownerKeyOf(target.daemonSet))
@@ -79,7 +78,7 @@ interface Acting {
   readonly readLedger: () => Promise<Ledger>
 }
 
-/** What is expected of a pass that has placed pods keeps it from updating any. */
+/** A pass that has placed pods has open expectations, and so updates none. */
 async function act({ ports, target, history, readLedger }: Acting): Promise<void> {
   await manage(ports, target, await readLedger())
   if (ports.expectations.satisfied(keyText(keyOf(target.daemonSet)))) await update(ports, target, await readLedger())

@@ -3,13 +3,13 @@ import type { PodWriter } from './change-pods.ts'
 import type { DaemonSetCache } from './daemon-set-cache.ts'
 import type { FailedPodBackoff } from './failed-pod-backoff.ts'
 
-/** What one pass over a DaemonSet works with. */
+/** Dependencies of one pass over a DaemonSet. */
 export interface SyncPorts extends PodWriter {
   readonly clock: Clock
   readonly cache: DaemonSetCache
   readonly backoff: FailedPodBackoff
-  /** Chooses among pods that are equally fit to go. */
+  /** Selects among equal pods. */
   readonly random: () => number
-  /** Brings the key back after a while. */
+  /** Requeues the key after a delay. */
   readonly wakeAfter: (key: string, delayMs: number) => void
 }

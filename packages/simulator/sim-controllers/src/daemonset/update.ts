@@ -7,9 +7,9 @@ import { strategyOf } from './strategy.ts'
 import type { SyncPorts } from './sync-ports.ts'
 
 /**
- * One step of the update strategy, where placement has nothing to do.
+ * One step of the update strategy, when placement has nothing to do.
  *
- * @throws what a write answers; with surge, while an old pod is bound to a node that has vanished
+ * @throws error of a write; with surge, while an old pod is bound to a deleted node
  */
 export async function update(ports: SyncPorts, target: Target, ledger: Ledger): Promise<void> {
   const strategy = strategyOf(target.daemonSet, ledger.counts.desired)
@@ -45,7 +45,7 @@ function oldPodOn(ledger: Ledger, nodeName: string): readonly Pod[] {
   return 'pod' in rolling ? [rolling.pod] : []
 }
 
-/** The real controller fails here until the pod garbage collector has taken the pod away, and so does this one. */
+/** Like the real controller, fails here until the pod garbage collector has removed the pod. */
 function requireNoneLost({ rolling }: Ledger, maxSurge: number): void {
   const [nodeName] = rolling.lost.values()
   if (nodeName !== undefined && maxSurge > 0)

@@ -16,15 +16,15 @@ import type { CacheEvents, DaemonSetCache } from './daemon-set-cache.ts'
 import { isReady, isTerminating, minReadyMsOf } from './pod-facts.ts'
 import type { SyncPorts } from './sync-ports.ts'
 
-/** What the rules act on. Keys are those of DaemonSets. */
+/** Actions of the rules. Keys are those of DaemonSets. */
 export interface WakePorts extends Pick<SyncPorts, 'expectations' | 'ownWrites' | 'wakeAfter'> {
   readonly wake: (key: string) => void
-  /** Told the name of a node that is new, or whose labels or taints have changed. */
+  /** Called with the name of a node that is new, or whose labels or taints have changed. */
   readonly nodeChanged: (nodeName: string) => void
   readonly cache: () => DaemonSetCache
 }
 
-/** Which change wakes which DaemonSet. The deletion of a node wakes none. @see reference: "What wakes a DaemonSet up" */
+/** Which change enqueues which DaemonSet. The deletion of a node enqueues none. @see reference: "What wakes a DaemonSet up" */
 export function wakeRules(ports: WakePorts): CacheEvents {
   return {
     daemonSets: daemonSetRules(ports),
@@ -35,8 +35,8 @@ export function wakeRules(ports: WakePorts): CacheEvents {
 }
 
 /**
- * Wakes the DaemonSets to which a node matters: those that lack a pod there, those whose pod may not stay, and those with a
- * pod there that count misscheduled pods.
+ * Enqueues the DaemonSets that a node affects: those that lack a pod there, and those whose pod may not stay. Also those that have a pod
+ * there and count misscheduled pods.
  */
 export function wakeConcerned(nodeName: string, { nodes, daemonSets, owned }: DaemonSetCache, wake: (key: string) => void): void {
   const node = nodes.get(nodeName)
@@ -84,7 +84,7 @@ function podRules({ wake, wakeAfter, expectations, cache }: WakePorts): CacheEve
     },
     updated(pod, before) {
       if (pod.metadata.resourceVersion === before.metadata.resourceVersion) return
-      // Each update of a terminating pod counts as a deletion seen, so that expectations may be met too early.
+      // Each update of a terminating pod counts as an observed deletion, so expectations may be met too early.
       if (isTerminating(pod)) return deleted(pod)
       wakeOnUpdate(pod, before, cache(), wake)
       const key = ownerKey(pod, cache())
@@ -119,7 +119,10 @@ function revisionRules({ wake, cache }: WakePorts): CacheEvents['revisions'] {
   }
 }
 
-/** The owner it had, if that has changed, and the owner it has; for an orphan whose labels or owner changed, who selects it. */
+/**
+ * Enqueues the previous owner, if it has changed, and the current owner; for an orphan whose labels or owner changed, all DaemonSets that
+ * select it.
+ */
 function wakeOnUpdate<T extends Pod | ControllerRevision>(object: T, before: T, cache: DaemonSetCache, wake: (key: string) => void): void {
   const ownerChanged = isChanged(controllerOf(object), controllerOf(before))
   if (ownerChanged) wakeIf(wake, ownerKey(before, cache))
@@ -137,7 +140,7 @@ function wakeIf(wake: (key: string) => void, key: string | undefined): void {
   if (key !== undefined) wake(key)
 }
 
-/** @returns the key of the controlling DaemonSet, if the cache has it under the same UID */
+/** @returns key of the controlling DaemonSet, if it is cached under the same UID */
 function ownerKey(object: Pod | ControllerRevision, cache: DaemonSetCache): string | undefined {
   const owner: OwnerReference | undefined = controllerOf(object)
   if (owner?.kind !== 'DaemonSet') return undefined

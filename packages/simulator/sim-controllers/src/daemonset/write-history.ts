@@ -6,24 +6,24 @@ import { claimRevisions } from './claim-revisions.ts'
 import { createRevision } from './create-revision.ts'
 import type { DaemonSetCache } from './daemon-set-cache.ts'
 
-/** A DaemonSet's revisions: the one that holds its template now, and the others. */
+/** Revisions of a DaemonSet: the one of its current template, and the others. */
 export interface History {
   readonly current: ControllerRevision
   readonly old: readonly ControllerRevision[]
 }
 
-/** What writing the history needs. */
+/** Dependencies of the history. */
 export interface HistoryPorts {
   readonly client: SimClient
   readonly cache: DaemonSetCache
 }
 
 /**
- * Makes sure that the newest revision holds the DaemonSet's template, and no other does: claims revisions, labels those
- * without a hash, merges duplicates, then creates a revision or gives an older one a new number.
+ * Ensures that exactly one revision, the newest, holds the DaemonSet's template. Claims revisions, labels those without a hash, merges
+ * duplicates, then creates a revision or renumbers an older one.
  *
- * @throws what a write answers; 409 too when another revision has the name that this template would get, which is counted
- * so that the next pass finds another name
+ * @throws error of a write; also 409 when another revision has the name of this template: the collision is counted, and the next pass
+ *   derives another name
  */
 export async function writeHistory({ client, cache }: HistoryPorts, daemonSet: DaemonSet): Promise<History> {
   const claimed = await claimRevisions(client, daemonSet, cache.revisionsFor(daemonSet))
@@ -36,7 +36,7 @@ export async function writeHistory({ client, cache }: HistoryPorts, daemonSet: D
   return { current: plan.current, old: plan.old }
 }
 
-/** Older versions of Kubernetes wrote no hash label: there the name stands for the hash. */
+/** Old versions of Kubernetes wrote no hash label: the name is the hash there. */
 async function labelled(client: SimClient, revision: ControllerRevision): Promise<ControllerRevision> {
   const { metadata } = revision
   if (metadata.labels?.['controller-revision-hash'] !== undefined) return revision
@@ -49,8 +49,8 @@ async function replaceRevision(client: SimClient, revision: ControllerRevision):
 }
 
 /**
- * Every pod of the DaemonSet gets the hash of the revision that stays, whatever it had before: a pod of an old template too,
- * which is then never replaced. The real controller does the same.
+ * Labels every pod of a merged revision with the hash of the kept one, even a pod of an old template, which is then never replaced. The
+ * real controller does the same.
  */
 async function mergeDuplicates(
   { client, cache }: HistoryPorts,

@@ -10,10 +10,10 @@ import type { SyncPorts } from './sync-ports.ts'
 type StatusPorts = Pick<SyncPorts, 'client' | 'ownWrites' | 'wakeAfter'>
 
 /**
- * Writes the counts where they differ from what is stored, and comes back when ready pods are to become available.
+ * Writes changed counts, and requeues the DaemonSet for when ready pods become available.
  *
- * @param observed the generation that this pass has acted on; undefined lets `observedGeneration` stay
- * @throws what the second of two writes answers, or the reading between them; a DaemonSet that is gone needs no status
+ * @param observed generation that this pass has acted on; undefined keeps `observedGeneration`
+ * @throws error of the second of two writes, or of the read in between; a deleted DaemonSet needs no status
  */
 export async function writeStatus(
   ports: StatusPorts,
@@ -26,7 +26,7 @@ export async function writeStatus(
   if (minReadyMs > 0 && counts.ready !== counts.available) ports.wakeAfter(keyText(keyOf(daemonSet)), minReadyMs)
 }
 
-/** One retry with a fresh copy, since others write to the DaemonSet too. */
+/** Retries once with a fresh copy, because others write to the DaemonSet too. */
 async function storeStatus(
   { client, ownWrites }: StatusPorts,
   daemonSet: DaemonSet,

@@ -3,16 +3,16 @@ import type { Condition, Pod } from '@tranche/kube-types'
 import { resources, type SimClient, timestamp } from '@tranche/sim-api'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 
-/** Why a pod goes before its time, in the words of its condition DisruptionTarget. */
+/** Reason of a disruption, as in the condition DisruptionTarget. */
 export type Disruption = Required<Pick<Condition, 'reason' | 'message'>>
 
-/** What disrupting a pod needs. */
+/** Dependencies of a disruption. */
 export interface DisruptionPorts {
   readonly client: SimClient
   readonly clock: Clock
 }
 
-/** Says in the pod's status why it goes, then deletes it. A pod that is gone, or has made room for another of its name, is left alone. */
+/** Records the reason in the pod's status, then deletes it. A pod that is gone, or was replaced by another of its name, is left alone. */
 export async function disruptPod({ client, clock }: DisruptionPorts, pod: Pod, disruption: Disruption): Promise<void> {
   const { name, namespace, uid } = pod.metadata
   const conditions = withCondition(pod, disruptionTarget(disruption, clock.nowMs()))
@@ -20,12 +20,12 @@ export async function disruptPod({ client, clock }: DisruptionPorts, pod: Pod, d
   await ignoreMissing(client.delete(resources.pods, name, namespace, { preconditions: { uid } }))
 }
 
-/** @returns the condition that says so */
+/** @returns DisruptionTarget condition */
 export function disruptionTarget({ reason, message }: Disruption, nowMs: number): Condition {
   return { type: 'DisruptionTarget', status: 'True', reason, message, lastTransitionTime: timestamp(nowMs) }
 }
 
-/** @returns the pod's conditions with this one in place of another of its type */
+/** @returns the pod's conditions, with this one in place of another of its type */
 export function withCondition({ status }: Pod, condition: Condition): readonly Condition[] {
   return [...(status?.conditions ?? []).filter(({ type }) => type !== condition.type), condition]
 }

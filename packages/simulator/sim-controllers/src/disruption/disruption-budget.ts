@@ -28,7 +28,7 @@ export interface BudgetStatus {
   readonly desiredHealthy: number
   readonly expectedPods: number
   readonly observedGeneration: number
-  /** When the eviction of each pod was accepted that has not been seen to go. */
+  /** Time of each accepted eviction whose pod has not been seen to disappear. */
   readonly disruptedPods?: Readonly<Record<string, string>>
   readonly conditions?: readonly BudgetCondition[]
 }
@@ -37,28 +37,28 @@ interface BudgetCondition extends Condition {
   readonly observedGeneration?: number
 }
 
-/** What one look at a budget and its pods asks for. */
+/** Result of one evaluation of a budget. */
 export type BudgetPlan =
   | {
       readonly kind: 'counted'
       readonly status: BudgetStatus
-      /** Pods whose eviction was accepted long ago and which are there all the same. */
+      /** Pods that still exist long after their eviction was accepted. */
       readonly notDeleted: readonly Pod[]
       readonly unmanaged: readonly string[]
-      /** When to look again although nothing has changed; null: not at all. */
+      /** When to evaluate again without a change; null: never. */
       readonly recheckAfterMs: number | null
     }
-  /** It cannot be counted. No eviction is allowed until it can. */
+  /** The budget cannot be counted. No eviction is allowed until it can be. */
   | { readonly kind: 'failed'; readonly status: Partial<BudgetStatus>; readonly message: string }
 
-/** How long an accepted eviction counts as a pod that is down before it is seen. */
+/** Time for which an accepted eviction counts as a pod that is down before it is observed. */
 const DELETION_TIMEOUT_MS = 120_000
 
 /**
- * Decides on the status of a budget.
+ * Computes the status of a budget.
  *
  * @param pods all pods that it selects
- * @param whyNoScale says why the number of pods of a controller cannot be known
+ * @param whyNoScale explains why the scale of a controller is unknown
  */
 export function planBudget(
   budget: DisruptionBudget,
@@ -86,7 +86,7 @@ export function planBudget(
   return { kind: 'counted', status, notDeleted, unmanaged: sizes.unmanaged, recheckAfterMs }
 }
 
-/** A budget without a selector selects nothing, one with an empty selector every pod of its namespace. */
+/** A budget without a selector selects nothing; one with an empty selector selects every pod of its namespace. */
 export function selectsPod({ metadata, spec: { selector } }: DisruptionBudget, pod: Pod): boolean {
   if (metadata.namespace !== pod.metadata.namespace || selector === undefined) return false
   return isEmptySelector(selector) || matchesSelector(selector, pod.metadata.labels)
@@ -98,7 +98,7 @@ interface Sizes {
   readonly unmanaged: readonly string[]
 }
 
-/** A whole `minAvailable` counts the pods there are; all else needs the sizes that their controllers were asked for. */
+/** A whole-number `minAvailable` counts the existing pods; every other form needs the scales of their controllers. */
 function sizesOf(
   { spec: { minAvailable, maxUnavailable } }: DisruptionBudget,
   pods: readonly Pod[],
@@ -140,7 +140,7 @@ function sufficiency(disruptionsAllowed: number): Pick<Condition, 'status' | 're
   return disruptionsAllowed > 0 ? { status: 'True', reason: 'SufficientPods' } : { status: 'False', reason: 'InsufficientPods' }
 }
 
-/** The observed generation stays: evictions wait for one that has been counted. */
+/** Keeps the observed generation: evictions wait for one that has been counted. */
 function failed({ status = {} }: DisruptionBudget, message: string, nowMs: number): BudgetPlan {
   const { observedGeneration } = status
   const condition = { status: 'False', reason: 'SyncFailed', message, ...(observedGeneration !== undefined && { observedGeneration }) }
@@ -148,7 +148,7 @@ function failed({ status = {} }: DisruptionBudget, message: string, nowMs: numbe
   return { kind: 'failed', message, status: { ...status, disruptionsAllowed: 0, conditions } }
 }
 
-/** A condition keeps its time while its status stays, and its message while none is given. */
+/** A condition keeps its time while its status is unchanged, and its message unless a new one is given. */
 function withCondition(
   conditions: readonly BudgetCondition[],
   wanted: Omit<BudgetCondition, 'type' | 'lastTransitionTime'>,

@@ -9,16 +9,16 @@ import { createWorkQueue } from '../machinery/work-queue.ts'
 import { type BudgetPlan, type DisruptionBudget, planBudget, selectsPod } from './disruption-budget.ts'
 
 const WORKERS = 1
-/** How long a pod may be marked as about to go without going. */
+/** Time for which a pod may carry DisruptionTarget without being deleted. */
 const STALE_MARK_MS = 120_000
 
-/** Runs the disruption controller: it keeps the status of PodDisruptionBudgets, from which evictions are counted down. */
+/** Runs the disruption controller, which maintains the status of PodDisruptionBudgets that evictions count down. */
 export function startDisruptionController({ client, clock, onError }: ControllerOptions): RunningController {
   const events = createEventRecorder(client, clock, 'controllermanager')
   const limiter = createRateLimiter(() => clock.monotonicMs())
   const queue = createWorkQueue({ clock, limiter, workers: WORKERS, work: sync, onError })
   const marks = createWorkQueue({ clock, limiter, workers: WORKERS, work: clearStaleMark, onError })
-  /** The pods that each budget selects, by the budget's key. */
+  /** Selected pods, by the budget's key. */
   const selected = new Map<string, Map<string, Pod>>()
   const budgets = createInformer<DisruptionBudget>(client, resources.podDisruptionBudgets, {
     added: takeBudget,
@@ -112,7 +112,7 @@ function unmanagedText(selector: LabelSelector | undefined): string {
   )
 }
 
-/** As Go prints it. */
+/** Format of Go's print. */
 function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.entries(matchLabels).map(([key, value]) => `${key}: ${value},`)
   const expressions = matchExpressions.map(
@@ -121,7 +121,7 @@ function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector
   return `&LabelSelector{MatchLabels:map[string]string{${labels.sort().join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
 }
 
-/** None of the controllers that the simulator runs has a scale. */
+/** The controllers of the simulator have no scale. */
 function whyNoScale(client: SimClient, { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
   const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : ''
   const served = client.discover().find((one) => one.id.group === group && one.kind === kind)

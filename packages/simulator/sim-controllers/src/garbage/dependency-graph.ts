@@ -1,25 +1,25 @@
 import type { ApiObject, ResourceId } from '@tranche/sim-api'
 
-/** An object and where it is served. */
+/** Object and its resource. */
 export interface Located {
   readonly id: ResourceId
   readonly object: ApiObject
 }
 
-/** Which objects exist, and who points at whom by owner reference. */
+/** Existing objects, and their owner references. */
 export interface DependencyGraph {
   put(id: ResourceId, object: ApiObject): void
   remove(uid: string): void
   get(uid: string): Located | undefined
-  /** Uids of the objects that have `uid` among their owners. */
+  /** Uids of the dependents of `uid`. */
   dependentsOf(uid: string): readonly string[]
-  /** @returns where objects of this kind are served; undefined for a kind never seen */
+  /** @returns resource of a kind; undefined for a kind never seen */
   resourceOf(apiVersion: string, kind: string): ServedKind | undefined
-  /** Makes a kind known before its first object. */
+  /** Registers a kind before its first object. */
   learn(apiVersion: string, kind: string, served: ServedKind): void
 }
 
-/** Where the objects of a kind are served. */
+/** Resource of a kind. */
 export interface ServedKind {
   readonly id: ResourceId
   readonly namespaced: boolean
@@ -64,7 +64,7 @@ export function createDependencyGraph(): DependencyGraph {
   }
 }
 
-/** Versions of a group serve the same objects. */
+/** Versions of a group share objects. */
 function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/')
   return slash < 0 ? '' : apiVersion.slice(0, slash)

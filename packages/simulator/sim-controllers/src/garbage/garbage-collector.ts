@@ -11,18 +11,18 @@ import { watchEverything } from './watch-everything.ts'
 
 const WORKERS = 20
 
-/** What a pass over one object works with. */
+/** Dependencies of a pass over one object. */
 interface CollectorPorts {
   readonly client: SimClient
   readonly graph: DependencyGraph
   readonly events: EventRecorder
-  /** Has an object looked at. */
+  /** Enqueues an object. */
   readonly wake: (uid: string) => void
 }
 
 /**
- * Runs the garbage collector: objects whose owners are all gone go too, and owners that wait for their dependents
- * (`foregroundDeletion`) or for letting go of them (`orphan`) are let go in their turn.
+ * Runs the garbage collector. Objects without any remaining owner are deleted. Owners that wait for their dependents to go
+ * (`foregroundDeletion`) or to be orphaned (`orphan`) then lose their finalizer.
  */
 export function startGarbageCollector({ client, clock, onError }: ControllerOptions): RunningController {
   const graph = createDependencyGraph()
@@ -55,7 +55,7 @@ export function startGarbageCollector({ client, clock, onError }: ControllerOpti
     kindKnown: graph.learn,
   })
 
-  /** An owner that waits looks again whenever one of its dependents has changed. */
+  /** A waiting owner is enqueued whenever one of its dependents has changed. */
   function wakeWaitingOwners(owners: readonly ApiOwner[]): void {
     for (const { uid } of owners) {
       const owner = graph.get(uid)
@@ -92,7 +92,9 @@ async function collect(ports: CollectorPorts, uid: string): Promise<void> {
   if (latest !== undefined) await release(ports, latest, await classifyOwners(client, graph, latest.object))
 }
 
-/** What a watch says of an object's owners may be old: nothing is deleted for it. @returns undefined when the object is gone or going */
+/**
+ * A watch may report outdated owners, so nothing is deleted before a fresh read. @returns undefined when the object is gone or terminating
+ */
 async function refresh(client: SimClient, { id, object }: Located): Promise<Located | undefined> {
   const { name, namespace, uid } = object.metadata
   try {
@@ -114,7 +116,7 @@ async function release({ client, graph }: CollectorPorts, latest: Located, { sol
   await remove(client, latest, kept)
 }
 
-/** Objects that own one another in a circle would each wait for the other: one of them no longer blocks its owners. */
+/** Objects that own one another in a circle would wait for each other: one of them stops blocking its owners. */
 async function unblocked(client: SimClient, graph: DependencyGraph, latest: Located): Promise<Located> {
   const isInCircle = dependentsOf(graph, latest).some(({ object }) => waitsFor(object, FOREGROUND))
   if (!isInCircle) return latest
@@ -136,7 +138,7 @@ async function orphan(client: SimClient, graph: DependencyGraph, owner: Located)
   await removeFinalizer(client, owner, ORPHAN)
 }
 
-/** Dependents that block the owner are waited for; the others go when it has gone. */
+/** Waits for dependents that block the owner; the others are deleted after it. */
 async function awaitDependents({ client, graph, wake }: CollectorPorts, owner: Located): Promise<void> {
   const { uid } = owner.object.metadata
   const dependents = dependentsOf(graph, owner)
@@ -154,7 +156,7 @@ function dependentsOf(graph: DependencyGraph, { object }: Located): readonly Loc
     .filter((dependent) => isInReach(object, dependent.object))
 }
 
-/** An owner in another namespace is told of: whoever wrote the reference meant something else. */
+/** Reports an owner reference across namespaces, which is a mistake of its writer. */
 function recordForeignOwners({ graph, events }: CollectorPorts, object: ApiObject, { dangling }: OwnerClasses): void {
   const { namespace } = object.metadata
   for (const { apiVersion, kind, name, uid } of dangling) {
@@ -165,7 +167,7 @@ function recordForeignOwners({ graph, events }: CollectorPorts, object: ApiObjec
   }
 }
 
-/** A conflict is thrown, so that the object is looked at again. */
+/** Throws a conflict, so that the object is retried. */
 async function remove(client: SimClient, { id, object }: Located, propagationPolicy: DeleteOptions['propagationPolicy']): Promise<void> {
   const { name, namespace, uid, resourceVersion } = object.metadata
   const preconditions = { uid, resourceVersion }

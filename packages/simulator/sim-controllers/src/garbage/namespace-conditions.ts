@@ -1,7 +1,7 @@
 import type { Condition } from '@tranche/kube-types'
 import type { ApiObject, ResourceId } from '@tranche/sim-api'
 
-/** What a namespace says while nothing is wrong, in order. */
+/** Conditions of a namespace without problems, in order. */
 const okConditions: readonly (readonly [type: string, reason: string, message: string])[] = [
   ['NamespaceDeletionDiscoveryFailure', 'ResourcesDiscovered', 'All resources successfully discovered'],
   ['NamespaceDeletionGroupVersionParsingFailure', 'ParsedGroupVersions', 'All legacy kube types successfully parsed'],
@@ -11,10 +11,10 @@ const okConditions: readonly (readonly [type: string, reason: string, message: s
 ]
 
 /**
- * Decides on the conditions of a namespace that is being deleted.
+ * Computes the conditions of a terminating namespace.
  *
- * @param left what is in it, by resource; nothing empty
- * @returns conditions of its own first, then those of others; each keeps its time while it says the same
+ * @param left remaining objects, by resource; nothing empty
+ * @returns its own conditions first, then those of others; each keeps its time while unchanged
  */
 export function planNamespaceConditions(
   before: readonly Condition[],

@@ -9,7 +9,7 @@ import { planNamespaceConditions } from './namespace-conditions.ts'
 const WORKERS = 2
 const LOOK_AGAIN_MS = 500
 
-/** Runs the controller of namespaces: one that is being deleted is emptied, then let go. */
+/** Runs the namespace controller, which empties terminating namespaces and then removes their finalizer. */
 export function startNamespaceController({ client, clock, onError }: ControllerOptions): RunningController {
   const queue = createWorkQueue({
     clock,
@@ -32,10 +32,10 @@ export function startNamespaceController({ client, clock, onError }: ControllerO
   }
 }
 
-/** @returns whether nothing is left to be done: the namespace is let go, or gone */
+/** @returns whether nothing is left to do: the namespace is finalized or gone */
 async function empty(client: SimClient, name: string, nowText: string): Promise<boolean> {
   const content = await contentOf(client, name)
-  // Pods go first: what they use must not vanish under them.
+  // Pods are deleted first, because they use other objects.
   const pods = content.filter(({ id }) => id.group === '' && id.resource === 'pods')
   for (const { id, items } of pods.length > 0 ? pods : content)
     await Promise.all(items.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map((object) => remove(client, id, object)))

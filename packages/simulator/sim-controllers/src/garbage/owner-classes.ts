@@ -3,23 +3,22 @@ import type { DependencyGraph, ServedKind } from './dependency-graph.ts'
 
 /** Deletion waits until the dependents are gone. */
 export const FOREGROUND = 'foregroundDeletion'
-/** Deletion waits until the dependents have let go. */
+/** Deletion waits until the dependents are orphaned. */
 export const ORPHAN = 'orphan'
 
-/** The owners of one object, by what they mean for it. */
+/** Owners of one object, by their effect on it. */
 export interface OwnerClasses {
-  /** They keep it. */
+  /** Owners that keep it. */
   readonly solid: readonly ApiOwner[]
-  /** They do not exist, or not in its namespace. */
+  /** Owners that do not exist, or not in its namespace. */
   readonly dangling: readonly ApiOwner[]
-  /** They wait for it to go. */
+  /** Owners that wait for its deletion. */
   readonly waiting: readonly ApiOwner[]
 }
 
 /**
- * An owner that no watch has shown as the reference names it is asked for: the watches lag, each by itself. An owner of a
- * kind that is not served counts as solid, and so does a namespaced one of an object that lies in no namespace: neither can
- * be looked up.
+ * Reads an owner from the server when no watch has reported it as referenced, because the watches lag independently. An owner of an
+ * unserved kind counts as solid, and so does a namespaced owner of a cluster-scoped object: neither can be read.
  */
 export async function classifyOwners(client: SimClient, graph: DependencyGraph, object: ApiObject): Promise<OwnerClasses> {
   const solid: ApiOwner[] = []
@@ -40,17 +39,17 @@ export async function classifyOwners(client: SimClient, graph: DependencyGraph, 
   return { solid, dangling, waiting }
 }
 
-/** @returns whether the object is being deleted and this finalizer holds it */
+/** @returns whether the object is terminating and this finalizer keeps it */
 export function waitsFor({ metadata }: ApiObject, finalizer: typeof FOREGROUND | typeof ORPHAN): boolean {
   return metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true
 }
 
-/** @returns whether an object may own another: from its own namespace, or from none */
+/** @returns whether an object may own another: it is in the same namespace, or cluster-scoped */
 export function isInReach(owner: ApiObject, dependent: ApiObject): boolean {
   return owner.metadata.namespace === undefined || owner.metadata.namespace === dependent.metadata.namespace
 }
 
-/** @returns the owner as a watch has shown it; undefined when none has shown it as the reference names it */
+/** @returns owner as reported by a watch; undefined when none has reported it as referenced */
 export function knownOwner(graph: DependencyGraph, { uid, kind, name }: ApiOwner, dependent: ApiObject): ApiObject | undefined {
   const found = graph.get(uid)?.object
   return found !== undefined && found.kind === kind && found.metadata.name === name && isInReach(found, dependent) ? found : undefined

@@ -1,23 +1,23 @@
 import type { Clock, Timer } from '@tranche/clock'
 
-/** Things to be done later, each under a name; a thing that is planned already is not planned again. */
+/** Delayed tasks by name; a planned task is not planned twice. */
 export interface PlannedWork {
-  /** Does it once after so many milliseconds, and again later for as long as it fails. */
+  /** Runs the task once after this delay in milliseconds, and again for as long as it fails. */
   plan(what: string, afterMs: number, act: () => Promise<void>): void
-  /** Forgets what was planned under this name. */
+  /** Cancels the task of this name. */
   cancel(what: string): void
-  /** Forgets everything. */
+  /** Cancels all tasks. */
   stop(): void
 }
 
 interface PlannedWorkOptions {
   readonly clock: Clock
-  /** How long after a failure it is tried again. */
+  /** Delay before a retry. */
   readonly retryMs: number
   readonly onError: (error: unknown, what: string) => void
 }
 
-/** @returns nothing planned; as long as that is so, no timer runs */
+/** @returns empty plan; it runs no timer while it is empty */
 export function createPlannedWork({ clock, retryMs, onError }: PlannedWorkOptions): PlannedWork {
   const timers = new Map<string, Timer>()
 

@@ -8,20 +8,19 @@ import { nodeGone, removePod } from './remove-pod.ts'
 
 const PERIOD_MS = 20_000
 const QUARANTINE_MS = 40_000
-/** So many pods that have ended are left for people to look at. */
+/** Number of ended pods that are kept for inspection. */
 const ENDED_KEPT = 12_500
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
 
 /**
- * Removes pods that nobody else would: those whose node no longer exists, those that are to go and have no node, or one
- * that is out of service, and the oldest of those that have ended when there are too many. It looks every 20 s, and a node
- * must have been missing for 40 s; both are counted only while there is something to remove, so that nothing ticks in a
- * cluster at rest.
+ * Removes pods that nothing else would: those of deleted nodes, terminating ones without a node or on a node out of service, and the oldest
+ * ended ones above the limit. It checks every 20 s, and a node must have been missing for 40 s. Both timers run only while there is
+ * something to remove.
  */
 export function startPodCollector({ client, clock, onError }: ControllerOptions): RunningController {
   const podsByNode = new Map<string, Map<string, Pod>>()
   const ended = new Map<string, Pod>()
-  /** Under the names `node <name>`, `pod <key>` and `ended`. */
+  /** Tasks named `node <name>`, `pod <key>` and `ended`. */
   const work = createPlannedWork({ clock, retryMs: PERIOD_MS, onError })
   let synced = false
   const nodes = createInformer<Node>(client, resources.nodes, {

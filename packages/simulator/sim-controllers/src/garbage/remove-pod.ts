@@ -4,9 +4,9 @@ import { disruptionTarget, withCondition } from '../disruption/disrupt-pod.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 
 /**
- * Removes a pod at once. A pod that is not terminal is marked Failed first, so that whoever made it learns how it ended.
+ * Removes a pod at once. A pod that is not terminal is marked Failed first, so that its controller learns how it ended.
  *
- * @param condition what else to say about its end
+ * @param condition additional reason of its end
  */
 export async function removePod(client: SimClient, pod: Pod, condition?: Condition): Promise<void> {
   const { name, namespace, uid } = pod.metadata
@@ -17,7 +17,7 @@ export async function removePod(client: SimClient, pod: Pod, condition?: Conditi
   await ignoreMissing(client.delete(resources.pods, name, namespace, { gracePeriodSeconds: 0, preconditions: { uid } }))
 }
 
-/** @returns what a pod says whose node no longer exists */
+/** @returns condition of a pod whose node was deleted */
 export function nodeGone(nowMs: number): Condition {
   return disruptionTarget({ reason: 'DeletionByPodGC', message: 'PodGC: node no longer exists' }, nowMs)
 }

@@ -1,15 +1,15 @@
 import { type ApiObject, type DiscoveredResource, type ResourceId, resources, type SimClient, type Watching } from '@tranche/sim-api'
 import type { ServedKind } from './dependency-graph.ts'
 
-/** What is told of all objects that can own or be owned. */
+/** Callbacks for all objects that can own or be owned. */
 export interface Everything {
   changed(id: ResourceId, object: ApiObject): void
   deleted(object: ApiObject): void
-  /** A kind is served, whether or not it has objects. */
+  /** A kind is served, with or without objects. */
   kindKnown(apiVersion: string, kind: string, served: ServedKind): void
 }
 
-/** Watches every resource that is served but events, custom resources as they come and go. */
+/** Watches every served resource except events; custom resources are added and removed dynamically. */
 export function watchEverything(client: SimClient, everything: Everything): { readonly synced: Promise<unknown>; stop(): void } {
   const watches = new Map<string, Watching>()
   const first: Promise<void>[] = []

@@ -1,24 +1,24 @@
 import { canonicalJson, type ControllerRevision } from '@tranche/kube-types'
 
-/** What a DaemonSet's history needs, given its template. */
+/** Required change of a DaemonSet's history for its template. */
 export type HistoryPlan =
   /** No revision holds the template: create one with this number. */
   | { readonly kind: 'create'; readonly number: number; readonly old: readonly ControllerRevision[] }
   /** `current` holds the template and has the highest number. */
   | ({ readonly kind: 'keep' } & Found)
-  /** `current` holds the template but is not the newest: give it this number. Name, labels, data stay. */
+  /** `current` holds the template but is not the newest: renumber it. Name, labels and data stay. */
   | ({ readonly kind: 'renumber'; readonly number: number } & Found)
 
 interface Found {
   readonly current: ControllerRevision
-  /** Other revisions that hold the template: to be merged into `current`. */
+  /** Other revisions that hold the template, to be merged into `current`. */
   readonly duplicates: readonly ControllerRevision[]
   /** Revisions that hold another template. */
   readonly old: readonly ControllerRevision[]
 }
 
 /**
- * Decides which revision is current. Pure; the order of `revisions` decides only between equal numbers (the later wins).
+ * Selects the current revision. Pure; the order of `revisions` matters only for equal numbers (the later wins).
  *
  * @param template the DaemonSet's stored pod template
  * @param revisions the DaemonSet's revisions
@@ -38,17 +38,17 @@ export function planHistory(template: unknown, revisions: readonly ControllerRev
   return current.revision < number ? { kind: 'renumber', number, ...found } : { kind: 'keep', ...found }
 }
 
-/** @returns `data` of a revision that records this template: a strategic patch that puts the template back whole */
+/** @returns `data` of a revision for this template: a strategic merge patch that replaces the template */
 export function templatePatch(template: unknown): unknown {
   return { spec: { template: { $patch: 'replace', ...(template as object) } } }
 }
 
 /**
- * Decides which old revisions to delete: the lowest numbers first, until `limit` are left. Revisions that pods still
- * carry are passed over, so that more than `limit` may stay.
+ * Selects old revisions to delete: the lowest numbers first, until `limit` are left. Revisions of existing pods are kept, so more than
+ * `limit` may remain.
  *
  * @param limit `spec.revisionHistoryLimit` (≥ 0)
- * @param liveHashes `controller-revision-hash` of every pod of the DaemonSet, terminating ones included
+ * @param liveHashes `controller-revision-hash` of every pod of the DaemonSet, including terminating ones
  */
 export function planCleanup(
   old: readonly ControllerRevision[],
@@ -67,12 +67,12 @@ export function planCleanup(
   return doomed
 }
 
-/** @returns the `controller-revision-hash` that pods of this revision carry; a revision without the label goes by its name */
+/** @returns `controller-revision-hash` of this revision's pods; the revision's name when it has no label */
 export function hashOfRevision(revision: ControllerRevision): string {
   return revision.metadata.labels?.['controller-revision-hash'] ?? revision.metadata.name
 }
 
-/** Canonical texts of templates and of `data`, neither of which ever changes in an object that the server has handed out. */
+/** Cache of canonical texts of templates and of `data`, which never change in an object from the server. */
 const texts = new WeakMap<object, string>()
 
 function dataText(revision: ControllerRevision): string {

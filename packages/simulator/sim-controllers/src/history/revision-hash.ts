@@ -1,14 +1,14 @@
 import { canonicalJson } from '@tranche/kube-types'
 
-/** What each decimal digit of the sum becomes; no vowels and no digits that look like letters. */
+/** Letter for each decimal digit of the sum; no vowels and no digits that look like letters. */
 const ALPHABET = '456789bcdf'
 
 /**
- * Names a revision after its template: equal templates have equal hashes. The value is opaque; it is not the one that
- * Kubernetes computes, which depends on the memory layout of a Kubernetes version, only of the same form.
+ * Hash of a template: equal templates have equal hashes. The value is opaque and has the form of Kubernetes' hash, which itself depends on
+ * the memory layout of a Kubernetes version.
  *
  * @param template the stored (defaulted) pod template
- * @param collisionCount `status.collisionCount` of the DaemonSet; 0 when it has none
+ * @param collisionCount `status.collisionCount` of the DaemonSet; 0 when absent
  * @returns 1 to 10 letters of `456789bcdf`
  */
 export function revisionHash(template: unknown, collisionCount = 0): string {

@@ -1,18 +1,18 @@
 import type { KubeObject } from '@tranche/kube-types'
 
-/** An event as it is to be written. */
+/** Event to write. */
 export interface EventSeries {
-  /** How often it has come; 1: it is new. */
+  /** Number of occurrences; 1 for a new event. */
   readonly count: number
   /** Its message. */
   readonly text: string
-  /** The same for each repetition, for the recorder to note what it has written. */
+  /** Identity shared by repetitions, under which the recorder notes its write. */
   readonly entry: { name?: string; firstTimestamp?: string }
 }
 
-/** Decides what becomes of events that repeat. */
+/** Aggregates repeated events. */
 export interface EventCorrelator {
-  /** @returns undefined for an event that is one too many */
+  /** @returns undefined for an event above the rate limit */
   observe(about: KubeObject, type: string, reason: string, message: string): EventSeries | undefined
 }
 
@@ -20,12 +20,12 @@ const SIMILAR = 10
 const SIMILAR_WITHIN_MS = 10 * 60_000
 const BURST = 25
 const REFILL_MS = 5 * 60_000
-/** Objects and events kept in mind at a time; the oldest are forgotten. */
+/** Number of objects and events in memory; the oldest are dropped. */
 const MOST_KEPT = 4096
 
 /**
- * Events of one object with one reason that differ only in their message are similar: from the tenth on they are combined
- * into one, until ten minutes have passed without any. An object has 25 events, and one more every five minutes.
+ * Events of one object and reason that differ only in their message are similar. From the tenth on they are combined into one, until ten
+ * minutes have passed without any. An object has a burst of 25 events, and one more every five minutes.
  *
  * @param monotonicMs the clock's monotonic time
  * @see client-go, EventCorrelator, with its default options
@@ -45,7 +45,7 @@ export function createEventCorrelator(monotonicMs: () => number): EventCorrelato
     return true
   }
 
-  /** @returns whether there have been as many similar ones that this one is combined with them */
+  /** @returns whether enough similar events have occurred for this one to be combined with them */
   function isCombined(kind: string, message: string): boolean {
     const nowMs = monotonicMs()
     const group = kept(similar, kind, () => ({ messages: new Set<string>(), atMs: nowMs }))
@@ -69,7 +69,7 @@ export function createEventCorrelator(monotonicMs: () => number): EventCorrelato
   }
 }
 
-/** @returns the value of a key, made if it is missing; the key becomes the newest */
+/** @returns value of a key, created if missing; the key becomes the newest */
 function kept<T>(values: Map<string, T>, key: string, make: () => T): T {
   const value = values.get(key) ?? make()
   values.delete(key)

@@ -3,20 +3,20 @@ import type { KubeObject } from '@tranche/kube-types'
 import { isStatus, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import { createEventCorrelator } from './event-correlator.ts'
 
-/** Writes Kubernetes events about objects. Never fails and never waits: an event lost is an event lost. */
+/** Writes Kubernetes events about objects. Never fails and never waits: a failed write loses the event. */
 export interface EventRecorder {
   record(about: KubeObject, type: 'Normal' | 'Warning', reason: string, message: string): void
 }
 
 /**
- * A recorder that writes no more than Kubernetes' own does: repetitions are counted on one event, many similar ones are
- * combined, and each object gets 25 at once and one more every five minutes.
+ * Recorder with the limits of Kubernetes' own. Repetitions are counted on one event, and many similar ones are combined. Each object gets a
+ * burst of 25 and one more every five minutes.
  *
  * @param component `source.component` of the events
  */
 export function createEventRecorder(client: SimClient, clock: Clock, component: string): EventRecorder {
   const correlator = createEventCorrelator(() => clock.monotonicMs())
-  /** The last write of each event, so that the next one comes after it. */
+  /** Last write of each event, which orders the next one after it. */
   const writes = new WeakMap<object, Promise<void>>()
   let written = 0
 
@@ -40,7 +40,7 @@ export function createEventRecorder(client: SimClient, clock: Clock, component: 
       const series = correlator.observe(about, type, reason, message)
       if (series === undefined) return
       const { count, text } = series
-      // By uid: another recorder may speak of a later object of the same name.
+      // Keyed by uid, because a later object may have the same name.
       series.entry.name ??= `${about.metadata.name}.${component}.${about.metadata.uid.slice(0, 8)}${(++written).toString(16).padStart(8, '0')}`
       series.entry.firstTimestamp ??= lastTimestamp
       const { name, firstTimestamp } = series.entry

@@ -1,14 +1,14 @@
 import { compareResourceVersions, type KubeObject } from '@tranche/kube-types'
 import type { ResourceId, SimClient } from '@tranche/sim-api'
 
-/** A cache of one resource, as far as its watch has got. */
+/** Cache of one resource, at the position of its watch. */
 export interface Informer<T extends KubeObject> {
-  /** @param namespace empty or missing for what lies in no namespace */
+  /** @param namespace empty or missing for cluster-scoped objects */
   get(name: string, namespace?: string): T | undefined
   values(): Iterable<T>
-  /** The newest resource version the watch has told of. */
+  /** Newest resource version that the watch has reported. */
   readonly resourceVersion: string
-  /** Resolves when everything that existed at the start has been told. */
+  /** Resolves when everything that existed at the start has been delivered. */
   readonly synced: Promise<void>
   stop(): void
 }
@@ -29,7 +29,7 @@ export function createInformer<T extends KubeObject>(client: SimClient, id: Reso
 
   const watching = client.watch(id, {}, (event) => {
     if (event.type === 'SYNCED') return resolveSynced()
-    // The typed view of what the API serves; nothing is copied.
+    // Typed view of the API's objects, without copying.
     const object = event.object as unknown as T
     const key = objectKey(object.metadata.name, object.metadata.namespace)
     if (compareResourceVersions(object.metadata.resourceVersion, resourceVersion) > 0) resourceVersion = object.metadata.resourceVersion

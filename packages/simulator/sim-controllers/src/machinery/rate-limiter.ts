@@ -1,6 +1,6 @@
-/** Says how long a failing key waits. */
+/** Back-off of failing keys. */
 export interface RateLimiter {
-  /** Counts one more failure of `key`. @returns milliseconds to wait */
+  /** Counts another failure of `key`. @returns milliseconds to wait */
   delayMs(key: string): number
   forget(key: string): void
 }
@@ -11,8 +11,8 @@ const PER_SECOND = 10
 const BURST = 100
 
 /**
- * The limits of Kubernetes' controllers: 5 ms doubling to 1000 s for one key, and ten a second for all together after a
- * burst of a hundred; the longer of the two.
+ * Rate limits of Kubernetes' controllers: 5 ms doubling to 1000 s per key, and ten per second in total after a burst of a hundred. The
+ * longer wait applies.
  *
  * @param monotonicMs the clock's monotonic time
  */

@@ -6,13 +6,13 @@ export interface RunningController {
   stop(): void
 }
 
-/** What a controller of the simulator is given. */
+/** Dependencies of a controller of the simulator. */
 export interface ControllerOptions {
-  /** Acts under the controller's own name. */
+  /** Client under the controller's own name. */
   readonly client: SimClient
   readonly clock: Clock
-  /** Decides what is left to chance. */
+  /** Random numbers. */
   readonly seed: string
-  /** Told of every failed pass; the controller tries again by itself. */
+  /** Called for every failed pass; the controller retries by itself. */
   readonly onError: (error: unknown, key: string) => void
 }

@@ -1,30 +1,30 @@
 import type { Clock } from '@tranche/clock'
 import type { RateLimiter } from './rate-limiter.ts'
 
-/** Keys with work to do. A key waits at most once, and no two workers have it at the same time. */
+/** Keys with pending work. A key is queued at most once, and no two workers process it at the same time. */
 export interface WorkQueue {
   add(key: string): void
   addAfter(key: string, delayMs: number): void
-  /** Begins with the work, where the queue was made paused. */
+  /** Starts the work of a queue that was created paused. */
   resume(): void
-  /** Drops all keys and timers and starts no more work. */
+  /** Drops all keys and timers, and starts no more work. */
   stop(): void
 }
 
 interface WorkQueueOptions {
   readonly clock: Clock
   readonly limiter: RateLimiter
-  /** How many keys may be worked on at the same time (≥ 1). */
+  /** Maximum number of keys processed in parallel (≥ 1). */
   readonly workers: number
-  /** Works on one key. A rejection brings the key back, later each time. */
+  /** Processes one key. A rejection requeues the key with growing delays. */
   readonly work: (key: string) => Promise<void>
-  /** Told of every rejection. */
+  /** Called for every rejection. */
   readonly onError: (error: unknown, key: string) => void
-  /** Only takes keys in until it is resumed. @default false */
+  /** Collects keys without processing them until it is resumed. @default false */
   readonly paused?: boolean
 }
 
-/** A queue that works as soon as there is a key. A key added while it is worked on is worked on again afterwards. */
+/** Queue that processes keys as soon as they arrive. A key added while it is processed is processed again afterwards. */
 export function createWorkQueue({ clock, limiter, workers, work, onError, paused = false }: WorkQueueOptions): WorkQueue {
   const waiting = new Set<string>()
   const active = new Set<string>()

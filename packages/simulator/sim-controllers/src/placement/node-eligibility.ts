@@ -5,9 +5,9 @@ import { isTolerated, withAutomaticTolerations } from './tolerations.ts'
 
 /** Whether a DaemonSet wants a pod on a node. `shouldRun` implies `shouldContinue`. */
 export interface Eligibility {
-  /** A pod should be there. */
+  /** Whether a pod should be there. */
   readonly shouldRun: boolean
-  /** A pod that is there may stay. */
+  /** Whether an existing pod may stay. */
   readonly shouldContinue: boolean
 }
 
@@ -16,7 +16,7 @@ const no: Eligibility = { shouldRun: false, shouldContinue: false }
 const stay: Eligibility = { shouldRun: false, shouldContinue: true }
 
 /**
- * Conditions, resources, ports and `spec.unschedulable` itself are not looked at; those are the scheduler's.
+ * Ignores conditions, resources, ports and `spec.unschedulable` itself; those are the scheduler's.
  *
  * @param placement `spec` of the DaemonSet's pod template
  * @see reference: node eligibility
@@ -37,7 +37,7 @@ export function matchesPlacement(placement: PodPlacement, node: Node): boolean {
   return required === undefined || matchesNodeTerms(required.nodeSelectorTerms ?? [], node)
 }
 
-/** @returns whether something of the node has changed that decides which pods may be there: its labels or its taints */
+/** @returns whether labels or taints of the node have changed, which decide which pods may run there */
 export function isPlacingChanged(node: Node, before: Node): boolean {
   return isChanged(node.metadata.labels, before.metadata.labels) || isChanged(node.spec?.taints, before.spec?.taints, [])
 }

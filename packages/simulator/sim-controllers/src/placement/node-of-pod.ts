@@ -1,11 +1,11 @@
 import type { Pod, PodPlacement } from '@tranche/kube-types'
 
-/** @returns the node a pod runs on or is pinned to; undefined for a pod that may go anywhere */
+/** @returns node that a pod runs on or is pinned to; undefined for a pod that may run anywhere */
 export function nodeOfPod(pod: Pod): string | undefined {
   return pod.spec?.nodeName || pinnedNode(pod.spec)
 }
 
-/** @returns the one node that required affinity names in `matchFields` */
+/** @returns the single node that required affinity names in `matchFields` */
 export function pinnedNode(placement: PodPlacement | undefined): string | undefined {
   const terms = placement?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
   for (const term of terms) {

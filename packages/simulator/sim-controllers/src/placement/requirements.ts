@@ -2,7 +2,7 @@ import type { LabelSelector, LabelSelectorRequirement, Node, NodeSelectorTerm } 
 
 type Labels = Readonly<Record<string, string>>
 
-/** @returns whether the labels satisfy the selector; a selector that is empty or missing matches nothing here */
+/** @returns whether the labels match the selector; an empty or missing selector matches nothing here */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Labels = {}): boolean {
   if (selector === undefined || isEmptySelector(selector)) return false
   return (
@@ -10,20 +10,20 @@ export function matchesSelector(selector: LabelSelector | undefined, labels: Lab
   )
 }
 
-/** @returns whether the selector is there and selects everything */
+/** @returns whether the selector exists and selects everything */
 export function isEmptySelector(selector: LabelSelector): boolean {
   return Object.keys(selector.matchLabels ?? {}).length === 0 && (selector.matchExpressions ?? []).length === 0
 }
 
-/** @returns whether every label asked for is there with its value */
+/** @returns whether the labels contain all the required ones */
 export function matchesAllLabels(wanted: Labels = {}, labels: Labels = {}): boolean {
   return Object.entries(wanted).every(([key, value]) => labels[key] === value)
 }
 
 /**
- * Node affinity: the terms are alternatives; inside a term everything must hold.
+ * Node affinity: the terms are alternatives; all requirements of a term must hold.
  *
- * @returns false without terms; an empty term, and one that cannot be read, matches nothing
+ * @returns false without terms; an empty or malformed term matches nothing
  */
 export function matchesNodeTerms(terms: readonly NodeSelectorTerm[], node: Node): boolean {
   return terms.some((term) => matchesTerm(term, node))
@@ -38,7 +38,7 @@ function matchesTerm(term: NodeSelectorTerm, node: Node): boolean {
   )
 }
 
-/** @returns undefined when the requirement itself is wrong */
+/** @returns undefined when the requirement itself is invalid */
 function matchesLabel({ key, operator, values = [] }: LabelSelectorRequirement, labels: Labels): boolean | undefined {
   const value = labels[key]
   switch (operator) {

@@ -2,7 +2,7 @@ import type { Taint, Toleration } from '@tranche/kube-types'
 
 const NODE = 'node.kubernetes.io'
 
-/** Added to every pod of a DaemonSet, in this order. */
+/** Tolerations added to every pod of a DaemonSet, in this order. */
 const automatic: readonly Toleration[] = [
   { key: `${NODE}/not-ready`, operator: 'Exists', effect: 'NoExecute' },
   { key: `${NODE}/unreachable`, operator: 'Exists', effect: 'NoExecute' },
@@ -14,8 +14,7 @@ const automatic: readonly Toleration[] = [
 const forHostNetwork: Toleration = { key: `${NODE}/network-unavailable`, operator: 'Exists', effect: 'NoSchedule' }
 
 /**
- * @returns the template's tolerations followed by those that every DaemonSet pod gets and the template lacks; where it has one
- * of them for a limited time, it gets it for good
+ * @returns the template's tolerations, followed by the missing ones that every DaemonSet pod gets; a time limit on one of those is removed
  */
 export function withAutomaticTolerations(tolerations: readonly Toleration[], hostNetwork: boolean): readonly Toleration[] {
   const wanted = hostNetwork ? [...automatic, forHostNetwork] : automatic

@@ -19,7 +19,7 @@ import { createRateLimiter } from '../machinery/rate-limiter.ts'
 import { createWorkQueue } from '../machinery/work-queue.ts'
 
 const WORKERS = 5
-/** What goes within this time is counted at once. */
+/** Deletions within this time are counted together. */
 const GATHER_MS = 100
 
 interface Quota extends KubeObject {
@@ -27,8 +27,8 @@ interface Quota extends KubeObject {
 }
 
 /**
- * Runs the quota controller: it counts what the objects of a namespace use, when a quota is new or has changed and when
- * something counted has gone. What is created, the API server charges by itself. Nothing is watched without quotas.
+ * Runs the quota controller. It counts the usage of a namespace when a quota is new or changed, and when a counted object is deleted. The
+ * API server itself charges created objects. Without quotas, nothing is watched.
  */
 export function startQuotaController({ client, clock, onError }: ControllerOptions): RunningController {
   const limiter = createRateLimiter(() => clock.monotonicMs())
@@ -71,7 +71,7 @@ export function startQuotaController({ client, clock, onError }: ControllerOptio
     gathering.delete(key)
     const { namespace, name } = parseKey(key)
     if (quotas.get(name, namespace) === undefined) return
-    // Counted by what is stored now, and written only if nothing was charged meanwhile.
+    // Counts the stored objects, and writes only if nothing was charged meanwhile.
     const quota = await client.get(resources.resourceQuotas, name, namespace)
     const hard = (quota as unknown as Quota).spec.hard ?? {}
     const status = { hard, used: await countUsed(client, quota, hard, clock.nowMs()) }
@@ -107,7 +107,7 @@ async function countUsed(
   return Object.fromEntries(Object.entries(used).map(([name, nano]) => [name, formatQuantity(nano, quantityForm(hard[name]))]))
 }
 
-/** The resources whose objects use up something that the quota limits. */
+/** Resources whose objects count towards the quota. */
 function limitedBy(client: SimClient, { spec }: Quota): readonly { readonly id: ResourceId; readonly names: readonly string[] }[] {
   const hard = Object.keys(spec.hard ?? {})
   return client

@@ -4,7 +4,7 @@ import { type NodeCapacity, capacityOf } from './node-capacity.ts'
 import { antiAffinityOf } from './pod-affinity.ts'
 import { demandOf } from './pod-demand.ts'
 
-/** The rooms of all nodes, kept up to date change by change. */
+/** Free capacity of all nodes, updated incrementally. */
 export interface CapacityLedger {
   readonly size: number
   readonly hasAntiAffinity: boolean
@@ -12,7 +12,7 @@ export interface CapacityLedger {
   values(): Iterable<NodeCapacity>
   putNode(node: Node): void
   removeNode(nodeName: string): void
-  /** Takes in a pod as it is now; one that is not bound, or has ended, takes nothing. */
+  /** Applies the current state of a pod; a pod that is unbound or has ended uses nothing. */
   putPod(pod: Pod): void
   removePod(pod: Pod): void
 }
@@ -23,10 +23,10 @@ interface OpenCapacity extends NodeCapacity {
   readonly used: Map<string, number>
 }
 
-/** @returns a ledger without nodes; pods may come before their node */
+/** @returns ledger without nodes; pods may arrive before their node */
 export function createCapacityLedger(): CapacityLedger {
   const capacities = new Map<string, OpenCapacity>()
-  /** Pods whose node is not there, by its name. */
+  /** Pods whose node is unknown, by its name. */
   const homeless = new Map<string, Map<string, Pod>>()
   let antiAffine = 0
 

@@ -1,17 +1,17 @@
 import type { Node, Pod } from '@tranche/kube-types'
 import { amountsOf, demandOf, type Amounts, type HostPort } from './pod-demand.ts'
 
-/** What is left of one node for pods that come. */
+/** Remaining capacity of one node. */
 export interface NodeCapacity {
   readonly node: Node
-  /** The pods that count, by uid: bound here, and not ended. */
+  /** Counted pods by uid: bound to the node, and not ended. */
   readonly pods: ReadonlyMap<string, Pod>
   readonly used: Amounts
 }
 
 const allocatables = new WeakMap<object, Amounts>()
 
-/** @returns what the node has for pods; versions of a node share a status that did not change */
+/** @returns allocatable amounts of the node; versions of a node share an unchanged status */
 export function allocatableOf(node: Node): Amounts {
   const status = (node.status ?? {}) as { readonly allocatable?: Readonly<Record<string, string>> }
   const { allocatable } = status
@@ -21,7 +21,7 @@ export function allocatableOf(node: Node): Amounts {
   return amounts
 }
 
-/** @returns the room of a node on which these pods are */
+/** @returns capacity of a node with these pods */
 export function capacityOf(node: Node, pods: Iterable<Pod>): NodeCapacity {
   const byUid = new Map<string, Pod>()
   const used = new Map<string, number>()
@@ -32,7 +32,7 @@ export function capacityOf(node: Node, pods: Iterable<Pod>): NodeCapacity {
   return { node, pods: byUid, used }
 }
 
-/** One resource of which a node has too little. */
+/** Resource of which a node has too little. */
 export interface Shortage {
   readonly resource: string
   readonly requested: number
@@ -41,8 +41,8 @@ export interface Shortage {
 }
 
 /**
- * @returns every resource of which the node has too little for the pod, `pods` first; a node that does not tell what it
- * has is not short of anything
+ * @returns every resource of which the node has too little for the pod, `pods` first; a node that does not report a capacity is not short
+ *   of anything
  */
 export function shortagesOf(pod: Pod, { node, pods, used }: NodeCapacity): readonly Shortage[] {
   const allocatable = allocatableOf(node)
@@ -58,7 +58,7 @@ export function shortagesOf(pod: Pod, { node, pods, used }: NodeCapacity): reado
   return shortages.sort((a, b) => rankOf(a.resource) - rankOf(b.resource))
 }
 
-/** The order in which Kubernetes looks at resources. */
+/** Order in which Kubernetes checks resources. */
 const ranked = ['pods', 'cpu', 'memory', 'ephemeral-storage']
 
 function rankOf(resource: string): number {
@@ -66,7 +66,7 @@ function rankOf(resource: string): number {
   return rank < 0 ? ranked.length : rank
 }
 
-/** @returns whether all host ports that the pod asks for are free */
+/** @returns whether all host ports of the pod are free */
 export function hasFreePorts(pod: Pod, { pods }: NodeCapacity): boolean {
   const wanted = demandOf(pod).hostPorts
   if (wanted.length === 0) return true

@@ -1,15 +1,15 @@
 import type { Pod } from '@tranche/kube-types'
 
-/** Which pods have been promised the room that is being made on a node. */
+/** Pods for which room is being made on a node by preemption. */
 export interface Nominations {
   add(pod: Pod, nodeName: string): void
-  /** The pod has a node, or is gone. */
+  /** The pod is bound or gone. */
   delete(pod: Pod): void
-  /** @returns the pods that wait for room on this node */
+  /** @returns pods nominated to this node */
   on(nodeName: string): readonly Pod[]
 }
 
-/** @returns no nominations yet */
+/** @returns empty nominations */
 export function createNominations(): Nominations {
   const byNode = new Map<string, Map<string, Pod>>()
   return {

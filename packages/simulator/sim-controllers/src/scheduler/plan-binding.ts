@@ -5,32 +5,32 @@ import { demandOf, priorityOf, specOf } from './pod-demand.ts'
 import { planPreemption, type PreemptionPlan } from './preemption.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
 
-/** What a scheduler sees of the cluster. */
+/** Scheduler's view of the cluster. */
 export interface ClusterCapacities {
   readonly size: number
   get(nodeName: string): NodeCapacity | undefined
   values(): Iterable<NodeCapacity>
-  /** Whether a pod that is bound keeps others away. */
+  /** Whether a bound pod has required anti-affinity. */
   readonly hasAntiAffinity: boolean
-  /** Pods that wait for room that was made for them on this node. */
+  /** Pods nominated to this node. */
   nominated(nodeName: string): readonly Pod[]
-  /** How many more of these pods a disruption budget lets go; undefined without a budget. */
+  /** Number of further disruptions that a budget allows for these pods; undefined without a budget. */
   disruptionsAllowed(pod: Pod): number | undefined
 }
 
-/** Where a pod goes, or why it goes nowhere. */
+/** Node for a pod, or the reason why there is none. */
 export type BindingPlan =
   | { readonly kind: 'bind'; readonly nodeName: string }
   | {
       readonly kind: 'unschedulable'
       readonly message: string
-      /** Pods to delete so that it finds room; null when that does not help. */
+      /** Pods to preempt; null when preemption does not help. */
       readonly preemption: Extract<PreemptionPlan, { kind: 'preempt' }> | null
     }
 
 /**
- * Decides on the node of a pod. Of nodes that can take it the emptiest is taken, by share of what is asked for, then the
- * one with the fewest pods, then the first by name.
+ * Selects the node of a pod. Of feasible nodes, the one with the smallest share of requested resources is selected, then the one with the
+ * fewest pods, then the first by name.
  */
 export function planBinding(pod: Pod, cluster: ClusterCapacities): BindingPlan {
   if (cluster.size === 0) return { kind: 'unschedulable', message: 'no nodes available to schedule pods', preemption: null }
@@ -48,7 +48,7 @@ export function planBinding(pod: Pod, cluster: ClusterCapacities): BindingPlan {
   return unschedulable(pod, cluster, refusals)
 }
 
-/** Names in required affinity that leave no other node; undefined when any may do. */
+/** Node names in required affinity that exclude all others; undefined when there are none. */
 function pinnedNodes(pod: Pod): readonly string[] | undefined {
   const terms = specOf(pod).affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
   if (terms.length === 0) return undefined
@@ -62,7 +62,7 @@ function pinnedNodes(pod: Pod): readonly string[] | undefined {
   return [...names]
 }
 
-/** Pods of at least its priority that were promised room count as if they were there. */
+/** Nominated pods of at least its priority count as if they were bound. */
 function refusalIn(pod: Pod, nodeCapacity: NodeCapacity, cluster: ClusterCapacities): Refusal | undefined {
   const promised = cluster
     .nominated(nodeCapacity.node.metadata.name)
@@ -108,7 +108,7 @@ function unschedulable(pod: Pod, cluster: ClusterCapacities, refusals: ReadonlyM
   return { kind: 'unschedulable', message: `${message} no new claims to deallocate, preemption: ${why}`, preemption: null }
 }
 
-/** The cluster as it would be with this room in place of the one of the same node. */
+/** Cluster with this capacity in place of the one of the same node. */
 function withCapacity(cluster: ClusterCapacities, nodeCapacity: NodeCapacity): ClusterCapacities {
   const { name } = nodeCapacity.node.metadata
   const all = [...cluster.values()].map((one) => (one.node.metadata.name === name ? nodeCapacity : one))
@@ -122,7 +122,7 @@ function withCapacity(cluster: ClusterCapacities, nodeCapacity: NodeCapacity): C
   }
 }
 
-/** As the scheduler tells how many nodes have which fault: by the text, and so not quite by number. */
+/** Formats the number of nodes per failure like the scheduler: sorted as text, so not exactly by number. */
 function histogram(total: number, reasons: readonly string[], absent: number, absentReason: string): string {
   const counts = new Map<string, number>()
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)

@@ -10,22 +10,22 @@ const OWN_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
 const OTHERS_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity rules"
 const NO_SPREAD = "node(s) didn't match pod topology spread constraints"
 
-/** @returns whether required rules about other pods bear on the pod: its own, or those of pods that are there */
+/** @returns whether required inter-pod rules affect the pod: its own, or those of existing pods */
 export function hasPodRules(pod: Pod): boolean {
   const { affinity, topologySpreadConstraints } = specOf(pod)
   return affinity?.podAffinity !== undefined || affinity?.podAntiAffinity !== undefined || topologySpreadConstraints !== undefined
 }
 
-/** Required terms by which a pod keeps others away. */
+/** Required anti-affinity terms of a pod. */
 export function antiAffinityOf(pod: Pod): readonly PodAffinityTerm[] {
   return specOf(pod).affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
 }
 
 /**
- * Judges a node by the pods on all nodes, itself included.
+ * Evaluates a node by the pods on all nodes, including itself.
  *
  * @param rooms of all nodes
- * @returns undefined when neither topology spread nor affinity between pods speaks against the node
+ * @returns undefined when neither topology spread nor inter-pod affinity excludes the node
  */
 export function refusalByPods(pod: Pod, node: Node, capacities: Iterable<NodeCapacity>): Refusal | undefined {
   const all = [...capacities]
@@ -34,7 +34,7 @@ export function refusalByPods(pod: Pod, node: Node, capacities: Iterable<NodeCap
 
 function refusalBySpread(pod: Pod, node: Node, capacities: readonly NodeCapacity[]): Refusal | undefined {
   const constraints = (specOf(pod).topologySpreadConstraints ?? []).filter((one) => one.whenUnsatisfiable === 'DoNotSchedule')
-  // Only nodes that could take the pod, and have every key, count as domains.
+  // Only eligible nodes that have every key count as domains.
   const counted = capacities.filter(
     (capacity) =>
       matchesPlacement(specOf(pod), capacity.node) &&
@@ -67,7 +67,7 @@ function refusalByAffinity(pod: Pod, node: Node, capacities: readonly NodeCapaci
   if (terms.some(({ topologyKey }) => node.metadata.labels?.[topologyKey] === undefined)) return refusal
   const friends = matchingPods(capacities, (other) => terms.every((term) => matchesTerm(term, pod, other)))
   if (terms.every((term) => friends.some((friend) => isSameDomain(term, node, friend.node)))) return undefined
-  // The first of a series of pods that like their own kind would wait for ever.
+  // The first of a series of pods with affinity to their own kind would wait forever.
   return friends.length === 0 && terms.every((term) => matchesTerm(term, pod, pod)) ? undefined : refusal
 }
 
@@ -90,7 +90,7 @@ function matchingPods(
   return capacities.flatMap(({ node, pods }) => [...pods.values()].filter(test).map((pod) => ({ pod, node })))
 }
 
-/** @param holder the pod whose term it is */
+/** @param holder the pod of the term */
 function matchesTerm({ labelSelector, namespaces = [], namespaceSelector }: PodAffinityTerm, holder: Pod, other: Pod): boolean {
   const isEverywhere = namespaceSelector !== undefined && isEmptySelector(namespaceSelector)
   const named = namespaces.length === 0 && namespaceSelector === undefined ? [holder.metadata.namespace] : namespaces
@@ -106,7 +106,7 @@ function isNear(a: Pod, b: Pod): boolean {
   return a.metadata.namespace === b.metadata.namespace && b.metadata.deletionTimestamp === undefined
 }
 
-/** A missing selector selects no pod, an empty one every pod. */
+/** A missing selector selects no pod; an empty one selects every pod. */
 function selects(selector: LabelSelector | undefined, pod: Pod): boolean {
   if (selector === undefined) return false
   return isEmptySelector(selector) || matchesSelector(selector, pod.metadata.labels)

@@ -4,9 +4,9 @@ import { type NanoAmounts, podAmounts, readAmounts } from '@tranche/sim-api'
 /** Amounts by resource name: `cpu` in thousandths, all others in units. */
 export type Amounts = ReadonlyMap<string, number>
 
-/** A port that a pod takes of its node. */
+/** Host port of a pod. */
 export interface HostPort {
-  /** `0.0.0.0`: on every address. */
+  /** `0.0.0.0` means every address. */
   readonly ip: string
   readonly protocol: string
   readonly port: number
@@ -29,7 +29,7 @@ export interface SpreadConstraint {
   readonly minDomains?: number
 }
 
-/** What of a pod's spec the scheduler and the kubelet's admission look at. @see core/v1 PodSpec */
+/** Fields of a pod's spec for the scheduler and the kubelet's admission. @see core/v1 PodSpec */
 export interface DemandingSpec extends PodPlacement {
   readonly [field: string]: unknown
   readonly schedulerName?: string
@@ -58,16 +58,16 @@ interface DemandingContainer {
   readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[]
 }
 
-/** What a pod takes of its node. */
+/** Resources that a pod uses on its node. */
 export interface PodDemand {
   readonly requests: Amounts
   readonly hostPorts: readonly HostPort[]
 }
 
-/** Versions of a pod share a spec that did not change. */
+/** Versions of a pod share an unchanged spec. */
 const known = new WeakMap<object, PodDemand>()
 
-/** @returns what the pod takes; read once for each spec */
+/** @returns resources of the pod; computed once per spec */
 export function demandOf(pod: Pod): PodDemand {
   const spec = specOf(pod)
   let demand = known.get(spec)
@@ -75,17 +75,17 @@ export function demandOf(pod: Pod): PodDemand {
   return demand
 }
 
-/** @returns the pod's spec with the fields that count here */
+/** @returns typed spec of the pod */
 export function specOf(pod: Pod): DemandingSpec {
   return (pod.spec ?? {}) as DemandingSpec
 }
 
-/** @returns the priority that admission gave the pod; 0 without one */
+/** @returns priority set by admission; 0 without one */
 export function priorityOf(pod: Pod): number {
   return specOf(pod).priority ?? 0
 }
 
-/** @returns amounts of a map of quantities; what is no quantity is left out */
+/** @returns amounts of a map of quantities; invalid quantities are dropped */
 export function amountsOf(quantities: Readonly<Record<string, string>>): Amounts {
   return toAmounts(readAmounts(quantities))
 }

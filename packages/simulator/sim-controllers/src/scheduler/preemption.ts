@@ -3,30 +3,30 @@ import { type NodeCapacity, capacityOf } from './node-capacity.ts'
 import { priorityOf, specOf } from './pod-demand.ts'
 import type { Refusal } from './refusal.ts'
 
-/** Which pods have to go so that a more important one finds room. */
+/** Pods to preempt for a pod of higher priority. */
 export type PreemptionPlan =
   | { readonly kind: 'preempt'; readonly nodeName: string; readonly victims: readonly Pod[] }
-  /** It may not drive others away. */
+  /** The pod may not preempt others. */
   | { readonly kind: 'notEligible'; readonly why: string }
-  /** It would not help; one reason or more for each node that was tried. */
+  /** Preemption would not help; one or more reasons for each tried node. */
   | { readonly kind: 'noHelp'; readonly reasons: readonly string[] }
 
-/** What the decision asks. */
+/** Inputs of the decision. */
 export interface PreemptionPorts {
   /** @returns why the pod would not fit there either */
   refusal(capacity: NodeCapacity): Refusal | undefined
-  /** How many more of these pods a disruption budget lets go; undefined without a budget. */
+  /** Number of further disruptions that a budget allows for these pods; undefined without a budget. */
   disruptionsAllowed(victim: Pod): number | undefined
-  /** The node on which room was made for the pod before. */
+  /** Node to which the pod was nominated before. */
   readonly nominated: NodeCapacity | undefined
 }
 
 /**
- * Decides whose place a pod takes. On each node all less important pods are taken away in thought, then as many put back
- * as fit, the most important first. Of the nodes the one is taken where budgets suffer least, then the one with the least
- * important victims, the fewest, and those that started last.
+ * Selects pods to preempt. On each node, all pods of lower priority are removed hypothetically; then as many as fit are added back, highest
+ * priority first. The selected node violates the fewest budgets, then has the victims of lowest priority, then the fewest, then those that
+ * started last.
  *
- * @param candidates rooms of nodes where the pod would fit if others went
+ * @param candidates nodes on which the pod would fit without other pods
  */
 export function planPreemption(pod: Pod, candidates: readonly NodeCapacity[], ports: PreemptionPorts): PreemptionPlan {
   if (specOf(pod).preemptionPolicy === 'Never') return { kind: 'notEligible', why: 'not eligible due to preemptionPolicy=Never.' }
@@ -72,7 +72,7 @@ function choiceOn(capacity: NodeCapacity, pod: Pod, ports: PreemptionPorts): Cho
   return { nodeName: capacity.node.metadata.name, victims: victims.sort(byImportance), violations }
 }
 
-/** Pods whose going would break a disruption budget, if all before them in order went too. */
+/** Pods whose deletion would violate a disruption budget, after deletion of all before them in order. */
 function violatingPods(pods: readonly Pod[], { disruptionsAllowed }: PreemptionPorts): ReadonlySet<Pod> {
   let gone = 0
   const violating = new Set<Pod>()

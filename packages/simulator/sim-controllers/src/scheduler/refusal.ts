@@ -7,13 +7,13 @@ import { demandOf, specOf } from './pod-demand.ts'
 /** Why a pod cannot go to a node, in the scheduler's words. */
 export interface Refusal {
   readonly reasons: readonly string[]
-  /** Nothing would change if other pods went. */
+  /** Deleting other pods would not help. */
   readonly isFinal: boolean
 }
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }
 
-/** @returns undefined when nothing about the node and its pods speaks against it */
+/** @returns undefined when nothing about the node and its pods excludes it */
 export function refusalOf(pod: Pod, capacity: NodeCapacity): Refusal | undefined {
   const { node } = capacity
   const spec = specOf(pod)

@@ -6,11 +6,11 @@ import type { EventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
 import type { BindingPlan } from './plan-binding.ts'
 
-/** What the scheduler says about pods that find no room. */
+/** Reports of the scheduler about pods that do not fit. */
 export interface SchedulerWrites {
-  /** Says in the pod's status, and as an event, why no node takes it; in the status only when that is news. */
+  /** Reports in the pod's status, and as an event, why no node is feasible; writes the status only when it changes. */
   markUnschedulable(pod: Pod, plan: Unschedulable): Promise<void>
-  /** Deletes a pod to make room on `nodeName` for a more important one; a pod that is going already is left alone. */
+  /** Preempts a pod on `nodeName`; a terminating pod is left alone. */
   preempt(victim: Pod, preemptor: Pod, nodeName: string): Promise<void>
 }
 
@@ -24,7 +24,7 @@ interface WritePorts {
   readonly schedulerName: string
 }
 
-/** Writes of which each is nothing, and no error, when the pod is gone. */
+/** Writes that ignore a missing pod. */
 export function createSchedulerWrites({ client, clock, events, schedulerName }: WritePorts): SchedulerWrites {
   return {
     async markUnschedulable(pod, { message, preemption }) {

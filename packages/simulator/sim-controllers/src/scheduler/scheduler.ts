@@ -18,8 +18,8 @@ const WORKERS = 8
 const NAME = 'default-scheduler'
 
 /**
- * Runs the scheduler: pods are bound to the node that they name by affinity, or to the emptiest that can take them, as soon
- * as there is room; more important ones make room for themselves.
+ * Runs the scheduler. Pods are bound to the node that their affinity names, or to the emptiest feasible one, as soon as there is room; pods
+ * of higher priority preempt others.
  */
 export function startScheduler({ client, clock, onError }: ControllerOptions): RunningController {
   const events = createEventRecorder(client, clock, NAME)
@@ -102,7 +102,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
     if (plan.preemption !== null) await evictVictims(pod, plan.preemption.nodeName, plan.preemption.victims)
   }
 
-  /** The room is taken before the answer comes, so that no other pod is given it. */
+  /** Capacity is reserved before the response arrives, so that no other pod gets it. */
   async function bind(pod: Pod, nodeName: string): Promise<void> {
     const { name, namespace = '' } = pod.metadata
     const bound = { ...pod, spec: { ...pod.spec, nodeName } }
@@ -132,7 +132,7 @@ export function startScheduler({ client, clock, onError }: ControllerOptions): R
   }
 }
 
-/** Heartbeats change a node's status and nothing that counts here. */
+/** Heartbeats change only parts of a node's status that do not matter here. */
 function isOtherPlace(node: Node, before: Node): boolean {
   const allocatable = ({ status }: Node): unknown => (status as { readonly allocatable?: unknown } | undefined)?.allocatable
   return node.spec !== before.spec || node.metadata.labels !== before.metadata.labels || !isSameJson(allocatable(node), allocatable(before))

@@ -2,13 +2,13 @@ import { keyOf, keyText, type Pod } from '@tranche/kube-types'
 import { pinnedNode } from '../placement/node-of-pod.ts'
 import { hasPodRules } from './pod-affinity.ts'
 
-/** Pods that found no node, and what may change that. */
+/** Unschedulable pods, and the events that may change that. */
 export interface WaitingPods {
   add(pod: Pod): void
   delete(pod: Pod): void
-  /** @returns keys of the pods to try again after something has changed on this node */
+  /** @returns keys of pods to retry after a change of this node */
   for(nodeName: string): readonly string[]
-  /** @returns keys of the pods to try again after pods anywhere have changed */
+  /** @returns keys of pods to retry after changes of any pods */
   forPods(): readonly string[]
 }
 
@@ -16,7 +16,7 @@ const ANYWHERE = ''
 
 /** @returns an empty collection */
 export function createWaitingPods(): WaitingPods {
-  /** Keys by the one node that a pod may go to. */
+  /** Keys by the single node that a pod may run on. */
   const byNode = new Map<string, Set<string>>()
   const byPods = new Set<string>()
 

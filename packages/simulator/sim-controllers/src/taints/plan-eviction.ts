@@ -2,9 +2,9 @@ import type { Node, Pod, Taint, Toleration } from '@tranche/kube-types'
 import { isTolerated } from '../placement/tolerations.ts'
 
 /**
- * How long a pod may stay on its node, counted from when its taints came to be known.
+ * Time that a pod may stay on its node, counted from the first observation of the taints.
  *
- * @returns milliseconds; 0 when a NoExecute taint is not tolerated; null for ever
+ * @returns milliseconds; 0 when a NoExecute taint is not tolerated; null without limit
  * @see k8s.io/component-helpers GetMatchingTolerations
  */
 export function stayMs(pod: Pod, node: Node): number | null {
@@ -16,7 +16,7 @@ export function stayMs(pod: Pod, node: Node): number | null {
   return seconds.length === 0 ? null : Math.max(0, Math.min(...seconds)) * 1000
 }
 
-/** The first that tolerates the taint counts. */
+/** The first toleration that matches the taint counts. */
 function matching(taint: Taint, tolerations: readonly Toleration[]): Toleration | undefined {
   return tolerations.find((toleration) => isTolerated(taint, [toleration]))
 }

@@ -12,13 +12,13 @@ import { stayMs } from './plan-eviction.ts'
 const WORKERS = 8
 const BY_TAINT = { reason: 'DeletionByTaintManager', message: 'Taint manager: deleting due to NoExecute taint' }
 
-/** A pod that is to go, and when it was first told so. */
+/** Pod to evict, and when that was first decided. */
 interface Notice {
   readonly timer: Timer
   readonly sinceMs: number
 }
 
-/** Runs the taint eviction controller: pods leave a node whose NoExecute taints they do not tolerate, or not for ever. */
+/** Runs the taint eviction controller: pods leave a node whose NoExecute taints they do not tolerate, or tolerate for a limited time. */
 export function startTaintEvictionController({ client, clock, onError }: ControllerOptions): RunningController {
   const events = createEventRecorder(client, clock, 'taint-eviction-controller')
   const limiter = createRateLimiter(() => clock.monotonicMs())
@@ -63,7 +63,7 @@ export function startTaintEvictionController({ client, clock, onError }: Control
     if (ms === null || pod.metadata.deletionTimestamp !== undefined) return withdraw(pod, pod.metadata.deletionTimestamp === undefined)
     const key = keyText(keyOf(pod))
     const nowMs = clock.monotonicMs()
-    // A longer patience counts from when the pod was first told.
+    // A longer toleration counts from when the pod was first scheduled for eviction.
     const sinceMs = ms === 0 ? nowMs : (notices.get(key)?.sinceMs ?? nowMs)
     notices.get(key)?.timer.cancel()
     const timer = clock.setTimer(Math.max(0, sinceMs + ms - nowMs), () => {

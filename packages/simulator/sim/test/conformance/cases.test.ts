@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-/** Where the cases stand: what one pass does, and what a whole cluster does. */
+/** Files of the cases: single passes, and whole clusters. */
 const folders = ['../../../sim-controllers/test/', './', '../'].map((path) => new URL(path, import.meta.url))
 
 /** Cases are numbered as in upstream's test files, read from placement to status; tests bear the number at the head of their name. */

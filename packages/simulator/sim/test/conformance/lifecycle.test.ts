@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createRunningWorld, createWorld, daemonSet, namespace, unexpected, type World } from '../harness.ts'
 import { build } from './stage.ts'
 
-/** What is refused, the controller is told and tries again. */
+/** The controller retries rejected writes. */
 afterEach(() => expect(unexpected.splice(0).filter((error) => !isStatus(error, 403))).toEqual([]))
 
 describe('pods that cannot be', () => {
@@ -58,7 +58,7 @@ describe('pods that cannot be', () => {
 })
 
 describe('what belongs to a DaemonSet', () => {
-  it('98 its revisions can be patched, made, deleted and updated, and the numbers go on', async () => {
+  it('98 its revisions can be patched, made, deleted and updated, and the numbers continue', async () => {
     const world = await createRunningWorld(2)
     const before = (await world.pods()).map(({ metadata }) => metadata.name)
     const [initial] = await world.revisions()
@@ -123,7 +123,7 @@ describe('what belongs to a DaemonSet', () => {
     expect((await world.pods()).map(nameOf).filter((name) => before.includes(name))).toEqual([])
   })
 
-  it('97 a revision of another under the next name makes one collision, and the update goes on', async () => {
+  it('97 a revision of another under the next name makes one collision, and the update continues', async () => {
     const world = await createRunningWorld(2)
     await world.setImage('agent:v2')
     await world.settled()

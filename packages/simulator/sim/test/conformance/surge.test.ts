@@ -82,7 +82,7 @@ describe('a surge', () => {
     expect(await world.status()).toMatchObject({ updatedNumberScheduled: 1, numberAvailable: 5, numberUnavailable: 1 })
   })
 
-  it('fails while a pod is bound to a vanished node, and goes on once the pod is collected', async () => {
+  it('fails while a pod is bound to a deleted node, and continues once the pod is collected', async () => {
     const errors: string[] = []
     const world = await createRunningWorld(
       3,

@@ -110,7 +110,7 @@ describe('a rolling update', () => {
     expect(mostDown(world)).toBe(2)
   })
 
-  it('waits for minReadySeconds before it goes on', async () => {
+  it('waits for minReadySeconds before it continues', async () => {
     const world = await createRunningWorld(3, { spec: { ...rolling(1), minReadySeconds: 5 } })
     const from = world.recording().length
     await world.setImage('agent:v2')

@@ -10,22 +10,22 @@ import { createEvaluate, type Evaluate, toJson } from './policy-expressions.ts'
 import { policyVersion, selects } from './policy-match.ts'
 import { type ParamSource, paramsOf } from './policy-params.ts'
 
-/** Asks the policies that stored objects hold. */
+/** Evaluates the stored admission policies. */
 export interface Policies {
-  /** @returns whether any wants to see such a request */
+  /** @returns whether any policy matches such a request */
   handles(place: RequestPlace): boolean
   /**
-   * Lets those that change objects do so, one after the other.
+   * Evaluates the mutating policies in sequence.
    *
-   * @param again only those that want to know what has changed since they were asked
-   * @throws {ApiStatusError} when one cannot be evaluated, and fails then
+   * @param again only those that ask for reinvocation, about changes since their evaluation
+   * @throws {ApiStatusError} when a policy with failure policy Fail cannot be evaluated
    */
   mutate(write: WebhookWrite, again?: boolean): ApiObject | undefined
-  /** Asks those that may only refuse. @returns warnings @throws {ApiStatusError} when one refuses or fails */
+  /** Evaluates the validating policies. @returns warnings @throws {ApiStatusError} when one refuses or fails */
   validate(write: WebhookWrite): readonly string[]
 }
 
-/** `follow` must be told of every change, so that policies are read anew when they change. */
+/** `follow` must be called with every change, so that changed policies are read again. */
 export function createPolicies(source: ParamSource): Policies & { readonly follow: (change: Change) => void } {
   const parts: Parts = { source, evaluate: createEvaluate() }
   let read: Bound | undefined
@@ -56,7 +56,7 @@ interface Bound {
   readonly validating: readonly BoundPolicy[]
 }
 
-/** Who decides about writes is not decided about. */
+/** Writes of admission configurations are exempt from admission. */
 function isExempt({ group }: { readonly group: string }): boolean {
   return group === resources.mutatingWebhookConfigurations.group
 }
@@ -171,7 +171,7 @@ function messageOf({ evaluate }: Parts, { expression, message, messageExpression
   }
 }
 
-/** @returns what expressions may name, once for each object that the binding hands over; none where the policy does not want to see the write */
+/** @returns variables of the expressions, once per params object; empty when the policy does not match the write */
 function inputsOf({ source, evaluate }: Parts, bound: BoundPolicy, write: WebhookWrite): readonly Values[] {
   const { policy, binding } = bound
   const place = placeOf(write)
@@ -186,7 +186,7 @@ function inputsOf({ source, evaluate }: Parts, bound: BoundPolicy, write: Webhoo
     .map((values) => ({ ...values, variables: variablesOf(evaluate, policy, values) }))
 }
 
-/** One condition that does not hold decides, whatever is wrong with others. */
+/** One false condition decides, even if others fail to evaluate. */
 function meets(evaluate: Evaluate, { matchConditions }: Policy, values: Values): boolean {
   let fault: unknown
   for (const { expression } of matchConditions) {
@@ -200,7 +200,7 @@ function meets(evaluate: Evaluate, { matchConditions }: Policy, values: Values):
   return true
 }
 
-/** One that cannot be evaluated is missing: whoever names it fails. */
+/** A variable that cannot be evaluated is missing: an expression that uses it fails. */
 function variablesOf(evaluate: Evaluate, { variables }: Policy, values: Values): JsonObject {
   const known: Record<string, unknown> = {}
   for (const { name, expression } of variables) {

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../client.ts'
 import { type JsonObject, listOrEmpty, objectOrEmpty } from '../../store/json.ts'
 import { type MatchCondition, readRule, selectorOf, type WebhookRule } from '../webhook-configuration.ts'
 
-/** What a policy, or one binding of it, wants to see. @see admissionregistration/v1 MatchResources */
+/** Match criteria of a policy or of a binding. @see admissionregistration/v1 MatchResources */
 export interface MatchResources {
   readonly rules: readonly WebhookRule[]
   readonly excluded: readonly WebhookRule[]
@@ -11,22 +11,22 @@ export interface MatchResources {
   readonly objectSelector: JsonObject | undefined
 }
 
-/** An admission policy, read once. @see admissionregistration/v1 MutatingAdmissionPolicy, ValidatingAdmissionPolicy */
+/** Parsed admission policy. @see admissionregistration/v1 MutatingAdmissionPolicy, ValidatingAdmissionPolicy */
 export interface Policy {
   readonly name: string
   readonly match: MatchResources
   readonly matchConditions: readonly MatchCondition[]
   readonly variables: readonly MatchCondition[]
   readonly failurePolicy: 'Fail' | 'Ignore'
-  /** Kind of the objects that bindings may hand over. */
+  /** Kind of the params objects. */
   readonly paramKind: { readonly apiVersion: string; readonly kind: string } | undefined
-  /** Expressions that make a list of JSONPatch; none in a policy that only refuses. */
+  /** Expressions that return a JSONPatch; empty in a validating policy. */
   readonly mutations: readonly string[]
   readonly validations: readonly PolicyValidation[]
   readonly reinvocationPolicy: 'Never' | 'IfNeeded'
 }
 
-/** One rule of a policy that refuses. */
+/** One validation of a validating policy. */
 export interface PolicyValidation {
   readonly expression: string
   readonly message: string
@@ -34,18 +34,18 @@ export interface PolicyValidation {
   readonly reason: string
 }
 
-/** Puts a policy in force. */
+/** Binding that enforces a policy. */
 export interface PolicyBinding {
   readonly name: string
   readonly policyName: string
-  /** Undefined: as the policy. */
+  /** Undefined: same as the policy. */
   readonly match: MatchResources | undefined
   readonly paramRef: JsonObject | undefined
-  /** `Deny`, `Warn`, `Audit`; none in the binding of a policy that changes objects. */
+  /** `Deny`, `Warn`, `Audit`; empty in the binding of a mutating policy. */
   readonly actions: readonly string[]
 }
 
-/** @returns the policy that an object holds */
+/** @returns parsed policy */
 export function readPolicy({ metadata, ...object }: ApiObject): Policy {
   const spec = objectOrEmpty(object['spec'])
   const paramKind = objectOrEmpty(spec['paramKind'])
@@ -63,7 +63,7 @@ export function readPolicy({ metadata, ...object }: ApiObject): Policy {
   }
 }
 
-/** @returns the binding that an object holds */
+/** @returns parsed binding */
 export function readBinding({ metadata, ...object }: ApiObject): PolicyBinding {
   const { policyName, matchResources, paramRef, validationActions } = objectOrEmpty(object['spec'])
   return {

@@ -5,10 +5,10 @@ const dyn: CelType = { kind: 'dyn' }
 const names = { object: dyn, oldObject: dyn, request: dyn, params: dyn, namespaceObject: dyn, variables: dyn }
 const messages = { JSONPatch: ['op', 'from', 'path', 'value'] }
 
-/** What an expression of a policy must come to. */
+/** Required result type of a policy's expression. */
 export type ExpressionKind = 'bool' | 'string' | 'list<JSONPatch>' | 'anything'
 
-/** @returns why an expression cannot be used; undefined when it can */
+/** @returns why an expression is invalid; undefined when it is valid */
 export function expressionFault(expression: string, kind: ExpressionKind): string | undefined {
   const compiled = compile(expression)
   if (typeof compiled === 'string') return compiled
@@ -21,7 +21,7 @@ export function expressionFault(expression: string, kind: ExpressionKind): strin
 /** @param variables `object`, `oldObject`, `request`, `params`, `namespaceObject`, `variables` @throws {Error} in the words of the real API server */
 export type Evaluate = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown
 
-/** @returns what evaluates expressions of policies, and compiles each once */
+/** @returns evaluator of policy expressions, which compiles each once */
 export function createEvaluate(): Evaluate {
   const programOf = createKeptPrograms(compile)
   return (expression, variables) => {
@@ -32,7 +32,7 @@ export function createEvaluate(): Evaluate {
   }
 }
 
-/** @returns a value of an expression as JSON; optional values and what else JSON does not have become null */
+/** @returns value of an expression as JSON; optional values and values that JSON lacks become null */
 export function toJson(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (Array.isArray(value)) return value.map(toJson)
@@ -48,7 +48,7 @@ function compile(expression: string): CelProgram | string {
   return compiled.ok ? compiled.program : compiled.error
 }
 
-/** A JSONPatch is a map to the library. */
+/** The CEL library represents a JSONPatch as a map. */
 function isPatchList(type: string): boolean {
   return type === 'list' || type === 'list<dyn>' || type.startsWith('list<map<string')
 }

@@ -3,12 +3,12 @@ import { matchedVersion, type RequestPlace, selectsWrite } from '../webhook-matc
 import type { WebhookWrite } from '../webhook-write.ts'
 import type { MatchResources, Policy, PolicyBinding } from './policy-configuration.ts'
 
-/** @returns the version as which the policy wants to see the request; undefined when it does not want to */
+/** @returns version in which the policy matches the request; undefined when it does not match */
 export function policyVersion({ match }: Pick<Policy, 'match'>, place: RequestPlace): string | undefined {
   return isExcluded(match, place) ? undefined : matchedVersion(match, place)
 }
 
-/** @returns whether policy and binding, both, select the write by its labels, and the binding by its rules */
+/** @returns whether policy and binding both select the write by its labels, and the binding by its rules */
 export function selects(
   { policy, binding }: { readonly policy: Policy; readonly binding: PolicyBinding },
   write: WebhookWrite & { readonly place: RequestPlace },

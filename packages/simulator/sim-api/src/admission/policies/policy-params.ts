@@ -5,17 +5,17 @@ import { objectOrEmpty } from '../../store/json.ts'
 import type { Store } from '../../store/store.ts'
 import type { Policy, PolicyBinding } from './policy-configuration.ts'
 
-/** Where params are looked up. */
+/** Source of params objects. */
 export interface ParamSource {
   readonly store: Store
-  /** @returns the resource of a kind that is served, and whether it has namespaces; undefined for a kind that is not */
+  /** @returns resource of a served kind, and whether it is namespaced; undefined for any other kind */
   findKind(apiVersion: string, kind: string): { readonly id: ResourceId; readonly namespaced: boolean } | undefined
 }
 
 /**
- * The objects that a binding hands to its policy, each for an evaluation of its own; one undefined for a policy without params.
+ * Params objects of a binding, one per evaluation; a single undefined for a policy without params.
  *
- * @throws {Error} in the words of the real API server, where there are none and the binding minds
+ * @throws {Error} in the words of the real API server, when there are none and the binding requires them
  */
 export function paramsOf(
   { store, findKind }: ParamSource,

@@ -2,8 +2,8 @@ import type { CelType } from '@tranche/cel'
 import type { JsonSchema } from '../json-schema.ts'
 
 /**
- * @param isRoot whether the schema is that of a whole object, which has `apiVersion`, `kind` and `metadata` whatever its schema says
- * @returns the type that expressions see
+ * @param isRoot whether the schema is that of a whole object, which always has `apiVersion`, `kind` and `metadata`
+ * @returns CEL type of the schema
  */
 export function celTypeOf(schema: JsonSchema, isRoot = false): CelType {
   if (schema['x-kubernetes-int-or-string'] === true) return { kind: 'dyn' }

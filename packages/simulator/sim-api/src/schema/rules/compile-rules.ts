@@ -3,7 +3,7 @@ import type { JsonSchema, ValidationRule } from '../json-schema.ts'
 import { celTypeOf } from './cel-types.ts'
 import { isObject } from '../../store/json.ts'
 
-/** A rule that compiles. */
+/** Compiled rule. */
 export interface CompiledRule {
   readonly rule: ValidationRule
   readonly program: CelProgram
@@ -11,27 +11,27 @@ export interface CompiledRule {
   readonly usesOldSelf: boolean
 }
 
-/** The rules of a schema and of what lies below it. */
+/** Rules of a schema and of its subschemas. */
 export interface RuleTree {
   readonly schema: JsonSchema
   readonly rules: readonly CompiledRule[]
   readonly properties: ReadonlyMap<string, RuleTree>
-  /** Of the items of a list, or the values of a map. */
+  /** Rules of list items, or of map values. */
   readonly items: RuleTree | undefined
 }
 
-/** What is wrong with one rule, at one of its fields. */
+/** Error of one rule, at one of its fields. */
 export interface RuleFault {
   readonly kind: 'rule' | 'messageExpression'
   readonly error: string
 }
 
-/** A rule as it stands in a schema: compiled, or what keeps it from being so. */
+/** Rule of a schema: compiled, or the error. */
 export type RuleOutcome =
   | { readonly ok: true; readonly compiled: CompiledRule; readonly cost: number }
   | { readonly ok: false; readonly fault: RuleFault }
 
-/** @returns the rules of one schema, in their order; they are about the value that the schema describes */
+/** @returns rules of one schema, in order; they apply to the value that the schema describes */
 export function compileRules(schema: JsonSchema, isRoot: boolean): readonly RuleOutcome[] {
   const rules = schema['x-kubernetes-validations'] ?? []
   if (rules.length === 0) return []
@@ -41,7 +41,7 @@ export function compileRules(schema: JsonSchema, isRoot: boolean): readonly Rule
   return rules.map((rule) => compileRule(rule, rule.optionalOldSelf === true ? optional : plain))
 }
 
-/** @returns the rules of a schema and all below, those that compile; undefined when there are none */
+/** @returns compiled rules of a schema and all subschemas; undefined when there are none */
 export function ruleTree(schema: JsonSchema, isRoot = true): RuleTree | undefined {
   const outcomes = compileRules(schema, isRoot)
   const rules = outcomes.flatMap((outcome) => (outcome.ok ? [outcome.compiled] : []))

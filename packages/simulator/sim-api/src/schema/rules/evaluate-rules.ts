@@ -3,17 +3,17 @@ import { isObject, jsonEqual } from '../../store/json.ts'
 import { childPath } from '../json-schema.ts'
 import type { CompiledRule, RuleTree } from './compile-rules.ts'
 
-/** A value and what it was before, at a place. */
+/** Value, its previous value, and its path. */
 interface Placed {
   readonly value: unknown
-  /** Undefined when there was none, or when it cannot be told which it was. */
+  /** Undefined when there was no previous value, or when it cannot be correlated. */
   readonly old: unknown
   readonly path: string
 }
 
 /**
- * @param old the object as it is stored, on updates: what has not changed is not refused for rules about the present alone
- * @returns one cause for each rule that does not hold, in the order of the schema
+ * @param old stored object, on updates: an unchanged value is not rejected by rules without `oldSelf`
+ * @returns one cause per violated rule, in the order of the schema
  */
 export function evaluateRules(tree: RuleTree, value: unknown, old: unknown): readonly StatusCause[] {
   const causes: StatusCause[] = []
@@ -40,7 +40,7 @@ function evaluateTree(tree: RuleTree, placed: Placed, causes: StatusCause[]): vo
     evaluateTree(tree.items, { value: item, old: before[name], path: `${path}[${name}]` }, causes)
 }
 
-/** Items are known again by their keys; in other lists nobody can tell which item was which. */
+/** List items are correlated by their keys; items of other lists cannot be correlated. */
 function evaluateItems({ items, schema }: RuleTree, values: readonly unknown[], { old, path }: Placed, causes: StatusCause[]): void {
   if (items === undefined) return
   const keys = schema['x-kubernetes-list-type'] === 'map' ? (schema['x-kubernetes-list-map-keys'] ?? []) : []
@@ -67,7 +67,7 @@ function ruleCause({ rule, program, message, usesOldSelf }: CompiledRule, { sche
   return causeFor(rule.reason ?? 'FieldValueInvalid', at, schema.type === 'object' || schema.type === 'array' ? undefined : value, says)
 }
 
-/** A message that is empty or has several lines is not used. */
+/** An empty or multi-line message is not used. */
 function isMessage(text: string): boolean {
   return text.trim() !== '' && !text.includes('\n') && text.length <= 5 * 1024
 }

@@ -3,13 +3,13 @@ import type { JsonSchema, ValidationRule } from '../json-schema.ts'
 import { compileRules } from './compile-rules.ts'
 import { isObject } from '../../store/json.ts'
 
-/** Steps that one rule, and all rules of a schema, may take at most, for the largest objects that the schema allows. */
+/** Maximum cost of one rule, and of all rules of a schema, for the largest objects that the schema allows. */
 const MOST_STEPS = 10_000_000
 const MOST_STEPS_IN_ALL = 100_000_000
 const LARGEST_REQUEST = 3 * 1024 * 1024
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired']
 
-/** @returns what is wrong with the rules of a CustomResourceDefinition's schema: they must compile, and not cost too much */
+/** @returns errors of the rules in a CustomResourceDefinition's schema: they must compile, and stay within the cost limit */
 export function ruleCauses(schema: JsonSchema, path: string): readonly StatusCause[] {
   const formal = formalCauses(schema, path)
   if (formal.length > 0) return formal
@@ -31,9 +31,9 @@ interface Walk {
 interface At {
   readonly path: string
   readonly isRoot: boolean
-  /** How many such values one object holds at most. */
+  /** Maximum number of such values in one object. */
   readonly times: number
-  /** The list above whose items nobody can tell apart. */
+  /** Enclosing list whose items cannot be correlated. */
   readonly uncorrelatable: string | undefined
 }
 
@@ -82,7 +82,7 @@ function checkRules(schema: JsonSchema, at: At, walk: Walk): void {
   }
 }
 
-/** Below a schema: each schema, its path, and whether an object holds several of it. */
+/** Subschemas with their paths, and whether an object contains several values of each. */
 function childrenOf(schema: JsonSchema, path: string): readonly (readonly [JsonSchema, string, boolean])[] {
   return [
     ...(isObject(schema.additionalProperties) ? [[schema.additionalProperties, `${path}.additionalProperties`, true] as const] : []),
@@ -117,7 +117,7 @@ function uncorrelatableText(path: string): string {
   return `oldSelf cannot be used on the uncorrelatable portion of the schema within ${path}`
 }
 
-/** The rule as the API server quotes it. */
+/** Rule in the format of the API server's quote. */
 function ruleText(rule: ValidationRule): string {
   const parts = {
     Rule: rule.rule,
