@@ -64,7 +64,7 @@ describe('what a status write tells', () => {
         id: expect.stringMatching(/^[0-9a-f]{32}$/),
         receiver: 'a',
         event: 'ReleaseFailed',
-        message: 'revision new failed: 1 of 3 nodes failed; it is taken back',
+        message: 'revision new failed: 1 of 3 nodes failed; it is rolled back',
         at: '2026-01-01T00:00:00.000Z',
         revision: 'new',
         step: 2,
@@ -185,7 +185,7 @@ describe('reminders', () => {
   it('say since when', () => {
     const status = aStatus('StepPaused')
     const reported = withNotifications(status, { rollout: aRollout(status), receivers: [every30], nowMs: T0 + 30 * minutes })
-    expect(reported.status.notifications?.[0]?.message).toBe('somebody is waited for since 2026-01-01T00:00:00.000Z: step 1 is StepPaused')
+    expect(reported.status.notifications?.[0]?.message).toBe('waiting for a person since 2026-01-01T00:00:00.000Z: step 1 is StepPaused')
   })
 
   it('are not heaped up for a receiver that has not taken the last one, and end with the wait', () => {

@@ -67,7 +67,7 @@ describe('the status of a BatchRelease', () => {
       want: {
         waiting: {
           message:
-            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to 3 at least, mend the nodes, abort, or apply another template',
+            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to at least 3, fix the nodes, abort, or apply another template',
         },
       },
     },
@@ -92,7 +92,7 @@ describe('the status of a BatchRelease', () => {
         waiting: {
           reason: 'QueueUnavailable',
           message:
-            '2 more nodes are to be updated; executors begin nothing while the job queue is away, and go on by themselves when it is back: ' +
+            '2 more nodes are to be updated; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ' +
             'Redis does not answer',
           nodes: [],
         },

@@ -60,7 +60,7 @@ describe('an action', () => {
       { id: '1', type: 'abort', revision: 'hash-v9' },
       'it is meant for revision hash-v9, and hash-v2 is being released',
     ],
-    ['retry where nothing is held', { id: '1', type: 'retry' }, 'nothing that a retry lifts stands in the way'],
+    ['retry where nothing is held', { id: '1', type: 'retry' }, 'there is nothing for a retry to lift'],
     [
       'what has a misspelt member',
       { ...approve, expectdStep: 1 },
@@ -187,7 +187,7 @@ describe('an action', () => {
       expect(answerOf(fake)).toMatchObject({ id: '1', result: 'Accepted' })
       expect([fake.reverts.length, fake.image(), fake.rollout?.status?.phase]).toEqual([1, 'v1', 'Progressing'])
       expect(fake.pods.map(({ name }) => name)).toEqual(pods)
-      expect(fake.rollout?.status?.message).toMatch(/^revision hash-v2 was taken back; no pod is deleted until the policy can be used: /)
+      expect(fake.rollout?.status?.message).toMatch(/^revision hash-v2 was rolled back; no pod is deleted until the policy can be used: /)
 
       fake.act({ id: '2', type: 'abort' })
       settle(fake)

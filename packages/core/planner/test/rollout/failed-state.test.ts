@@ -95,7 +95,7 @@ describe('a release whose new version is bad', () => {
 
   it('goes on by a pause that was set since and is taken away, as by a retry', () => {
     const fake = failed()
-    resume(fake, 'run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on')
+    resume(fake, 'run tranche resume agent -n demo to accept the failure, as a retry does, and continue')
     const retry = `resume-${fake.rollout?.metadata.generation}`
     expect([stalled(fake), fake.release?.spec.tranche?.retry]).toEqual([undefined, retry])
     expect(fake.rollout?.status?.acceptedActions).toEqual({ retry })
@@ -108,7 +108,7 @@ describe('a release whose new version is bad', () => {
     const fake = pausedBySpec()
     fake.latch()
     passRollout(fake)
-    expect([stalled(fake), fake.rollout?.status?.message]).toEqual(['ReleaseFailed', expect.stringContaining('lifts nothing of that')])
+    expect([stalled(fake), fake.rollout?.status?.message]).toEqual(['ReleaseFailed', expect.stringContaining('does not lift the failure')])
     fake.pause(false)
     settleRelease(fake)
     passRollout(fake)
@@ -247,7 +247,7 @@ describe('an analysis that cannot tell', () => {
     const fake = failed(inconclusive)
     expect(condition(fake, 'Stalled')).toMatchObject({
       reason: 'AnalysisInconclusive',
-      message: expect.stringContaining('it cannot be told whether revision hash-v2 is well: analysis errors'),
+      message: expect.stringContaining('the analysis cannot tell whether revision hash-v2 is healthy: analysis errors'),
     })
     expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
     fake.act({ id: 'r', type: 'retry' })
@@ -343,11 +343,11 @@ describe('the rollback by a verdict', () => {
     const end = 'revision hash-v1 is current; 5 of 5 nodes are available'
     expect([fake.rollout?.status?.phase, fake.rollout?.status?.message]).toEqual([
       'Healthy',
-      `${end}; revision hash-v2 was taken back, for it failed: ${SEEN}`,
+      `${end}; revision hash-v2 was rolled back because it failed: ${SEEN}`,
     ])
     fake.setImage('v3')
     settle(fake)
-    expect(fake.rollout?.status?.message).not.toContain('was taken back')
+    expect(fake.rollout?.status?.message).not.toContain('was rolled back')
   })
 
   it('says that an abort rolled it back, where a retry had accepted its failure before', () => {
@@ -356,7 +356,7 @@ describe('the rollback by a verdict', () => {
     settle(fake)
     fake.act({ id: 'a', type: 'abort' })
     settle(fake)
-    expect(fake.rollout?.status?.message).toMatch(/; revision hash-v2 was taken back by an abort$/)
+    expect(fake.rollout?.status?.message).toMatch(/; revision hash-v2 was rolled back by an abort$/)
   })
 
   it('waits while somebody has paused, says so, and is carried out when they resume (G9, G11)', () => {
@@ -469,7 +469,7 @@ describe('a release that turns out to be bad while its Rollout goes', () => {
     const fake = going(how)
     fake.latch()
     passRollout(fake)
-    expect(fake.rollout?.status?.message).toMatch(/^before the Rollout goes: revision hash-v2 failed/)
+    expect(fake.rollout?.status?.message).toMatch(/^before detaching: revision hash-v2 failed/)
     expect(stalled(fake)).toBe('ReleaseFailed')
     fake.act({ id: 'r', type: 'retry' })
     passRollout(fake)

@@ -36,7 +36,7 @@ describe('the action abort', () => {
       rollbackFrom: 'hash-v2',
       heldRevisions: [{ reverted: true }],
     })
-    expect(condition(fake, 'Succeeded')).toMatchObject({ status: 'False', message: 'revision hash-v2 was taken back' })
+    expect(condition(fake, 'Succeeded')).toMatchObject({ status: 'False', message: 'revision hash-v2 was rolled back' })
     expect(Object.keys(fake.daemonSet.metadata.annotations ?? {})).not.toContain(daemonSetAnnotations.reverted)
   })
 
@@ -89,7 +89,7 @@ describe('the action abort', () => {
 
   it.each([
     ['no release is under way', () => healthy(), 'no release is under way'],
-    ['a rollback is under way', () => goingBack(), 'which ran before: there is nothing to take back'],
+    ['a rollback is under way', () => goingBack(), 'which ran before: there is nothing to roll back'],
     [
       'the stable revision is gone',
       () => withoutHistory(),

@@ -67,7 +67,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({
       phase,
-      message: expect.stringMatching(/^before the Rollout goes: waiting for updated nodes to become available/),
+      message: expect.stringMatching(/^before detaching: waiting for updated nodes to become available/),
     })
     expect(fake.pods.filter(({ ready }) => !ready)).toHaveLength(2)
     expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({
@@ -130,7 +130,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     end(fake)
     settle(fake)
     expect([fake.image(), fake.oldPods().length, annotationsOf(fake)]).toEqual(['v2', 5, frozenKeys])
-    expect(fake.frozen.at(-1)).toContain(`${policy} was not carried out to the end`)
+    expect(fake.frozen.at(-1)).toContain(`${policy} was not completed`)
   })
 
   it('Rollback puts the template back once: who applies the other again has it frozen (G12)', () => {
@@ -267,7 +267,7 @@ it('counts the nodes that were updated before a Rollout was disabled to its end'
   fake.editRollout((spec) => ({ ...spec, disabled: true }))
   settle(fake)
   expect(fake.rollout?.status).toMatchObject({ phase: 'Disabled', canaryStatus: { canaryReplicas: 5, canaryReadyReplicas: 5 } })
-  expect(fake.rollout?.status?.message).toBe('disabled: the DaemonSet is not under control')
+  expect(fake.rollout?.status?.message).toBe('disabled: Tranche does not control the DaemonSet')
 })
 
 it.each([8, 10, 12, 14])(

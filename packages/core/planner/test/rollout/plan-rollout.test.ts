@@ -102,7 +102,7 @@ describe('a Rollout without a release', () => {
     const base = { ...fake.rolloutView()!, revisions: [], statusWrittenMs: null }
     const rollout = { ...base.rollout, status: statusOf(planRollout(base)) }
     const missingFor = (ms: number) => planRollout({ ...base, rollout, revisionMissingSinceMs: base.monotonicMs - ms })
-    const message = 'waiting for the DaemonSet controller to keep the template in a ControllerRevision'
+    const message = 'waiting for the DaemonSet controller to store the template in a ControllerRevision'
     expect(missingFor(29_000)).toEqual({ kind: 'wait', for: message, recheckAfterMs: 1_000 })
     const touched = missingFor(30_000)
     expect(touched).toMatchObject({ kind: 'patchDaemonSet', why: 'touch', event: null })
@@ -433,7 +433,7 @@ describe('a pause', () => {
     fake.pause(false)
     const said = new Set<string | undefined>()
     settle(fake, () => reason(fake) === 'InRolling' && said.add(fake.rollout?.status?.message))
-    expect([...said][0]).toBe('spec.strategy.paused was taken away: the release goes on')
+    expect([...said][0]).toBe('spec.strategy.paused was cleared: the release continues')
   })
 
   it('stops the final batch too, which then goes on where it was', () => {
@@ -538,7 +538,7 @@ describe('the end of control', () => {
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({
       phase: 'Disabled',
-      message: expect.stringMatching(/^disabled in mid-release: 4 of 5 nodes do not run revision hash-v2 .*to go on in steps/),
+      message: expect.stringMatching(/^disabled in mid-release: 4 of 5 nodes do not run revision hash-v2 .*to continue in steps/),
     })
     expect([strategyOf(fake.daemonSet), fake.oldPods().length]).toEqual(['OnDelete', 4])
     expect(fake.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
@@ -553,7 +553,7 @@ describe('the end of control', () => {
     settle(fake)
     expect(fake.frozen).toEqual([
       '4 of 5 nodes do not run revision hash-v2 of the template: 4 on revision hash-v1; updateStrategy.type stays OnDelete, so nothing updates them; ' +
-        'to go on in steps, have an enabled Rollout for DaemonSet agent; to let Kubernetes do it, set updateStrategy.type to RollingUpdate',
+        'to continue in steps, have an enabled Rollout for DaemonSet agent; to let Kubernetes do it, set updateStrategy.type to RollingUpdate',
     ])
   })
 
@@ -572,7 +572,7 @@ describe('the end of control', () => {
     for (let pass = 0; pass < 5; pass++) fake.passRollout()
     expect(fake.rollout?.status).toMatchObject({
       phase: 'Progressing',
-      message: expect.stringContaining('waiting for the last BatchRelease to go: '),
+      message: expect.stringContaining('waiting for the previous BatchRelease to be deleted: '),
     })
   })
 

@@ -51,7 +51,7 @@ describe('a template that failed and is applied again', () => {
     expect(condition(fake, 'Stalled')).toMatchObject({ status: 'True', reason: 'RevisionHeld' })
     expect(fake.rollout?.status?.message).toBe(
       `revision hash-v2 failed at ${held?.at}, and its template was applied again: nothing is deleted for it, and at ${held?.revertAt} the template ` +
-        'of revision hash-v1 (v1) is put back (1 times so far), for failure.onReapply is Revert; to release it after all run tranche retry agent -n demo; 0 of 5 nodes run it',
+        'of revision hash-v1 (v1) is put back (1 times so far), because failure.onReapply is Revert; to release it after all run tranche retry agent -n demo; 0 of 5 nodes run it',
     )
     const plan = planRollout(fake.rolloutView()!)
     expect(plan).toMatchObject({ kind: 'wait', recheckAfterMs: Date.parse(held?.revertAt ?? '') - fake.nowMs })

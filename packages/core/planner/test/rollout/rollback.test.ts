@@ -15,7 +15,7 @@ describe('going back to the stable template in mid-release', () => {
       seen.add(`${reasonOf(fake)} ${fake.rollout?.status?.currentStepState}`)
       if (reasonOf(fake) === 'Cancelling') said.add(fake.rollout?.status?.message ?? '')
     })
-    expect([...said].filter((message) => !message.startsWith('going back from revision hash-v2 to hash-v1'))).toEqual([])
+    expect([...said].filter((message) => !message.startsWith('rolling back from revision hash-v2 to hash-v1'))).toEqual([])
     expect([...seen].filter((one) => one.startsWith('Cancelling'))).toEqual(['Cancelling StepUpgrade'])
     expect([...seen].filter((one) => one.includes('StepPaused'))).toEqual(['InRolling StepPaused'])
     expect(fake.oldPods()).toEqual([])
@@ -150,7 +150,7 @@ describe('a rollback in batches', () => {
       currentStepIndex: 2,
       currentStepState: 'StepPaused',
       rollbackFrom: 'hash-v2',
-      message: expect.stringMatching(/^going back from revision hash-v2, step 2 of 4 \(60%\) is ready and waits for approval/),
+      message: expect.stringMatching(/^rolling back from revision hash-v2, step 2 of 4 \(60%\) is ready and waits for approval/),
     })
     expect(fake.oldPods()).toHaveLength(2)
     fake.setCanaryStatus({ currentStepState: 'StepReady' })
