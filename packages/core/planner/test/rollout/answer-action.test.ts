@@ -344,7 +344,7 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({
       id: '1',
       result: 'Refused',
-      reason: expect.stringContaining('lost which actions were answered'),
+      reason: expect.stringContaining('lost its record of answered actions'),
     })
     fake.act({ ...approve, id: '2' })
     settle(fake)
@@ -360,7 +360,7 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({
       id: '1',
       result: 'Refused',
-      reason: expect.stringContaining('lost which actions were answered'),
+      reason: expect.stringContaining('lost its record of answered actions'),
     })
     settle(fake)
     expect(fake.daemonSet.spec.template).toMatchObject({ spec: { containers: [{ image: expect.stringContaining('v3') }] } })
@@ -376,7 +376,7 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({
       id: '1',
       result: 'Refused',
-      reason: expect.stringContaining('lost which actions were answered'),
+      reason: expect.stringContaining('lost its record of answered actions'),
     })
   })
 

@@ -377,7 +377,7 @@ describe('a release', () => {
     }
     expect(conditions(fake)).toMatchObject({ Stalled: 'True' })
     expect(fake.rollout?.status?.message).toMatch(
-      /waits for approval since .*; updateStrategy.type was set back to RollingUpdate .* or retry/,
+      /waits for approval since .*; updateStrategy.type was changed to RollingUpdate .* or retry/,
     )
   })
 
@@ -522,7 +522,7 @@ describe('a Rollout whose workload became another kind', () => {
     fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
     settle(fake)
     expect(fake.rollout?.metadata.finalizers).toEqual([])
-    expect(fake.rollout?.status).toMatchObject({ phase: 'Initial', message: expect.stringContaining('let go'), conditions: [] })
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Initial', message: expect.stringContaining('detached: '), conditions: [] })
     expect(fake.rollout?.status).not.toHaveProperty('stableRevision')
     const { metadata } = fake.rollout!
     fake.rollout = { ...fake.rollout!, metadata: { ...metadata, finalizers: ['rollouts.kruise.io/rollout'] } }
@@ -553,7 +553,7 @@ describe('the end of control', () => {
     settle(fake)
     expect(fake.frozen).toEqual([
       '4 of 5 nodes do not run revision hash-v2 of the template: 4 on revision hash-v1; updateStrategy.type stays OnDelete, so nothing updates them; ' +
-        'to continue in steps, have an enabled Rollout for DaemonSet agent; to let Kubernetes do it, set updateStrategy.type to RollingUpdate',
+        'to continue in steps, enable a Rollout for DaemonSet agent; to let Kubernetes continue, set updateStrategy.type to RollingUpdate',
     ])
   })
 
