@@ -157,7 +157,11 @@ describe('planPass: which pods get a permit (F3)', () => {
       permits: 's1.gone s2.gone s3.gone s4.gone s5.gone s6.gone s7.gone s8.gone a.gone',
       want: `remove s1 s2 s3 s4 s5 s6 s7 s8, append ${nodesFrom(100, 8)}`,
     },
-    'appends again when only two permits are standing': { nodes: 'a:none b:old c:old e:old f:old', permits: 'a.gone b c', want: 'append e f' },
+    'appends again when only two permits are standing': {
+      nodes: 'a:none b:old c:old e:old f:old',
+      permits: 'a.gone b c',
+      want: 'append e f',
+    },
     'keeps at most the limit and its slack, including settled permits': {
       nodes: `a:none ${many}`,
       permits: 'a.gone',
@@ -379,7 +383,12 @@ describe('planPass: which permits leave the record', () => {
   const eightSettled = Array.from({ length: 8 }, (_, at) => `s${at}`)
   const cases: Record<string, Case> = {
     'F5 discards a permit whose pod exists in a newer version': { nodes: 'a:old', permits: 'a.dead', want: 'remove a' },
-    'F5 gives a discarded pod no permit in the same write': { nodes: 'a:old b:old', permits: 'a.dead', limit: 2, want: 'remove a, append b' },
+    'F5 gives a discarded pod no permit in the same write': {
+      nodes: 'a:old b:old',
+      permits: 'a.dead',
+      limit: 2,
+      want: 'remove a, append b',
+    },
     'F6 removes settled permits when nothing else is left': { nodes: 'a:new', permits: 'a.gone', want: 'remove a' },
     'F6 settles by a pod with another uid, whatever its revision': {
       nodes: 'a:old b:none',
@@ -407,7 +416,13 @@ describe('planPass: which permits leave the record', () => {
       confirmed: 'a',
       want: 'execute b',
     },
-    'F6 removes a permit that a read has confirmed': { nodes: 'a:new', permits: 'a.gone', minReadySeconds: 60, confirmed: 'a', want: 'remove a' },
+    'F6 removes a permit that a read has confirmed': {
+      nodes: 'a:new',
+      permits: 'a.gone',
+      minReadySeconds: 60,
+      confirmed: 'a',
+      want: 'remove a',
+    },
     'F6 keeps the slot of a node whose pod was read without confirmation, and reads it again later': {
       nodes: 'a:new b:old',
       permits: 'a.gone b',
