@@ -78,7 +78,7 @@ describe('the scope of a record', () => {
     ['rules.2', 'rules', 'widens', 'in the end every node may be taken'],
     ['rules.2', 'rules.1', 'narrows', 'a step back takes nodes away'],
     ['rules', 'rules.2', 'narrows', 'a step takes nodes away where every node was allowed'],
-    ['rules.1', 'others.2', 'narrows', 'what other rules allow cannot be told'],
+    ['rules.1', 'others.2', 'narrows', 'a digest does not say what other rules allow'],
     [undefined, 'rules', 'narrows', 'rules where there were none'],
     ['rules', undefined, 'narrows', 'no rules any more, for they may have said how many of a zone at a time'],
     ['rules.1', 'rules.1', 'same', 'nothing changes'],

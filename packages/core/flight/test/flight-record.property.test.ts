@@ -87,7 +87,7 @@ describe('the record, whichever process writes it', () => {
   it('belongs to one BatchRelease: a write for a deleted one of the same name fails (F11)', () => {
     fc.assert(
       fc.property(record, decision, (first, decide) => {
-        const again = { ...homeOf(first), metadata: { uid: 'made anew', resourceVersion: '9' } }
+        const again = { ...homeOf(first), metadata: { uid: 'recreated', resourceVersion: '9' } }
         expect(applyPatch(again, recordPatch(homeOf(first), decide(first)))).toBeNull()
       }),
     )

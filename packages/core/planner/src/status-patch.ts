@@ -9,7 +9,7 @@ export function releaseStatusPatch(release: BatchRelease, status: BatchReleaseSt
 }
 
 /**
- * Writes some members of a status that other clients write, too: a JSON Patch that tests the uid and the generation that were
+ * Writes some members of a status that other clients write, too. The JSON Patch tests the uid and the generation that were
  * read, so a process that was frozen in between reports nothing about a later spec. The first status also tests the
  * resourceVersion, so that a status written meanwhile is not replaced. A null member is removed.
  */

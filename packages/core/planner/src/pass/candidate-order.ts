@@ -101,7 +101,7 @@ function supersededRank(pod: FleetPod, rules: ChoiceRules): number {
 }
 
 /**
- * Failed 0, crashing 1, pending 2, not ready 3, healthy 4. The pod status on a node out of reach is outdated; a Ready pod on
+ * Failed 0, crashing 1, pending 2, not ready 3, healthy 4. The pod status on a node out of reach is outdated. A Ready pod on
  * a NotReady node is about to be marked not ready.
  */
 function healthRank({ node, pod }: Candidate, rules: ChoiceRules): number {

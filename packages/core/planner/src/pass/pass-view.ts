@@ -1,7 +1,7 @@
 import type { FlightRecord, ReleaseNodeRules } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 
-/** What the DaemonSet's metadata and status tell executors. */
+/** Published target: data for executors in the metadata and status of the DaemonSet. */
 export interface PublishedTarget {
   readonly uid: string
   /** `metadata.generation`. */

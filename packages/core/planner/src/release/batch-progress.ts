@@ -204,8 +204,8 @@ function cumulated(inStep: readonly number[]): (step: number) => number {
 }
 
 /**
- * Cumulative nodes after the batch: rounded up, at most the nodes of the steps so far, never less than an earlier batch
- * (whole numbers and percentages may cross when nodes leave). Without a batch, all of them. A batch outside the plan has size
+ * Cumulative nodes after the batch: rounded up, at most the nodes of the steps so far. Never less than an earlier batch:
+ * whole numbers and percentages may cross when nodes leave. Without a batch, all of them. A batch outside the plan has size
  * 0: reading a missing one as "everything" would release to every node.
  *
  * @param nodes number of desired nodes; or the number that a step, from 0, and those before it take

@@ -23,8 +23,8 @@ export function carryLeftMs({ release, nowMs }: ReleaseView): number {
 
 /**
  * Detaches from the DaemonSet: nothing else changes, and the nodes still in flight are recorded for the next release (F11).
- * Null while that is not possible yet: the record is not stopped, nodes in flight may still settle or do not
- * all fit the annotation, or the DaemonSet controller has not observed the template.
+ * Null while that is not possible yet. Either the record is not stopped, or nodes in flight may still settle or do not all
+ * fit the annotation, or the DaemonSet controller has not observed the template.
  */
 export function detachPatch(view: ReleaseView, daemonSet: DaemonSet): readonly PatchOperation[] | null {
   const record = view.release.status?.flight

@@ -14,11 +14,14 @@ const LABELS_PER_PASS = 20
  * would make a permit dead. A pod keeps its first batch number, even where the release gets another id.
  *
  * The labels include the mark of a *leaked* pod, which came up on the revision without a Tranche delete: its node is new, or
- * another client deleted or evicted the earlier pod. A pod has leaked if it is of the revision and not Ready, its node has no
- * permit, and it is not older than the release: a permit exists before its pod is deleted, and leaves the record only when
- * the node has an available pod. The record is read live first, and the mark tests the pod's version: the pod is still not
- * Ready then, so no Tranche update is ever counted. The mark stays on the pod, so the count survives every process. A pod
- * that became Ready while no controller was running is not counted.
+ * another client deleted the earlier pod. A pod has leaked under these conditions:
+ * - it is of the revision and not Ready;
+ * - its node has no permit: a permit exists before its pod is deleted, and leaves the record only when the node has an
+ *   available pod;
+ * - it is not older than the release.
+ * The record is read live first, and the mark tests the pod's version. The pod is still not Ready then, so no Tranche update
+ * is ever counted. The mark stays on the pod, so the count survives every process. A pod that became Ready while no
+ * controller was running is not counted.
  */
 export function planLabels(view: ReleaseView): BatchReleasePlan | null {
   const { release, fleet } = view

@@ -7,8 +7,10 @@ const SLOW_MS = 60_000
 
 /**
  * F12: a pod that never terminates costs its slot. When such pods use all slots, a person must act: Tranche never forces a
- * deletion. A pod is stuck in three cases: only its finalizers keep it; its grace period is over on a NotReady node, where
- * nothing can end it; or its grace period has long been over on any node.
+ * deletion. A pod is stuck in three cases:
+ * - only its finalizers keep it;
+ * - its grace period is over on a NotReady node, where nothing can end it;
+ * - its grace period has long been over on any node.
  */
 export function stuckPods({ fleet, nowMs }: ReleaseView, limit: number): Omit<Waiting, 'since'> | null {
   const stuck = terminatingPerBlock(fleet, null)

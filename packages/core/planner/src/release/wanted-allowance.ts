@@ -130,8 +130,8 @@ function isBound({ release }: ReleaseView, { metadata }: DaemonSet): boolean {
 }
 
 /**
- * The effective maxUnavailable: the override, else `rollingUpdate.maxUnavailable` (the API keeps it under OnDelete), else 1.
- * A percentage counts the nodes desired now and is rounded up; the result is in 1…{@link MAX_LIMIT}.
+ * The effective maxUnavailable. It is the override, else `rollingUpdate.maxUnavailable` (the API keeps it under OnDelete),
+ * else 1. A percentage counts the nodes desired now and is rounded up. The result is in 1…{@link MAX_LIMIT}.
  */
 export function resolveLimit(daemonSet: DaemonSet, desired: number, override?: IntOrString): number {
   const maxUnavailable = override ?? daemonSet.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1

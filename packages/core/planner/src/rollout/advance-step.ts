@@ -39,11 +39,12 @@ export function toFittingStep(view: RolloutView, state: RolloutState): RolloutSt
 }
 
 /**
- * The step of a replacing plan at which the release continues (G3). Where the present step opens less than was opened before:
- * the last step that opens nothing more; of several that open the same, the first, so that no pause is skipped. Where it
- * opens more: the first step that opens at least as much, from its start, even if that is the present one and it has waited:
- * its soak and pause were for fewer nodes. Null where the present step continues unchanged, the plan is the same, or the
- * steps are over.
+ * The step of a replacing plan at which the release continues (G3).
+ * - The present step opens less than was opened before: the last step that opens nothing more. Of several that open the same,
+ *   the first, so that no pause is skipped.
+ * - It opens more: the first step that opens at least as much, from its start. That may be the present one, though it has
+ *   waited: its soak and pause were for fewer nodes.
+ * - Null where the present step continues unchanged, the plan is the same, or the steps are over.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number | null {
   const { rollout, release } = view
@@ -213,7 +214,7 @@ function isFullyPromoted({ acceptedActions }: RolloutState): boolean {
 
 /**
  * A last step that takes every node does not pause, because nothing is left to wait with; nor does a step without desired
- * nodes. Nodes that are out for a while (a zone, a tainted pool) count as left: they would return with an old pod and be
+ * nodes. Nodes that are out for a while (a zone, a tainted pool) count as left. They would return with an old pod and be
  * updated after the end, past every step (G3).
  */
 function coversAll(view: RolloutView, canary: CanaryStatus): boolean {

@@ -2,7 +2,7 @@ import { type BatchRelease, onDeletePolicies, type OnDeletePolicy, type Rollout 
 import { rolloutAnnotations } from '@tranche/kube-types'
 import { heldRevision } from './held-revisions.ts'
 
-/** What happens to a release when its Rollout is deleted or disabled; an unknown value freezes it. */
+/** Fate of a release when its Rollout is deleted or disabled; an unknown value freezes it. */
 export function onDeletePolicy({ metadata }: Rollout): OnDeletePolicy {
   const value = metadata.annotations?.[rolloutAnnotations.onDelete]
   return onDeletePolicies.find((policy) => policy === value) ?? 'Freeze'

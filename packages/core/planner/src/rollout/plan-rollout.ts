@@ -22,8 +22,8 @@ import { mayWriteStatus } from './status-writes.ts'
 /**
  * Decides the next action for one Rollout. Pure.
  *
- * The status is decided and written first. What follows from it (the BatchRelease's spec) is computed from the stored status.
- * A crash between two writes is safe: the next pass resumes.
+ * The status is decided and written first. The BatchRelease's spec is computed from the stored status. A crash between two
+ * writes is safe: the next pass resumes.
  */
 export function planRollout(read: RolloutView): RolloutPlan {
   const view = withMemory(read)

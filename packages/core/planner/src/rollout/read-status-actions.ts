@@ -8,7 +8,7 @@ import type { RolloutView } from './rollout-view.ts'
 /** Canary status with users' actions, and what was put back. */
 export interface StatusActions {
   readonly canary: CanaryStatus
-  /** What was put back, and why; null for nothing. */
+  /** Text about the values that were put back, and why; null without any. */
   readonly warning: string | null
 }
 

@@ -40,7 +40,7 @@ interface Remains {
 
 /**
  * Whether traces of a release remain though none runs: a BatchRelease of another revision, nodes with old pods, a restored
- * template, or a strategy that was taken over and not restored.
+ * template, or a strategy that was not restored.
  */
 function isUnfinished({ fleet, release, strategyScope }: RolloutView, daemonSet: DaemonSet, { before, canary }: Remains): boolean {
   if (release !== undefined && release.metadata.deletionTimestamp === undefined)

@@ -5,8 +5,8 @@ import { isFinalising } from './release-spec.ts'
 import { RESUMED } from './actions-after-pause.ts'
 
 /**
- * Events for a change of status: one for each phase, step, pause and stall reason that starts, one for each answered action,
- * and a Warning for a user's write that was rejected.
+ * Events for a change of status: one for each phase, step, pause and stall reason that starts, and for each answered action.
+ * A user's write that was rejected gets a Warning.
  */
 export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutStatus, warning: string | null): readonly PlannedEvent[] {
   return [
@@ -136,7 +136,7 @@ function mismatchEvents(before: RolloutStatus | undefined, { stableMismatch, sta
   const message =
     `ControllerRevision ${stableMismatch} of the stable revision ${stableRevision} does not hold the template that became stable last ` +
     '(status.stableDigest), so it is never put back: to roll back, apply the template of the last good version; where revisionHistoryLimit ' +
-    'does not explain it, look in the audit log which user wrote that ControllerRevision'
+    'does not explain it, look in the audit log for the user who wrote that ControllerRevision'
   return [{ type: 'Warning', reason: 'StableRevisionChanged', message }]
 }
 

@@ -12,7 +12,7 @@ export type Soak =
   | { readonly kind: 'waiting'; readonly waitingFor: WaitingFor; readonly recheckAfterMs: number | null }
 
 /**
- * Whether a batch that is or was ready may leave its step: it must stay ready without a break for `soak.step` of the policy;
+ * Whether a batch that is or was ready may leave its step. It must stay ready without a break for `soak.step` of the policy;
  * then the analyses of the step must succeed.
  *
  * @param step from 1

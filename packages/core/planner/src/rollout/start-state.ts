@@ -81,9 +81,12 @@ interface Beginning {
 }
 
 /**
- * Step 1. Where a release was frozen: the last step that the updated nodes fill, but none that was not open then, because
- * nodes that other clients updated approve nothing (G3). Where a rollback walks the steps: the first that takes a node back.
- * Where the template came back and nothing is new: no step pauses.
+ * The first step of a release:
+ * - step 1 by default;
+ * - where a release was frozen: the last step that the updated nodes fill, but none that was not open then, because nodes
+ *   that other clients updated approve nothing (G3);
+ * - where a rollback walks the steps: the first that takes a node back;
+ * - where the template came back and nothing is new: no step pauses.
  */
 function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
   const steps = stepsOf(view.rollout)

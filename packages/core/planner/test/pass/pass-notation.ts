@@ -82,9 +82,10 @@ export function publishedTargetOf(record: FlightRecord): PublishedTarget {
 }
 
 /**
- * `a:old b?:new! c-:none d:old+new` is node a with an available pod of revision old, node b, whose kubelet does not answer, with a pod that
- * is not Ready, node c, which is not desired and has no pod, and node d with two pods. After a revision stand `!` (not
- * Ready), `*` (Ready since one second), `x` (terminating). `e¿:old` is a NotReady node whose kubelet answers.
+ * Notation of nodes and pods. In `a:old b?:new! c-:none d:old+new`, node a has an available pod of revision old. Node b,
+ * whose kubelet does not answer, has a pod that is not Ready. Node c is not desired and has no pod. Node d has two pods.
+ * Suffixes of a revision: `!` (not Ready), `*` (Ready since one second), `x` (terminating). `e¿:old` is a NotReady node whose
+ * kubelet answers.
  */
 export function fleetOf(text: string, zones = ''): FleetView {
   const index = new FleetIndex()
@@ -103,8 +104,8 @@ export function fleetOf(text: string, zones = ''): FleetView {
 }
 
 /**
- * `a b.gone c.dead d.unseen` permits the pod of a as it stands, a pod of b that is gone, an older version of the pod of c,
- * and a newer version of the pod of d than the view shows.
+ * Notation of permits. `a b.gone c.dead d.unseen` permits the present pod of a, a pod of b that is gone, an older version of
+ * the pod of c, and a newer version of the pod of d than the view shows.
  */
 export function permitsOf(text: string): readonly Permit[] {
   return words(text).map((word) => {

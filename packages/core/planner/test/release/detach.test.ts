@@ -71,7 +71,7 @@ describe('a release that starts where another has detached (F11)', () => {
       'written by hand',
       { metadata: { ownerReferences: [] }, annotations: { ...begins.annotations, [daemonSetAnnotations.rollout]: null } },
     ],
-  ] as const)('inherits what is in flight before it announces anything: %s', (_whose, fields) => {
+  ] as const)('inherits the permits in flight before it publishes anything: %s', (_whose, fields) => {
     const plan = planBatchRelease(aView({ ...begins, ...fields }))
     expect(plan).toMatchObject({ kind: 'writeRecord', why: 'inherit', record: { state: 'stopped', permits: inFlight.permits } })
   })

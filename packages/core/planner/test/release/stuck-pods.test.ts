@@ -29,7 +29,7 @@ describe('pods that do not terminate, as many as maxUnavailable (F12 PodsStuck)'
     ['only finalizers keep them', { keptBy: ['example.com/keep'], goneByMs: NOW_MS + 1_000 }, true, 'finalizers example.com/keep'],
     ['their grace period is over on nodes that are NotReady', { goneByMs: NOW_MS - 1 }, false, 'NotReady'],
     ['their grace period has long been over on nodes that answer', { goneByMs: NOW_MS - 60_000 }, true, 'kubelet does not end'],
-  ] as const)('are told where %s', (_where, fields, ready, text) => {
+  ] as const)('are reported where %s', (_where, fields, ready, text) => {
     const { waiting } = onceSaid(stuckView(fields, ready)).release.status ?? {}
     expect(waiting).toMatchObject({ reason: 'PodsStuck', nodes: ['a', 'b'] })
     expect(waiting?.message).toContain(text)

@@ -44,8 +44,8 @@ describe('wantedAllowance', () => {
       want: { kind: 'stop', holds: [{ reason: 'Paused', id: '4' }] },
     },
     'stops when the Rollout holds it, with the hold’s message': {
-      view: { tranche: { hold: { reason: 'RevisionHeld', id: 'new', message: 'taken back' }, paused: true }, daemonSet: budgetZero },
-      want: { kind: 'stop', holds: [{ reason: 'RevisionHeld', id: 'new' }], message: 'taken back' },
+      view: { tranche: { hold: { reason: 'RevisionHeld', id: 'new', message: 'rolled back' }, paused: true }, daemonSet: budgetZero },
+      want: { kind: 'stop', holds: [{ reason: 'RevisionHeld', id: 'new' }], message: 'rolled back' },
     },
     'stops when the budget is zero, before it looks for revisions': {
       view: { daemonSet: budgetZero, revisions: [] },

@@ -18,7 +18,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     ['Complete', 'release', 'v2'],
     ['Rollback', 'binding', 'v1'],
     ['Rollback', 'release', 'v1'],
-  ] as const)('%s ends the release without pauses, gives the strategy back, and lets go (%s)', (policy, scope, image) => {
+  ] as const)('%s ends the release without pauses, restores the strategy, and detaches (%s)', (policy, scope, image) => {
     const fake = paused({ scope })
     fake.onDelete(policy)
     end(fake)
@@ -239,7 +239,7 @@ it('nothing opens for a revision that was rolled back, until its BatchRelease is
       { ...release!, spec: { ...release!.spec, tranche: { ...release!.spec.tranche!, ...(hold && { hold }) } } },
     )
   expect(asked(canaryRevision)).toBe(true)
-  expect(asked(canaryRevision, { reason: 'RevisionHeld', id: canaryRevision, message: 'it was taken back' })).toBe(false)
+  expect(asked(canaryRevision, { reason: 'RevisionHeld', id: canaryRevision, message: 'it was rolled back' })).toBe(false)
   expect(asked('another')).toBe(false)
 })
 

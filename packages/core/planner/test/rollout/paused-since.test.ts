@@ -27,7 +27,7 @@ describe('the status of a release that spec.strategy.paused stops', () => {
   })
 
   it('names the command that resumes', () => {
-    expect(pausedFakeCluster().rollout!.status?.message).toMatch(/; run tranche resume [a-z-]+ -n [a-z]+ to go on$/)
+    expect(pausedFakeCluster().rollout!.status?.message).toMatch(/; run tranche resume [a-z-]+ -n [a-z]+ to continue$/)
   })
 
   it('keeps the time of the pause whatever its message says', () => {
