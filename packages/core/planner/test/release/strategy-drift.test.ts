@@ -36,7 +36,7 @@ describe('a strategy that is changed while a release is in charge (G11)', () => 
   const cases: Record<string, { view: ViewFields; want: object }> = {
     'is recorded before anything is done about it': {
       view: setBack,
-      want: { kind: 'reportDrift', status: round(1, 3), message: expect.stringContaining('OnDelete again, once') },
+      want: { kind: 'reportDrift', status: round(1, 3), message: expect.stringContaining('OnDelete again, but only once') },
     },
     'is set to OnDelete again as soon as that is stored': {
       view: { ...setBack, status: round(1, 3) },
@@ -66,7 +66,7 @@ describe('a strategy that is changed while a release is in charge (G11)', () => 
     },
     'counts another round with another generation': {
       view: { ...setBack, generation: 5, status: round(1, 3) },
-      want: { kind: 'reportDrift', status: round(2, 5), message: expect.stringContaining('is left so') },
+      want: { kind: 'reportDrift', status: round(2, 5), message: expect.stringContaining('Tranche leaves it so') },
     },
     'is left after the second round, and the release is stopped': {
       view: { ...setBack, generation: 5, status: round(2, 5), annotations: { [paused]: 'true' } },
