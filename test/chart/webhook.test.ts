@@ -24,7 +24,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     const installed = await helm(['install', ...target], { ...cluster, values: choices['a webhook']! })
     expect(installed).toMatchObject({ code: 0, stderr: '' })
     await start()
-    await said(/"msg":"let the API server trust the certificate of the webhook"[\s\S]*"msg":"let the API server trust/)
+    await said(/"msg":"updated caBundle for the webhook certificate"[\s\S]*"msg":"updated caBundle/)
   }, 120_000)
   afterAll(async () => {
     running.kill()

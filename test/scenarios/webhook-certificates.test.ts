@@ -38,12 +38,12 @@ it('renews a certificate that ends soon, and answers at every moment meanwhile',
   expect(await setImage('after')).toBe('OnDelete')
   expect(lines.filter((line) => line.includes('certificate'))).toEqual([
     'info took a new certificate',
-    'info let the API server trust the certificate of the webhook',
-    'info let the API server trust the certificate of the webhook',
-    'info made the next certificate for the webhook',
-    'info let the API server trust the certificate of the webhook',
-    'info let the API server trust the certificate of the webhook',
-    'info renewed the certificate of the webhook',
+    'info updated caBundle for the webhook certificate',
+    'info updated caBundle for the webhook certificate',
+    'info created next webhook certificate',
+    'info updated caBundle for the webhook certificate',
+    'info updated caBundle for the webhook certificate',
+    'info renewed webhook certificate',
     'info took a new certificate',
   ])
 })
@@ -54,7 +54,7 @@ it('says once that its Secret is missing, and goes on when it is there', { timeo
     await until(async () => lines.length === 1)
     clock.advance(1_000)
   }
-  expect(lines).toEqual(['error cannot keep the certificate of the webhook'])
+  expect(lines).toEqual(['error failed to maintain the webhook certificate'])
   await client.create(resourcePaths.secrets, { metadata: { ...service } })
   let isReady = false
   running.ready.then(
@@ -65,7 +65,7 @@ it('says once that its Secret is missing, and goes on when it is there', { timeo
     clock.advance(1_000)
     return isReady
   })
-  expect(lines).toContain('info made a certificate for the webhook')
+  expect(lines).toContain('info created webhook certificate')
 })
 
 /** The API server reaches the Service at the server of the webhook; a DaemonSet is bound. @param data of the Secret; null: there is none */

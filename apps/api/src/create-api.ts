@@ -17,13 +17,13 @@ import type { RouteParts } from './routes/route-parts.ts'
 import { addStreamRoute, type StreamParts } from './routes/stream.ts'
 import { addActionRoutes } from './routes/actions.ts'
 
-/** Everything that the API is made of. */
+/** Dependencies of the API and all its routes. */
 export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {
-  /** @default nothing is told */
+  /** @default exports no spans */
   readonly tracer?: Tracer | undefined
 }
 
-/** Builds the API with all its routes; it listens nowhere yet. */
+/** Builds the API with all its routes, without listening. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
   const app = await createServer({ ...parts, sessions: parts.login?.sessions }, { [DOCS_PATH]: docsAccess })
   parts.metrics.count(app)
@@ -42,7 +42,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   return app
 }
 
-/** @returns the description of all routes in OpenAPI 3.1, as `/openapi.json` serves it */
+/** @returns the OpenAPI 3.1 document of all routes, as served at `/openapi.json` */
 export async function describeApi(): Promise<object> {
   const app = await createApi({
     reads: undefined as never,

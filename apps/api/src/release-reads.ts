@@ -12,24 +12,24 @@ import type {
 import type { ObjectKey } from '@tranche/kube-types'
 
 /**
- * Whether the DaemonSet of a Rollout is shown: `bound` only where it is bound to the Rollout; `any` also otherwise, to a caller that may get
- * the DaemonSet itself.
+ * Visibility of the DaemonSet of a Rollout. `bound`: only if it is bound to the Rollout. `any`: always, for a caller that may `get` the
+ * DaemonSet itself.
  */
 export type WorkloadAccess = 'bound' | 'any'
 
 /**
- * What is known of releases at this moment. Of a Rollout that does not exist everything is undefined. Nothing here is about who
- * may see it, but for {@link Sight}: who may write a Rollout must not see any DaemonSet by naming it.
+ * Current state of releases, from the cluster cache. Everything is undefined for a Rollout that does not exist. Reads do not check
+ * rights, except {@link WorkloadAccess}: a user that may write a Rollout must not see any DaemonSet by naming it.
  */
 export interface ReleaseReads {
   /** Every Rollout, in any order. */
   keys(): readonly ObjectKey[]
-  /** The DaemonSet that the Rollout names and that is not bound to it; undefined where it is bound or does not exist. */
+  /** The DaemonSet that the Rollout names but that is not bound to it; undefined if it is bound or does not exist. */
   unboundWorkload(key: ObjectKey): ObjectKey | undefined
-  /** As seen by anybody: of a DaemonSet that is not bound it has nothing. */
+  /** For any caller that may see the Rollout: contains nothing of a DaemonSet that is not bound. */
   summary(key: ObjectKey): RolloutSummary | undefined
   report(key: ObjectKey, workloadAccess: WorkloadAccess): RolloutReport | undefined
-  /** By name. @throws {AppError} NOT_BOUND */
+  /** Sorted by name. @throws {AppError} NOT_BOUND */
   nodes(key: ObjectKey, workloadAccess: WorkloadAccess): readonly NodeReport[] | undefined
   /** @throws {AppError} NOT_BOUND */
   explainNode(key: ObjectKey, node: string, workloadAccess: WorkloadAccess): Explanation | undefined
@@ -45,16 +45,16 @@ export interface ReleaseReads {
   template(key: ObjectKey, revision: string, workloadAccess: WorkloadAccess): RevisionTemplate | undefined
   /** @throws {AppError} NOT_BOUND */
   history(key: ObjectKey, workloadAccess: WorkloadAccess): HistoryReport | undefined
-  /** Newest first; without those about a DaemonSet that is not shown. */
+  /** Newest first; without events about a DaemonSet that is not visible. */
   events(key: ObjectKey, workloadAccess: WorkloadAccess): readonly EventReport[] | undefined
-  /** The Rollout that a DaemonSet names as its own, whether that exists or not. */
+  /** The Rollout that the DaemonSet names; it may not exist. */
   rolloutOf(daemonSet: ObjectKey): ObjectKey | undefined
-  /** The Rollout and the DaemonSet that name each other. */
+  /** The Rollout of the DaemonSet, only if they name each other. */
   boundRolloutOf(daemonSet: ObjectKey): ObjectKey | undefined
   /**
-   * Of a DaemonSet, whether it has a Rollout or not.
+   * History of a DaemonSet, with or without a Rollout.
    *
-   * @param withRollout whether to tell what stands on its Rollout; else it is told as if there were none
+   * @param withRollout whether to include the history on its Rollout; otherwise the answer is as without a Rollout
    */
   daemonSetHistory(key: ObjectKey, withRollout: boolean): HistoryReport | undefined
 }

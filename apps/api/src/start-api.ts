@@ -26,74 +26,74 @@ import { createApiMetrics } from './http/metrics.ts'
 import { createPlanner } from './plan/create-planner.ts'
 import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
 
-/** Whose certificate it is, for texts. */
+/** Owner of the certificate, for messages. */
 const owner = { of: 'the REST API', options: { cert: '--tls-cert-file', key: '--tls-key-file' } }
 
-/** What an API is given that somebody else has listen. */
+/** Options of an API that does not listen itself. */
 export interface UnboundApiOptions {
   readonly exchange: Exchange
-  /** Whose objects are told of, at least one. @default every namespace */
+  /** Namespaces to watch, at least one. @default every namespace */
   readonly namespaces?: readonly string[]
-  /** Carries watches. @default exchange */
+  /** Exchange for watches. @default exchange */
   readonly watchExchange?: Exchange
-  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
+  /** Cluster cache shared with other programs of this process; its creator starts it. @default one of its own */
   readonly clusterCache?: SharedClusterCache
   readonly clock: Clock
   readonly log: Logger
   readonly limits?: Partial<Limits>
-  /** Origins of pages that may read answers. @default none */
+  /** Origins allowed by CORS. @default none */
   readonly corsOrigins?: readonly string[]
-  /** Addresses of proxies, or ranges, whose `X-Forwarded-For` is believed. @default none */
+  /** Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted. @default none */
   readonly trustProxies?: readonly string[]
-  /** For which tokens must be meant. @default the API server's own */
+  /** Accepted audiences of tokens. @default the API server's own */
   readonly audiences?: readonly string[]
-  /** Whether Secrets with the label of a hook let pipelines in. @default false */
+  /** Whether hooks are on: pipelines authenticate with Secrets that carry the hook label. @default false */
   readonly hooks?: boolean
-  /** Whether `/metrics` has what the process uses of processor and memory. @default false */
+  /** Whether `/metrics` includes CPU and memory of the process. @default false */
   readonly withProcess?: boolean
-  /** How people log in with a browser. @default not at all */
+  /** Browser login. @default off */
   readonly login?: LoginOptions | undefined
-  /** Whether answers are held against their schemas; costs much. @default false */
+  /** Whether answers are validated against their schemas; expensive. @default false */
   readonly checkAnswers?: boolean
-  /** Decides the jitter of reconnects. @default 0 */
+  /** Seed of the reconnect jitter. @default 0 */
   readonly seed?: number
-  /** A version to name in the user agent. @default 0.1.0 */
+  /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
-  /** Where it is told how what happens hangs together. @default nowhere */
+  /** Tracer. @default exports no spans */
   readonly tracer?: Tracer | undefined
 }
 
-/** What an API process is given. */
+/** Options of an API process. */
 export interface ApiOptions extends UnboundApiOptions {
   /** Address to listen on. @default 127.0.0.1 */
   readonly host?: string
-  /** Port to listen on; 0 takes a free one. */
+  /** Port to listen on; 0 picks a free one. */
   readonly port: number
-  /** Files of the certificate, which are read again when they change. @default plain HTTP */
+  /** Certificate files; reloaded on change. @default plain HTTP */
   readonly tls?: CertificateFiles | undefined
 }
 
-/** A program that runs until it is stopped. */
+/** A running API. */
 export interface RunningApi {
-  /** Where it listens: `http://127.0.0.1:8080`, or `https://…` with a certificate. */
+  /** Base URL: `http://127.0.0.1:8080`, or `https://…` with a certificate. */
   readonly url: string
-  /** Resolves when the first lists have arrived. */
+  /** Resolves when the initial lists have arrived. */
   readonly ready: Promise<void>
-  /** Resolves at the end; rejects with what ended it before its time. */
+  /** Resolves after `stop`; rejects with the error that ended the API early. */
   readonly stopped: Promise<void>
-  /** Takes no more requests, ends streams, lets requests under way end, then ends. */
+  /** Shuts down gracefully: refuses new requests, ends streams, waits for requests in progress. */
   stop(): Promise<void>
 }
 
-/** An API that listens nowhere: whoever has it hands it requests. */
+/** An API that does not listen; its owner passes requests to `send`. */
 export interface UnboundApi extends Omit<RunningApi, 'url'> {
   readonly send: SendRequest
 }
 
 /**
- * Starts the REST API against one API server, and listens at once: until the cluster has been seen `/readyz` and reads are 503.
+ * Starts the REST API against one API server. It listens at once; `/readyz` and reads answer 503 until the initial lists have arrived.
  *
- * @throws {AppError} PORT_IN_USE; OPTION_INVALID where the certificate cannot be used
+ * @throws {AppError} PORT_IN_USE; OPTION_INVALID if the certificate is not usable
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { clock } = options
@@ -114,7 +114,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   }
 }
 
-/** Starts the REST API against one API server, and listens nowhere. */
+/** Starts the REST API against one API server, without listening. */
 export async function startUnboundApi(options: UnboundApiOptions): Promise<UnboundApi> {
   const { app, watch } = await makeApi(options, undefined)
   const send = takeRequests(app)
@@ -124,14 +124,14 @@ export async function startUnboundApi(options: UnboundApiOptions): Promise<Unbou
 
 interface MadeApi {
   readonly app: ApiServer
-  /** Begins to watch the cluster. */
+  /** Starts watching the cluster. */
   watch(): Omit<RunningApi, 'url'>
 }
 
 async function makeApi(given: UnboundApiOptions, certificate: Certificate | undefined): Promise<MadeApi> {
   const options = onServerClock(given)
   const { watchExchange = options.exchange, clock, seed = 0, version = '0.1.0', tracer = noTracer } = options
-  // What others than the API server stamp (an issuer of tokens, a sender of hooks) is read by the clock of this machine.
+  // Timestamps of token issuers and hook senders are compared with the clock of this machine, not of the API server.
   const ownClock = given.clock
   const exchange = traceExchange(options.exchange, tracer)
   const log = options.log.child({ program: fieldManagers.api })
@@ -187,7 +187,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
           isStopping = true
           await app.close()
           hub?.close()
-          ending.abort(new Error('the API stops'))
+          ending.abort(new Error('the API is stopping'))
           end.resolve()
         },
       }
@@ -202,7 +202,7 @@ async function listen(app: ApiServer, { host = '127.0.0.1', port, tls }: ApiOpti
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
     throw new AppError('PORT_IN_USE', `another program listens on port ${port} of ${host}`, {
       details: { port },
-      hint: 'Choose another port; 0 takes a free one.',
+      hint: 'Choose another port; 0 picks a free one.',
       cause: error,
     })
   }

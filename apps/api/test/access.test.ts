@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => stage.breakReviews(null))
 afterAll(() => stage.end())
 
-/** Routes that need no token, and no others. Each has its reason beside it in the code. */
+/** All routes that need no token; the code states the reason of each. */
 const open = ['/login', '/login/callback', '/healthz', '/readyz', '/errors/:code', '/openapi.json']
 
 interface Answer {
@@ -59,22 +59,22 @@ it('starts on a machine that takes a minute to load a plugin', async () => {
 })
 
 describe('every route', () => {
-  it('says who may use it, and few are open to anyone', () => {
+  it('has an access rule, and only a few are public', () => {
     const found = stage.app.guardedRoutes.filter(({ access }) => access.kind === 'public').map(({ url }) => url)
     expect([...new Set(found)].filter((url) => !url.startsWith('/docs')).sort()).toEqual([...open].sort())
     expect(guarded().length).toBeGreaterThan(5)
   })
 
-  it('cannot be registered without saying who may use it', async () => {
+  it('cannot be registered without an access rule', async () => {
     const app = await bareServer()
-    expect(() => app.get('/forgotten', async () => 'hello')).toThrow('GET /forgotten does not say who may use it')
+    expect(() => app.get('/forgotten', async () => 'hello')).toThrow('GET /forgotten has no access rule')
   })
 
   it.each([
     ['without a token', {}],
-    ['with a token that nobody knows', { authorization: 'Bearer guessed' }],
+    ['with an unknown token', { authorization: 'Bearer guessed' }],
     ['with other credentials', { authorization: 'Basic YWRtaW46YWRtaW4=' }],
-    ['with a token of more than any header', { authorization: `Bearer ${'x'.repeat(20_000)}` }],
+    ['with a token longer than any header', { authorization: `Bearer ${'x'.repeat(20_000)}` }],
   ] as const)('refuses a request %s', async (_name, headers) => {
     for (const route of guarded()) {
       const answer = await ask(route, headers)
@@ -84,7 +84,7 @@ describe('every route', () => {
     }
   })
 
-  it('refuses a caller without rights, or tells them nothing', async () => {
+  it('refuses a caller without rights, or returns an empty list', async () => {
     for (const route of guarded()) {
       const answer = await ask(route, stage.as('nobody'))
       const { kind } = route.access
@@ -96,7 +96,7 @@ describe('every route', () => {
     }
   })
 
-  it('that takes signed messages takes no others, whoever sends them', async () => {
+  it('for signed messages refuses unsigned ones, regardless of the sender', async () => {
     const signed = stage.app.guardedRoutes.filter(({ access }) => access.kind === 'signed')
     expect(signed.map(({ url }) => url)).toEqual(['/api/v1/namespaces/:namespace/hooks/:hook'])
     const forged = `t=${Math.floor(stage.clock.nowMs() / 1000)},v1=${'0'.repeat(64)}`
@@ -108,7 +108,7 @@ describe('every route', () => {
       }
   })
 
-  it.each(['gone', 'failing'] as const)('lets nobody in while the API server is %s', async (how) => {
+  it.each(['gone', 'failing'] as const)('refuses every caller while the API server is %s', async (how) => {
     stage.clock.advance(60_000)
     stage.breakReviews(how)
     for (const route of guarded()) {
@@ -125,7 +125,7 @@ describe('docs/rest.md', () => {
     [...routes.matchAll(/`(GET|POST) ([^`]+)`/g)].map(([, method = '', path = '']) => ({ route: `${method} ${templateOf(path)}`, needs })),
   )
 
-  it('names every route once, and no other; so does openapi.json, but for itself and the page', () => {
+  it('lists exactly the existing routes, and so does openapi.json except for itself and the Swagger UI', () => {
     const registered = stage.app.guardedRoutes.filter(({ method, url }) => method !== 'HEAD' && !url.startsWith('/docs/'))
     const names = registered.map(({ method, url }) => `${method} ${url.replace(/:\w+/g, '{}')}`).sort()
     expect(reported.map(({ route }) => route).sort()).toEqual(names)
@@ -138,7 +138,7 @@ describe('docs/rest.md', () => {
     expect([...described, 'GET /docs', 'GET /openapi.json'].sort()).toEqual(names)
   })
 
-  it('says of each who may use it', () => {
+  it('states the access rule of each route', () => {
     const wrong = stage.app.guardedRoutes.filter(({ method, url, access }) => {
       const line = reported.find(({ route }) => route === `${method} ${url.replace(/:\w+/g, '{}')}`)
       return line !== undefined && !line.needs.startsWith(needsOf(access))
@@ -168,8 +168,8 @@ function needsOf(access: GuardedRoute['access']): string {
   }
 }
 
-describe('what a caller may see', () => {
-  it('is what they may list, namespace by namespace', async () => {
+describe('visibility for a caller', () => {
+  it('covers the namespaces in which the caller may list', async () => {
     await stage.grant('viewer', 'demo', { verbs: ['get', 'list'] })
     const answer = await ask({ method: 'GET', url: '/api/v1/rollouts' }, stage.as('viewer'))
     const { items } = answer.json() as { items: readonly unknown[] }
@@ -181,7 +181,7 @@ describe('what a caller may see', () => {
     expect(all.json()).toMatchObject({ total: 3 })
   })
 
-  it('may be one object by name, and neither list nor others', async () => {
+  it('can be limited to one object by name, without lists or other objects', async () => {
     await stage.grant('approver', 'demo', { verbs: ['get'], resourceNames: ['agent'] })
     const get = (path: string): Promise<Answer> =>
       ask({ method: 'GET', url: `/api/v1/namespaces/demo/rollouts${path}` }, stage.as('approver'))
@@ -192,15 +192,15 @@ describe('what a caller may see', () => {
       code: 'ACCESS_DENIED',
       detail: 'user "approver" may not get rollouts.rollouts.kruise.io "logs" in namespace "demo". Ask for a role that grants it.',
     })
-    // Whether it exists is not told to who may not see it.
+    // The API does not reveal the existence of hidden Rollouts.
     expect((await get('/absent')).statusCode).toBe(403)
   })
 })
 
-describe('the API server is asked', () => {
+describe('a review', () => {
   const get = (): Promise<Answer> => ask({ method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent' }, stage.as('admin'))
 
-  it('once for many requests, and again after ten seconds', async () => {
+  it('is shared by many requests for ten seconds', async () => {
     stage.clock.advance(60_000)
     stage.reviews.length = 0
     await Promise.all(Array.from({ length: 20 }, get))
@@ -213,7 +213,7 @@ describe('the API server is asked', () => {
     expect(stage.reviews.length).toBe(4)
   })
 
-  it('again in the last two of the ten seconds, and nobody waits for the answer', async () => {
+  it('is refreshed in the background in the last two of the ten seconds', async () => {
     stage.clock.advance(60_000)
     await get()
     stage.reviews.length = 0
@@ -224,7 +224,7 @@ describe('the API server is asked', () => {
     expect(stage.reviews.length).toBe(2)
   })
 
-  it('in vain, and then nothing counts for more than ten seconds', async () => {
+  it('expires after ten seconds even if the API server does not answer', async () => {
     stage.clock.advance(60_000)
     await get()
     stage.breakReviews('gone')
@@ -235,7 +235,7 @@ describe('the API server is asked', () => {
     stage.breakReviews(null)
   })
 
-  it('again after a failure, at once', async () => {
+  it('is repeated at once after a failure', async () => {
     stage.clock.advance(60_000)
     stage.breakReviews('gone')
     expect((await get()).statusCode).toBe(503)
@@ -247,27 +247,27 @@ describe('the API server is asked', () => {
 describe('a problem', () => {
   it.each([
     ['an unknown path', { method: 'GET', url: '/api/v2/rollouts' }, 404, 'NOT_FOUND'],
-    ['a method that a path does not take', { method: 'DELETE', url: '/api/v1/namespaces/demo/rollouts/agent' }, 405, 'REQUEST_INVALID'],
+    ['a method that a path does not support', { method: 'DELETE', url: '/api/v1/namespaces/demo/rollouts/agent' }, 405, 'REQUEST_INVALID'],
     ['a path that is not encoded', { method: 'GET', url: '/api/v1/namespaces/%ff/rollouts' }, 400, 'REQUEST_INVALID'],
-    ['a name that leads elsewhere', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent%2Fstatus' }, 400, 'REQUEST_INVALID'],
-    ['a namespace that leads elsewhere', { method: 'POST', url: '/api/v1/namespaces/../rollouts/agent/plan' }, 404, 'NOT_FOUND'],
+    ['a name with a path separator', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/agent%2Fstatus' }, 400, 'REQUEST_INVALID'],
+    ['a namespace with a relative path', { method: 'POST', url: '/api/v1/namespaces/../rollouts/agent/plan' }, 404, 'NOT_FOUND'],
     [
-      'an action whose path leads elsewhere',
+      'an action with a relative path',
       { method: 'POST', url: '/api/v1/namespaces/%2e%2e%2f/rollouts/agent/actions/abort' },
       400,
       'REQUEST_INVALID',
     ],
-    ['a query that is wrong', { method: 'GET', url: '/api/v1/rollouts?limit=0' }, 400, 'REQUEST_INVALID'],
-    ['a cursor of nobody', { method: 'GET', url: '/api/v1/rollouts?cursor=abc' }, 400, 'REQUEST_INVALID'],
+    ['an invalid query', { method: 'GET', url: '/api/v1/rollouts?limit=0' }, 400, 'REQUEST_INVALID'],
+    ['a malformed cursor', { method: 'GET', url: '/api/v1/rollouts?cursor=abc' }, 400, 'REQUEST_INVALID'],
     ['a Rollout that does not exist', { method: 'GET', url: '/api/v1/namespaces/demo/rollouts/absent' }, 404, 'ROLLOUT_NOT_FOUND'],
-  ] as const)('is told of %s', async (_name, route, status, code) => {
+  ] as const)('is returned for %s', async (_name, route, status, code) => {
     const answer = await ask(route, stage.as('admin'))
     expect(answer.statusCode).toBe(status)
     expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/)
     expect(problemSchema.parse(answer.json())).toMatchObject({ code, status, type: `/errors/${code}` })
   })
 
-  it('names field and fix', async () => {
+  it('names the field and the fix', async () => {
     const answer = await ask({ method: 'GET', url: '/api/v1/rollouts?limit=0&sort=age' }, stage.as('admin'))
     expect(answer.json()).toMatchObject({
       problems: [
@@ -278,21 +278,21 @@ describe('a problem', () => {
   })
 
   it.each(['/api/v1/rollouts', '/api/v1/namespaces/demo/rollouts', '/api/v1/namespaces/demo/rollouts/agent/nodes', '/api/v1/stream'])(
-    'names what no query of %s has',
+    'names an unknown query parameter of %s',
     async (url) => {
       const answer = await ask({ method: 'GET', url: `${url}?nedd=true` }, stage.as('admin'))
-      const problems = [{ path: 'query.nedd', fix: 'remove it, or mend its name: there is no such field' }]
+      const problems = [{ path: 'query.nedd', fix: 'remove it or fix its name: there is no such field' }]
       expect(answer.json()).toMatchObject({ status: 400, problems })
     },
   )
 
-  it('leads to what is known of its code', async () => {
+  it('links to the explanation of its code', async () => {
     const answer = await ask({ method: 'GET', url: '/errors/NOT_FOUND' })
     expect(answer.json()).toMatchObject({ code: 'NOT_FOUND', remedy: 'fixInput', status: 404 })
   })
 })
 
-it('carries the id of its request, taken over where it is harmless', async () => {
+it('returns the request id, and accepts a safe one from the client', async () => {
   const id = async (sent: string): Promise<unknown> =>
     (await ask({ method: 'GET', url: '/healthz' }, { 'x-request-id': sent })).headers['x-request-id']
   expect(await id('ci-run.42')).toBe('ci-run.42')

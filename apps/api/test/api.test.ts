@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
 import { patient } from './fixtures.ts'
 
-// Everything is real but the cluster: sockets, watches, reviews. There is no controller: what it would write is written by hand.
+// Sockets, watches and reviews are real; the cluster is simulated. There is no controller: the tests write its fields.
 
 const key = { namespace: 'demo', name: 'agent' }
 let simulator: Simulator
@@ -95,7 +95,7 @@ async function mayGetDaemonSets(user: string): Promise<void> {
   })
 }
 
-/** As the controller writes it when a step waits for a person. */
+/** Status of a step that waits for approval, as the controller writes it. */
 async function pauseAt(step: number): Promise<void> {
   const { metadata } = await client.get<{ metadata: { generation: number } }>(resourcePaths.rollouts, key)
   const body = {
@@ -159,14 +159,14 @@ const act = (action: string, body: object, more: Parameters<typeof call>[1] = {}
 
 describe('reads', () => {
   it.each(['', '/batches', '/nodes', '/nodes/node-001', '/explain', '/revisions', '/history', '/events'])(
-    'tell of the Rollout: %s',
+    'return the Rollout: %s',
     async (part) => {
       const answer = await call(`/api/v1/namespaces/demo/rollouts/agent${part}`)
       expect(answer).toMatchObject({ status: 200 })
     },
   )
 
-  it('tell all of it', async () => {
+  it('return the complete report', async () => {
     const { body } = await call('/api/v1/namespaces/demo/rollouts/agent')
     const report: RolloutReport = rolloutReportSchema.parse(body)
     expect(report).toMatchObject({ name: 'agent', phase: 'Progressing', step: { index: 1, count: 3, state: 'StepPaused' } })
@@ -185,13 +185,13 @@ describe('reads', () => {
     expect(names).toEqual(['node-001', 'node-002', 'node-003', 'node-004'])
   })
 
-  it('tell the history of a DaemonSet', async () => {
+  it('return the history of a DaemonSet', async () => {
     const { status, body } = await call('/api/v1/namespaces/demo/daemonsets/agent/history')
     expect([status, (body as { revisions: readonly unknown[] }).revisions.length]).toEqual([200, 1])
     expect((await call('/api/v1/namespaces/demo/daemonsets/absent/history')).status).toBe(404)
   })
 
-  it('tell whoever may get the DaemonSet alone nothing of what stands on its Rollout', async () => {
+  it('hide the history of the Rollout from a caller that may get only the DaemonSet', async () => {
     await mayGetDaemonSets('eve')
     const named = { metadata: { annotations: { [daemonSetAnnotations.rollout]: key.name } } }
     const record = { id: 'a', type: 'pause', by: 'ann', via: 'rest', at: now(), from: '10.0.0.1' }
@@ -226,7 +226,7 @@ describe('reads', () => {
   })
 })
 
-describe('a desk over REST', () => {
+describe('a release client over REST', () => {
   const kubeReleaseClient = () =>
     createKubeReleaseClient({ client, clock: systemClock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
 
@@ -241,7 +241,7 @@ describe('a desk over REST', () => {
     { of: 'its history', ask: (releaseClient) => releaseClient.history(key) },
     { of: 'its events', ask: (releaseClient) => releaseClient.events(key) },
     { of: 'a template', ask: (releaseClient) => releaseClient.template(key, '1') },
-  ])('tells the same as one over the cluster: of $of', async ({ ask }) => {
+  ])('returns the same as one over the cluster: $of', async ({ ask }) => {
     expect(await ask(restReleaseClient())).toEqual(await ask(kubeReleaseClient()))
   })
 
@@ -263,12 +263,12 @@ describe('a desk over REST', () => {
       ask: (releaseClient) => releaseClient.act(key, { type: 'approve', body: {}, waitMs: 0 }),
       code: 'ACTION_INVALID',
     },
-  ])('refuses with the code of one over the cluster: $of', async ({ ask, code }) => {
+  ])('fails with the same code as one over the cluster: $of', async ({ ask, code }) => {
     await expect(ask(restReleaseClient())).rejects.toMatchObject({ code })
     await expect(ask(kubeReleaseClient())).rejects.toMatchObject({ code })
   })
 
-  it('shows what changes as the stream tells of it', async () => {
+  it('follows changes through the stream', async () => {
     const stop = new AbortController()
     const seen = restReleaseClient().follow!(key, { part: 'report', signal: stop.signal })
     await expect(seen.next()).resolves.toMatchObject({ done: false, value: { value: { name: 'agent', paused: false } } })
@@ -282,7 +282,7 @@ describe('a desk over REST', () => {
     await pauseAll(false)
   })
 
-  it('says what it would do to a DaemonSet', async () => {
+  it('previews a rollback of a DaemonSet', async () => {
     const action = { on: 'DaemonSet', type: 'undo', body: { toRevision: '77' }, waitMs: 0, dryRun: true } as const
     await expect(restReleaseClient().act(key, action)).rejects.toMatchObject({ code: 'REVISION_NOT_FOUND' })
   })
@@ -299,11 +299,11 @@ describe('a desk over REST', () => {
 })
 
 describe('checks', () => {
-  it('tell callers who they are', async () => {
+  it('return the user of the token', async () => {
     expect(await call('/api/v1/me', { as: 'eve' })).toEqual({ status: 200, body: { username: 'eve', groups: ['system:authenticated'] } })
   })
 
-  it('find what is wrong with manifests, as JSON carries them and as YAML', async () => {
+  it('find problems in manifests sent as JSON or as YAML', async () => {
     const manifest =
       'apiVersion: rollouts.kruise.io/v1beta1\nkind: Rollout\nmetadata: {name: a}\nspec: {strategy: {canary: {steps: [{replicas: "120%"}]}}}\n'
     const asJson = await call('/api/v1/validate', { method: 'POST', body: JSON.stringify({ manifests: manifest }) })
@@ -312,14 +312,14 @@ describe('checks', () => {
     expect(asYaml).toEqual(asJson)
   })
 
-  it('find a fault with manifests in which no document stands', async () => {
+  it('find a problem in manifests without a document', async () => {
     for (const manifests of ['', '# later']) {
       const body = { valid: false, problems: [{ document: 1, rule: 'Syntax', message: 'it is empty' }] }
       expect(await call('/api/v1/validate', { method: 'POST', body: JSON.stringify({ manifests }) })).toMatchObject({ status: 200, body })
     }
   })
 
-  it('find a key that stands twice', async () => {
+  it('find a duplicate key', async () => {
     const options = { method: 'POST', headers: { 'content-type': 'application/yaml' } }
     expect(await call('/api/v1/validate', { ...options, body: 'kind: a\nspec: {a: 1, b: {c: 1, c: 2}}' })).toMatchObject({
       body: { problems: [{ message: expect.stringContaining('"c" stands twice') as unknown }] },
@@ -328,13 +328,13 @@ describe('checks', () => {
 })
 
 describe('actions', () => {
-  it('are refused without the guard that they need, with what to write', async () => {
+  it('are refused without expectedStep, with a fix', async () => {
     expect(await act('approve', {})).toMatchObject({ status: 400, body: { code: 'ACTION_INVALID' } })
     expect(await act('approve', { expectedStepp: 1 })).toMatchObject({ status: 400, body: { code: 'REQUEST_INVALID' } })
     expect(await act('approve', { expectedStep: 3 })).toMatchObject({ status: 409, body: { code: 'MOVED_ON' } })
   })
 
-  it('are refused with a type that curl gives by itself, with the one to write', async () => {
+  it('are refused with the default Content-Type of curl, with the one to use', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     expect(await call('/api/v1/namespaces/demo/rollouts/agent/actions/approve', { method: 'POST', body: '{}', headers })).toMatchObject({
       status: 415,
@@ -342,7 +342,7 @@ describe('actions', () => {
     })
   })
 
-  it('take the verb of their name, and no other', async () => {
+  it('require exactly the verb of their name', async () => {
     await client.create({ group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'clusterroles', namespaced: false }, {
       metadata: { name: 'pauser' },
       rules: [{ apiGroups: ['rollouts.kruise.io'], resources: ['rollouts'], verbs: ['pause'] }],
@@ -360,7 +360,7 @@ describe('actions', () => {
     await pauseAt(1)
   })
 
-  it('of two people for one step are one: the other is told that it is taken', async () => {
+  it('of two users for one step succeed once; the other is refused', async () => {
     const [one, two] = await Promise.all([
       act('approve', { expectedStep: 1, reason: 'mine' }),
       act('approve', { expectedStep: 1, reason: 'yours' }, { as: 'robot' }),
@@ -370,7 +370,7 @@ describe('actions', () => {
     expect(problemSchema.parse(refused.body)).toMatchObject({ code: 'ACTION_PENDING' })
   })
 
-  it('with the same Idempotency-Key are one, and with another body an error', async () => {
+  it('with the same Idempotency-Key are executed once, and fail with another body', async () => {
     await pauseAt(2)
     await answerAction()
     const headers = { 'idempotency-key': 'ci-42' }
@@ -385,13 +385,13 @@ describe('actions', () => {
     expect(await act('approve', { expectedStep: 3 }, { headers })).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } })
   })
 
-  it('stand on the record with who, what, why, and from where', async () => {
+  it('are recorded with user, type, reason and address', async () => {
     const { body } = await call('/api/v1/namespaces/demo/rollouts/agent/history')
     const { actions } = body as { readonly actions: readonly object[] }
     expect(actions.at(-1)).toMatchObject({ type: 'pause', by: 'eve', reason: 'lunch', via: 'rest', from: '127.0.0.1' })
   })
 
-  it('to roll a DaemonSet back say what they would do, and do nothing in a dry run', async () => {
+  it('to roll back a DaemonSet return a preview and write nothing in a dry run', async () => {
     const answer = await call('/api/v1/namespaces/demo/daemonsets/agent/rollback', {
       method: 'POST',
       body: JSON.stringify({ dryRun: true, toRevision: '7' }),
@@ -399,7 +399,7 @@ describe('actions', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'REVISION_NOT_FOUND' } })
   })
 
-  it('to go back are refused where the DaemonSet is bound to another Rollout, or to none', async () => {
+  it('to roll back are refused if the DaemonSet is bound to another Rollout, or to none', async () => {
     await release('v2')
     for (const name of [null, 'other']) {
       await bind(name)
@@ -409,7 +409,7 @@ describe('actions', () => {
     await bind('agent')
   })
 
-  it('to read a DaemonSet that another Rollout has, or none, need the right to get it: a right on a Rollout shows nothing of it', async () => {
+  it('to read an unbound DaemonSet, or one of another Rollout, require the right to get it: a right on a Rollout is not enough', async () => {
     const base = '/api/v1/namespaces/demo/rollouts/agent'
     const as = 'reader'
     const admin = simulator.clientFor({ name: 'admin' })
@@ -424,7 +424,7 @@ describe('actions', () => {
     const bound = (await call(base, { as })).body as RolloutReport
     expect(bound.nodes.desired).toBeGreaterThan(0)
     const { revision } = (await revisions())[0]!
-    // A template has values of environment variables, also of a DaemonSet that is bound.
+    // A template contains values of environment variables, even for a bound DaemonSet.
     expect(await call(`${base}/revisions/${revision}`, { as })).toMatchObject({ status: 403, body: { code: 'ACCESS_DENIED' } })
     expect(await call(`${base}/revisions/${revision}`)).toMatchObject({ status: 200 })
     for (const name of ['other', null]) {
@@ -447,7 +447,7 @@ describe('actions', () => {
     await bind('agent')
   })
 
-  it('to go back from one revision are one: the other is told that it has moved on', async () => {
+  it('to roll back from one revision succeed once; the other fails with MOVED_ON', async () => {
     await bind('agent')
     await release('v3')
     const { revision } = (await revisions())[0]!
@@ -461,7 +461,7 @@ describe('actions', () => {
   })
 })
 
-/** As the controller binds the DaemonSet to a Rollout. */
+/** Binds the DaemonSet to a Rollout, as the controller does. */
 async function bind(name: string | null): Promise<void> {
   const body = { metadata: { annotations: { 'tranche.dev/rollout': name } } }
   await client.patch(resourcePaths.daemonSets, key, { type: 'merge', body })
@@ -481,7 +481,7 @@ async function revisions(): Promise<HistoryReport['revisions']> {
   return historyReportSchema.parse((await call('/api/v1/namespaces/demo/daemonsets/agent/history')).body).revisions
 }
 
-/** As the controller does it: the action that stands on the Rollout is answered. */
+/** Answers the action in the Rollout's annotation, as the controller does. */
 async function answerAction(): Promise<void> {
   const { metadata } = await client.get<{ metadata: { annotations?: Record<string, string> } }>(resourcePaths.rollouts, key)
   const { id, type } = JSON.parse(metadata.annotations?.['tranche.dev/action'] ?? '{}') as { id: string; type: string }
@@ -490,7 +490,7 @@ async function answerAction(): Promise<void> {
 }
 
 describe('the stream', () => {
-  it('begins with a reset and everything, tells a change soon, and goes on where it was', async () => {
+  it('begins with a reset and all Rollouts, sends changes promptly, and resumes', async () => {
     const first = await openStream()
     expect(await first.next()).toEqual({ type: 'reset' })
     expect(await first.next()).toMatchObject({ type: 'rollout', rollout: { name: 'agent' } })
@@ -510,7 +510,7 @@ describe('the stream', () => {
     second.close()
   })
 
-  it('is only for who may list, and of one Rollout for who may get it', async () => {
+  it('requires the right to list, and for one Rollout the right to get it', async () => {
     expect((await call('/api/v1/stream?namespace=demo', { as: 'eve' })).status).toBe(403)
     expect((await call('/api/v1/stream?name=agent')).status).toBe(400)
   })
@@ -565,7 +565,7 @@ async function* readMessages(body: ReadableStream<Uint8Array>, onId: (id: string
   }
 }
 
-it('counts requests and reviews, and tells whoever may get /metrics', async () => {
+it('counts requests and reviews, and serves them to callers that may get /metrics', async () => {
   const answer = await fetch(`${api.url}/metrics`, { headers: { authorization: `Bearer ${simulator.tokenFor('admin')}` } })
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
   expect(await answer.text()).toMatch(/tranche_api_reviews_total\{kind="token",result="yes"\} [1-9]/)

@@ -23,7 +23,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('the REST API with a certificate', { timeout: 60_000 }, () => {
-  it('speaks TLS, takes a new certificate for new connections, and goes on with the last one where the new one is none', async () => {
+  it('speaks TLS, uses a new certificate for new connections, and keeps the last one if the new one is invalid', async () => {
     const { url, clock, lines, stop } = await start('first')
     try {
       expect(await ask(url, 'first')).toBe(200)
@@ -41,7 +41,7 @@ describe('the REST API with a certificate', { timeout: 60_000 }, () => {
     }
   })
 
-  it('says once that its certificate expires soon, and once that it has', async () => {
+  it('logs once that its certificate expires soon, and once that it has expired', async () => {
     const { clock, lines, stop } = await start('first', endOf('first') - 2 * LOOK_MS)
     for (let look = 0; look < 4; look++) clock.advance(LOOK_MS)
     await stop()
@@ -52,12 +52,12 @@ describe('the REST API with a certificate', { timeout: 60_000 }, () => {
     ['a file that is not there', 'nothing', 'first.key', '--tls-cert-file does not take'],
     ['the key of another certificate', 'first.crt', 'second.key', 'are no certificate and its key'],
     ['a key in place of the certificate', 'first.key', 'first.key', 'are no certificate and its key'],
-  ])('is not started with %s', (_what, cert, key, message) => {
+  ])('does not start with %s', (_what, cert, key, message) => {
     expect(() => readCertificate({ certFile: join(folder, cert), keyFile: join(folder, key) }, owner)).toThrow(message)
   })
 })
 
-/** A certificate that is its own authority, for a year. */
+/** Creates a self-signed certificate, valid for a year. */
 function make(name: string): void {
   const files = ['-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)]
   const about = ['-days', '365', '-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1']
@@ -92,7 +92,7 @@ async function start(name: string, nowMs = Date.now()) {
   return { url: api.url, clock, lines, stop: () => api.stop() }
 }
 
-/** @returns the status of the answer to somebody who trusts this certificate alone */
+/** @returns the status of a request by a client that trusts only this certificate */
 function ask(url: string, trusted: string): Promise<number | undefined> {
   expect(url).toMatch(/^https:/)
   const ca = readFileSync(join(folder, `${trusted}.crt`))

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => simulator.stop())
 
 describe('events that a tenant writes', () => {
-  it('take no more memory than those of events.k8s.io, whatever the API server takes', async () => {
+  it('use no more memory than those of events.k8s.io, even if the API server accepts longer ones', async () => {
     const exchange = simulator.exchangeFor('tranche-api')
     const client = createKubeClient({ exchange, clock: systemClock, userAgent: 'tranche-api/test', log: silentLogger })
     const write = (name: string, message: string, about: string): Promise<unknown> =>

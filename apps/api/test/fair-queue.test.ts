@@ -4,7 +4,7 @@ import { createFairQueue, type FairQueue, type FairQueueClient } from '../src/ht
 
 let clock: FakeClock
 let queue: FairQueue
-/** Whose turns have begun, and how they end. */
+/** Started work with functions to end it. */
 let begun: { readonly label: string; readonly end: (result: boolean) => void }[]
 let refused: string[]
 
@@ -15,7 +15,7 @@ beforeEach(() => {
   refused = []
 })
 
-/** @param who begins with its address: `a1` comes from `a` */
+/** @param label starts with the address: `a1` comes from `a` */
 function come(label: string, client: Partial<FairQueueClient> = {}): void {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const work = (): Promise<boolean> => {
@@ -31,21 +31,21 @@ async function end(label: string, isGood = true): Promise<void> {
   await settled()
 }
 
-/** Turns of the loop are not time. */
+/** Waits for an iteration of the event loop; the fake clock does not advance. */
 async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
 const names = (): readonly string[] => begun.map(({ label }) => label)
 
-it('gives a few turns at a time, address by address, and those of one address in their order', async () => {
+it('serves a few clients at a time, round-robin by address, and in order within an address', async () => {
   for (const label of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) come(label)
   expect(names()).toEqual(['a1', 'a2'])
   for (const label of ['a1', 'a2', 'a3', 'b1', 'c1', 'a4']) await end(label)
   expect(names()).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
 })
 
-it('lets an address wait that has failed as often as it may in a second, and no other', async () => {
+it('delays only an address that has used up its failures per second', async () => {
   for (const label of ['a1', 'a2', 'a3', 'a4']) come(label)
   for (const label of ['a1', 'a2', 'a3', 'a4']) await end(label, false)
   come('a5')
@@ -55,19 +55,19 @@ it('lets an address wait that has failed as often as it may in a second, and no 
   expect(names().at(-1)).toBe('a5')
 })
 
-it('has so many places for one address, and one for a connection', async () => {
+it('limits the waiting clients of an address, and allows one request per connection', async () => {
   for (const label of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']) come(label)
   const connection = {}
   come('b1', { connection })
   come('b2', { connection })
   await settled()
   expect(refused).toEqual([
-    'a7: too many requests of senders that are not known yet: 4 such requests wait from this address',
-    'b2: too many requests of senders that are not known yet: one connection has one such request at a time',
+    'a7: too many requests from unauthenticated clients: 4 such requests from this address are waiting',
+    'b2: too many requests from unauthenticated clients: a connection can have only one such request at a time',
   ])
 })
 
-it('turns away the last of the longest line when all places are taken, and never somebody whose line is short', async () => {
+it('refuses the last client of the longest line when full, never one of a short line', async () => {
   for (const label of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1', 'c1', 'd1', 'e1', 'f1', 'g1', 'h1']) come(label)
   await settled()
   expect(refused.map((text) => text.slice(0, 2)).sort()).toEqual(['a4', 'a5', 'a6', 'g1', 'h1'])
@@ -75,7 +75,7 @@ it('turns away the last of the longest line when all places are taken, and never
   expect(names()).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'd1', 'e1', 'f1'])
 })
 
-it('forgets who goes away while they wait, and gives their place to others', async () => {
+it('frees the place of a client that disconnects while it waits', async () => {
   const leaving = new AbortController()
   for (const label of ['a1', 'a2']) come(label)
   come('a3', { signal: leaving.signal })

@@ -15,19 +15,19 @@ import { createApiMetrics } from '../src/http/metrics.ts'
 import type { ApiServer } from '../src/http/create-server.ts'
 import type { ReleaseReads } from '../src/release-reads.ts'
 
-/** The API over a simulated API server that says who is who; what it tells of releases is made up. */
+/** The API with a simulated API server for reviews and with fake releases. */
 export interface ApiStage {
   readonly app: ApiServer
   readonly simulator: Simulator
-  /** Moves what is remembered of callers on. */
+  /** Clock of cached reviews. */
   readonly clock: FakeClock
-  /** Reviews that reached the API server. */
+  /** Reviews received by the API server. */
   readonly reviews: string[]
-  /** Lets the API server answer no more, or with an error. */
+  /** Makes the API server hang (`gone`) or answer with an error (`failing`); null: repairs it. */
   breakReviews(how: 'gone' | 'failing' | null): void
   /** Headers of a request from this user. */
   as(user: string): Readonly<Record<string, string>>
-  /** Grants the user verbs on Rollouts (or another resource) in a namespace; everywhere where it is undefined. */
+  /** Grants the user verbs on Rollouts (or another resource) in a namespace; undefined: in all namespaces. */
   grant(
     user: string,
     namespace: string | undefined,
@@ -41,7 +41,7 @@ export interface ApiStage {
   end(): Promise<void>
 }
 
-/** A machine that has other work, too, is no reason for a test to fail. */
+/** Long limits, so that tests do not fail on a busy machine. */
 export const patient = { loopLateMs: 600_000, requestMs: 600_000 } as const
 
 const users = ['viewer', 'approver', 'nobody']
@@ -52,7 +52,7 @@ export async function startTestApi(
     readonly limits?: Partial<Limits>
     readonly parts?: Partial<ApiParts>
     readonly withParts?: (made: { readonly clock: Clock }) => Partial<ApiParts>
-    /** What can be done to a server only as long as it has taken no request. */
+    /** Called before the server is ready, for changes that are impossible later. */
     readonly beforeReady?: (app: ApiServer) => void
   } = {},
 ): Promise<ApiStage> {
@@ -73,7 +73,7 @@ export async function startTestApi(
     reviews: rememberReviews(createReviews(client, []), clock as Clock),
     log: silentLogger,
     plan: async () => Promise.reject(new Error('nothing is planned here')),
-    carryOut: async () => Promise.reject(new Error('nothing is steered here')),
+    carryOut: async () => Promise.reject(new Error('nothing is executed here')),
     limits: { ...defaultLimits, requestsPerSecond: 10_000, ...patient, ...options.limits },
     corsOrigins: [],
     trustProxies: [],
@@ -117,7 +117,7 @@ export async function startTestApi(
   }
 }
 
-/** Reads over made-up summaries. */
+/** Serves reads from fake summaries. */
 export function readsOf(summaries: readonly RolloutSummary[]): ReleaseReads {
   const byKey = new Map(summaries.map((summary) => [keyText(summary), summary]))
   const of = (key: ObjectKey): RolloutSummary | undefined => byKey.get(keyText(key))

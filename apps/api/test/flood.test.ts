@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
-describe('a flood of guesses', () => {
+describe('a flood of guessed tokens', () => {
   const limits = { requestsPerSecond: 3, guessesPerSecond: 3, unauthenticatedPerAddress: 4 }
   let few: ApiStage
   const get = (headers: Readonly<Record<string, string>>, remoteAddress = '192.0.2.1'): Promise<{ readonly statusCode: number }> =>
@@ -16,7 +16,7 @@ describe('a flood of guesses', () => {
   })
   afterEach(() => few.end())
 
-  it('is looked at slowly, and keeps out nobody with a good token who comes from the same address for the first time', async () => {
+  it('is reviewed slowly, and does not block a new valid token from the same address', async () => {
     expect(await Promise.all([guess(1), guess(2), guess(3)])).toEqual([401, 401, 401])
     const asked = few.reviews.length
     const waiting = [guess(4), guess(5), get(few.as('viewer')).then(({ statusCode }) => statusCode)]
@@ -26,14 +26,14 @@ describe('a flood of guesses', () => {
     expect(await Promise.all(waiting)).toEqual([401, 401, 200])
   })
 
-  it('does not concern who was known within the hour', async () => {
+  it('does not delay tokens that were valid within the hour', async () => {
     expect((await get(few.as('viewer'))).statusCode).toBe(200)
     few.clock.advance(3_000_000)
     await Promise.all([guess(1), guess(2), guess(3)])
     expect((await get(few.as('viewer'))).statusCode).toBe(200)
   })
 
-  it('leaves others their turns, and is turned away where all its places are taken', async () => {
+  it('leaves slots to other addresses, and is refused when its line is full', async () => {
     await Promise.all([guess(1), guess(2), guess(3)])
     const waiting = [4, 5, 6, 7].map(guess)
     await turns()
@@ -43,13 +43,13 @@ describe('a flood of guesses', () => {
     expect(await Promise.all(waiting)).toEqual([401, 401, 401, 401])
   })
 
-  it('of the same guess again and again asks the API server once in ten seconds, and is counted by address', async () => {
+  it('with one repeated token causes one review in ten seconds, and counts for the address', async () => {
     const statuses = []
     for (let time = 0; time < 5; time++) statuses.push(await guess(1))
     expect([statuses, few.reviews.length]).toEqual([[401, 401, 401, 401, 429], 1])
   })
 
-  it('from all addresses of one network of IPv6 is one flood', async () => {
+  it('from all addresses of one IPv6 /64 network counts as one client', async () => {
     const from = (ip: string): Promise<number> => get({}, ip).then(({ statusCode }) => statusCode)
     const statuses = []
     for (const ip of ['2001:db8::1', '2001:db8::2', '2001:db8::3:4', '2001:db8::5', '2001:db8:0:1::1']) statuses.push(await from(ip))

@@ -5,12 +5,12 @@ import { fuzz } from './fuzz/fuzz.ts'
 import { type Exchange, judge } from './fuzz/judge.ts'
 import { judgeJunk } from './fuzz/junk.ts'
 
-// The short pass; `pnpm test:fuzz` is the long one.
+// A short run; `pnpm test:fuzz` runs longer.
 
 const operations = operationsOf(JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')) as Description)
 
-describe('whatever is sent to the API', () => {
-  it('is answered as the description says: no error of the server, no hang, nothing half-written', async () => {
+describe('any request to the API', () => {
+  it('is answered as the OpenAPI document says: no server error, no hang, no partial write', async () => {
     const report = await fuzz({ seed: 1, runs: 150, goesOn: (round) => round < 2, planMs: 1 })
     expect(report.findings).toEqual([])
     const untried = Object.entries(report.operations).filter(([, { well, refused }]) => well + refused === 0)
@@ -35,7 +35,7 @@ describe('the fuzzer finds', () => {
   }
   const schemas = () => Object.assign((value: unknown) => typeof value === 'object', { errors: [] }) as never
 
-  it('nothing where all is well', () => {
+  it('nothing in correct answers', () => {
     expect(judge(exchange('getRollout', 404, problem), schemas)).toEqual([])
     expect(judge(exchange('getRollout', 200, {}), schemas)).toEqual([])
   })
@@ -51,27 +51,27 @@ describe('the fuzzer finds', () => {
       { ...exchange('getRollout', 404, '<h1>'), answer: { status: 404, headers: { 'content-type': 'text/html' }, text: '<h1>' } },
       'text/html',
     ],
-    ['a code that nobody knows', exchange('getRollout', 404, { ...problem, code: 'OOPS', type: '/errors/OOPS' }), 'no OOPS'],
+    ['an unknown code', exchange('getRollout', 404, { ...problem, code: 'OOPS', type: '/errors/OOPS' }), 'no OOPS'],
     ['a code with the status of another', exchange('getRollout', 409, { ...problem, status: 409 }), 'answered with 409'],
-    ['a stack for everyone', exchange('getRollout', 404, { ...problem, detail: 'x\n    at file:///src/x.ts:1' }), 'for nobody'],
+    ['a stack trace in the detail', exchange('getRollout', 404, { ...problem, detail: 'x\n    at file:///src/x.ts:1' }), 'not for clients'],
     ['an answer that is not as described', exchange('getRollout', 200, '"text"'), 'not as described'],
     ['a request that hangs', exchange('getRollout', 200, {}, { answer: 'hung' }), 'not answered'],
-    ['a request that nobody else can wait for', exchange('getRollout', 200, {}, { cpuMs: 60_000 }), '60000 ms'],
+    ['a request that blocks the server', exchange('getRollout', 200, {}, { cpuMs: 60_000 }), '60000 ms'],
     [
-      'a refusal that has written',
+      'a refused action that was written',
       exchange('pause', 409, { ...problem, status: 409, code: 'MOVED_ON', type: '/errors/MOVED_ON' }, { after: written }),
       'something was written',
     ],
-    ['an action that is on no record', exchange('pause', 202, { id: 'rest-1' }, { after: written }), 'on no record'],
+    ['an action that is not recorded', exchange('pause', 202, { id: 'rest-1' }, { after: written }), 'on no record'],
     ['a read that writes', exchange('getRollout', 200, {}, { after: written }), 'has written'],
     [
-      'an answer to who is not known',
+      'an answer to an unauthenticated client',
       { ...exchange('getRollout', 200, {}), request: { ...exchange('getRollout', 200, {}).request, sender: 'stranger' } },
       'stranger',
     ],
   ])('%s', (_what, one, finding) => expect(judge(one, schemas).join()).toContain(finding))
 
-  it('an error of the server in the answer to junk', () => {
+  it('a server error in the answer to junk', () => {
     expect(judgeJunk('HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\n{}')).toHaveLength(1)
     expect(judgeJunk('HTTP/1.1 500 Oops\r\n\r\n')).toHaveLength(1)
   })

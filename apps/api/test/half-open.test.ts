@@ -40,16 +40,16 @@ const post = (path: string, length: number, headers: Readonly<Record<string, str
   ].join('\r\n')
 const halfOpenHook = post('/api/v1/namespaces/demo/hooks/any', 16_000)
 const halfOpenCheck = (length: number, user: string): string => post('/api/v1/validate', length, stage.as(user))
-/** Connections that the server holds. */
+/** Number of open connections of the server. */
 const held = (): Promise<number> =>
   new Promise((resolve, reject) => stage.app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))))
 const answerTo = async (socket: Socket): Promise<string> => String(((await once(socket, 'data')) as [Buffer])[0])
 
 describe('half-open requests of unauthenticated clients', () => {
   it.each([
-    ['messages to hooks without the end of their bodies', halfOpenHook],
-    ['requests without the end of their headers', 'GET / HTTP/1.1\r\n'],
-    ['connections that say nothing', ''],
+    ['messages to hooks with unfinished bodies', halfOpenHook],
+    ['requests with unfinished headers', 'GET / HTTP/1.1\r\n'],
+    ['silent connections', ''],
     ['connections that are idle after a public request', 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n'],
   ])('are closed above the maximum of their address, oldest first: %s', async (_what, text) => {
     const first = await opened('127.0.0.2', text)
@@ -60,7 +60,7 @@ describe('half-open requests of unauthenticated clients', () => {
     expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
   })
 
-  it('are closed above the maximum in all, of the address that has the most', async () => {
+  it('are closed above the total maximum, from the address with the most', async () => {
     const lone = await opened('127.0.0.9', halfOpenHook)
     for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4']) for (let more = 0; more < 20; more++) await opened(address, halfOpenHook)
     await expect.poll(held).toBe(40)
@@ -69,7 +69,7 @@ describe('half-open requests of unauthenticated clients', () => {
 })
 
 describe('half-open requests of authenticated clients', () => {
-  it('are not closed for those of unauthenticated clients', async () => {
+  it('are not closed because of unauthenticated clients', async () => {
     const known = await opened('127.0.0.2', halfOpenCheck(1_000, 'viewer'))
     await expect.poll(() => stage.reviews.length).toBeGreaterThan(0)
     for (let more = 0; more < 30; more++) await opened('127.0.0.2', halfOpenHook)
@@ -77,7 +77,7 @@ describe('half-open requests of authenticated clients', () => {
     expect(known.closed).toBe(false)
   })
 
-  it('are refused above the maximum of their user, and do not use up what others have', async () => {
+  it('are refused above the maximum of their user, and leave the quota of others', async () => {
     await opened('127.0.0.2', halfOpenCheck(2_000, 'viewer'))
     await expect.poll(() => stage.reviews.length).toBeGreaterThan(0)
     const body = JSON.stringify({ manifests: '' })
@@ -92,7 +92,7 @@ describe('half-open requests of authenticated clients', () => {
     expect((await send('approver')).status).toBe(200)
   })
 
-  it('give their place back when the body has arrived', async () => {
+  it('release their quota when the body has arrived', async () => {
     for (let time = 0; time < 5; time++) {
       const socket = await opened('127.0.0.2', halfOpenCheck(1_500, 'viewer'))
       const answer = answerTo(socket)
@@ -101,7 +101,7 @@ describe('half-open requests of authenticated clients', () => {
     }
   })
 
-  it('give their place back when the connection is closed', async () => {
+  it('release their quota when the connection is closed', async () => {
     for (let time = 0; time < 5; time++) {
       const socket = await opened('127.0.0.2', halfOpenCheck(1_500, 'viewer'))
       await expect.poll(() => stage.reviews.length).toBeGreaterThan(0)

@@ -4,7 +4,7 @@ import type { Logger } from '@tranche/log'
 import { expect, it } from 'vitest'
 import { createHookHandler } from '../src/hooks/hook-handler.ts'
 
-it('says what is tried on a hook, however many messages to other names come before', async () => {
+it('the log shows attempts on a hook even after many messages to other names', async () => {
   const clock = new FakeClock()
   const said: string[] = []
   const log = { warn: ({ hook }: { readonly hook: string }) => void said.push(hook) } as unknown as Logger

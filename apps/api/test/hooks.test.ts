@@ -70,7 +70,7 @@ describe('a message to a hook', () => {
   let sender = 0
   const now = (): number => Math.floor(stage.clock.nowMs() / 1000)
 
-  it('is carried out as an action of the hook, with its id as key', async () => {
+  it('is executed as an action of the hook, with its id as idempotency key', async () => {
     const answer = await send('ci', JSON.stringify(message))
     expect(answer.status).toBe(202)
     expect(actionAnswerSchema.parse(answer.body)).toMatchObject({ type: 'approve', state: 'accepted' })
@@ -96,7 +96,7 @@ describe('a message to a hook', () => {
     expect((await send('lost', JSON.stringify({ id: '1', action: 'pause' }))).body).toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
   })
 
-  it('waits with a DaemonSet until the cluster has been seen, and not with a Rollout', async () => {
+  it('needs the initial lists for a DaemonSet, not for a Rollout', async () => {
     synced = false
     expect((await send('logs', JSON.stringify({ id: '1', action: 'pause' }))).body).toMatchObject({ code: 'NOT_READY', status: 503 })
     expect((await send('ci', JSON.stringify(message))).status).toBe(202)
@@ -111,13 +111,13 @@ describe('a message to a hook', () => {
     ['signed more than five minutes ago', { headers: () => signed(body, now() - 301) }],
     ['signed more than five minutes ahead', { headers: () => signed(body, now() + 301) }],
     ['to a hook that is not there', { hook: 'absent' }],
-    ['to what no Secret can be called', { hook: '..%2f..%2fpods' }],
+    ['to an invalid Secret name', { hook: '..%2f..%2fpods' }],
     ['to a Secret without the label', { hook: 'plain' }],
-    ['to a hook whose key is short', { hook: 'short', headers: () => signed(body, now(), 'too short') }],
-    ['to a hook for two things', { hook: 'both' }],
+    ['to a hook with a short key', { hook: 'short', headers: () => signed(body, now(), 'too short') }],
+    ['to a hook with two targets', { hook: 'both' }],
     ['to a hook that allows nothing', { hook: 'mute' }],
-    ['asking for what the hook does not allow', { body: JSON.stringify({ id: '2', action: 'promote' }) }],
-  ])('is refused, and not told why: %s', async (_name, { hook = 'ci', body: sent = body, headers }) => {
+    ['with an action that the hook does not allow', { body: JSON.stringify({ id: '2', action: 'promote' }) }],
+  ])('is refused without a reason: %s', async (_name, { hook = 'ci', body: sent = body, headers }) => {
     const answer = await send(hook, sent, headers?.())
     const { instance: _id, ...problem } = problemSchema.parse(answer.body)
     expect({ status: answer.status, problem, orders }).toEqual({
@@ -127,13 +127,13 @@ describe('a message to a hook', () => {
         title: 'A message to a hook is not signed as it must be, or asks for what the hook does not allow; or there is no such hook.',
         status: 401,
         code: 'HOOK_REFUSED',
-        detail: 'the hook does not take this message. Look at its name, key, time and action. The log of the API has the reason.',
+        detail: 'the hook refused the message. Check the hook name, key, timestamp and action. The API log has the reason.',
       },
       orders: [],
     })
   })
 
-  it('that the API may not look up is refused alike, and one that it could not look up is to be sent again', async () => {
+  it('is refused if the API may not read the Secret, and can be retried if the read failed', async () => {
     stage.breakReviews('failing')
     expect((await send('ci', body)).body).toMatchObject({ code: 'HOOK_REFUSED' })
     stage.breakReviews('gone')
@@ -146,12 +146,12 @@ describe('a message to a hook', () => {
     ['a misspelt member', JSON.stringify({ ...message, expectedstep: 1 }), 'REQUEST_INVALID', 400],
     ['no id', JSON.stringify({ action: 'approve' }), 'REQUEST_INVALID', 400],
     ['more than 16 KiB', JSON.stringify({ ...message, reason: 'x'.repeat(17_000) }), 'BODY_TOO_LARGE', 413],
-  ])('with %s is told so, where its signature is good', async (_name, sent, code, status) => {
+  ])('with a valid signature and %s gets the reason', async (_name, sent, code, status) => {
     expect((await send('ci', sent)).body).toMatchObject({ code, status })
     expect(orders).toEqual([])
   })
 
-  it('is one of few from its address', async () => {
+  it('is rate limited by address', async () => {
     const url = '/api/v1/namespaces/demo/hooks/ci'
     const statuses: number[] = []
     for (let sent = 0; sent < 12; sent++)
@@ -164,14 +164,14 @@ function at(seconds: number, headers: Readonly<Record<string, string>>): Readonl
   return { 'x-tranche-signature': (headers['x-tranche-signature'] ?? '').replace(/^t=\d+/, `t=${seconds}`) }
 }
 
-it('hooks are off unless somebody turns them on', async () => {
+it('hooks are off by default', async () => {
   const stage = await startTestApi(readsOf([]), { parts: { hooks: undefined } })
   const answer = await stage.app.inject({ method: 'POST', url: '/api/v1/namespaces/demo/hooks/ci', payload: {} })
   expect(answer.json()).toMatchObject({ code: 'NOT_FOUND', detail: 'hooks are off. Start the API with --hooks.' })
   await stage.end()
 })
 
-it('a message that is sent twice is carried out once, whichever replica takes it', async () => {
+it('a message that is sent twice, to any replica, is executed once', async () => {
   const simulator = createSimulator({ clock: systemClock, nodes: 0, watchDelayMs: 0 })
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
   for (const definition of customResourceDefinitions) await client.create(resourcePaths.customResourceDefinitions, definition as never)

@@ -9,7 +9,7 @@ import { createLogin } from '../src/login/login.ts'
 import { aSummary, startTestApi, readsOf } from './fixtures.ts'
 
 describe('a limit of log lines', () => {
-  it('lets five lines about one thing pass in a minute, and says how many it left out', () => {
+  it('allows five lines per subject and minute, and counts the dropped ones', () => {
     const clock = new FakeClock()
     const limit = createLineLimit(clock)
     expect(times(7, () => limit.take('a'))).toEqual([0, 0, 0, 0, 0, null, null])
@@ -19,7 +19,7 @@ describe('a limit of log lines', () => {
     expect(limit.take('a')).toBe(0)
   })
 
-  it('lets 60 lines pass in a minute, whatever they are about', () => {
+  it('allows 60 lines per minute in total', () => {
     const clock = new FakeClock()
     const limit = createLineLimit(clock)
     expect(times(100, (at) => limit.take(`thing ${at}`)).filter((leftOut) => leftOut !== null)).toHaveLength(60)
@@ -28,7 +28,7 @@ describe('a limit of log lines', () => {
   })
 })
 
-describe('a client without an account', () => {
+describe('an unauthenticated client', () => {
   it('causes five lines a minute at a hook', async () => {
     const clock = new FakeClock()
     const { log, lines } = countingLog()
@@ -44,7 +44,7 @@ describe('a client without an account', () => {
     expect(lines).toHaveLength(5)
   })
 
-  it('causes five lines a minute at each route while nothing can say who it is', async () => {
+  it('causes five lines a minute at each route while reviews fail', async () => {
     const { log, lines } = countingLog()
     const stage = await startTestApi(readsOf([aSummary()]), { parts: { log } })
     stage.breakReviews('gone')

@@ -14,12 +14,12 @@ import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 const EXTERNAL = 'https://tranche.example.com'
 
-/** An OpenID provider on loopback: everybody who comes is logged in at once. */
+/** An OpenID provider on loopback that logs in every user at once. */
 interface TestProvider {
   readonly issuer: string
-  /** Of the next ID token. */
+  /** Nonce of the next ID token. */
   claims: Record<string, unknown>
-  /** Members of the next ID token that the request does not decide. */
+  /** Claims of the next ID token that do not depend on the request. */
   nonce: string | undefined
   readonly server: Server
 }
@@ -119,7 +119,7 @@ describe('a login with a browser', () => {
       .map((text) => String(text).split(';', 1)[0])
       .join('; ')
 
-  /** @returns the way back that the provider sends, and the cookies of the login under way */
+  /** @returns callback URL from the provider, and the cookies of the login in progress */
   async function toProvider(path = '/login'): Promise<{ readonly back: string; readonly cookie: string }> {
     const begun = await get(path)
     expect(begun.statusCode).toBe(302)
@@ -132,9 +132,9 @@ describe('a login with a browser', () => {
     return cookieOf(await get(back, cookie))
   }
 
-  const failed = { code: 'LOGIN_FAILED', status: 400, detail: 'the login did not come to its end. Begin again at /login.' }
+  const failed = { code: 'LOGIN_FAILED', status: 400, detail: 'the login failed. Start again at /login.' }
 
-  it('makes a session that is known by its cookie, and goes back to where it began', async () => {
+  it('creates a session in a cookie, and returns to the first page', async () => {
     const { back, cookie } = await toProvider('/login?return_to=/docs/static/index.html%3Fa=b')
     const answer = await get(back, cookie)
     expect(answer.statusCode).toBe(302)
@@ -152,7 +152,7 @@ describe('a login with a browser', () => {
     expect((await get(back.replace(/state=.*/, 'state=guessed'), cookie)).json()).toMatchObject(failed)
   })
 
-  it('fails in another browser than the one that began it', async () => {
+  it('fails in another browser', async () => {
     const [mine, others] = [await toProvider(), await toProvider()]
     expect((await get(mine.back)).json()).toMatchObject(failed)
     expect((await get(mine.back, others.cookie)).json()).toMatchObject(failed)
@@ -165,19 +165,19 @@ describe('a login with a browser', () => {
     provider.nonce = undefined
   })
 
-  it('fails with a code that was used', async () => {
+  it('fails with a used code', async () => {
     const { back, cookie } = await toProvider()
     expect((await get(back, cookie)).statusCode).toBe(302)
     expect((await get(back, cookie)).json()).toMatchObject(failed)
   })
 
-  it('fails ten minutes after it began', async () => {
+  it('fails ten minutes after its start', async () => {
     const { back, cookie } = await toProvider()
     clock.advance(601_000)
     expect((await get(back, cookie)).json()).toMatchObject(failed)
   })
 
-  it('fails for a user of the cluster itself', async () => {
+  it('fails for a user name that is reserved for the cluster', async () => {
     provider.claims = { email: 'system:admin' }
     const { back, cookie } = await toProvider()
     expect((await get(back, cookie)).json()).toMatchObject(failed)
@@ -192,7 +192,7 @@ describe('a login with a browser', () => {
     expect((await get('/api/v1/me', cookie)).json()).toMatchObject({ code: 'TOKEN_INVALID', status: 401 })
   })
 
-  it('is none with a forged cookie, nor with that of a login under way', async () => {
+  it('is not accepted from a forged cookie, nor from the cookie of a login in progress', async () => {
     const cookie = await logIn()
     const at = cookie.length - 40
     const forged = `${cookie.slice(0, at)}${cookie[at] === 'A' ? 'B' : 'A'}${cookie.slice(at + 1)}`
@@ -201,7 +201,7 @@ describe('a login with a browser', () => {
       expect((await get('/api/v1/me', bad)).json()).toMatchObject({ code: 'TOKEN_INVALID' })
   })
 
-  it('is never that of the cluster itself, whoever has a key to seal with', async () => {
+  it('is never one of a system user, even with a stolen session key', async () => {
     const { sessionKeys } = optionsOf(provider.issuer)
     const sessions = createSessions(createSeal(sessionKeys, EXTERNAL, clock), EXTERNAL, clock)
     const meOf = async (username: string, groups: readonly string[]) => {
@@ -216,7 +216,7 @@ describe('a login with a browser', () => {
       expect(await meOf(username, [group])).toMatchObject({ code: 'TOKEN_INVALID' })
   })
 
-  it('writes only from our own pages, with the token of its session', async () => {
+  it('can write only from our own pages, with its CSRF token', async () => {
     const cookie = await logIn()
     const { csrfToken } = (await get('/api/v1/me', cookie)).json() as { csrfToken: string }
     const { csrfToken: others } = (await get('/api/v1/me', await logIn())).json() as { csrfToken: string }
@@ -236,7 +236,7 @@ describe('a login with a browser', () => {
     expect(await post({ 'x-csrf-token': csrfToken, ...ours })).toBe(204)
   })
 
-  it('has ended with a logout, for a copy of its cookie too, and for nobody else', async () => {
+  it('ends with a logout, including copies of its cookie, and leaves other sessions', async () => {
     const [cookie, others] = [await logIn(), await logIn()]
     const { csrfToken } = (await get('/api/v1/me', cookie)).json() as { csrfToken: string }
     const headers = { cookie, origin: EXTERNAL, 'x-csrf-token': csrfToken }
@@ -248,7 +248,7 @@ describe('a login with a browser', () => {
     expect((await get('/api/v1/me', cookie)).statusCode).toBe(401)
   })
 
-  it('waits for a provider that does not answer', async () => {
+  it('fails with LOGIN_UNAVAILABLE while the provider does not answer', async () => {
     const login = createLogin(optionsOf('http://127.0.0.1:1'), { clock, log: silentLogger })
     await expect(login.begin('/')).rejects.toMatchObject({ code: 'LOGIN_UNAVAILABLE' })
   })
@@ -267,7 +267,7 @@ describe('an OpenID provider that redirects', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  it.each(['/.well-known/openid-configuration', '/token', '/keys'])('%s is not followed', async (redirected) => {
+  it.each(['/.well-known/openid-configuration', '/token', '/keys'])('redirect of %s is not followed', async (redirected) => {
     const followed: string[] = []
     const elsewhere = await serve(({ url }, response) => {
       followed.push(url ?? '')
@@ -312,11 +312,11 @@ it.each([
   [`blob:${EXTERNAL}/page`, `${EXTERNAL}/docs`],
   ['http://', `${EXTERNAL}/docs`],
   ['/.//evil.example', `${EXTERNAL}//evil.example`],
-])('whoever asks to come back to %s comes to our own origin', (wanted, want) => {
+])('a login with return_to %s returns to our own origin', (wanted, want) => {
   expect(safeReturn(wanted, EXTERNAL)).toBe(want)
 })
 
-it('claims become user and groups with their prefixes, and nobody becomes one of the cluster', () => {
+it('claims become user and groups with their prefixes, and never a system user', () => {
   const options = { ...optionsOf('https://issuer.example'), groupsPrefix: '' }
   const of = (claims: Record<string, unknown>): unknown => identityOf(claims, options)
   expect(of({ email: 'a@b', groups: ['x', 'y'] })).toEqual({ username: 'a@b', groups: ['x', 'y'] })

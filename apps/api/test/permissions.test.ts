@@ -19,7 +19,7 @@ interface Role {
   }[]
 }
 
-/** The roles of docs/operations/permissions.md that the API has. */
+/** Roles of the API in docs/operations/permissions.md. */
 const page = readFileSync(`${import.meta.dirname}/../../../docs/operations/permissions.md`, 'utf8')
 const roles = [...page.matchAll(/^```yaml\n([\s\S]*?)^```/gm)]
   .map(([, text = '']) => text)
@@ -40,13 +40,13 @@ const bodies: Readonly<Record<string, object>> = {
   sendToHook: { id: 'one', action: 'pause' },
   validate: { manifests: '' },
 }
-/** They need a browser that comes back from a provider. */
+/** Operations that need a browser and an OpenID provider. */
 const elsewhere = ['finishLogin', 'logIn', 'logOut']
 
-/** The simulator answers them before it tells of them; without these rights nobody would be let in. */
+/** Rights that the simulator does not report, because it answers reviews first; without them every request would be refused. */
 const reviews = ['create authentication.k8s.io/tokenreviews', 'create authorization.k8s.io/subjectaccessreviews']
 
-it('the API needs what docs/operations/permissions.md gives to it, nothing more and nothing less', async () => {
+it('the API needs exactly the permissions of docs/operations/permissions.md', async () => {
   const asked = new Set<string>()
   const stage = await openFuzzStage({
     planMs: 1,
@@ -54,7 +54,7 @@ it('the API needs what docs/operations/permissions.md gives to it, nothing more 
     faults: {
       onRequest({ actor, verb, resource, subresource }) {
         const right = `${verb} ${resource.group}/${resource.resource}`
-        // Discovery and OpenAPI are open to everyone who may log in.
+        // Discovery and OpenAPI are open to every authenticated user.
         if (actor === USER && resource.resource !== 'documents') asked.add(subresource === undefined ? right : `${right}/${subresource}`)
         return undefined
       },
@@ -120,7 +120,7 @@ function requestOf(operation: Operation, [, before = '']: readonly string[]): Fu
   }
 }
 
-/** Nothing is held, and a forecast in a millisecond is not made: both are said once everything has been read. */
+/** Ignores two expected errors that come after all reads: there is no hold, and no forecast finishes within a millisecond. */
 function unmeant({ id }: Operation, answer: Awaited<ReturnType<FuzzStage['send']>>): readonly string[] {
   if (answer === null || answer === 'hung') return [`${id}: no answer`]
   if (answer.status < 300) return []

@@ -53,7 +53,7 @@ async function plan(body: unknown, as = 'admin'): Promise<{ readonly status: num
   return { status: answer.status, body: await answer.json() }
 }
 
-it('tells in a thread of its own what a release would do', async () => {
+it('forecasts a release in its own thread', async () => {
   const { status, body } = await plan({ image: 'registry.example/agent:v2', if: ['1 crash'] })
   expect(status, JSON.stringify(body)).toBe(200)
   const forecast: Forecast = forecastSchema.parse(body)
@@ -61,20 +61,20 @@ it('tells in a thread of its own what a release would do', async () => {
   expect(forecast.outcome).toBe('Stops')
 })
 
-it('refuses what cannot be, and says what can', async () => {
+it('refuses an impossible request with a fix', async () => {
   const { status, body } = await plan({ if: ['node-77 fails'] })
   expect({ status, code: (body as Problem).code }).toEqual({ status: 422, code: 'FORECAST_INVALID' })
   expect((body as Problem).detail).toContain('node-77')
   expect((await plan({ wenn: [] })).status).toBe(400)
 })
 
-it('tells it to those who may read the Rollout', async () => {
+it('forecasts only for callers that may get the Rollout', async () => {
   expect((await plan({}, 'eve')).status).toBe(403)
 })
 
 const planLimits = { planMs: 1_000, planNodes: 4, planCharacters: 1024 * 1024, planMebibytes: 512 }
 
-it('makes one forecast at a time, lets four wait, and turns the next away', async () => {
+it('runs one forecast at a time, lets four wait, and refuses the next', async () => {
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const { signal } = new AbortController()
@@ -82,7 +82,7 @@ it('makes one forecast at a time, lets four wait, and turns the next away', asyn
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'fay' }, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
 })
 
-it('lets who goes away while others are served make room for the next', async () => {
+it('frees the place of a client that disconnects while it waits', async () => {
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const [staying, leaving] = [new AbortController(), new AbortController()]
@@ -96,32 +96,32 @@ it('lets who goes away while others are served make room for the next', async ()
   })
 })
 
-it('has one place for each user, who gets it back', async () => {
+it('allows one forecast per user at a time', async () => {
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const leaving = new AbortController()
   const first = planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)).rejects.toMatchObject({
     code: 'RATE_LIMITED',
-    message: 'a forecast for user "ann" is made or waited for already',
+    message: 'a forecast for user "ann" is already running or waiting',
   })
   leaving.abort(new Error('gone'))
   await expect(first).rejects.toThrow('gone')
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'ann' }, leaving.signal)).rejects.toThrow('gone')
 })
 
-it('refuses a forecast that takes more memory than the container leaves, and lives on', async () => {
+it('refuses a forecast that needs too much memory, without crashing', async () => {
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
   const planner = createPlanner({ client, clock: systemClock, limits: { ...planLimits, planMs: 60_000, planMebibytes: 8 } })
   await expect(
     planner({ key, request: { image: 'registry.example/agent:v2' }, mayGet: async () => true, by: 'ann' }, new AbortController().signal),
   ).rejects.toMatchObject({
     code: 'FORECAST_INVALID',
-    message: 'a forecast of 4 nodes takes more than the 8 MiB that it may have here',
+    message: 'a forecast of 4 nodes needs more than the limit of 8 MiB of memory',
   })
 })
 
-it('refuses a forecast where a tenant has filled the namespace, before it holds what stands there', async () => {
+it('refuses a forecast of an overfull namespace before its objects are in memory', async () => {
   const admin = simulator.clientFor({ name: 'admin' })
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock: systemClock, userAgent: 'test/1', log: silentLogger })
   const planner = createPlanner({ client, clock: systemClock, limits: { ...planLimits, planMs: 60_000 } })
@@ -140,9 +140,9 @@ it('refuses a forecast where a tenant has filled the namespace, before it holds 
 
 it.each([
   ['no limit', 0, 1_536],
-  ['no limit, as the largest number', 2 ** 64, 1_536],
+  ['no limit, reported as the largest number', 2 ** 64, 1_536],
   ['a limit of 768 MiB', 768 * 2 ** 20, 448],
-  ['a limit that leaves nearly nothing', 256 * 2 ** 20, 64],
-])('leaves a forecast what fits into the container: %s', (_name, limitBytes, mebibytes) => {
+  ['a limit that leaves almost nothing', 256 * 2 ** 20, 64],
+])('limits the memory of a forecast by the container: %s', (_name, limitBytes, mebibytes) => {
   expect(planMemory(limitBytes)).toBe(mebibytes)
 })

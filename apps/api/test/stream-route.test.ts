@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => stage.end())
 
-it('tells who comes back of a deletion that has left its namespace without a Rollout', async () => {
+it('reports a deletion to a resuming client, even if its namespace has no Rollout left', async () => {
   await stage.grant('viewer', 'demo', { verbs: ['list'] })
   const before = await open('viewer')
   await before.until(({ type }) => type === 'rollout')
@@ -39,12 +39,12 @@ it('tells who comes back of a deletion that has left its namespace without a Rol
 
 it.each<{ title: string; id: () => Promise<string | undefined>; types: readonly string[] }>([
   {
-    title: 'who may see as much as before with what has changed',
+    title: 'unchanged rights with the changes',
     id: () => idOf('viewer'),
     types: ['rollout'],
   },
   {
-    title: 'who may see more than before with a reset',
+    title: 'more rights than before with a reset',
     async id() {
       const id = await idOf('viewer')
       await stage.grant('viewer', 'other', { verbs: ['list'] })
@@ -53,8 +53,8 @@ it.each<{ title: string; id: () => Promise<string | undefined>; types: readonly 
     },
     types: ['reset', 'rollout', 'rollout'],
   },
-  { title: 'who comes with the id of somebody who may see more with a reset', id: () => idOf('admin'), types: ['reset', 'rollout'] },
-  { title: 'who has heard of less with a reset', id: () => idOf('viewer', '?namespace=demo'), types: ['reset', 'rollout'] },
+  { title: 'the event id of a user with more rights with a reset', id: () => idOf('admin'), types: ['reset', 'rollout'] },
+  { title: 'the event id of a smaller scope with a reset', id: () => idOf('viewer', '?namespace=demo'), types: ['reset', 'rollout'] },
 ])('begins for $title', async ({ id, types }) => {
   await stage.grant('viewer', 'demo', { verbs: ['list'] })
   const known = await id()
@@ -64,7 +64,7 @@ it.each<{ title: string; id: () => Promise<string | undefined>; types: readonly 
   expect(messages.map(({ type }) => type)).toEqual(types)
 })
 
-/** The last id of a stream that its user has left. */
+/** @returns the last event id of a closed stream */
 async function idOf(user: string, query = ''): Promise<string | undefined> {
   const { socket, until, lastId } = await open(user, undefined, query)
   await until(() => lastId() !== undefined)
@@ -72,7 +72,7 @@ async function idOf(user: string, query = ''): Promise<string | undefined> {
   return lastId()
 }
 
-it('has no more places than it says, however many come at once', async () => {
+it('never exceeds its limit, even for simultaneous requests', async () => {
   const caughtUp = Promise.withResolvers<void>()
   cluster.caughtUp = caughtUp.promise
   const statuses: number[] = []
@@ -87,25 +87,25 @@ it('has no more places than it says, however many come at once', async () => {
   expect(statuses).toEqual([503, 503, 503, 200, 200, 200])
 })
 
-it('gives no caller more than its share of them, and a place that is left again', async () => {
+it('limits the streams per caller, and reuses freed places', async () => {
   const [first] = [await open('admin'), await open('admin')]
   const refused = await open('admin')
   expect(refused.status).toBe(429)
   expect(refused.text()).toContain('retry-after: 1\r')
-  expect(refused.text()).toContain('user \\"admin\\" has 2 streams open, which is all that one user gets. Close some;')
+  expect(refused.text()).toContain('user \\"admin\\" has 2 streams open, which is the limit per user. Close some;')
   expect((await open('viewer')).status).toBe(200)
   first.socket.destroy()
   await closed.promise
   expect((await open('admin')).status).toBe(200)
 })
 
-it('drops the connection of somebody who may see no more, and does not read on either', async () => {
+it('drops the connection of a client that has lost its rights and does not read', async () => {
   await stage.grant('viewer', 'demo', { verbs: ['list'] })
   const dropped = new Promise<void>((resolve) => stage.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)))
   const slow = await open('viewer', undefined, '?namespace=demo')
   await slow.until(({ type }) => type === 'rollout')
   slow.socket.pause()
-  // More than any buffer on the way takes.
+  // More data than all buffers on the connection can hold.
   cluster.write({ namespace: 'demo', name: 'agent' }, aSummary({ message: 'x'.repeat(20_000_000) }))
   stage.clock.advance(60_000)
   await stage.simulator.clientFor({ name: 'admin' }).delete(resources.roleBindings, 'grant-1', 'demo')
@@ -115,7 +115,7 @@ it('drops the connection of somebody who may see no more, and does not read on e
   await dropped
 })
 
-/** A stream over a socket, which can be left unread. */
+/** A stream over a raw socket, which can be left unread. */
 async function open(user: string, lastId?: string, query = ''): Promise<Opened> {
   const socket = connect(address.port, address.address)
   const headers = { ...stage.as(user), ...(lastId !== undefined && { 'last-event-id': lastId }) }
@@ -155,10 +155,10 @@ interface Opened {
   until(is: (message: StreamMessage) => boolean): Promise<void>
 }
 
-/** Rollouts that somebody writes, as one watch shows them. */
+/** Fake Rollouts with a single watch. */
 function clusterOf(...summaries: readonly RolloutSummary[]): {
   readonly source: StreamSource
-  /** When what somebody else has seen is seen here, too. */
+  /** Resolves when this replica has caught up with others. */
   caughtUp: Promise<void>
   write(key: ObjectKey, summary: RolloutSummary | undefined): void
 } {

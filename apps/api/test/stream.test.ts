@@ -8,7 +8,7 @@ import { createStreamHub, type StreamHub, type StreamSource } from '../src/strea
 import { createStreamReader, type StreamReader } from '../src/stream/stream-reader.ts'
 import { aSummary } from './fixtures.ts'
 
-/** A cluster of Rollouts in which things happen; several replicas may look at it, each as far as its own watches have come. */
+/** A fake cluster with a log of changes; each replica has its own position in it. */
 class World {
   version = 10
   readonly log: { readonly key: ObjectKey; readonly summary: RolloutSummary | undefined; readonly version: number }[] = []
@@ -42,7 +42,7 @@ class Replica {
     this.hub = createStreamHub({ source: this.#source(), clock: this.clock })
   }
 
-  /** Sees the next `changes` of the world, and tells of them. */
+  /** Processes and publishes the next `changes` of the world. */
   see(changes = Number.POSITIVE_INFINITY): void {
     for (const { key, version } of this.#world.log.filter(({ version: written }) => written > this.#seen).slice(0, changes)) {
       this.#seen = version
@@ -67,7 +67,7 @@ class Replica {
   }
 }
 
-/** What somebody knows who reads the lines of a stream. */
+/** State of a client that reads a stream. */
 class Listener {
   readonly known = new Map<string, RolloutSummary>()
   readonly texts: string[] = []
@@ -117,7 +117,7 @@ const DIGEST = '0123456789abcdef'
 const OTHER_DIGEST = 'fedcba9876543210'
 
 describe('a reader', () => {
-  it('begins with a reset and every Rollout, then hears of changes', () => {
+  it('begins with a reset and every Rollout, then gets changes', () => {
     const world = new World()
     world.write('a', 'one')
     const replica = new Replica(world)
@@ -137,7 +137,7 @@ describe('a reader', () => {
     expect(listener.resets).toBe(1)
   })
 
-  it('is told nothing of what looks as before', () => {
+  it('gets no message about an unchanged Rollout', () => {
     const world = new World()
     world.write('a', 'one')
     const replica = new Replica(world)
@@ -149,7 +149,7 @@ describe('a reader', () => {
     expect(listener.texts.length).toBe(before)
   })
 
-  it('that comes back after a deletion that is not known here begins anew', () => {
+  it('that resumes before a forgotten deletion gets a reset', () => {
     const world = new World()
     world.write('a', 'one')
     const listener = new Listener()
@@ -160,7 +160,7 @@ describe('a reader', () => {
     expect([listener.resets, listener.known.size]).toEqual([2, 0])
   })
 
-  it('that does not read at all is cut off, and told no more', () => {
+  it('that does not read at all is disconnected', () => {
     const world = new World()
     const replica = new Replica(world)
     const listener = new Listener()
@@ -177,7 +177,7 @@ describe('a reader', () => {
     expect(listener.texts.length).toBe(before)
   })
 
-  it('that reads slowly is told the latest at once when it reads again, and nothing is kept for it meanwhile', () => {
+  it('that reads slowly gets the latest state when it reads again, and nothing is queued for it', () => {
     const world = new World()
     world.write('a', '0')
     const replica = new Replica(world)
@@ -195,7 +195,7 @@ describe('a reader', () => {
     expect([listener.texts.length, listener.known.get('demo/a')?.message, listener.closed]).toEqual([before + 1, '5', undefined])
   })
 
-  it('is told nothing that it may not see, and what it may see from now on', () => {
+  it('gets nothing that it may not see, and everything that becomes visible', () => {
     const world = new World()
     world.write('a', 'secret')
     const replica = new Replica(world)
@@ -210,11 +210,11 @@ describe('a reader', () => {
     expect(listener.known.get('demo/a')?.message).toBe('more')
   })
 
-  it('is not told what has waited and may no longer be seen when it reads again', () => {
+  it('does not get pending messages that it may no longer see', () => {
     const world = new World()
-    // What is longer than one slice is written alone, and the others wait.
+    // A message longer than one slice is written alone; the others stay pending.
     world.write('a', 'x'.repeat(200_000))
-    world.write('secret', 'not for everybody')
+    world.write('secret', 'confidential')
     world.write('b', 'public')
     const replica = new Replica(world)
     const listener = new Listener()
@@ -225,12 +225,12 @@ describe('a reader', () => {
     reader.push([{ key: null, line: 'data: {"type":"gone","namespace":"demo","name":"secret"}' }], OTHER_DIGEST)
     listener.takes = true
     reader.drained()
-    expect(listener.texts.join('')).not.toContain('not for everybody')
+    expect(listener.texts.join('')).not.toContain('confidential')
     expect([...listener.known.keys()]).toEqual(['demo/a', 'demo/b'])
     expect(listener.lastId).toBe(`${OTHER_DIGEST}.13.1`)
   })
 
-  it('hears that the stream lives, and up to where it is known', () => {
+  it('gets heartbeats with the current id', () => {
     const replica = new Replica(new World())
     const listener = new Listener()
     listener.connect(replica).heartbeat()
@@ -238,7 +238,7 @@ describe('a reader', () => {
   })
 })
 
-it('knows what the cluster holds, whatever replicas it went to, however far each had come, and wherever a connection broke', () => {
+it('a reader knows the state of the cluster, for any replicas, any lag and any broken connection', () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('write' as const),
@@ -262,7 +262,7 @@ it('knows what the cluster holds, whatever replicas it went to, however far each
         if (one.kind === 'stop' || one.kind === 'connect') reader?.close()
         if (one.kind === 'restart') replicas[one.replica] = new Replica(world)
         if (one.kind === 'connect') {
-          // As the route does it: a replica that lags behind catches up first.
+          // Like the route: a replica that lags behind catches up first.
           const known = listener.lastId === undefined ? null : fromEventId(listener.lastId, 2)
           if (known !== null && isBeyond(known.positions, replicas[one.replica]!.hub.positions)) replicas[one.replica]!.see()
           reader = listener.connect(replicas[one.replica]!)
@@ -290,7 +290,7 @@ describe('an id', () => {
     [`${DIGEST}.1.2.${'9'.repeat(30)}`, null],
   ])('%s is read as %j', (id, want) => expect(fromEventId(id, 3)?.positions ?? null).toEqual(want))
 
-  it('is written as it is read', () => {
+  it('is parsed as it was written', () => {
     const id = toEventId({ digest: DIGEST, positions: ['7', '', '9'] })
     expect(fromEventId(id, 3)).toEqual({ digest: DIGEST, positions: ['7', '0', '9'] })
   })

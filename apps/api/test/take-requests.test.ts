@@ -9,7 +9,7 @@ const written: ActionAnswer = { id: 'a', type: 'pause', state: 'accepted', messa
 let stage: ApiStage
 afterEach(() => stage.end())
 
-/** @param act carries an action out while the request lasts */
+/** @param act executes an action during the request */
 async function handTo(act: (ending: AbortSignal) => Promise<ActionAnswer>): Promise<SendRequest> {
   let send: SendRequest | undefined
   stage = await startTestApi(readsOf([aSummary()]), {
@@ -26,14 +26,14 @@ const pause = (headers: Readonly<Record<string, string>> = stage.as('admin')): H
   body: '{}',
 })
 
-it('answers as it would over a socket', async () => {
+it('answers as over a socket', async () => {
   const send = await handTo(async () => written)
   const { status, body } = await send(pause(), new AbortController().signal)
   expect([status, JSON.parse(body)]).toEqual([202, written])
   expect((await send(pause({}), new AbortController().signal)).status).toBe(401)
 })
 
-it('tells who acts for a request that its sender has gone away', async () => {
+it('aborts the handler of a request when its client disconnects', async () => {
   const begun = Promise.withResolvers<AbortSignal>()
   const send = await handTo((ending) => {
     begun.resolve(ending)
@@ -47,7 +47,7 @@ it('tells who acts for a request that its sender has gone away', async () => {
   expect(ending.aborted).toBe(true)
 })
 
-it('does nothing for a sender that has gone before', async () => {
+it('does nothing for a client that has already disconnected', async () => {
   const send = await handTo(() => Promise.reject(new Error('nothing is done')))
   await expect(send(pause(), AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
 })

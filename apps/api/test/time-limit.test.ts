@@ -5,12 +5,12 @@ import { FakeClock } from '@tranche/clock'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
-// Over sockets: what ends with the body of a request, and what with its answer, cannot be told apart without.
+// Uses sockets: without them, the end of the request body and the end of the answer are indistinguishable.
 
 const clock = new FakeClock()
 let stage: ApiStage
 let url: string
-/** What is done for a request; it begins with the request, and hears of its end. */
+/** Handler of the action; gets the `ending` signal of the request. */
 let act: (ending: AbortSignal) => Promise<ActionAnswer>
 let begun: PromiseWithResolvers<AbortSignal>
 
@@ -43,7 +43,7 @@ it.each([
   ['an action', '/actions/pause', {}, 75_000],
   ['an action without a body', '/actions/pause', undefined, 75_000],
   ['a forecast', '/plan', {}, 35_000],
-] as const)('gives %s its time, and tells who acts for it when that is up', async (_name, path, body, timeMs) => {
+] as const)('limits the time of %s, and aborts its handler then', async (_name, path, body, timeMs) => {
   act = untilEnd
   const answer = post(path, body)
   const ending = await begun.promise
@@ -55,11 +55,11 @@ it.each([
   expect([status, headers.get('retry-after')]).toEqual([503, '1'])
   expect(await (await answer).json()).toMatchObject({
     code: 'NOT_READY',
-    detail: `the request took longer than its ${timeMs / 1000} s and was given up. Try again.`,
+    detail: `the request exceeded its time limit of ${timeMs / 1000} s. Try again.`,
   })
 })
 
-it('lets who acts for a request say what is done already', async () => {
+it('lets the handler return the state so far', async () => {
   act = (ending) => untilEnd(ending).catch(() => ({ id: 'a', type: 'pause', state: 'accepted', message: 'it is written', repeated: false }))
   const answer = post('/actions/pause', {})
   await begun.promise
@@ -67,7 +67,7 @@ it('lets who acts for a request say what is done already', async () => {
   expect((await answer).status).toBe(202)
 })
 
-it('answers a second later for who does not heed the end', async () => {
+it('answers a second later if the handler does not stop', async () => {
   act = () => new Promise(() => {})
   const answer = post('/actions/pause', {})
   await begun.promise
@@ -76,7 +76,7 @@ it('answers a second later for who does not heed the end', async () => {
   expect((await answer).status).toBe(503)
 })
 
-it('tells who acts for a request that its sender has gone', async () => {
+it('aborts the handler when the client disconnects', async () => {
   act = untilEnd
   const leaving = new AbortController()
   const answer = post('/actions/pause', {}, leaving.signal)
@@ -84,7 +84,7 @@ it('tells who acts for a request that its sender has gone', async () => {
   const heard = untilEnd(ending)
   leaving.abort()
   await expect(answer).rejects.toThrow()
-  await expect(heard).rejects.toThrow('the sender did not wait for the answer')
+  await expect(heard).rejects.toThrow('the client disconnected before the answer')
 })
 
 it('closes a connection whose headers are not complete after 5 s', async () => {
@@ -96,6 +96,6 @@ it('closes a connection whose headers are not complete after 5 s', async () => {
   socket.resume()
   await once(socket, 'close')
   clearInterval(dripping)
-  // 30 s and more where slow connections are looked for as seldom as Node.js does by itself.
+  // With the default check interval of Node.js it would take 30 s or more.
   expect(performance.now() - began).toBeLessThan(15_000)
 }, 60_000)

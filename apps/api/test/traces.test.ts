@@ -10,12 +10,12 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c'
 let sender: OtlpTracer
 let stage: ApiStage
 let url: string
-/** Trace context in which each action was carried out. */
+/** Trace context of each executed action. */
 const places: (string | undefined)[] = []
 const begun: string[] = []
 
 beforeEach(async () => {
-  // Nobody listens there: what is sent is not looked at.
+  // No server listens there: exported spans are not checked.
   const settings = readTracingSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })!
   sender = await createOtlpTracer({ clock: systemClock, settings, log: silentLogger, version: '0.1.0', instance: 'test' })
   places.length = 0
@@ -37,20 +37,20 @@ afterEach(async () => {
   await sender.close(0)
 })
 
-it('carries an action out in the trace of its request, also when the body came in pieces', async () => {
+it('executes an action in the trace of its request, even if the body arrives in chunks', async () => {
   expect(await pause({ traceparent: `00-${TRACE}-b7ad6b7169203331-01` })).toBe(202)
   expect(places.map((place) => parseTraceContext(place)?.traceId)).toEqual([TRACE])
   expect(begun).toEqual(['POST /api/v1/namespaces/:namespace/rollouts/:name/actions/pause'])
 })
 
-it.each(['', 'x', `00-${TRACE}-0000000000000000-01`, 'é'])('begins a trace of its own where the traceparent is %j', async (traceparent) => {
+it.each(['', 'x', `00-${TRACE}-0000000000000000-01`, 'é'])('starts a new trace if the traceparent is %j', async (traceparent) => {
   expect(await pause({ traceparent: Buffer.from(traceparent).toString('latin1') })).toBe(202)
   const ids = places.map((place) => parseTraceContext(place)?.traceId)
   expect(ids).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)])
   expect(ids).not.toContain(TRACE)
 })
 
-it('tells nothing of who was not let in, and of probes', async () => {
+it('exports no spans of refused requests and probes', async () => {
   await pause({ authorization: 'Bearer guessed' })
   await fetch(`${url}/healthz`)
   expect(begun).toEqual([])

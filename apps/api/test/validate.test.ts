@@ -8,21 +8,21 @@ const long = Array.from(
   (_, at) => `apiVersion: rollouts.kruise.io/v1beta1\nkind: Rollout\nmetadata: {name: r${at}, nmae: wrong}\n`,
 ).join('---\n')
 
-it('checks manifests in a thread, as it checks others, and lets each user wait for one of them', async () => {
+it('checks manifests in a thread, one check per user at a time', async () => {
   const validate = createValidator()
   let isThere = false
   const first = validate(long, { by: 'ann', signal }).finally(() => (isThere = true))
   await expect(validate(long, { by: 'ann', signal })).rejects.toMatchObject({
     code: 'RATE_LIMITED',
-    message: 'a check of manifests for user "ann" is made or waited for already',
+    message: 'a check of manifests for user "ann" is already running or waiting',
   })
-  // Short ones too: a few kilobytes can take long.
+  // Short manifests too: a few kilobytes can take long.
   await expect(validate('', { by: 'ann', signal })).rejects.toMatchObject({ code: 'RATE_LIMITED' })
   expect(isThere).toBe(false)
   expect(await first).toEqual(validateManifests(long))
 })
 
-it('ends the thread of who goes away, and gives their place back', async () => {
+it('terminates the thread of a client that disconnects, and frees its place', async () => {
   const validate = createValidator()
   const leaving = new AbortController()
   const left = validate(long, { by: 'ann', signal: leaving.signal })

@@ -49,7 +49,7 @@ describe('what the doctor says of webhooks', () => {
   ])('is a problem where %s', (_what, fields, atMs, says) => {
     const [finding, ...others] = findings(fields, atMs)
     expect([finding?.state, finding?.message, others]).toEqual(['problem', expect.stringContaining(says), []])
-    expect(finding?.fix).toContain('cannot keep the certificate of the webhook')
+    expect(finding?.fix).toContain('failed to maintain the webhook certificate')
   })
 
   it('is a problem where one of the two configurations is away', () => {

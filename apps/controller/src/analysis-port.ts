@@ -5,7 +5,7 @@ import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { updatedNodeNames } from '@tranche/planner'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
-/** The port of the analyses over the API server and this process's own watches. */
+/** Implements the analysis port with the API server and the watches of this process. */
 export function createAnalysisPort(client: KubeClient, cluster: WatchedCluster): AnalysisPort {
   return {
     read(key) {

@@ -1,17 +1,17 @@
 import type { Clock } from '@tranche/clock'
 import pLimit from 'p-limit'
 
-/** Lets calls go out side by side, up to a number; the others wait for their turn, first come first served. */
+/** Limits concurrent calls; further calls wait in FIFO order. */
 export interface CallLimiter {
-  /** @returns what `work` returns; null where its turn had not come within `patienceMs`, and it was not begun */
+  /** @returns the result of `work`; null if it did not start within `patienceMs` */
   take<Result>(work: () => Promise<Result>, patienceMs: number): Promise<Result | null>
 }
 
 /**
- * Turns for calls that a pass makes for many pods at once. Without them all of these stand in the queue for a connection, where their
- * deadlines run, and keep other calls waiting behind them.
+ * Limits the calls that a pass makes for many pods at once. Without a limit, all of them would queue for a connection, where their
+ * deadlines run, and would delay other calls.
  *
- * @param sideBySide ≥ 1
+ * @param sideBySide maximum number of concurrent calls, ≥ 1
  */
 export function createCallLimiter(clock: Clock, sideBySide: number): CallLimiter {
   const limit = pLimit(sideBySide)

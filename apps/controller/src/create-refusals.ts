@@ -3,22 +3,22 @@ import { type FleetView, keptPerBlock } from '@tranche/fleet'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet, KubeObject } from '@tranche/kube-types'
 
-/** Why the DaemonSet controller can create no pods, by its own events. */
+/** Finds out why the DaemonSet controller cannot create pods, from its events. */
 export interface CreateRefusals {
-  /** @returns what its last attempt was answered with, where a desired node has been without any pod for 5 s; undefined where nothing is known */
+  /** @returns error of the last attempt, if a desired node has had no pod for 5 s; undefined if unknown */
   of(daemonSet: DaemonSet, fleet: FleetView, signal: AbortSignal): Promise<string | undefined>
 }
 
-/** A node between two pods has none for less than this (ms). */
+/** Time without a pod after which a node counts as missing one, in milliseconds; longer than the gap between two pods. */
 const MISSING_MS = 5_000
-/** Events are read again no sooner (ms). */
+/** Minimum interval between reads of events, in milliseconds. */
 const READ_AGAIN_MS = 30_000
 
-/** What Kubernetes puts before an event that stands for many. */
+/** Prefix that Kubernetes adds to aggregated events. */
 const COMBINED = /^\(combined from similar events\): /
 
 interface Known {
-  /** When each node was first seen without a pod, on the monotonic clock. */
+  /** Monotonic time at which each node was first seen without a pod, in milliseconds. */
   readonly since: Map<string, number>
   readMs: number
   text: string | undefined
@@ -29,7 +29,7 @@ interface FailedCreate extends KubeObject {
   readonly lastTimestamp?: string
 }
 
-/** Reads events only while a node stays without a pod. Without the right to list events nothing is known, and nothing else is lost. */
+/** Reads events only while a node has no pod. Without the right to list events, the reason is unknown. */
 export function createCreateRefusals(client: KubeClient, clock: Clock): CreateRefusals {
   const known = new Map<string, Known>()
   return {
@@ -60,7 +60,7 @@ async function lastRefusal(
 ): Promise<string | undefined> {
   const fieldSelector = `involvedObject.uid=${uid},reason=FailedCreate`
   let newest: Refusal = { at: '', message: undefined }
-  // Many accounts may write events, of any number and size: one of them is kept, and the beginning of its message.
+  // Many accounts may write events of any number and size: keep only the newest, with a bounded message.
   const transform = (event: KubeObject): null => {
     const { lastTimestamp = '', message = '' } = event as FailedCreate
     if (newest.message === undefined || lastTimestamp > newest.at) newest = { at: lastTimestamp, message: cut(message) }
@@ -80,10 +80,10 @@ interface Refusal {
   readonly message: string | undefined
 }
 
-/** The longest message that is kept, in characters: that of events.k8s.io. The API server takes longer ones in core/v1. */
+/** Maximum length of the message, in characters: the limit of events.k8s.io. core/v1 events can be longer. */
 const LONGEST_MESSAGE = 1_024
 
-/** The cut text holds nothing of the long one in memory. */
+/** Copies the cut text, so that it does not retain the long one in memory. */
 function cut(message: string): string {
   const text = message.replace(COMBINED, '')
   return text.length <= LONGEST_MESSAGE ? text : `${Buffer.from(text.slice(0, LONGEST_MESSAGE - 1).toWellFormed()).toString()}…`

@@ -5,17 +5,17 @@ import { keyOf, type ObjectKey } from '@tranche/kube-types'
 import { QUEUE_UNAVAILABLE } from '@tranche/planner'
 import type { Enqueuer } from '@tranche/queue'
 
-/** How often executors are asked again for a release that waits for them, in milliseconds: a queue that is away is noticed by it. */
+/** Interval at which releases that wait for executors are enqueued again, in milliseconds; also detects a queue outage. */
 const ASK_AGAIN_MS = 10_000
-/** What a release waits for, as its status says, where it is the turn of executors. */
+/** `status.waiting.reason` of releases that wait for executors. */
 const executorWaitReasons: readonly string[] = ['Upgrading', QUEUE_UNAVAILABLE]
 
-/** Announces a DaemonSet to executors when its record may allow something new. Executors wake themselves all the same. */
+/** Enqueues a DaemonSet for executors when its BatchRelease changes. Executors also wake by their own watches. */
 export function enqueueOnChange(cluster: WatchedCluster, enqueuer: Enqueuer): void {
   cluster.batchReleases.subscribe({ onChange: (key, _previous, current) => enqueueOpen(enqueuer, key, current) })
 }
 
-/** Announces again and again what waits for executors, until the signal aborts. */
+/** Enqueues waiting releases every 10 s until the signal aborts. */
 export function enqueueWaiting(cluster: WatchedCluster, enqueuer: Enqueuer, clock: Clock, signal: AbortSignal): void {
   let timer: Timer
   const next = (): void => {

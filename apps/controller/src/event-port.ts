@@ -1,7 +1,7 @@
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { EventPort } from '@tranche/reconcile'
 
-/** @returns events as core/v1 objects of the cluster */
+/** Writes events as core/v1 objects. `repeat` returns false if the event no longer exists. */
 export function createEventPort(client: KubeClient): EventPort {
   return {
     create: async (event) => void (await client.create(resourcePaths.events, event)),

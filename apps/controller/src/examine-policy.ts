@@ -3,19 +3,18 @@ import type { EgressClient, SecretReader } from '@tranche/egress'
 import { type Advice, hostAdvice, policyReferences, secretAdvice, type SecretReference } from '@tranche/validation'
 import { readOrMissing } from './secret-reader.ts'
 
-/** What a policy is held against. */
+/** Settings of the installation that a policy is checked against. */
 export interface Installation {
   readonly egress: Pick<EgressClient, 'allows'>
   readonly secrets: SecretReader
 }
 
 /**
- * Looks whether everything that a policy names can be used here: each Secret is read, each host held against those that are
- * allowed. Nobody is asked, and nothing of a value is told.
+ * Checks that a policy's Secrets can be read and its hosts are allowed. Sends no request to these hosts and reveals no values of Secrets.
  *
- * @param policy one whose fields have the types they should
- * @returns what cannot be used, in the order of the policy: Secrets, then hosts
- * @throws the signal's reason once it aborts, and nothing else
+ * @param policy with valid field types
+ * @returns unusable references in the order of the policy: Secrets, then hosts
+ * @throws only the signal's reason once it aborts
  */
 export async function examinePolicy(policy: ReleasePolicy, installation: Installation, signal: AbortSignal): Promise<readonly Advice[]> {
   const { secrets, urls } = policyReferences(policy)
@@ -41,8 +40,13 @@ async function examineSecret(
   if (value === '')
     return [secretAdvice(reference, { message: `the key ${key} of the Secret ${name} is empty`, fix: 'write a value into it' })]
   if (!reference.isUrl) return []
-  // What is no address may be any secret, of which nothing may be told, not even what looks like its host.
+  // A value that is not a URL may be any secret: not even what looks like its host may be shown.
   if (!/^https?:\/\/\S+$/i.test(value) || !URL.canParse(value))
-    return [secretAdvice(reference, { message: `the key ${key} of the Secret ${name} holds no URL`, fix: 'write https:// and the rest' })]
+    return [
+      secretAdvice(reference, {
+        message: `the key ${key} of the Secret ${name} holds no URL`,
+        fix: 'write a URL that starts with https://',
+      }),
+    ]
   return egress.allows(value) ? [] : [hostAdvice(reference.path, reference.secret, value)]
 }

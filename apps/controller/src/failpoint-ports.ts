@@ -3,7 +3,7 @@ import type { PortCalls } from '@tranche/failpoints'
 import type { JobQueue } from '@tranche/queue'
 import type { EventPort, LeasePort } from '@tranche/reconcile'
 
-/** The calls by which a controller reads and writes, by the names of their failpoints. */
+/** Calls with failpoints, by port and method name. */
 export const controllerFailpointPorts = {
   rollout: {
     read: 'value',

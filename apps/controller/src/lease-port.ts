@@ -4,7 +4,7 @@ import { keyOf, type Lease, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { LeasePort, LeaseWatch } from '@tranche/reconcile'
 
-/** Leader election's port: one Lease at the API server, never from a cache. */
+/** Implements the leader election port with one Lease, always read from the API server, never from a cache. */
 export function createLeasePort(client: KubeClient, key: ObjectKey): LeasePort {
   return {
     async read(signal) {
@@ -25,21 +25,21 @@ export function createLeasePort(client: KubeClient, key: ObjectKey): LeasePort {
   }
 }
 
-/** What a watch of the Lease is made of. */
+/** Dependencies of {@link createLeaseWatch}. */
 export interface LeaseWatchParts {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
-  /** Decides the jitter of reconnects. */
+  /** Seed of the reconnect jitter. */
   readonly seed: number
 }
 
-/** Leader election's watch, of the one Lease: a role can name it. It comes back by itself from whatever breaks it. */
+/** Watches only the one Lease, so that a Role can restrict it by name. Reconnects after any error. */
 export function createLeaseWatch(parts: LeaseWatchParts, { namespace, name }: ObjectKey): LeaseWatch {
   return (onSeen, signal) => {
     const scope = { namespace, fieldSelector: `metadata.name=${name}` }
     const leases = createReflector<Lease, Lease>({ ...parts, resource: resourcePaths.leases, scope, transform: (lease) => lease })
     leases.subscribe({ onChange: (_key, _previous, current) => onSeen(current ?? null) })
-    leases.start(signal).catch((error: unknown) => parts.log.error({ err: error }, 'ended the watch of the Lease'))
+    leases.start(signal).catch((error: unknown) => parts.log.error({ err: error }, 'stopped watching the Lease'))
   }
 }

@@ -3,13 +3,13 @@ import type { MetricPort, MetricResult } from '@tranche/controllers'
 import type { EgressClient, SecretReader } from '@tranche/egress'
 import { readOrMissing } from './secret-reader.ts'
 
-/** What the port asks with. */
+/** Dependencies of {@link createMetricPort}. */
 export interface MetricPortParts {
   readonly egress: EgressClient
   readonly secrets: SecretReader
 }
 
-/** Asks metric systems over HTTP. Secrets are read for each request, and what a server sends back of them is taken out of what is told. */
+/** Queries metric systems over HTTP. Reads Secrets for each request, and removes their values from reported answers. */
 export function createMetricPort({ egress, secrets }: MetricPortParts): MetricPort {
   return {
     async ask(namespace, request, signal) {
@@ -40,11 +40,11 @@ async function privateHeaders(
     }
     const answer = await readOrMissing(secrets, { namespace, ...header.secret }, signal)
     if (answer.kind === 'missing') return { failed: `${answer.message}; ${answer.fix}` }
-    // Files, and what people type, end with a line.
+    // Secrets made from files often end with a line break.
     const value = answer.value.replace(/\r?\n$/, '')
     if (!isHeaderValue(value))
       return {
-        failed: `the key ${header.secret.key} of the Secret ${header.secret.name} holds what no header can; it is one line of ASCII`,
+        failed: `the key ${header.secret.key} of the Secret ${header.secret.name} is not a valid header value; write one line of ASCII`,
       }
     values[header.name.toLowerCase()] = value
     read.push(value)
@@ -70,10 +70,10 @@ async function send(
   return { kind: 'answered', answer: { status: result.status, contentType, body: result.body, conceal: concealing(secrets) } }
 }
 
-/** Shorter parts of a secret are found in many texts that say nothing of it. */
+/** Minimum length of a concealed part, in characters; shorter parts occur in many unrelated texts. */
 const SHORTEST_PART = 6
 
-/** A server may send back a header as it came, or the word in it that matters: `Bearer …`. */
+/** Replaces secrets by `***`: whole header values, and their parts, such as the token after `Bearer`. */
 function concealing(secrets: readonly string[]): (text: string) => string {
   const parts = secrets.flatMap((secret) => [secret, ...secret.split(/[\s,;:="]+/).filter((part) => part.length >= SHORTEST_PART)])
   const written = parts.flatMap((part) => [part, JSON.stringify(part).slice(1, -1)]).filter((part) => part !== '')

@@ -9,7 +9,7 @@ import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
 import { createSecretReader } from './secret-reader.ts'
 
-/** What the port is made of. */
+/** Dependencies of {@link createNotifyPort}. */
 export interface NotifyPortParts {
   readonly client: KubeClient
   readonly cluster: WatchedCluster
@@ -17,7 +17,7 @@ export interface NotifyPortParts {
   readonly clock: Clock
 }
 
-/** The port of the pass over receivers: this process's own watches, the API server, and what leads out of the cluster. */
+/** Implements the notification port with the watches of this process, the API server and the egress client. */
 export function createNotifyPort({ client, cluster, egress, clock }: NotifyPortParts): NotifyPort {
   const notifier = createNotifier({ egress, secrets: createSecretReader(client), clock })
   return {

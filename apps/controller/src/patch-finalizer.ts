@@ -1,7 +1,7 @@
 import { isNotFound, type KubeClient, type ResourcePath } from '@tranche/kube-client'
 import { keyOf, type KubeObject } from '@tranche/kube-types'
 
-/** Which finalizer should be there or not. */
+/** A finalizer to add (`present`) or remove. */
 export interface FinalizerChange {
   readonly finalizer: string
   readonly present: boolean
@@ -9,9 +9,9 @@ export interface FinalizerChange {
 }
 
 /**
- * Adds or removes one finalizer, with the resourceVersion that was read as precondition.
+ * Adds or removes one finalizer, with the resourceVersion as precondition.
  *
- * @returns the object as stored; undefined when it is gone, which is what removing a finalizer is for
+ * @returns the object as stored; undefined if it is gone after removing the finalizer
  */
 export async function patchFinalizer<T extends KubeObject>(
   client: KubeClient,

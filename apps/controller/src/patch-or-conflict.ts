@@ -3,11 +3,10 @@ import { isInvalid, isNotFound, type JsonPatchOperation, type KubeClient, type R
 import { keyOf, keyText, type KubeObject } from '@tranche/kube-types'
 
 /**
- * Sends a JSON Patch that begins with tests of what was read. A 422 means that a test failed, a 404
- * that the object is gone: both are lost races. Nothing is written, either, where other definitions have come that do not know what the
- * status remembers: they would drop it with any write (F11).
+ * Sends a JSON Patch that starts with tests of the object as read. A 422 means that a test failed, a 404 that the object is gone: both are
+ * lost races. The patch also fails if other CRDs are served that lack our status fields, because any write would drop them (F11).
  *
- * @throws {AppError} WRITE_CONFLICT when a test failed or the object is gone
+ * @throws {AppError} WRITE_CONFLICT if a test failed or the object is gone
  */
 export async function patchOrConflict<T>(
   client: KubeClient,
@@ -29,8 +28,8 @@ export async function patchOrConflict<T>(
 }
 
 /**
- * A read shows an object by the definition of the moment, also to the patch that is applied to it: a field that only ours know tells whether
- * they still stand. Each of these is the same for as long as there is something to remember.
+ * Tests one field that only our CRDs have: the API server applies a patch to the object as decoded with the current CRD, so the test
+ * fails under other CRDs. Each tested field is constant while the status has something to remember.
  */
 function testsOfMemory(object: KubeObject & { readonly status?: Memory }): readonly JsonPatchOperation[] {
   const { flight, stableDigest } = object.status ?? {}
@@ -38,7 +37,7 @@ function testsOfMemory(object: KubeObject & { readonly status?: Memory }): reado
   return stableDigest === undefined ? [] : [{ op: 'test', path: '/status/stableDigest', value: stableDigest }]
 }
 
-/** What of a status OpenKruise's definitions do not know: of a BatchRelease and of a Rollout. */
+/** Status fields that OpenKruise's CRDs lack: `flight` of a BatchRelease, `stableDigest` of a Rollout. */
 interface Memory {
   readonly flight?: { readonly workloadUid: string }
   readonly stableDigest?: string

@@ -4,7 +4,7 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { PolicyReading } from '@tranche/planner'
 import { policyNameOf } from './policy-port.ts'
 
-/** What this process has seen of the ReleasePolicy that the Rollout names. */
+/** Looks up the Rollout's ReleasePolicy in the cluster cache; `unseen` until policies are synced. */
 export function policyOf({ overlay, policies }: WatchedCluster, rollout: Rollout, { namespace }: ObjectKey): PolicyReading {
   const name = policyNameOf(rollout)
   if (name === undefined) return { kind: 'none' }

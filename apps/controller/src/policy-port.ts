@@ -7,13 +7,13 @@ import { isDaemonSetRef } from '@tranche/validation'
 import { examinePolicy, type Installation } from './examine-policy.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
-/** What the port is made of. */
+/** Dependencies of {@link createPolicyPort}. */
 export interface PolicyPortParts extends Installation {
   readonly client: KubeClient
   readonly cluster: WatchedCluster
 }
 
-/** The ReleasePolicy reconciler's port over the API server and this process's own watches. */
+/** Implements the port of the ReleasePolicy reconciler with the API server and the watches of this process. */
 export function createPolicyPort({ client, cluster, ...installation }: PolicyPortParts): PolicyPort {
   return {
     examine: (policy, signal) => examinePolicy(policy, installation, signal),
@@ -28,7 +28,7 @@ export function createPolicyPort({ client, cluster, ...installation }: PolicyPor
   }
 }
 
-/** The Rollouts that name a policy; those of another workload kind are none of ours. */
+/** @returns the Rollouts of DaemonSets that name the policy */
 export function rolloutsOf({ rollouts }: WatchedCluster, { namespace, name }: ObjectKey): readonly Rollout[] {
   return rollouts.store
     .list()
@@ -37,7 +37,7 @@ export function rolloutsOf({ rollouts }: WatchedCluster, { namespace, name }: Ob
     )
 }
 
-/** Name of the ReleasePolicy that a Rollout goes by; undefined where it names none. */
+/** @returns name of the Rollout's ReleasePolicy; undefined if it names none */
 export function policyNameOf({ metadata }: Rollout): string | undefined {
   return metadata.annotations?.[rolloutAnnotations.releasePolicy]
 }

@@ -6,7 +6,7 @@ import { isDaemonSetRef } from '@tranche/validation'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
 
-/** The marks of refused revisions, over the API server and this process's own watches. */
+/** Reads and writes the label of refused revisions, with the API server and the watches of this process (G12). */
 export function createRefusalPort(client: KubeClient, cluster: WatchedCluster): RefusalPort {
   return {
     read(key) {

@@ -22,16 +22,16 @@ import { patchOrConflict } from './patch-or-conflict.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 import { createCallLimiter } from './call-limiter.ts'
 
-/** What the port needs beside the cluster. */
+/** Dependencies of {@link createReleasePort}. */
 export interface ReleasePortParts {
   readonly client: KubeClient
   readonly cluster: WatchedCluster
   readonly clock: Clock
   readonly strategyScope: StrategyScope
   readonly schemas: SchemaWatch
-  /** Why the queue over which executors hear of work takes nothing; null while it does, and where there is none. */
+  /** Reason of an outage of the job queue; null while it works, and without a queue. */
   readonly queueOutage: () => string | null
-  /** Never returns the same text twice, in this process or another. */
+  /** Returns a text that is unique across all processes. */
   readonly uniqueValue: () => string
 }
 
@@ -39,12 +39,12 @@ interface ReadingParts extends ReleasePortParts {
   readonly refusals: CreateRefusals
 }
 
-/** Pods touched side by side, of all releases. Labels go beside them: together less than the connections that a client has for calls. */
+/** Maximum number of concurrent pod touches of all releases. Together with {@link LABELS} less than the client's connections. */
 const TOUCHES = 16
-/** Pods labelled side by side. */
+/** Maximum number of pods labelled concurrently. */
 const LABELS = 12
 
-/** The BatchRelease reconciler's port over the API server and this process's own watches. */
+/** Implements the port of the BatchRelease reconciler with the API server and the watches of this process. */
 export function createReleasePort(given: ReleasePortParts): ReleasePort {
   const { client, cluster } = given
   const parts: ReadingParts = { ...given, refusals: createCreateRefusals(client, given.clock) }
@@ -94,13 +94,13 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
     },
     async touchPod(pod, signal, patienceMs) {
       const answer = await touches.take(() => touchPod(client, pod, parts.uniqueValue(), signal), patienceMs)
-      return answer ?? { kind: 'unclear', why: 'other pods are asked first' }
+      return answer ?? { kind: 'unclear', why: 'it waits for the touches of other pods' }
     },
     labelPod: async (pod, signal) => (await labels.take(() => labelPod(client, pod, signal), Number.POSITIVE_INFINITY)) === true,
   }
 }
 
-/** @returns whether it has its labels, or is gone; false where it has changed meanwhile */
+/** @returns false if the pod has changed in the meantime; true if it is labelled or gone */
 async function labelPod(client: KubeClient, pod: PodLabels, signal: AbortSignal): Promise<boolean> {
   const { namespace, name, uid, labels, resourceVersion } = pod
   const metadata = { uid, labels, ...(resourceVersion !== null && { resourceVersion }) }
@@ -142,14 +142,14 @@ async function readingOf(
   }
 }
 
-/** Whether another BatchRelease is in charge, or was: read live, for a cache cannot tell gone from not yet seen. */
+/** Whether another BatchRelease is or was in control. Reads live, because a cache cannot distinguish deleted from not yet seen. */
 async function otherControl(
   client: KubeClient,
   { release, daemonSet }: { readonly release: BatchRelease; readonly daemonSet: DaemonSet },
   signal: AbortSignal,
 ): Promise<ReleaseReading['otherControl']> {
   const control = controlledBy(daemonSet)
-  // What cannot be read names nothing that exists; a record may have been lost with it all the same (F11).
+  // An unreadable control-info names no existing BatchRelease, but a record may have been lost with it (F11).
   if (control === undefined && daemonSetAnnotations.controlInfo in (daemonSet.metadata.annotations ?? {})) return 'vanished'
   if (control === undefined || control.uid === release.metadata.uid) return 'none'
   const key = { namespace: daemonSet.metadata.namespace ?? '', name: control.name }
@@ -157,7 +157,7 @@ async function otherControl(
   return other?.metadata.uid === control.uid ? 'exists' : 'vanished'
 }
 
-/** Live, and of the whole namespace: pods that the DaemonSet controls, whatever their labels. */
+/** Lists live all pods of the namespace that the DaemonSet controls, regardless of their labels. */
 async function listPods({ client, clock }: ReleasePortParts, daemonSet: DaemonSet, signal: AbortSignal): Promise<readonly FleetPod[]> {
   const { uid, namespace = '' } = daemonSet.metadata
   const transform = (object: KubeObject): FleetPod | null => {
@@ -167,7 +167,7 @@ async function listPods({ client, clock }: ReleasePortParts, daemonSet: DaemonSe
   return (await client.list<FleetPod>(resourcePaths.pods, { namespace, transform, signal })).items
 }
 
-/** A hand-written BatchRelease has no Rollout that could ask. */
+/** Whether the Rollout asks to stop, or is gone; false for a hand-written BatchRelease, which has no Rollout. */
 async function isOwnerStopping(client: KubeClient, release: BatchRelease, signal: AbortSignal): Promise<boolean> {
   const owner = rolloutOf(release)
   if (owner === undefined) return false

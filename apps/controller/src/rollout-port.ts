@@ -11,7 +11,7 @@ import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
 import type { SchemaWatch } from './schema-watch.ts'
 
-/** What the port is made of. */
+/** Dependencies of {@link createRolloutPort}. */
 export interface RolloutPortParts {
   readonly client: KubeClient
   readonly cluster: WatchedCluster
@@ -19,7 +19,7 @@ export interface RolloutPortParts {
   readonly schemas: SchemaWatch
 }
 
-/** The Rollout reconciler's port over the API server and this process's own watches. */
+/** Implements the port of the Rollout reconciler with the API server and the watches of this process. */
 export function createRolloutPort({ client, cluster, strategyScope, schemas }: RolloutPortParts): RolloutPort {
   const { overlay } = cluster
   return {
@@ -73,7 +73,7 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       overlay.batchReleases.learn(created)
     },
     async updateRelease(release, spec, signal) {
-      // The generation, not the resourceVersion: executors write the record all the time, and must not keep a pause waiting.
+      // Tests the generation, not the resourceVersion: frequent record writes of executors must not delay a pause.
       const patch = [
         { op: 'test', path: '/metadata/uid', value: release.metadata.uid },
         { op: 'test', path: '/metadata/generation', value: release.metadata.generation },
@@ -105,7 +105,7 @@ function annotationsPatch(
   ]
 }
 
-/** A status to write. */
+/** Arguments of a status update. */
 interface StatusWrite {
   readonly rollout: Rollout
   readonly status: RolloutStatus
@@ -113,8 +113,8 @@ interface StatusWrite {
 }
 
 /**
- * Definitions may be replaced up to a second before our watches end: a write that would lose fields that are stored must not be taken, so
- * it is rejected (400) by an API server that does not know all that is sent. A Rollout that is being deleted needs to remember nothing.
+ * Updates the status with strict field validation: under CRDs that lack our fields, the API server rejects it (400) instead of dropping
+ * them. CRDs may change up to a second before our watches end. A Rollout in deletion has nothing to remember and is not validated.
  */
 async function updateStatus({ client, schemas }: Pick<RolloutPortParts, 'client' | 'schemas'>, write: StatusWrite): Promise<Rollout> {
   const { rollout, status, signal } = write
@@ -128,7 +128,7 @@ async function updateStatus({ client, schemas }: Pick<RolloutPortParts, 'client'
   }
 }
 
-/** Whether the answer to a write lacks a member that was sent. */
+/** Whether the API server dropped a top-level field from a write. */
 function isCut(sent: object, answered: object): boolean {
   return Object.entries(sent).some(([name, value]) => value !== undefined && !(name in answered))
 }
@@ -139,12 +139,12 @@ function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: O
   return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
 }
 
-/** A DaemonSet that `workloadRef` named before, and that nobody has unbound yet. */
+/** A DaemonSet that `workloadRef` named before and that is still bound. */
 function formerOf(cluster: WatchedCluster, { spec }: Rollout, { namespace, name }: ObjectKey): WorkloadReading | undefined {
   const workload = isDaemonSetRef(spec.workloadRef) ? spec.workloadRef.name : null
   for (const { metadata } of cluster.daemonSets.store.list()) {
     if (metadata.namespace !== namespace || metadata.name === workload || !isBoundTo(metadata, name)) continue
-    // The watch may lag behind our own write.
+    // The watch may lag behind our own write, which the overlay has.
     const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: metadata.name })
     if (daemonSet !== undefined && isBoundTo(daemonSet.metadata, name)) return readingOf(cluster, daemonSet)
   }

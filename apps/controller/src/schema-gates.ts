@@ -1,18 +1,18 @@
 import { awaitChange, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { SchemaWatch } from './schema-watch.ts'
 
-/** What keeps passes from acting on, or writing, objects that other definitions have cut. */
+/** Gates that prevent passes from acting on or writing objects whose fields other CRDs have dropped (F11). */
 export interface SchemaGates {
-  /** Decides only once the definitions are known under which this process reads. */
+  /** Runs the pass only once the CRDs of the current watches are known. */
   readonly settledOnly: (reconcile: Reconcile) => Reconcile
-  /** Does nothing while the API server drops fields of ours; a change of that wakes every key again. */
+  /** Skips the pass while the API server drops our fields; every key is woken when that changes. */
   readonly keptOnly: (reconcile: Reconcile) => Reconcile
 }
 
-/** How soon it is looked again whether the definitions are known, in milliseconds. */
+/** Delay before checking again whether the CRDs are known, in milliseconds. */
 const UNSETTLED_RECHECK_MS = 50
 
-/** Builds the gates of a process. */
+/** Creates the gates of a process. */
 export function createSchemaGates(schemas: Pick<SchemaWatch, 'gap' | 'settles'>): SchemaGates {
   const settledOnly =
     (reconcile: Reconcile): Reconcile =>

@@ -3,50 +3,50 @@ import { readSchemaGap } from '@tranche/cluster'
 import { isForbidden, type KubeClient, type Reflector } from '@tranche/kube-client'
 import type { Logger } from '@tranche/log'
 
-/** Which of our fields the API server drops, as far as it is known. */
+/** Detects whether the API server serves CRDs that drop our fields (F11). */
 export interface SchemaWatch {
-  /** What the served definitions lack; undefined where they lack nothing, or it cannot be told. */
+  /** Fields that the served CRDs lack; undefined if they lack none, or if unknown. */
   gap(): string | undefined
-  /** Looks for the first time. Resolves when it is known, or could not be found out. */
+  /** Checks for the first time. Resolves also if the check failed. */
   start(signal: AbortSignal): Promise<void>
   /**
-   * Whether {@link gap} was read under the watches that stand now, and the objects under the same definitions; reads it where it was not.
+   * Whether {@link gap} was read under the current watches, and the objects under the same CRDs. Reads it if necessary.
    *
-   * @throws {AppError} where the API server does not answer
+   * @throws {AppError} if the API server does not answer
    */
   settles(): Promise<boolean>
-  /** A write was rejected for a field that the API server does not know, or its answer lacked something that was sent: looks again soon. */
+  /** Checks again soon: a write was rejected for an unknown field, or its answer lacked a field. */
   suspect(): void
 }
 
-/** What a schema watch is made of. */
+/** Dependencies of {@link createSchemaWatch}. */
 export interface SchemaWatchParts {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
-  /** The watches of our kinds. The API server ends them when a definition changes. */
+  /** Watches of our kinds; the API server ends them when a CRD changes. */
   readonly watches: readonly Pick<Reflector<unknown>, 'connectionChanges' | 'listsDone' | 'refresh'>[]
-  /** Called when the gap opens, closes, or becomes another. */
+  /** Called when {@link SchemaWatch.gap} changes. */
   readonly onChange: () => void
 }
 
-/** How soon it is looked again, while fields are dropped or it could not be found out. Milliseconds. */
+/** Interval of checks while fields are dropped or the check fails, in milliseconds. */
 const RECHECK_MS = 10_000
 
 /**
- * Watches over the definitions that the API server serves: once at the start, when a watch of our kinds has ended or begun, when a
- * write comes back with less than was sent, and every ten seconds until they are ours. While all is well it asks nothing.
+ * Checks the served CRDs at the start, after a watch of our kinds has ended or begun, and after a write has lost a field. Repeats the
+ * check every ten seconds until the CRDs are complete. Otherwise it sends no requests.
  *
- * What a list has shown by other definitions lacks what is stored, and these may have come and gone before anybody looked: objects that were
- * listed count only once they were listed again between two looks that found ours.
+ * Objects listed under other CRDs lack stored fields, and such CRDs may come and go between two checks. So listed objects are trusted only
+ * after they were listed again between two checks that found complete CRDs.
  */
 export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
   const { clock, log } = parts
   let known: string | undefined
-  /** The connection changes under which `known` was read; null: it was not read yet. */
+  /** Number of connection changes when `known` was read; null: not read yet. */
   let readUnder: number | null = null
   let looking: Promise<void> | null = null
-  /** Lists that were taken over when the objects were last known to be whole. */
+  /** Number of lists when the objects were last known to be complete. */
   let wholeAt = 0
   let isRefreshing = false
   let timer: Timer | null = null
@@ -70,12 +70,12 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
     if (gap !== undefined) lookIn(RECHECK_MS)
     if (gap === known) return
     known = gap
-    if (gap === undefined) log.info({}, 'the CustomResourceDefinitions keep every field')
-    else log.warn({ why: gap }, 'no release starts')
+    if (gap === undefined) log.info({}, 'CustomResourceDefinitions are complete')
+    else log.warn({ why: gap }, 'stopped starting releases: CustomResourceDefinitions lack fields')
     parts.onChange()
   }
 
-  /** What was read under other definitions is read again, and the definitions once more after it. */
+  /** Lists the objects again, then reads the CRDs once more. @returns whether they are still complete */
   async function isStillKept(signal: AbortSignal): Promise<boolean> {
     isRefreshing = true
     try {
@@ -96,7 +96,7 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
       await look(signal)
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ err: error }, 'could not read which fields the API server keeps')
+      log.warn({ err: error }, 'could not read CustomResourceDefinitions')
       lookIn(RECHECK_MS)
     }
   }
@@ -125,13 +125,13 @@ export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
   }
 }
 
-/** @returns undefined also where we may not read them: who cannot be told must not be kept from working */
+/** @returns undefined also without the right to read CRDs: missing rights must not stop releases */
 async function readGap({ client, log }: SchemaWatchParts, signal: AbortSignal): Promise<string | undefined> {
   try {
     return (await readSchemaGap(client, signal)) ?? undefined
   } catch (error) {
     if (!isForbidden(error)) throw error
-    log.warn({ err: error }, 'may not read which fields the API server keeps')
+    log.warn({ err: error }, 'no permission to read CustomResourceDefinitions')
     return undefined
   }
 }

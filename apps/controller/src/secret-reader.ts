@@ -4,14 +4,14 @@ import { type KubeObject, POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/ku
 import type { SecretAnswer, SecretReader, SecretRef } from '@tranche/egress'
 import { type SecretLack, secretLackText } from '@tranche/validation'
 
-/** A Secret, as far as we read it; values in base64. */
+/** Fields of a Secret that are read; values in base64. */
 interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
 /**
- * Reads one Secret from the API server each time; nothing of it is kept or logged. Of one without the label that lends it to
- * policies not even the keys are told: who may write policies need not be allowed to read Secrets.
+ * Reads one Secret from the API server each time; nothing is cached or logged. A Secret without the policy label is refused without
+ * revealing its keys: a user that may write policies does not have to be allowed to read Secrets.
  */
 export function createSecretReader(client: KubeClient): SecretReader {
   return {
@@ -27,8 +27,8 @@ export function createSecretReader(client: KubeClient): SecretReader {
         if (!isForbidden(error)) throw error
         return {
           kind: 'missing',
-          message: `the Secret ${name} may not be read`,
-          fix: `let the controller get secrets in namespace ${namespace}`,
+          message: `the controller may not read the Secret ${name}`,
+          fix: `allow the controller to get secrets in namespace ${namespace}`,
         }
       }
     },
@@ -40,17 +40,17 @@ function lacking(lack: SecretLack, ref: SecretRef): SecretAnswer {
 }
 
 /**
- * Reads a Secret, and takes no answer for one that is missing.
+ * Reads a Secret; an error of the API server counts as a missing Secret.
  *
- * @throws the signal's reason once it aborts, and nothing else
+ * @throws only the signal's reason once it aborts
  */
 export async function readOrMissing(secrets: SecretReader, ref: SecretRef, signal: AbortSignal): Promise<SecretAnswer> {
   try {
     return await secrets.read(ref, signal)
   } catch {
     signal.throwIfAborted()
-    // What was thrown may quote what was answered, so that its words are not repeated.
+    // The error may quote the response, so its message is not repeated.
     const message = `the Secret ${ref.name} in namespace ${ref.namespace} cannot be read: the API server did not answer`
-    return { kind: 'missing', message, fix: 'it is tried again by itself' }
+    return { kind: 'missing', message, fix: 'it is retried automatically' }
   }
 }

@@ -21,87 +21,87 @@ import { createTerm } from './term.ts'
 import { wakeAll, wakeAtFirst, wakeByWatches } from './wake.ts'
 
 /**
- * Who sees an update of a DaemonSet before it is stored: nobody, this process, policies that the API server evaluates, or a webhook
- * that it asks.
+ * How DaemonSet updates are admitted: `none`, by this process (`inProcess`), by admission policies that the API server evaluates, or by
+ * a webhook.
  */
 export type AdmissionMode = 'none' | 'inProcess' | 'policy' | 'webhook'
 
-/** What a controller process is given. */
+/** Options of a controller process. */
 export interface ControllerOptions {
   readonly exchange: Exchange
-  /** Carries watches. @default exchange */
+  /** Exchange for watches. @default exchange */
   readonly watchExchange?: Exchange
-  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
+  /** Cluster cache shared with other programs of this process; its creator starts it. @default one of its own */
   readonly clusterCache?: SharedClusterCache
-  /** Carries reads and renewals of the Lease, which must not wait for other calls. @default exchange */
+  /** Exchange for the Lease, so that renewals do not wait for other calls. @default exchange */
   readonly leaseExchange?: Exchange
   readonly clock: Clock
   readonly log: Logger
-  /** Unique among all controllers that ever run. */
+  /** Unique among all controllers, including past ones. */
   readonly identity: string
-  /** `none`: the strategy is flipped when a Rollout is bound; otherwise admission flips it when a release begins. */
+  /** `none`: the strategy becomes OnDelete when a Rollout is bound; otherwise admission sets it when a release begins. */
   readonly admission: AdmissionMode
-  /** Whether to stand for election and act only as leader. */
+  /** Whether to take part in leader election and act only as leader. */
   readonly leaderElection: boolean
-  /** Where DaemonSets are announced to executors; without one they wake themselves. */
+  /** Queue to executors; without one, executors wake only by their own watches. */
   readonly queue?: JobQueue
-  /** Whose Rollouts are reconciled, at least one. @default every namespace */
+  /** Namespaces to reconcile, at least one. @default every namespace */
   readonly namespaces?: readonly string[]
   /** Namespace of the Lease. @default kube-system */
   readonly leaseNamespace?: string
-  /** How long others wait for a leader that has gone silent, and how often one tells that it is there. */
+  /** Durations of leader election. */
   readonly leaseTimes?: LeaseTimes
-  /** Time between two passes that mere counting asks for, in milliseconds. @default 100; in a large fleet 1 for every twenty nodes, at most 500 */
+  /** Minimum interval of passes that only update counts, in milliseconds. @default 100; in a large fleet 1 per 20 nodes, at most 500 */
   readonly countingEveryMs?: number
-  /** Hosts that policies may name, as `parseHostRule` reads them. @default none */
+  /** Hosts that policies may use. @see parseHostRule @default none */
   readonly allowHosts?: readonly HostRule[]
-  /** What carries requests to them. @default sockets, to `allowHosts` alone */
+  /** Client for requests to these hosts. @default one that allows only `allowHosts` */
   readonly egress?: EgressClient
-  /** Judges answers of metric systems. @default this thread: for clusters that are simulated, where nobody else waits */
+  /** Evaluates answers of metric systems. @default in this thread, which is only suitable for simulated clusters */
   readonly judge?: JudgePort
-  /** Where the process can be ended or held up. @default nowhere */
+  /** Failpoints, at which tests can crash or delay the process. @default none */
   readonly failpoints?: Failpoints
-  /** Decides the jitter of reconnects. @default 0 */
+  /** Seed of the reconnect jitter. @default 0 */
   readonly seed?: number
-  /** A version to name in the user agent. @default 0.1.0 */
+  /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
-  /** Where it is counted what happens. @default nowhere */
+  /** Metrics registry. @default no metrics */
   readonly metrics?: Metrics
-  /** Where it is told how what happens hangs together. @default nowhere */
+  /** Tracer. @default exports no spans */
   readonly tracer?: Tracer | undefined
 }
 
-/** @see createLeaderElector, which has the defaults. Milliseconds. */
+/** Durations of leader election, in milliseconds. @see createLeaderElector for the defaults */
 export interface LeaseTimes {
-  /** Whole seconds. */
+  /** A multiple of 1,000. */
   readonly leaseDurationMs?: number
   /** Less than `leaseDurationMs`. */
   readonly renewDeadlineMs?: number
   readonly retryPeriodMs?: number
 }
 
-/** A program that runs until it is stopped. */
+/** A running controller. */
 export interface RunningController {
-  /** Resolves when the first lists have arrived. */
+  /** Resolves when the initial lists have arrived. */
   readonly ready: Promise<void>
-  /** Resolves at the end; rejects with what ended it before its time. */
+  /** Resolves after `stop`; rejects with the error that ended the controller early. */
   readonly stopped: Promise<void>
-  /** Whether it acts at this moment: leads, or runs without leader election. */
+  /** Whether it acts now: it leads, or runs without leader election. */
   isLeading(): boolean
-  /** Whether this process leads, and the API server keeps every field of ours: a write under other definitions would drop what is stored. */
+  /** Whether it acts and the served CRDs are complete; a write under other CRDs would drop stored fields. */
   mayWrite(): boolean
-  /** Takes no more work, lets what runs end for a moment, gives leadership up, then ends. */
+  /** Shuts down gracefully: starts no more passes, waits briefly for running ones, releases the Lease. */
   stop(): Promise<void>
 }
 
-/** Name of the Lease that controllers share. */
+/** Name of the Lease for leader election. */
 export const LEASE_NAME = 'tranche-controller'
-/** Namespace of the Lease, unless told otherwise. */
+/** Default namespace of the Lease. */
 export const LEASE_NAMESPACE = 'kube-system'
 
-/** How long passes may go on when the process is asked to end, in milliseconds: the next leader waits for them. */
+/** Time for running passes at shutdown, in milliseconds; the next leader waits for them. */
 const STOP_GRACE_MS = 1_000
-/** The same when the Lease was lost: nobody else leads before it has expired. */
+/** Time for running passes after losing the Lease, in milliseconds; no other process leads before it has expired. */
 const LOST_GRACE_MS = 5_000
 
 /** Starts the Rollout and BatchRelease reconcilers against one API server. */
@@ -171,12 +171,12 @@ export function startController(given: ControllerOptions): RunningController {
   })
   ready.catch(end.reject)
 
-  /** Releases that wait say so, and no longer when the queue is back. */
+  /** Wakes all releases when the queue fails or recovers, so that their status shows it. */
   function wakeReleases(): void {
     for (const release of cluster.batchReleases.store.list()) term.woken.release(keyText(keyOf(release)))
   }
 
-  /** Definitions that are served later than we start: who names a policy hears of it, also when there is none. */
+  /** Wakes everything once policies are synced, because the CRD of ReleasePolicy may be served later than the controller starts. */
   function wakeWhenPoliciesAreSeen(): void {
     if (cluster.policies.synced) return
     cluster.policies.whenSynced(ending.signal).then(
@@ -195,7 +195,7 @@ export function startController(given: ControllerOptions): RunningController {
       if (options.leaderElection) await elector.stop()
       else await term.end(STOP_GRACE_MS)
       enqueuer?.stop()
-      ending.abort(new Error('the controller stops'))
+      ending.abort(new Error('the controller is stopping'))
       await egress.close()
       end.resolve()
     },

@@ -39,36 +39,36 @@ import { createSecretReader } from './secret-reader.ts'
 import type { ControllerOptions } from './start-controller.ts'
 import { wakeAll, wakeAtFirst, type Woken } from './wake.ts'
 
-/** Receivers that are told side by side: most of the time is spent waiting for those that are down. */
+/** Maximum number of concurrent notifications; most of their time is waiting for receivers that are down. */
 const NOTIFY_WORKERS = 32
 
-/** What runs while we lead: the reconcilers. Between terms, keys are not kept; each term begins with all of them. */
+/** The reconcilers of one period of leadership. Keys are not kept between terms; each term begins with all keys. */
 export interface Term {
   begin(): void
-  /** Passes go on for up to `graceMs`. */
+  /** Waits up to `graceMs` milliseconds for running passes. */
   end(graceMs: number): Promise<void>
   readonly woken: Woken
 }
 
-/** What the reconcilers of a process share. */
+/** Dependencies that the reconcilers share. */
 export interface TermParts {
   readonly client: KubeClient
   readonly cluster: WatchedCluster
   readonly events: EventRecorder
   readonly schemas: SchemaWatch
   readonly egress: EgressClient
-  /** Why the queue over which executors hear of work takes nothing; null while it does, and where there is none. */
+  /** Reason of an outage of the job queue; null while it works, and without a queue. */
   readonly queueOutage: () => string | null
 }
 
-/** One reconciler: its name in the log, and how many keys it works on at a time. */
+/** One reconciler: its name in logs and metrics, and its number of workers. */
 interface Lane {
   readonly name: string
   readonly reconcile: Reconcile
   readonly workers: number
 }
 
-/** What the reconcilers are called in the log and in metrics. */
+/** Names of the reconcilers in logs and metrics. */
 export const laneNames = {
   rollout: 'rollout',
   release: 'batch-release',
@@ -79,7 +79,7 @@ export const laneNames = {
 
 type LaneName = keyof typeof laneNames
 
-/** @returns a term that has not begun; it may begin and end any number of times */
+/** @returns a term that has not begun; it can begin and end repeatedly */
 export function createTerm(options: ControllerOptions, parts: TermParts): Term {
   const { clock, log, metrics, tracer = noTracer } = options
   const { cluster } = parts
@@ -141,7 +141,7 @@ export function createTerm(options: ControllerOptions, parts: TermParts): Term {
 
 interface Lanes {
   readonly lanes: Readonly<Record<LaneName, Lane>>
-  /** Ends what passes have begun beside themselves. */
+  /** Stops background work that passes have started. */
   readonly onEnd: () => void
 }
 
@@ -198,7 +198,7 @@ function createLanes(options: ControllerOptions, parts: TermParts, wake: (lane: 
 
 const judgeHere: JudgePort = { judge: async (_namespace, judged) => judgeAnswer(judged) }
 
-/** Time between two passes that mere counting asks for, in milliseconds: 100; in a large fleet 1 for every twenty nodes, at most 500. */
+/** Minimum interval of passes that only update counts, in milliseconds: 100; in a large fleet 1 per 20 nodes, at most 500. */
 function countingEveryMs({ nodes }: WatchedCluster): number {
   return Math.min(500, Math.max(100, nodes.store.size / 20))
 }

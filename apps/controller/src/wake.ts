@@ -4,23 +4,23 @@ import { receiverKey } from '@tranche/controllers'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 import { policyNameOf, rolloutsOf } from './policy-port.ts'
 
-/** Where keys to look at go. */
+/** Enqueues keys for the reconcilers. */
 export interface Woken {
   readonly rollout: (key: string) => void
   readonly release: (key: string) => void
   /** Keys of `receiverKey`. */
   readonly notify: (key: string) => void
-  /** As `rollout`, for what changes with every pod. */
+  /** Throttled `rollout`, for changes that come with every pod. */
   readonly rolloutSoon: (key: string) => void
-  /** As `release`, for what changes with every pod: a flood of it becomes a few passes. */
+  /** Throttled `release`, for changes that come with every pod: many changes become a few passes. */
   readonly releaseSoon: (key: string) => void
-  /** Of a BatchRelease: its analyses. */
+  /** Analyses of a BatchRelease. */
   readonly analysis: (key: string) => void
-  /** Of a ReleasePolicy: what it says of itself. */
+  /** Status of a ReleasePolicy. */
   readonly policy: (key: string) => void
 }
 
-/** Every change that a pass could decide otherwise for wakes the Rollouts and BatchReleases concerned. */
+/** Wakes Rollouts and BatchReleases on every change that may affect the decision of a pass. */
 export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   const { rollouts, batchReleases, daemonSets, revisions, pods, nodes, policies, kruise } = cluster
   const keysByUid = new Map<string, ObjectKey>(daemonSets.store.list().map((daemonSet) => [daemonSet.metadata.uid, keyOf(daemonSet)]))
@@ -31,7 +31,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       woken.release(keyText(key))
       wakePolicies(key, [previous, current], woken)
       if (current !== undefined) wakeReceivers(current, woken)
-      // Which of two Rollouts holds a DaemonSet may have changed.
+      // Another Rollout may now be bound to the DaemonSet.
       if (isSameSpec(previous, current)) return
       for (const workload of workloadsOf(key, previous, current)) wakeRollouts(cluster, workload, woken)
     },
@@ -41,7 +41,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       woken.release(keyText(key))
       woken.analysis(keyText(key))
       woken.rollout(keyText(key))
-      // Another one may wait for this one to let go of the DaemonSet.
+      // Another BatchRelease may wait until this one detaches from the DaemonSet.
       if (current !== undefined) return
       for (const workload of workloadsOf(key, previous, current)) wakeReleases(cluster, workload, woken.release)
     },
@@ -53,7 +53,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
       if (isSameButForCounts(previous, current)) return wakeReleases(cluster, key, woken.releaseSoon)
       wakeRollouts(cluster, key, woken)
       wakeReleases(cluster, key, woken.release)
-      // It may be bound to a Rollout that names another workload by now.
+      // It may still be bound to a Rollout that now names another workload.
       const boundTo = current?.metadata.annotations?.[daemonSetAnnotations.rollout]
       if (boundTo !== undefined) woken.rollout(keyText({ namespace: key.namespace, name: boundTo }))
     },
@@ -70,7 +70,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
     onChange({ namespace }, previous, current) {
       const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
       if (owner === undefined || owner.namespace !== namespace) return
-      // What may stop a release does not wait for what is merely counted.
+      // New pod failures, which may stop a release, are not throttled.
       const isFirstTrouble = current?.trouble !== undefined && previous?.trouble?.reason !== current.trouble.reason
       wakeReleases(cluster, owner, isFirstTrouble ? woken.release : woken.releaseSoon)
       wakeCounting(cluster, owner, woken)
@@ -79,7 +79,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   policies.subscribe({
     onChange(key, previous, current) {
       woken.policy(keyText(key))
-      // Of what it says of itself, only what cannot be used is a reason to look at Rollouts again: they say so too.
+      // Of the policy's status, only the condition Usable affects Rollouts: their status repeats it.
       if (isSamePolicy(previous, current)) return
       for (const rollout of rolloutsOf(cluster, key)) {
         woken.rollout(keyText(keyOf(rollout)))
@@ -91,7 +91,7 @@ export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
   kruise.subscribe(() => wakeAll(cluster, woken))
 }
 
-/** Looks at everything: when leadership begins, and when nodes change. */
+/** Wakes all Rollouts, BatchReleases and receivers: at the start of leadership, and when nodes change. */
 export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woken): void {
   for (const rollout of rollouts.store.list()) {
     woken.rollout(keyText(keyOf(rollout)))
@@ -100,7 +100,7 @@ export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woke
   for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
 }
 
-/** The same for what no node concerns, when leadership begins: analyses and policies. */
+/** Wakes all analyses and policies at the start of leadership; node changes do not affect them. */
 export function wakeAtFirst({ batchReleases, policies }: WatchedCluster, woken: Woken): void {
   for (const release of batchReleases.store.list()) woken.analysis(keyText(keyOf(release)))
   for (const policy of policies.store.list()) woken.policy(keyText(keyOf(policy)))
@@ -112,14 +112,14 @@ function isSamePolicy(previous: ReleasePolicy | undefined, current: ReleasePolic
   return was?.message === is?.message && was?.observedGeneration === is?.observedGeneration
 }
 
-/** A policy says who names it, and which of its receivers take nothing. */
+/** Wakes policies whose status may change: it lists the Rollouts that name it, and its failing receivers. */
 function wakePolicies({ namespace }: ObjectKey, [previous, current]: readonly (Rollout | undefined)[], { policy }: Woken): void {
   const [was, is] = [previous, current].map((rollout) => (rollout === undefined ? undefined : policyNameOf(rollout)))
   if (was === is && isSameJson(previous?.status?.notifications, current?.status?.notifications)) return
   for (const name of new Set([was, is])) if (name !== undefined) policy(keyText({ namespace, name }))
 }
 
-/** Those who are still to be told something. */
+/** Wakes receivers with pending notifications. */
 function wakeReceivers(rollout: Rollout, { notify }: Woken): void {
   const receivers = new Set(rollout.status?.notifications?.map(({ receiver }) => receiver))
   for (const receiver of receivers) notify(keyText(receiverKey(keyOf(rollout), receiver)))
@@ -129,7 +129,7 @@ function wakeRollouts({ rollouts }: WatchedCluster, workload: ObjectKey, woken: 
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) woken.rollout(keyText(keyOf(rollout)))
 }
 
-/** A Rollout says how many nodes are updated, or available, also while its release stands still. */
+/** Wakes Rollouts for their counts of updated and available nodes, which change even while the release waits. */
 function wakeCounting({ rollouts }: WatchedCluster, workload: ObjectKey, { rolloutSoon }: Woken): void {
   for (const rollout of rollouts.store.list()) if (isAbout(rollout, workload)) rolloutSoon(keyText(keyOf(rollout)))
 }
@@ -144,7 +144,7 @@ function isSameSpec(previous: Rollout | undefined, current: Rollout | undefined)
   return previous.metadata.generation === current.metadata.generation && isGoing(previous) === isGoing(current)
 }
 
-/** The DaemonSets that the object names, and named before. */
+/** DaemonSets that the object names or named before. */
 function workloadsOf(
   { namespace }: ObjectKey,
   previous: Rollout | BatchRelease | undefined,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createCallLimiter } from '../src/call-limiter.ts'
 
 describe('createCallLimiter', () => {
-  it('has no more than so many calls on their way, and begins them in the order in which they came', async () => {
+  it('limits concurrent calls, and starts them in FIFO order', async () => {
     const clock = new FakeClock()
     const limiter = createCallLimiter(clock, 2)
     const begun: number[] = []
@@ -16,7 +16,7 @@ describe('createCallLimiter', () => {
     await expect(Promise.all(calls)).resolves.toEqual([0, 1, 2, 3, 4])
   })
 
-  it('does not begin what has waited for longer than its patience', async () => {
+  it('does not start a call that has waited longer than its patience', async () => {
     const clock = new FakeClock()
     const limiter = createCallLimiter(clock, 1)
     const first = limiter.take(() => sleep(clock, 1_000).then(() => 'first'), 500)
@@ -25,7 +25,7 @@ describe('createCallLimiter', () => {
     await expect(Promise.all([first, second])).resolves.toEqual(['first', null])
   })
 
-  it('goes on when a call fails', async () => {
+  it('continues after a failed call', async () => {
     const limiter = createCallLimiter(new FakeClock(), 1)
     await expect(limiter.take(() => Promise.reject(new Error('500')), 1)).rejects.toThrow('500')
     await expect(limiter.take(async () => 'next', 1)).resolves.toBe('next')

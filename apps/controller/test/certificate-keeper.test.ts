@@ -13,8 +13,8 @@ const NAME = 'tranche-webhook.tranche-system.svc'
 const secret = { namespace: 'tranche-system', name: 'tranche-webhook' }
 const { signal } = new AbortController()
 
-describe('certificates of the webhook', () => {
-  it('are made by the leader, trusted by both configurations, and served by everybody', async () => {
+describe('webhook certificates', () => {
+  it('are created by the leader, trusted by both configurations, and served by every replica', async () => {
     const { leader, other, bundles } = await setUp()
     expect(await leader.settled()).toBe(15_000)
     await other.look(signal)
@@ -23,7 +23,7 @@ describe('certificates of the webhook', () => {
     expect(new Set(await bundles()).size).toBe(1)
   })
 
-  it('are renewed a month before their end without a moment in which what somebody serves is not trusted', async () => {
+  it('are renewed a month before expiry, and every served certificate is trusted at all times', async () => {
     const { clock, leader, other, bundles } = await setUp()
     await leader.settled()
     await other.look(signal)
@@ -42,7 +42,7 @@ describe('certificates of the webhook', () => {
     expect(certificatesIn((await bundles())[0]!)).toHaveLength(2)
   })
 
-  it('are not served before they have been trusted for a minute', async () => {
+  it('are served only after they have been trusted for a minute', async () => {
     const { clock, leader } = await setUp()
     await leader.settled()
     const first = leader.serves()
@@ -57,10 +57,10 @@ describe('certificates of the webhook', () => {
   })
 
   it.each<[string, (setting: Setting) => Promise<void>]>([
-    ['have expired while nobody led', async ({ clock }) => clock.advance(100 * DAY_MS)],
-    ['are kept no more', ({ clear }) => clear()],
+    ['have expired while no replica led', async ({ clock }) => clock.advance(100 * DAY_MS)],
+    ['have been deleted', ({ clear }) => clear()],
     ['are for another Service', async ({ rename }) => rename('other.tranche-system.svc')],
-  ])('are made anew at once where they %s', async (_what, spoil) => {
+  ])('are created again at once if they %s', async (_what, spoil) => {
     const setting = await setUp()
     await setting.leader.settled()
     const first = setting.leader.serves()
@@ -71,7 +71,7 @@ describe('certificates of the webhook', () => {
     expect(whyUnusable(setting.leader.serves()!, trust)).toBeNull()
   })
 
-  it('are put back where somebody took the trust in them away', async () => {
+  it('are trusted again after another program removed the caBundle', async () => {
     const { leader, bundles, distrust } = await setUp()
     await leader.settled()
     const before = await bundles()
@@ -81,7 +81,7 @@ describe('certificates of the webhook', () => {
     expect(await bundles()).toEqual(before)
   })
 
-  it('come out as one pair where two lead at a time', async () => {
+  it('end up as one pair if two replicas lead at a time', async () => {
     const { leader, other, bundles } = await setUp({ bothLead: true })
     await Promise.allSettled([leader.look(signal), other.look(signal)])
     await leader.settled()
@@ -91,7 +91,7 @@ describe('certificates of the webhook', () => {
     expect(new Set(await bundles()).size).toBe(1)
   })
 
-  it('are written by nobody who does not lead', async () => {
+  it('are not written by replicas that do not lead', async () => {
     const { other } = await setUp()
     expect(await other.look(signal)).toBe(1_000)
     expect(other.serves()).toBeNull()
@@ -99,8 +99,8 @@ describe('certificates of the webhook', () => {
 
   it.each<[string, object, string]>([
     ['the Secret', { withSecret: false }, 'there is no Secret tranche-system/tranche-webhook'],
-    ['a configuration', { withConfigurations: false }, 'a configuration of our webhooks is missing'],
-  ])('say that %s is missing', async (_what, without, says) => {
+    ['a configuration', { withConfigurations: false }, 'the MutatingWebhookConfiguration or ValidatingWebhookConfiguration is missing'],
+  ])('fail with an error if %s is missing', async (_what, without, says) => {
     const { leader } = await setUp(without)
     await expect(leader.settled()).rejects.toThrow(says)
   })
@@ -142,13 +142,13 @@ async function setUp({ withSecret = true, withConfigurations = true, bothLead = 
       look,
       serves: () => serves as Certificate | null,
       begin: () => void (own = fresh()),
-      /** Looks until nothing is left to be done. @returns how soon it looks again */
+      /** Checks until nothing is left to do. @returns delay until the next check, in milliseconds */
       async settled(): Promise<number> {
         for (let looks = 0; looks < 20; looks++) {
           const inMs = await own(signal)
           if (inMs !== 0) return inMs
         }
-        throw new Error('there is no end to it')
+        throw new Error('the checks do not come to an end')
       },
     }
   }

@@ -30,15 +30,15 @@ async function refusalBy(items: readonly object[]): Promise<string | undefined> 
   return refusals.of(daemonSet, missing, never)
 }
 
-it('the newest event says why no pod is created', async () => {
+it('the newest event gives the reason that no pod is created', async () => {
   const items = [event(1, 'old'), event(3, '(combined from similar events): Error creating: quota'), event(2, 'older')]
   expect(await refusalBy(items)).toBe('Error creating: quota')
 })
 
-it('an event that a tenant wrote takes no more of a status than one of events.k8s.io', async () => {
+it('a message of a tenant is cut to the length of events.k8s.io', async () => {
   expect(await refusalBy([event(1, 'm'.repeat(1_000_000))])).toBe(`${'m'.repeat(1_023)}…`)
 })
 
-it('without an event nothing is said', async () => {
+it('without an event there is no reason', async () => {
   expect(await refusalBy([])).toBe(undefined)
 })

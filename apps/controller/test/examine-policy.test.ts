@@ -16,10 +16,10 @@ const values: Readonly<Record<string, SecretAnswer>> = {
 }
 
 it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, string])[]]>([
-  ['nothing that names nothing', { maxUnavailable: 2 }, []],
-  ['nothing that is all there', { analysis: [prometheus('http://allowed/', from('token'))], ...slack('slack') }, []],
+  ['nothing in a policy without references', { maxUnavailable: 2 }, []],
+  ['nothing in a policy with usable references', { analysis: [prometheus('http://allowed/', from('token'))], ...slack('slack') }, []],
   [
-    'every Secret that is missing, with its path',
+    'every missing Secret, with its path',
     {
       analysis: [prometheus('http://allowed', from('none')), http('http://allowed/{{rollout}}', from('none'))],
       notify: [{ name: 'pager', webhook: { url: 'http://allowed', hmac: { name: 'keys', key: 'none' }, headers: from('none') } }],
@@ -32,7 +32,7 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
     ],
   ],
   [
-    'every host that may not be asked',
+    'every host that is not allowed',
     {
       analysis: [prometheus('http://other:9090'), http('https://other/{{rollout}}')],
       notify: [{ name: 'p', webhook: { url: 'http://other' } }],
@@ -49,13 +49,13 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
     [['spec.notify[0].slack.url', 'HostNotAllowed', 'elsewhere.example may not be asked']],
   ],
   [
-    'a Secret that holds no URL where one is needed, and nothing of what it holds',
+    'a Secret without the URL that it needs, without revealing its value',
     slack('token'),
     [['spec.notify[0].slack.url', 'SecretUnusable', 'the key token of the Secret keys holds no URL']],
   ],
-  ['a key that is empty', slack('empty'), [['spec.notify[0].slack.url', 'SecretUnusable', 'the key empty of the Secret keys is empty']]],
+  ['an empty key', slack('empty'), [['spec.notify[0].slack.url', 'SecretUnusable', 'the key empty of the Secret keys is empty']]],
   [
-    'that the API server did not answer',
+    'that the API server does not answer',
     slack('unanswered'),
     [['spec.notify[0].slack.url', 'SecretUnusable', 'the Secret keys in namespace demo cannot be read: the API server did not answer']],
   ],

@@ -7,52 +7,46 @@ const containers = (...images: readonly string[]): object => ({
 const owning = (manager: string, fieldsV1: object): { readonly manager: string; readonly fieldsV1: object } => ({ manager, fieldsV1 })
 const imageOf = (name: string): object => ({ 'f:spec': { 'f:containers': { [`k:{"name":"${name}"}`]: { 'f:image': {} } } } })
 
-describe('who has written a version of an object', () => {
+describe('the writer of a version of an object', () => {
   it.each<[string, readonly string[], object | undefined, object, readonly ReturnType<typeof owning>[]]>([
     [
-      'the owner of a value that has changed, and of no other',
+      'only the owner of a changed value',
       ['b'],
       { spec: { paused: false, disabled: false } },
       { spec: { paused: true, disabled: false } },
       [owning('a', { 'f:spec': { 'f:disabled': {} } }), owning('b', { 'f:spec': { 'f:paused': {} } })],
     ],
     [
-      'the owner in an item of a list, found by its keys',
+      'the owner of a field in a list item, found by its keys',
       ['b'],
       containers('x:1', 'y:1'),
       containers('x:1', 'y:2'),
       [owning('a', imageOf('c0')), owning('b', imageOf('c1'))],
     ],
     [
-      'the owner of an item that is new in a set',
+      'the owner of a new set item',
       ['b'],
       { finalizers: ['one'] },
       { finalizers: ['one', 'two'] },
       [owning('a', { 'f:finalizers': { 'v:"one"': {} } }), owning('b', { 'f:finalizers': { 'v:"two"': {} } })],
     ],
     [
-      'the owner of all that is below',
+      'the owner of a whole subtree',
       ['a'],
       { spec: { steps: [1] } },
       { spec: { steps: [2] } },
       [owning('a', { 'f:spec': { 'f:steps': {} } })],
     ],
+    ['the owner of a new field', ['a'], { spec: {} }, { spec: { labels: {} } }, [owning('a', { 'f:spec': { 'f:labels': { '.': {} } } })]],
     [
-      'whoever owns what is new as such',
-      ['a'],
-      { spec: {} },
-      { spec: { labels: {} } },
-      [owning('a', { 'f:spec': { 'f:labels': { '.': {} } } })],
-    ],
-    [
-      'one name for one program, whatever it writes to',
+      'one name per program, for all its writes',
       ['a'],
       { spec: { x: 1 }, status: { y: 1 } },
       { spec: { x: 2 }, status: { y: 2 } },
       [owning('a', { 'f:spec': { 'f:x': {} } }), owning('a', { 'f:status': { 'f:y': {} } })],
     ],
-    ['nobody where something is taken away', [], { spec: { paused: true } }, { spec: {} }, [owning('a', { 'f:spec': { 'f:paused': {} } })]],
-    ['nobody where nothing has changed', [], { spec: { x: 1 } }, { spec: { x: 1 } }, [owning('a', { 'f:spec': { 'f:x': {} } })]],
+    ['unknown if something was removed', [], { spec: { paused: true } }, { spec: {} }, [owning('a', { 'f:spec': { 'f:paused': {} } })]],
+    ['empty if nothing has changed', [], { spec: { x: 1 } }, { spec: { x: 1 } }, [owning('a', { 'f:spec': { 'f:x': {} } })]],
   ])('is %s', (_who, writers, before, after, owners) => {
     expect(writersOf(owners, before, after)).toEqual(writers)
   })

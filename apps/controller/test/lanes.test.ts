@@ -2,7 +2,7 @@ import { metricCatalog } from '@tranche/metrics'
 import { expect, it } from 'vitest'
 import { laneNames } from '../src/term.ts'
 
-it('every reconciler is counted under its own name, and not as another', () => {
+it('every reconciler is counted under its own name', () => {
   const names: readonly string[] = Object.values(laneNames)
   const { queue } = metricCatalog.tranche_queue_keys.labels
   const { controller } = metricCatalog.tranche_passes_total.labels

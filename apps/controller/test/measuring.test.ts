@@ -9,7 +9,7 @@ import { createEgressClient, parseHostRule, type SecretAnswer } from '@tranche/e
 import { listen } from '@tranche/sim-api'
 import { afterEach, describe, expect, it } from 'vitest'
 
-// Everything but the API server is real: sockets on loopback, of which 127.0.0.1 is allowed and localhost is not.
+// Everything except the API server is real: sockets on loopback, where 127.0.0.1 is allowed and localhost is not.
 
 const closing: (() => Promise<unknown>)[] = []
 const never = new AbortController().signal
@@ -43,7 +43,7 @@ describe('a query to Prometheus', () => {
       answer: sample('NaN'),
       want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
     },
-    'is an error where it is refused': {
+    'is an error if it is refused': {
       answer: json({ status: 'error', errorType: 'bad_data', error: 'invalid parameter "query"' }, 400),
       want: { phase: 'Error', message: 'Prometheus refuses the query: invalid parameter "query"' },
     },
@@ -55,33 +55,33 @@ describe('a query to Prometheus', () => {
       answer: (response) => response.writeHead(500).end('Internal Server Error'),
       want: { phase: 'Error', message: 'it was answered with HTTP status 500' },
     },
-    'is an error where garbage is answered': {
+    'is an error if the answer is not JSON': {
       answer: (response) => response.end(Buffer.from([0, 255, 1, 254, 123])),
       want: { phase: 'Error', message: 'the answer is no JSON' },
     },
-    'is an error where a page to log in is answered': {
+    'is an error if the answer is a login page': {
       answer: (response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html></html>'),
       want: { phase: 'Error', message: 'the answer is no JSON but text/html' },
     },
-    'is an error where JSON of something else is answered': {
+    'is an error if the answer is other JSON': {
       answer: json([1, 2]),
       want: { phase: 'Error', message: 'the answer is not one of Prometheus: it lacks status success or error' },
     },
-    'is an error where more than 1 MiB is answered': {
+    'is an error if the answer is larger than 1 MiB': {
       answer: (response) => response.end('9'.repeat(1024 * 1024 + 1)),
       want: {
         phase: 'Error',
         message: expect.stringMatching(/^127\.0\.0\.1:\d+ answers with more than 1048576 bytes$/) as unknown as string,
       },
     },
-    'is an error where a redirect leads to a host that is not allowed': {
+    'is an error if a redirect leads to a host that is not allowed': {
       answer: (response) => response.writeHead(302, { location: 'http://localhost:1/' }).end(),
       want: {
         phase: 'Error',
         message: expect.stringMatching(/^a redirect leads to localhost:1, which may not be asked/) as unknown as string,
       },
     },
-    'is an error where the connection breaks': {
+    'is an error if the connection breaks': {
       answer: (response) => response.destroy(),
       want: {
         phase: 'Error',
@@ -95,7 +95,7 @@ describe('a query to Prometheus', () => {
     expect(await measure({ ...prometheus(url), ...rules })).toEqual(want)
   })
 
-  it('carries the arguments, and asks by POST what is too long for a URL', async () => {
+  it('contains the arguments, and uses POST if it is too long for a URL', async () => {
     const server = await serve(sample('0'))
     await measure(prometheus(server.url, 'up{revision="{{canaryRevision}}"}'))
     await measure(prometheus(server.url, `up{revision="{{canaryRevision}}",pod!="${'x'.repeat(3000)}"}`))
@@ -106,9 +106,9 @@ describe('a query to Prometheus', () => {
   })
 
   it.each<[string, Answer]>([
-    ['nothing is answered', () => undefined],
-    ['the answer comes drop by drop', (response) => response.write('{')],
-  ])('is an error where %s in time', async (_name, answer) => {
+    ['there is no answer', () => undefined],
+    ['the answer does not end', (response) => response.write('{')],
+  ])('is an error if %s in time', async (_name, answer) => {
     const clock = new FakeClock()
     const { url } = await serve((response, request) => {
       answer(response, request)
@@ -118,7 +118,7 @@ describe('a query to Prometheus', () => {
     expect(outcome).toEqual({ phase: 'Error', message: `${new URL(url).host} did not answer within 2000 ms` })
   })
 
-  it('is an error where the certificate is nobody’s whom we trust', async () => {
+  it('is an error if the certificate is not trusted', async () => {
     const server = await listen({ endWatches: () => undefined } as never, { port: 0 })
     closing.push(() => server.close())
     expect(await measure(prometheus(server.url))).toEqual({
@@ -127,13 +127,13 @@ describe('a query to Prometheus', () => {
     })
   })
 
-  it('is an error where https is spoken to a server of http', async () => {
+  it('is an error if an http server is queried with https', async () => {
     const { url } = await serve(sample('0'))
     const outcome = await measure(prometheus(url.replace('http:', 'https:')))
     expect(outcome).toEqual({ phase: 'Error', message: `${new URL(url).host} cannot be reached: TLS fails: wrong version number` })
   })
 
-  it('is an error where the name of the host does not exist', async () => {
+  it('is an error if the host name does not exist', async () => {
     const outcome = await measure(prometheus('http://prometheus.invalid:9090'), { hosts: ['*.invalid:9090'] })
     expect(outcome).toEqual({
       phase: 'Error',
@@ -143,7 +143,7 @@ describe('a query to Prometheus', () => {
     })
   })
 
-  it('asks no proxy, whatever the environment says', async () => {
+  it('ignores proxy variables of the environment', async () => {
     const server = await serve(sample('0.01'))
     const before = { ...process.env }
     Object.assign(process.env, { HTTP_PROXY: 'http://127.0.0.1:1', http_proxy: 'http://127.0.0.1:1', ALL_PROXY: 'http://127.0.0.1:1' })
@@ -160,19 +160,19 @@ describe('a secret in a header', () => {
   const asking = (url: string): Analysis => ({ name: 'health', http: { url, headers }, successCondition: 'result.ok' })
   const found = (value: string): SecretAnswer => ({ kind: 'found', value })
 
-  it('is sent, without the end of its line', async () => {
+  it('is sent without its line break', async () => {
     const server = await serve(json({ ok: true }))
     await measure(asking(server.url), { secret: found('Bearer s3cret-token\n') })
     expect(server.requests[0]?.headers.authorization).toBe('Bearer s3cret-token')
   })
 
-  it('is never told, though the server sends it back in whole or in part', async () => {
+  it('is never shown, even if the server returns it or a part of it', async () => {
     const { url } = await serve(json({ ok: true, whole: 'Bearer s3cret-token', part: 's3cret-token' }))
     const outcome = await measure(asking(url), { secret: found('Bearer s3cret-token') })
     expect(outcome).toEqual({ phase: 'Successful', value: '{"ok":true,"whole":"***","part":"***"}' })
   })
 
-  it('is not sent to where a redirect leads', async () => {
+  it('is not sent to the target of a redirect', async () => {
     const target = await serve(json({ ok: true }))
     const { url } = await serve((response) => response.writeHead(307, { location: target.url }).end())
     await measure(asking(url), { secret: found('Bearer s3cret-token') })
@@ -180,14 +180,22 @@ describe('a secret in a header', () => {
   })
 
   it.each<[string, SecretAnswer | Error, string]>([
-    ['is not there', { kind: 'missing', message: 'there is no Secret metrics', fix: 'create it' }, 'there is no Secret metrics; create it'],
+    [
+      'does not exist',
+      { kind: 'missing', message: 'there is no Secret metrics', fix: 'create it' },
+      'there is no Secret metrics; create it',
+    ],
     [
       'cannot be read',
       new Error('s3cret'),
-      'the Secret metrics in namespace demo cannot be read: the API server did not answer; it is tried again by itself',
+      'the Secret metrics in namespace demo cannot be read: the API server did not answer; it is retried automatically',
     ],
-    ['is no header', found('a\nb'), 'the key token of the Secret metrics holds what no header can; it is one line of ASCII'],
-  ])('that %s makes an error, and nothing is sent', async (_name, secret, message) => {
+    [
+      'is not a valid header value',
+      found('a\nb'),
+      'the key token of the Secret metrics is not a valid header value; write one line of ASCII',
+    ],
+  ])('that %s causes an error, and nothing is sent', async (_name, secret, message) => {
     const server = await serve(json({ ok: true }))
     expect(await measure(asking(server.url), { secret })).toEqual({ phase: 'Error', message })
     expect(server.requests).toEqual([])
@@ -200,7 +208,7 @@ interface Circumstances {
   readonly secret?: SecretAnswer | Error
 }
 
-/** Makes one measurement, from the policy's words to what comes of it. */
+/** Makes one measurement, from the policy to the outcome. */
 async function measure(
   analysis: Analysis,
   { clock = systemClock, hosts = ['127.0.0.1'], secret }: Circumstances = {},
@@ -209,11 +217,11 @@ async function measure(
   const egress = createEgressClient({ clock, allowHosts, userAgent: 'test/1' })
   closing.push(() => egress.close())
   const read = async (): Promise<SecretAnswer> => {
-    if (secret === undefined || secret instanceof Error) throw secret ?? new Error('no secret was to be read')
+    if (secret === undefined || secret instanceof Error) throw secret ?? new Error('the test expects no read of a Secret')
     return secret
   }
   const request = toRequest(analysis, values, 0)
-  if (request === null) throw new Error('the analysis asks nobody')
+  if (request === null) throw new Error('the analysis sends no request')
   const result = await createMetricPort({ egress, secrets: { read } }).ask('demo', request, never)
   return result.kind === 'failed' ? { phase: 'Error', message: result.message } : judged(analysis, result.answer)
 }

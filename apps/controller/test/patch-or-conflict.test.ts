@@ -7,17 +7,17 @@ const message = { op: 'add', path: '/status/message', value: 'written since' } a
 describe('a patch of one of our objects', () => {
   it.each<[string, object | undefined, readonly object[]]>([
     [
-      'tests the permit record, which other definitions do not know, of a BatchRelease that has one (F11)',
+      'tests the permit record of a BatchRelease, which other CRDs lack (F11)',
       { flight: { workloadUid: 'ds', epoch: 3 }, phase: 'Progressing' },
       [{ op: 'test', path: '/status/flight/workloadUid', value: 'ds' }],
     ],
     [
-      'tests the digest of the stable template of a Rollout that remembers one (F11, G12)',
+      'tests the digest of the stable template of a Rollout (F11, G12)',
       { stableDigest: 'sha', phase: 'Healthy' },
       [{ op: 'test', path: '/status/stableDigest', value: 'sha' }],
     ],
-    ['tests nothing where there is nothing to remember', { phase: 'Initial' }, []],
-    ['tests nothing where there is no status', undefined, []],
+    ['tests nothing if the status has nothing to remember', { phase: 'Initial' }, []],
+    ['tests nothing without a status', undefined, []],
   ])('%s', async (_title, status, tests) => {
     const sent: (readonly JsonPatchOperation[])[] = []
     const client = {

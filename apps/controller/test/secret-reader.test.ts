@@ -38,7 +38,7 @@ const answers: Record<string, readonly [number, object]> = {
   ],
 }
 
-it('reads a key as text, anew each time', async () => {
+it('reads a key as text, without a cache', async () => {
   const read = (): Promise<unknown> => createSecretReader(client).read({ namespace: 'demo', name: 'keys', key: 'token' }, never)
   expect([await read(), await read()]).toEqual([
     { kind: 'found', value: 'größer\n' },
@@ -51,11 +51,11 @@ it.each([
   ['none', 'token', 'there is no Secret none in namespace demo', 'create it, or name another one'],
   ['keys', 'other', 'the Secret keys has no key other', 'add it, or name another key'],
   ['keys', 'constructor', 'the Secret keys has no key constructor', 'add it, or name another key'],
-  ['locked', 'token', 'the Secret locked may not be read', 'let the controller get secrets in namespace demo'],
+  ['locked', 'token', 'the controller may not read the Secret locked', 'allow the controller to get secrets in namespace demo'],
   ['private', 'token', noPolicyLabel('private'), labelCommand('private')],
   ['withdrawn', 'token', noPolicyLabel('withdrawn'), labelCommand('withdrawn')],
-  ['private', 'of which nobody is told whether it is there', noPolicyLabel('private'), labelCommand('private')],
-])('says of %s and its key %s what is missing', async (name, key, message, fix) => {
+  ['private', 'whose existence is not revealed', noPolicyLabel('private'), labelCommand('private')],
+])('says what is missing of Secret %s with key %s', async (name, key, message, fix) => {
   expect(await createSecretReader(client).read({ namespace: 'demo', name, key }, never)).toEqual({ kind: 'missing', message, fix })
 })
 

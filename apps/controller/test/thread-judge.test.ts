@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest'
 
 const never = new AbortController().signal
 
-describe('judging in a thread', () => {
-  it('keeps the loop of the controller free while a condition takes all the steps that it may', async () => {
+describe('evaluation in a thread', () => {
+  it('does not block the event loop while a condition uses all its steps', async () => {
     await using judge = startJudge()
-    // The thread's own start is not what is looked at.
+    // The start of the thread is not measured.
     await judge.ask('demo', quick)
     const loop = monitorEventLoopDelay({ resolution: 5 })
     loop.enable()
@@ -22,11 +22,11 @@ describe('judging in a thread', () => {
       message:
         'successCondition "result.all(a, result.all(b, [a, b].size() == 2))" takes too many steps for this answer (actual cost limit exceeded): ask for a smaller answer, or loop over less',
     })
-    // Other work on the machine delays the loop too, by less than what is judged.
+    // Other work on the machine delays the event loop too, but by less than an evaluation.
     expect(loop.max / 1e6).toBeLessThan(tookMs / 2)
   })
 
-  it('ends a thread that takes too long, names the condition, and judges the next answer in another thread', async () => {
+  it('terminates a thread that takes too long, names the condition, and evaluates the next answer in a new thread', async () => {
     await using judge = startJudge({ longestMs: 1 })
     expect(await judge.ask('demo', costly)).toEqual({
       phase: 'Error',
@@ -37,7 +37,7 @@ describe('judging in a thread', () => {
     expect(await next.ask('demo', quick)).toMatchObject({ phase: 'Successful' })
   })
 
-  it('ends a thread that takes too much memory, and judges the next answer in another thread', async () => {
+  it('terminates a thread that needs too much memory, and evaluates the next answer in a new thread', async () => {
     await using judge = startJudge({ mebibytes: 32 })
     const large = { ...costly, answer: { ...costly.answer, body: `[${'{},'.repeat(349_000)}{}]` } }
     expect(await judge.ask('demo', large)).toMatchObject({
@@ -47,7 +47,7 @@ describe('judging in a thread', () => {
     expect(await judge.ask('demo', quick)).toMatchObject({ phase: 'Successful' })
   })
 
-  it('has memory enough for the answers of 1 MiB that take most', async () => {
+  it('has enough memory for the most expensive answers of 1 MiB', async () => {
     await using judge = startJudge()
     const body = `[${'{},'.repeat(349_000)}{}]`
     for (const successCondition of ['size(result) > 1', 'result == result', 'result.map(x, x).size() > 1'])
@@ -58,7 +58,7 @@ describe('judging in a thread', () => {
       })
   })
 
-  it('lets another namespace wait for one answer of a namespace that has eight, and rejects a ninth', async () => {
+  it('delays another namespace by one of eight answers of a namespace, and rejects a ninth', async () => {
     await using judge = startJudge()
     const ended: string[] = []
     const many = Array.from({ length: 8 }, () => judge.ask('hostile', costly).then(() => ended.push('hostile')))
@@ -69,7 +69,7 @@ describe('judging in a thread', () => {
     await Promise.all(many)
   })
 
-  it('ends what it judges when the measurement ends', async () => {
+  it('stops the evaluation when the measurement is aborted', async () => {
     await using judge = startJudge()
     const ending = new AbortController()
     const asked = judge.ask('demo', costly, ending.signal)
@@ -85,14 +85,14 @@ const quick: JudgedAnswer = {
   answer: { status: 200, contentType: 'application/json', body: '[1]' },
 }
 
-/** Takes all the steps of an evaluation: 150 ms alone on a machine, some 2 s beside other work. */
+/** Uses all the steps of an evaluation: 150 ms on an idle machine, about 2 s on a busy one. */
 const costly: JudgedAnswer = {
   analysis: { ...quick.analysis, successCondition: 'result.all(a, result.all(b, [a, b].size() == 2))' },
   values: {},
   answer: { ...quick.answer, body: JSON.stringify(Array.from({ length: 2000 }, () => 1)) },
 }
 
-/** Takes half a second, most of it for reading the answer: 1 MiB of lists. */
+/** Takes half a second, mostly for parsing the answer: 1 MiB of lists. */
 const costliest: JudgedAnswer = { ...costly, answer: { ...costly.answer, body: `[${'[],'.repeat(349_000)}[]]` } }
 
 function startJudge(limits: Omit<ThreadJudgeParts, 'clock'> = {}) {

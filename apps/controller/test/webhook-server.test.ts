@@ -17,7 +17,7 @@ let authority = ''
 let certificate: Certificate
 beforeAll(async () => {
   metrics = await createMetrics({ clock: systemClock, log: silentLogger, version: '0.1.0' })
-  const gone = () => Promise.reject(new Error('the API server is gone'))
+  const gone = () => Promise.reject(new Error('the API server is unavailable'))
   server = await openWebhookServer(
     listen,
     createWebhookHandler({ client: { get: gone, list: gone }, clock: systemClock, log: silentLogger, metrics }),
@@ -25,8 +25,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('the server of the webhooks', () => {
-  it('lets nobody through before it has a certificate', async () => {
+describe('the webhook server', () => {
+  it('accepts no connection before it has a certificate', async () => {
     await expect(ask('POST', '/daemonsets', '')).rejects.toThrow(/handshake|alert|ECONNRESET|disconnected|hang up/)
     const issued = await issueCertificate({ names: ['127.0.0.1'], nowMs: Date.now(), lastsMs: 60_000 })
     server.use(issued)
@@ -39,13 +39,13 @@ describe('the server of the webhooks', () => {
     ['another method', 'GET', '/daemonsets', '', 405],
     ['no review', 'POST', '/daemonsets', '{}', 400],
     ['a review that is too large', 'POST', '/daemonsets', ' '.repeat(8 * 1024 * 1024 + 1), 413],
-    ['a review with the time that is left', 'POST', '/daemonsets?timeout=5s', review({}), 200],
+    ['a review with a timeout parameter', 'POST', '/daemonsets?timeout=5s', review({}), 200],
     ['a deletion', 'POST', '/rollouts', review({ operation: 'DELETE', object: null }), 200],
   ])('answers %s', async (_what, method, path, body, status) => {
     expect((await ask(method, path, body)).status).toBe(status)
   })
 
-  it('decides on a DaemonSet though it can read nothing', async () => {
+  it('decides on a DaemonSet even without access to the API server', async () => {
     const annotations = { 'tranche.dev/rollout': 'agent' }
     const spec = (image: string) => ({ updateStrategy: { type: 'RollingUpdate' }, template: { spec: { containers: [{ image }] } } })
     const bound = { oldObject: { metadata: { annotations }, spec: spec('a') }, object: { metadata: { annotations }, spec: spec('b') } }
@@ -53,11 +53,11 @@ describe('the server of the webhooks', () => {
     expect(JSON.parse(body)).toMatchObject({ response: { uid: 'u', allowed: true, patchType: 'JSONPatch' } })
   })
 
-  it('fails where it cannot read what is refused, so that the API server goes on by its failurePolicy', async () => {
+  it('fails if it cannot read refused revisions, so that the failurePolicy of the webhook applies', async () => {
     expect((await ask('POST', '/reapply', review({}))).status).toBe(500)
   })
 
-  it('counts what it answers', async () => {
+  it('counts its answers', async () => {
     const text = await metrics.text()
     for (const [webhook, outcome] of [
       ['daemonsets', 'changed'],
@@ -68,7 +68,7 @@ describe('the server of the webhooks', () => {
       expect(text).toContain(`tranche_webhook_reviews_total{webhook="${webhook}",outcome="${outcome}"} 1\n`)
   })
 
-  it('answers while one address holds three hundred connections open that say nothing', async () => {
+  it('answers while one address holds 300 silent connections', async () => {
     const port = Number(new URL(server.url).port)
     const silent = Array.from({ length: 300 }, () => connect({ host: '127.0.0.1', port }).on('error', () => {}))
     await Promise.all(silent.map((socket) => once(socket, 'connect')))
@@ -79,7 +79,7 @@ describe('the server of the webhooks', () => {
     }
   })
 
-  it('answers while one address holds three hundred connections open that speak TLS and say nothing more', async () => {
+  it('answers while one address holds 300 idle TLS connections', async () => {
     const port = Number(new URL(server.url).port)
     const idle = Array.from({ length: 300 }, () => connectTls({ host: '127.0.0.1', port, ca: authority }).on('error', () => {}))
     try {
@@ -90,7 +90,7 @@ describe('the server of the webhooks', () => {
     }
   })
 
-  it('keeps no more than 32 MiB of bodies that do not end, and answers beside them', async () => {
+  it('keeps at most 32 MiB of unfinished bodies, and answers other requests', async () => {
     const port = Number(new URL(server.url).port)
     const head = `POST /rollouts HTTP/1.1\r\nhost: a\r\ncontent-length: ${8 * 1024 * 1024}\r\n\r\n`
     let closed = 0
@@ -111,7 +111,7 @@ describe('the server of the webhooks', () => {
     }
   })
 
-  it('reads for no more than 32 reviews of one address at a time, and turns the others away', async () => {
+  it('handles at most 32 concurrent reviews of one address, and refuses further ones', async () => {
     const reads: (() => void)[] = []
     const slow = await openWebhookServer(listen, async () => {
       await new Promise<void>((resolve) => reads.push(resolve))
@@ -130,7 +130,7 @@ describe('the server of the webhooks', () => {
   it('says which port is taken', async () => {
     const port = Number(new URL(server.url).port)
     const second = openWebhookServer({ ...listen, port }, async () => ({ status: 200, body: '' }))
-    await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 takes a free one.' })
+    await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 picks a free one.' })
   })
 })
 
@@ -145,7 +145,7 @@ function review(fields: object): string {
   return JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request: asked })
 }
 
-/** @returns null for what is not settled yet */
+/** @returns null for a pending promise */
 function settledOrNull<T>(promise: Promise<T>): Promise<T | null> {
   return Promise.race([promise, new Promise<null>((resolve) => setImmediate(() => resolve(null)))])
 }
@@ -162,7 +162,7 @@ function ask(
       response.on('data', (chunk) => (text += String(chunk)))
       response.once('end', () => resolve({ status: response.statusCode, body: text }))
     })
-    // The rest of a body that is too large is not read.
+    // The server does not read the rest of an oversized body.
     sent.on('error', reject)
     sent.end(body)
   })

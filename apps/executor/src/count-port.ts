@@ -2,7 +2,7 @@ import type { FlightRecord } from '@tranche/api-schema'
 import type { Metrics } from '@tranche/metrics'
 import type { ExecutorPort } from '@tranche/partition-executor'
 
-/** The same port, with what its calls come to counted; itself where nothing is counted. */
+/** Counts record writes, permits and deletes of the port; returns the port itself without metrics. */
 export function countPort(port: ExecutorPort, metrics: Metrics | undefined): ExecutorPort {
   if (metrics === undefined) return port
   return {

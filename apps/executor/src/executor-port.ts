@@ -4,7 +4,7 @@ import type { DaemonSet } from '@tranche/kube-types'
 import type { ExecutorPort } from '@tranche/partition-executor'
 import { controlledBy, toPublishedTarget } from '@tranche/planner'
 
-/** The executor's port over the API server and this process's own watches. `uniqueValue` never returns the same text twice. */
+/** Implements the executor port with the API server and the watches of this process. `uniqueValue` is unique across all processes. */
 export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, uniqueValue: () => string): ExecutorPort {
   return {
     read(key) {
@@ -39,7 +39,7 @@ export function createExecutorPort(client: KubeClient, cluster: WatchedCluster, 
   }
 }
 
-/** Whether the executor has anything to look at on this DaemonSet. */
+/** Whether a BatchRelease controls the DaemonSet, by its control-info annotation. */
 export function isControlled(daemonSet: DaemonSet | undefined): daemonSet is DaemonSet {
   return daemonSet !== undefined && controlledBy(daemonSet) !== undefined
 }

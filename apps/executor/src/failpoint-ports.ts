@@ -2,7 +2,7 @@ import type { PortCalls } from '@tranche/failpoints'
 import type { ExecutorPort } from '@tranche/partition-executor'
 import type { JobQueue } from '@tranche/queue'
 
-/** The calls by which an executor reads and writes, by the names of their failpoints. */
+/** Calls with failpoints, by port and method name. */
 export const executorFailpointPorts = {
   executor: {
     read: 'value',

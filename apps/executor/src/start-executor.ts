@@ -21,46 +21,46 @@ import { countPort } from './count-port.ts'
 import { createExecutorPort, isControlled } from './executor-port.ts'
 import { tracePort } from './trace-port.ts'
 
-/** What an executor process is given. */
+/** Options of an executor process. */
 export interface ExecutorOptions {
   readonly exchange: Exchange
-  /** Carries watches. @default exchange */
+  /** Exchange for watches. @default exchange */
   readonly watchExchange?: Exchange
-  /** What other programs of this process read of the cluster too; whoever has made it starts it. @default one of its own */
+  /** Cluster cache shared with other programs of this process; its creator starts it. @default one of its own */
   readonly clusterCache?: SharedClusterCache
   readonly clock: Clock
   readonly log: Logger
-  /** Unique among all executors that ever run. */
+  /** Unique among all executors, including past ones. */
   readonly identity: string
-  /** Where DaemonSets to look at are announced; the executor announces what its own watches show, too. */
+  /** Queue of DaemonSets to process; the executor also enqueues changes from its own watches. */
   readonly queue: JobQueue
-  /** Whose DaemonSets are worked on, at least one. @default every namespace */
+  /** Namespaces to process, at least one. @default every namespace */
   readonly namespaces?: readonly string[]
-  /** DaemonSets worked on side by side (≥ 1). @default 4 */
+  /** Maximum number of DaemonSets processed concurrently, ≥ 1. @default 4 */
   readonly workers?: number
-  /** Where the process can be ended or held up. @default nowhere */
+  /** Failpoints, at which tests can crash or delay the process. @default none */
   readonly failpoints?: Failpoints
-  /** Decides the jitter of reconnects. @default 0 */
+  /** Seed of the reconnect jitter. @default 0 */
   readonly seed?: number
-  /** A version to name in the user agent. @default 0.1.0 */
+  /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
-  /** Where it is counted what happens. @default nowhere */
+  /** Metrics registry. @default no metrics */
   readonly metrics?: Metrics
-  /** Where it is told how what happens hangs together. @default nowhere */
+  /** Tracer. @default exports no spans */
   readonly tracer?: Tracer | undefined
 }
 
-/** A program that runs until it is stopped. */
+/** A running executor. */
 export interface RunningExecutor {
-  /** Resolves when the first lists have arrived. */
+  /** Resolves when the initial lists have arrived. */
   readonly ready: Promise<void>
-  /** Resolves at the end; rejects with what ended it before its time. */
+  /** Resolves after `stop`; rejects with the error that ended the executor early. */
   readonly stopped: Promise<void>
-  /** Takes no more work, lets what runs end for a moment, then ends. */
+  /** Shuts down gracefully: takes no more jobs and waits briefly for running passes. */
   stop(): Promise<void>
 }
 
-/** How often every controlled DaemonSet is looked at, whatever was announced: what a lost job left is found by then. */
+/** Interval at which every controlled DaemonSet is enqueued, in milliseconds; this recovers lost jobs. */
 const SWEEP_MS = 30_000
 const STOP_GRACE_MS = 5_000
 
@@ -106,21 +106,21 @@ export function startExecutor(given: ExecutorOptions): RunningExecutor {
     async stop() {
       await worker?.close(STOP_GRACE_MS)
       enqueuer.stop()
-      ending.abort(new Error('the executor stops'))
+      ending.abort(new Error('the executor is stopping'))
       end.resolve()
     },
   }
 }
 
 /**
- * How long pods that change may wait for others that do, in milliseconds: 1 for every hundred nodes, at most 50. A pass over
- * a large fleet then sees many changes at once, and what one change costs does not grow with the fleet.
+ * Minimum interval of wakes by pod changes, in milliseconds: 1 per 100 nodes, at most 50. A pass over a large fleet then sees many changes
+ * at once. So the cost per change does not grow with the fleet.
  */
 function gatherMs(cluster: WatchedCluster): number {
   return Math.min(50, Math.floor(cluster.nodes.store.size / 100))
 }
 
-/** Every change that a pass could decide otherwise for wakes its DaemonSet; only pods, which come in floods, may wait a moment. */
+/** Enqueues a DaemonSet on every change that may affect the decision of a pass. Only pod changes are throttled. */
 function wakeByWatches(cluster: WatchedCluster, clock: Clock, enqueue: (key: ObjectKey) => void): void {
   const keysByUid = new Map<string, ObjectKey>()
   const noteAndEnqueue = (key: ObjectKey): void => {

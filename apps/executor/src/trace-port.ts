@@ -1,7 +1,7 @@
 import type { ExecutorPort } from '@tranche/partition-executor'
 import type { Tracer } from '@tranche/tracing'
 
-/** The same port, with each deletion of a pod told; itself where nothing is told. */
+/** Exports a span per pod deletion; returns the port itself if tracing is off. */
 export function tracePort(port: ExecutorPort, tracer: Tracer): ExecutorPort {
   if (!tracer.isOn) return port
   return {

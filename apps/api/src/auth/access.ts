@@ -1,27 +1,27 @@
 import type { Question } from './reviews.ts'
 
-/** Who may use a route. Every route states it; one that does not cannot be registered. */
+/** Access rule of a route. Every route states one; a route without one cannot be registered. */
 export type Access =
-  /** Anyone, without a token. `why` it tells nobody anything they may not know. */
+  /** No token needed. `why`: the reason that it reveals nothing confidential. */
   | { readonly kind: 'public'; readonly why: string }
-  /** Whoever signs the message with a key that the route looks up; the route itself refuses all others. `why` they need no token. */
+  /** The message is signed with a key that the route looks up and checks itself. `why`: the reason that no token is needed. */
   | { readonly kind: 'signed'; readonly why: string }
-  /** Whoever has a good token. `why` that is enough. */
+  /** Any valid token. `why`: the reason that this is enough. */
   | { readonly kind: 'authenticated'; readonly why: string }
-  /** Whoever has a good token; each item of the answer is checked by itself, and left out where the caller may not list it. */
+  /** Any valid token; items that the caller may not list are left out of the answer. */
   | { readonly kind: 'filtered' }
-  /** Who may use the verb on the resource, in the `namespace` of the path and on the object named by its `name`. */
+  /** The caller may use the verb on the resource, for the `namespace` and `name` of the path. */
   | { readonly kind: 'resource'; readonly verb: string; readonly resource: keyof typeof accessResources }
-  /** Who may use the verb on a path that is no resource. */
+  /** The caller may use the verb on a non-resource path. */
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
 
-/** Resources that access is asked about. */
+/** Resources that access rules name, with their API groups. */
 export const accessResources = {
   rollouts: { group: 'rollouts.kruise.io', resource: 'rollouts' },
   daemonsets: { group: 'apps', resource: 'daemonsets' },
 } as const
 
-/** @returns what the API server is asked; null where a good token is enough */
+/** @returns the question for the SubjectAccessReview; null if a valid token is enough */
 export function questionOf(access: Access, params: Readonly<Record<string, string | undefined>>): Question | null {
   if (access.kind === 'path') return { kind: 'path', verb: access.verb, path: access.path }
   if (access.kind !== 'resource') return null
@@ -29,7 +29,7 @@ export function questionOf(access: Access, params: Readonly<Record<string, strin
   return { kind: 'resource', verb, ...accessResources[resource], namespace: params['namespace'] ?? '', name: params['name'] ?? '' }
 }
 
-/** @returns the question as a person would put it: `approve rollouts.kruise.io/rollouts "agent" in namespace "demo"` */
+/** @returns the question as text: `approve rollouts.rollouts.kruise.io "agent" in namespace "demo"` */
 export function questionText(question: Question): string {
   if (question.kind === 'path') return `${question.verb} ${question.path}`
   const { verb, group, resource, namespace, name } = question

@@ -1,4 +1,4 @@
-/** Who sends a request, as the API server knows them. @see authentication/v1 UserInfo */
+/** Identity of the client, from the API server's TokenReview. @see authentication/v1 UserInfo */
 export interface Caller {
   readonly username: string
   readonly uid?: string | undefined
@@ -6,7 +6,7 @@ export interface Caller {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined
 }
 
-/** @returns a text that is the same for the same identity, and for no other */
+/** @returns a key that is unique per identity */
 export function callerKey({ username, uid, groups, extra }: Caller): string {
   const sorted = Object.entries(extra ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify([username, uid ?? '', [...groups].sort(), sorted])

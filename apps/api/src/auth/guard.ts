@@ -9,24 +9,24 @@ import type { RememberedReviews, TokenStanding } from './remembered-reviews.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may use the route. */
+    /** Access rule of the route. */
     access?: Access
   }
   interface FastifyRequest {
-    /** Who sends the request; undefined on public routes and on signed ones alone. */
+    /** Identity of the client; undefined only on public and signed routes. */
     caller: Caller | undefined
-    /** The bearer token that `caller` was told from; empty where there is none. */
+    /** Bearer token that authenticated `caller`; empty if there is none. */
     token: string
-    /** The session of a browser that `caller` was told from; null where there is none. */
+    /** Browser session that authenticated `caller`; null if there is none. */
     loginSession: Session | null
   }
   interface FastifyInstance {
-    /** Every route that is registered, and who may use it. */
+    /** Every registered route with its access rule. */
     guardedRoutes: readonly GuardedRoute[]
   }
 }
 
-/** A route, and who may use it. */
+/** A registered route with its access rule. */
 export interface GuardedRoute {
   readonly method: string
   /** With the names of its parameters: `/api/v1/rollouts/:name`. */
@@ -34,22 +34,21 @@ export interface GuardedRoute {
   readonly access: Access
 }
 
-/** What stands at the door. */
+/** Dependencies of {@link guardRoutes}. */
 export interface GuardParts {
   readonly reviews: RememberedReviews
-  /** Sessions of browsers; undefined where there are none. They count where a request carries no bearer token. */
+  /** Browser sessions, for requests without a bearer token; undefined if browser login is off. */
   readonly sessions?: Sessions | undefined
-  /** Counts a request of a sender, or of an address where nobody is known by its token; throws where there are too many. */
+  /** Counts a request for its sender, or for its address if `sender` is null. @throws {AppError} RATE_LIMITED */
   readonly limitSender: (request: FastifyRequest, reply: FastifyReply, sender: string | null) => Promise<void>
-  /** Where requests wait whose token the API server has not been asked about: nobody can tell guesses from others yet. */
+  /** Queue of requests with a token that has not been reviewed yet, so that guessed tokens cannot block valid ones. */
   readonly unauthenticated: FairQueue
-  /** Who may use the routes that a plugin registers below a path. */
+  /** Access rules of the routes that plugins register, by path prefix. */
   readonly pluginAccess: Readonly<Record<string, Access>>
 }
 
 /**
- * Asks of every request who sends it and whether they may, before its body is read. A route that does not say who may use it
- * fails at the start of the server.
+ * Authenticates and authorizes every request before its body is read. A route without an access rule fails when the server starts.
  *
  * @throws {AppError} (each request) TOKEN_INVALID, CSRF_REFUSED, ACCESS_DENIED, REVIEW_UNAVAILABLE, RATE_LIMITED
  */
@@ -61,7 +60,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
   app.decorateRequest('loginSession', null)
   app.addHook('onRoute', (route) => {
     const access = route.config?.access ?? Object.entries(pluginAccess).find(([path]) => isBelow(route.url, path))?.[1]
-    if (access === undefined) throw new Error(`the route ${String(route.method)} ${route.url} does not say who may use it`)
+    if (access === undefined) throw new Error(`the route ${String(route.method)} ${route.url} has no access rule`)
     route.config = { ...route.config, access }
     for (const method of [route.method].flat()) routes.push({ method, url: route.url, access })
   })
@@ -71,13 +70,13 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
     const token = bearerToken(request)
     const session = token === '' && sessions !== undefined ? await sessions.of(request.headers) : null
     const standing = token === '' ? null : reviews.standingOf(token)
-    // Nothing is registered without: what comes here is no route, and will be told so.
+    // Every registered route has a rule: a request without one matches no route and gets a 404.
     const isOpen = access === undefined || access.kind === 'public' || access.kind === 'signed'
     if (isOpen || standing?.kind !== 'new') await limitSender(request, reply, session?.id ?? senderOf(standing))
     if (isOpen) return
     const caller = session?.caller ?? (standing === null ? null : await callerBy(token, standing, { request, reply }))
     if (caller === null) throw tokenInvalid(token)
-    // Browsers send cookies along with whatever any page has them ask for.
+    // Browsers attach cookies to requests of any page: writes need a CSRF check.
     if (session !== null && request.method !== 'GET' && request.method !== 'HEAD') sessions?.checkWrite(request.headers, session)
     request.loginSession = session
     request.caller = caller
@@ -89,7 +88,7 @@ export function guardRoutes(app: FastifyInstance, { reviews, sessions, limitSend
       })
   })
 
-  /** Who is new takes turns with those from the same address, and is counted by their token like others once somebody is known by it. */
+  /** Queues unknown tokens per client address. A token that proves valid counts for its own rate limit from then on. */
   async function callerBy(
     token: string,
     standing: TokenStanding,
@@ -107,7 +106,7 @@ function isUnauthenticated(caller: Caller | null): boolean {
   return caller === null
 }
 
-/** @returns null where a request counts for its address */
+/** @returns null if the request counts for its address */
 function senderOf(standing: TokenStanding | null): string | null {
   return standing?.kind === 'good' ? standing.sender : null
 }
@@ -116,14 +115,14 @@ function isBelow(url: string, path: string): boolean {
   return url === path || url.startsWith(`${path}/`)
 }
 
-/** @returns who sends the request, on a route that is not public */
+/** @returns the caller of a request on a route that is neither public nor signed */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === undefined) throw new Error('a public route has no caller')
   return request.caller
 }
 
 function tokenInvalid(token: string): AppError {
-  const message = token === '' ? 'the request carries no bearer token' : 'nobody is known by the bearer token of the request'
+  const message = token === '' ? 'the request carries no bearer token' : 'the API server does not accept the bearer token of the request'
   return new AppError('TOKEN_INVALID', message, { hint: 'Send Authorization: Bearer TOKEN with a token that the API server accepts.' })
 }
 

@@ -5,50 +5,49 @@ import { LRUCache } from 'lru-cache'
 import { type Caller, callerKey } from './caller.ts'
 import type { Question, Reviews } from './reviews.ts'
 
-/** How long an answer counts, and how many are kept. */
+/** Lifetime and number of cached answers. */
 export interface ReviewMemory {
-  /** Milliseconds. @default 10000 */
+  /** Lifetime of a cached answer, in milliseconds. @default 10000 */
   readonly rememberMs?: number
-  /** Tokens. @default 4096 */
+  /** Maximum number of cached tokens. @default 4096 */
   readonly tokens?: number
-  /** Pairs of caller and question. @default 16384 */
+  /** Maximum number of cached pairs of caller and question. @default 16384 */
   readonly decisions?: number
-  /** How long it is remembered that a token was good once, in milliseconds: it is asked about again, and is nobody new. @default 3600000 */
+  /** Time for which a token that was valid once is not treated as new, in milliseconds; it is still reviewed again. @default 3600000 */
   readonly acquaintedMs?: number
 }
 
-/** What is known of a token at this moment. */
+/** Cached knowledge about a token. */
 export type TokenStanding =
-  /** Somebody was known by it within the hour. `sender` is the same for the same token, and tells nothing of it. */
+  /** It was valid within `acquaintedMs`. `sender` is unique per token and does not reveal it. */
   | { readonly kind: 'good'; readonly sender: string }
-  /** Nobody is known by it. */
+  /** The API server rejected it. */
   | { readonly kind: 'bad' }
-  /** The API server has to be asked. */
+  /** It has not been reviewed. */
   | { readonly kind: 'new' }
 
-/** Reviews that remember their answers, yes and no alike, and count how often they had to ask. */
+/** Reviews with a cache of positive and negative answers. */
 export interface RememberedReviews extends Reviews {
-  /** Tells what is known of a token, and asks nobody. */
+  /** @returns the cached state of a token, without a request to the API server */
   standingOf(token: string): TokenStanding
 }
 
-/** Told of each review that was asked of the API server. */
+/** Called for each review sent to the API server. */
 export type OnReview = (kind: 'token' | 'access', result: 'yes' | 'no' | 'failed') => void
 
-/** An answer is asked anew in the last part of the time for which it counts. */
+/** Fraction of the lifetime, at its end, in which a cached answer is refreshed in the background. */
 const LAST_PART = 0.2
 
-/** No token is longer: a request line and its headers end sooner. */
+/** Maximum length of a token, in characters; the header limit of the server is lower. */
 const TOKEN_MAX = 16_384
 
 /**
- * Remembers answers for a short while. Whoever asks for what is being asked waits for the same answer. What is about to be forgotten is
- * asked anew when it is told, and nobody waits for that: callers who come again and again never wait. What the API server did not
- * answer is remembered by nobody.
+ * Caches reviews. Concurrent requests for the same key share one review. An answer that is about to expire is refreshed in the
+ * background, so that frequent callers never wait. Failed reviews are not cached.
  *
- * Tokens are kept as hashes: a dump of this memory lets nobody in.
+ * Tokens are kept as hashes: a memory dump reveals no token.
  *
- * @throws {AppError} REVIEW_UNAVAILABLE where the API server does not answer, or not to us
+ * @throws {AppError} REVIEW_UNAVAILABLE if the API server does not answer, or denies us the review
  */
 export function rememberReviews(
   reviews: Reviews,
@@ -67,7 +66,7 @@ export function rememberReviews(
   const acquainted = new LRUCache<string, true>({ ...common, ttl: acquaintedMs, max: tokens })
   const asked = new Map<string, Promise<unknown>>()
 
-  /** One question at a time for each key. Nobody's signal ends a question that others wait for. */
+  /** Runs one review at a time per key. The signal of one request does not cancel a review that others wait for. */
   function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const under = asked.get(key) as Promise<T> | undefined
     if (under !== undefined) return under
@@ -76,7 +75,7 @@ export function rememberReviews(
     return asking
   }
 
-  /** What is remembered, or else the answer. */
+  /** @returns the cached answer; without one, the answer of a new review */
   async function recalled<T extends object>(memory: LRUCache<string, T>, key: string, { ask, isRenewed }: Recall<T>): Promise<T> {
     const asking = (): Promise<T> =>
       once(key, async () => {
@@ -106,7 +105,7 @@ export function rememberReviews(
         else acquainted.set(hash, true)
         return { caller }
       }
-      // Who sends the same guess again and again must not have it looked at behind the back of those who wait.
+      // Rejected tokens are not refreshed in the background: repeated guesses would bypass the queue of unauthenticated clients.
       return (await recalled(callers, hash, { ask, isRenewed: ({ caller }) => caller !== null })).caller
     },
     async isAllowed(caller, question) {
@@ -119,7 +118,7 @@ export function rememberReviews(
 
 interface Recall<T> {
   readonly ask: () => Promise<T>
-  /** Whether it is asked anew in the last part of its time. */
+  /** Whether it is refreshed in the last part of its lifetime. */
   readonly isRenewed: (known: T) => boolean
 }
 
@@ -141,8 +140,8 @@ async function answered<T>(kind: Parameters<OnReview>[0], ask: () => Promise<T>,
   } catch (error) {
     onReview(kind, 'failed')
     if (!isAppError(error)) throw error
-    throw new AppError('REVIEW_UNAVAILABLE', `the API server did not say who sends the request, or what they may do: ${error.message}`, {
-      hint: 'Try again. If it stays so, grant the account of the API create on tokenreviews and subjectaccessreviews.',
+    throw new AppError('REVIEW_UNAVAILABLE', `the API server did not answer the review of the token or of the access: ${error.message}`, {
+      hint: "Try again. If it persists, grant the API's service account create on tokenreviews and subjectaccessreviews.",
       cause: error,
     })
   }

@@ -1,23 +1,23 @@
 import type { KubeClient, ResourcePath } from '@tranche/kube-client'
 import type { Caller } from './caller.ts'
 
-/** Something that may be allowed or not. */
+/** Attributes of a SubjectAccessReview: a resource or a non-resource path. */
 export type Question =
   | {
       readonly kind: 'resource'
       readonly verb: string
       readonly group: string
       readonly resource: string
-      /** Empty: at the cluster scope, all namespaces. */
+      /** Empty: all namespaces. */
       readonly namespace: string
       /** Empty: any object. */
       readonly name: string
     }
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
 
-/** The two questions of authentication and authorization, asked of the API server each time. */
+/** Authentication and authorization by the API server, without a cache. */
 export interface Reviews {
-  /** @returns whom the token stands for; null for nobody */
+  /** @returns the user of the token; null if the token is not valid */
   authenticate(token: string, signal?: AbortSignal): Promise<Caller | null>
   isAllowed(caller: Caller, question: Question, signal?: AbortSignal): Promise<boolean>
 }
@@ -25,13 +25,14 @@ export interface Reviews {
 const tokenReviews: ResourcePath = { group: 'authentication.k8s.io', version: 'v1', plural: 'tokenreviews', namespaced: false }
 const accessReviews: ResourcePath = { group: 'authorization.k8s.io', version: 'v1', plural: 'subjectaccessreviews', namespaced: false }
 
-/** A review waits no longer, in milliseconds: somebody waits for the answer behind it. */
+/** Deadline of a review, in milliseconds; a client waits for it. */
 const REVIEW_DEADLINE_MS = 5_000
 
 /**
- * Asks by TokenReview and SubjectAccessReview. Rejects as {@link KubeClient} does; a question that was not answered is never a yes.
+ * Authenticates by TokenReview and authorizes by SubjectAccessReview. Rejects as {@link KubeClient} does; a failed review never
+ * allows anything.
  *
- * @param audiences for which a token must be meant; empty: those of the API server
+ * @param audiences accepted audiences of a token; empty: those of the API server
  */
 export function createReviews(client: KubeClient, audiences: readonly string[]): Reviews {
   async function review<S>(resource: ResourcePath, kind: string, spec: object, signal?: AbortSignal): Promise<S | undefined> {
@@ -44,7 +45,7 @@ export function createReviews(client: KubeClient, audiences: readonly string[]):
       const spec = { token, ...(audiences.length > 0 && { audiences }) }
       const status = await review<TokenStatus>(tokenReviews, 'TokenReview', spec, signal)
       if (status?.authenticated !== true || !status.user?.username) return null
-      // A server that knows nothing of audiences leaves them out: then it has not looked at ours.
+      // An authenticator that does not know audiences omits them: then ours were not checked.
       if (audiences.length > 0 && !audiences.some((audience) => status.audiences?.includes(audience))) return null
       const { username, uid, groups = [], extra } = status.user
       return { username, groups, ...(uid && { uid }), ...(extra && { extra }) }

@@ -2,20 +2,20 @@ import { accessResources } from './access.ts'
 import type { Caller } from './caller.ts'
 import type { Question, Reviews } from './reviews.ts'
 
-/** Questions under way for one caller at a time: a caller with many namespaces must not take all connections to the API server. */
+/** Maximum number of concurrent reviews per caller: a caller with many namespaces must not use all connections to the API server. */
 const SIDE_BY_SIDE = 8
 
-/** Of which namespaces somebody may list the Rollouts. */
+/** Namespaces whose Rollouts a caller may list. */
 export interface Visibility {
-  /** They may list those of every namespace, also of one that nobody has asked about yet. */
+  /** True if the caller may list the Rollouts of every namespace, including future ones. */
   readonly isEverywhere: boolean
-  /** Of those that were asked about. */
+  /** The visible ones among the namespaces in question. */
   readonly namespaces: ReadonlySet<string>
 }
 
 /**
  * @param namespaces in question
- * @returns those of them whose Rollouts the caller may list; all of them where they may list them everywhere
+ * @returns the namespaces whose Rollouts the caller may list; all of them if the caller may list Rollouts in all namespaces
  * @throws {AppError} REVIEW_UNAVAILABLE
  */
 export async function visibleNamespaces(reviews: Reviews, caller: Caller, namespaces: Iterable<string>): Promise<ReadonlySet<string>> {
@@ -24,7 +24,7 @@ export async function visibleNamespaces(reviews: Reviews, caller: Caller, namesp
 
 /**
  * @param namespaces in question
- * @returns which of them the caller may see, and whether of every other as well
+ * @returns the visible ones, and whether the caller may list Rollouts in all namespaces
  * @throws {AppError} REVIEW_UNAVAILABLE
  */
 export async function readVisibility(reviews: Reviews, caller: Caller, namespaces: Iterable<string>): Promise<Visibility> {

@@ -6,15 +6,15 @@ import { createSlot, type SlotClient } from '../threads/slot.ts'
 /**
  * Checks manifests.
  *
- * @throws {AppError} NOT_READY where others wait already; RATE_LIMITED where the user waits for another; BODY_TOO_LARGE where they take
- * more memory than they may
+ * @throws {AppError} NOT_READY if too many requests wait; RATE_LIMITED if another check of the same user waits; BODY_TOO_LARGE if the
+ * manifests need more memory than the limit
  */
 export type Validate = (manifests: string, taker: SlotClient) => Promise<ValidateAnswer>
 
-/** What a thread may keep in memory: 1 MiB of Rollouts takes less than 96, as much of nothing but keys less than 128. */
+/** Memory limit of the thread, in MiB: 1 MiB of Rollouts needs less than 96, and 1 MiB of keys alone less than 128. */
 const MEBIBYTES = 128
 
-/** Checks manifests in a thread, one at a time and one for each user: 8 KiB can take 200 ms, in which the server would answer nobody. */
+/** Checks manifests in a thread, one at a time and one per user: 8 KiB can take 200 ms, which would block the event loop. */
 export function createValidator(): Validate {
   const runInSlot = createSlot({ one: 'a check of manifests', many: 'checks of manifests' })
   return async (manifests, taker) => {
@@ -26,7 +26,7 @@ export function createValidator(): Validate {
 const file = threadFile('validate-worker', import.meta.url)
 
 function takesTooMuch(): AppError {
-  return new AppError('BODY_TOO_LARGE', `the manifests take more than ${MEBIBYTES} MiB to be looked at`, {
+  return new AppError('BODY_TOO_LARGE', `checking the manifests takes more than ${MEBIBYTES} MiB of memory`, {
     hint: 'Send fewer at a time, or run tranche lint.',
   })
 }

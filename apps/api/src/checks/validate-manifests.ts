@@ -4,7 +4,7 @@ import { type Advice, checkDocuments, type Problem } from '@tranche/validation'
 
 type Content = ManifestDocument['content']
 
-/** Checks manifests as `tranche lint` does; takes time by their length. */
+/** Checks manifests as `tranche lint` does. Synchronous: the time grows with the length. */
 export function validateManifests(manifests: string): ValidateAnswer {
   const contents = readManifests(manifests).map(({ content }) => content)
   const findings = checkDocuments(contents.map((content) => (content.kind === 'value' ? content.value : null)))
@@ -17,7 +17,7 @@ export function validateManifests(manifests: string): ValidateAnswer {
   return { valid: problems.length === 0, problems, advice }
 }
 
-/** Who has nothing checked believes that all is well. */
+/** Problem for empty input: without it, an empty file would be valid. */
 const empty: ManifestFinding = {
   document: 1,
   object: '',

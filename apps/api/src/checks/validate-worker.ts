@@ -1,4 +1,4 @@
-/** A thread that checks manifests once, and ends. */
+/** Thread entry: checks one set of manifests and exits. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { validateManifests } from './validate-manifests.ts'
 

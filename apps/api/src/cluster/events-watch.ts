@@ -4,22 +4,22 @@ import { createReflector, joinReflectors, type KubeClient, type Reflector, resou
 import type { Logger } from '@tranche/log'
 import { type SeenEvent, toEventReport } from '@tranche/release-client'
 
-/** An event that is kept: what people are shown of it, and what it is about. */
+/** A cached event: its report, and the object that it is about. */
 export interface KeptEvent {
   readonly namespace: string
-  /** `Kind/name` of what it is about. */
+  /** `Kind/name` of the involved object. */
   readonly object: string
   readonly report: EventReport
   readonly resourceVersion: string
 }
 
-/** Of nearly all events of a cluster nothing is even sent to us. */
+/** Field selector on the server side: it excludes most events of a cluster. */
 const NOT_OURS = ['Pod', 'Node', 'ReplicaSet', 'Deployment', 'Job'].map((kind) => `involvedObject.kind!=${kind}`).join(',')
 const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'DaemonSet']
 
 /**
- * Watches events about Rollouts, BatchReleases and DaemonSets; `byIndex('object', 'NAMESPACE/KIND/NAME')` finds those about one. It
- * need not sync: an API server that does not let us list events takes nothing but them away.
+ * Watches events about Rollouts, BatchReleases and DaemonSets; `byIndex('object', 'NAMESPACE/KIND/NAME')` finds those about one object.
+ * Readiness does not depend on it: without the right to list events, only events are missing.
  */
 export function watchEvents(options: {
   readonly client: KubeClient
@@ -42,13 +42,13 @@ export function watchEvents(options: {
   return joinReflectors(new Map(namespaces.map((namespace) => [namespace, watch({ namespace })])))
 }
 
-/** The longest message and reason that are kept, in characters: those of events.k8s.io. The API server takes longer ones in core/v1. */
+/** Maximum lengths of a cached message and reason, in characters: the limits of events.k8s.io. core/v1 events can be longer. */
 const LONGEST_MESSAGE = 1_024
 const LONGEST_REASON = 128
-/** The longest name of an object, in characters. */
+/** Maximum length of an object name, in characters. */
 const LONGEST_NAME = 253
 
-/** Many accounts may write events: what one event takes of our memory is bounded. */
+/** Bounds the memory per event, because many accounts may write events. */
 function toKept(event: SeenEvent): KeptEvent | null {
   const { kind = '', name = '' } = event.involvedObject ?? {}
   if (!kinds.includes(kind) || name.length > LONGEST_NAME) return null
@@ -58,7 +58,7 @@ function toKept(event: SeenEvent): KeptEvent | null {
   return { namespace, object: report.object, resourceVersion, report: kept }
 }
 
-/** The cut text holds nothing of the long one in memory. */
+/** Copies the cut text, so that it does not retain the long one in memory. */
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${Buffer.from(text.slice(0, most - 1).toWellFormed()).toString()}…`
 }

@@ -21,20 +21,20 @@ import { LRUCache } from 'lru-cache'
 import type { ReleaseReads, WorkloadAccess } from '../release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'
 
-/** What is read from. */
+/** Dependencies of {@link createWatchedReads}. */
 export interface WatchedReadsParts {
   readonly cluster: WatchedCluster
   readonly events: Reflector<KeptEvent>
   readonly clock: Clock
 }
 
-/** A report counts for so long while nothing changes, in milliseconds: parts of it hang on the time. */
+/** Lifetime of a cached report of unchanged objects, in milliseconds; parts of a report depend on the time. */
 const FRESH_MS = 1_000
-/** Reports that are kept; those of nodes are large. */
+/** Maximum numbers of cached reports and node lists; node lists are large. */
 const REPORTS = 1_000
 const NODE_LISTS = 32
 
-/** Reads over watches. A report that is asked for again is made again only where something has changed. */
+/** Serves reads from watches. Caches reports until one of their objects changes. */
 export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts): ReleaseReads {
   const factsOf = (key: ObjectKey, workloadAccess: WorkloadAccess): ReleaseFacts | undefined => {
     const facts = watchedFacts(cluster, clock, key)
@@ -79,7 +79,7 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
     return [...about].sort(newestFirst).map(({ report }) => report)
   }
 
-  /** One that does not exist yet has no events either, and one that was deleted is nobody's. */
+  /** @returns undefined also for a DaemonSet that does not exist: it has no events of its own that need hiding */
   function unboundWorkload(key: ObjectKey): ObjectKey | undefined {
     const rollout = cluster.rollouts.store.get(key)
     if (rollout === undefined) return undefined
@@ -110,7 +110,7 @@ export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts
   }
 }
 
-/** Without everything of a DaemonSet that is not bound to the Rollout. */
+/** Removes everything about a DaemonSet that is not bound to the Rollout. */
 function boundFacts(facts: ReleaseFacts): ReleaseFacts {
   const { rollout, daemonSet } = facts
   const fault = daemonSet === undefined ? null : bindingFault(rollout, daemonSet)
@@ -125,7 +125,7 @@ function refuseHidden({ rollout, notBound }: ReleaseFacts): void {
   throw new AppError('NOT_BOUND', notBound, { hint: `Or ask for the right to get the DaemonSet ${name} in namespace ${namespace}.` })
 }
 
-/** The same objects, a moment later. */
+/** Whether the objects are the same and `before` is younger than {@link FRESH_MS}. */
 function isSame(before: ReleaseFacts, now: ReleaseFacts): boolean {
   if (now.nowMs - before.nowMs > FRESH_MS || now.nowMs < before.nowMs) return false
   const { rollout, release, daemonSet, fleet, revisions } = now
@@ -139,14 +139,14 @@ function rolloutOf(daemonSet: DaemonSet | undefined): ObjectKey | undefined {
   return name === undefined ? undefined : { namespace, name }
 }
 
-/** A hook, a stream or a history of a DaemonSet follows its annotation only to a Rollout that names the DaemonSet too. */
+/** @returns the Rollout in the DaemonSet's annotation, only if that Rollout also names the DaemonSet */
 export function boundRolloutOf({ rollouts, daemonSets }: WatchedCluster, key: ObjectKey): ObjectKey | undefined {
   const named = rolloutOf(daemonSets.store.get(key))
   const rollout = named === undefined ? undefined : rollouts.store.get(named)
   return rollout !== undefined && keyText(workloadKey(rollout)) === keyText(key) ? named : undefined
 }
 
-/** One that no Rollout names, or whose Rollout is not to be told of, is seen as a Rollout would see it that has never been looked at. */
+/** Facts of a DaemonSet. Without a Rollout, or if the Rollout is hidden, the facts contain a new, empty Rollout. */
 function factsOfDaemonSet(
   { cluster, clock }: Pick<WatchedReadsParts, 'cluster' | 'clock'>,
   key: ObjectKey,

@@ -7,17 +7,17 @@ import type { StreamedEvent, StreamSource } from '../stream/stream-hub.ts'
 import type { KeptEvent } from './events-watch.ts'
 import { boundRolloutOf } from './watched-reads.ts'
 
-/** What changes are read from. */
+/** Dependencies of {@link createWatchedStreamSource}. */
 export interface WatchedStreamParts {
   readonly cluster: WatchedCluster
   readonly events: Reflector<KeptEvent>
   readonly reads: ReleaseReads
 }
 
-/** Changes as the watches of this process show them. */
+/** Reads changes from the watches of this process. */
 export function createWatchedStreamSource({ cluster, events, reads }: WatchedStreamParts): StreamSource {
   const { rollouts, batchReleases, daemonSets, revisions, pods, nodes } = cluster
-  // The order stands in the ids that readers come back with, at other replicas too. Events are last.
+  // Event ids contain the positions in this order, and other replicas read them. Events are last.
   const watches: readonly Pick<Reflector<unknown>, 'resourceVersion' | 'whenReached'>[] = [
     rollouts,
     batchReleases,
@@ -73,12 +73,12 @@ export function createWatchedStreamSource({ cluster, events, reads }: WatchedStr
   }
 }
 
-/** A watch that sees nothing, because we may not, holds nobody up. */
+/** A watch without access has no position and blocks no reader. */
 function isReached({ resourceVersion }: Pick<Reflector<unknown>, 'resourceVersion'>, position: string | undefined): boolean {
   return resourceVersion === '' || position === undefined || compareResourceVersions(resourceVersion, position) >= 0
 }
 
-/** Rollouts that name the DaemonSet: by rule one, and nobody hinders a second. */
+/** Rollouts that name the DaemonSet: normally one, but a second is possible. */
 function rolloutsOf({ rollouts }: WatchedCluster, daemonSet: ObjectKey): readonly ObjectKey[] {
   const text = keyText(daemonSet)
   return rollouts.store

@@ -9,47 +9,47 @@ import { createLineLimit } from '../http/line-limit.ts'
 import { type Hook, type HookSecret, readHook } from './hook.ts'
 import { isSignedWith, parseSignature } from './signature.ts'
 
-/** A message as it came. */
+/** A received message, not verified. */
 export interface HookMessage {
   readonly namespace: string
   readonly hook: string
-  /** Value of `x-tranche-signature`, of whatever shape. */
+  /** Raw value of `x-tranche-signature`. */
   readonly signature: unknown
   readonly body: Uint8Array
   readonly sender: FairQueueClient
 }
 
-/** A message whose sender has the key of the hook. */
+/** A message with a valid signature. */
 export interface AdmittedMessage {
   readonly hook: Hook
-  /** Since when the same message could have been carried out before, in epoch milliseconds. */
+  /** Earliest time at which the same message could already have been executed, in epoch milliseconds. */
   readonly repeatableSinceMs: number
 }
 
-/** Tells messages of hooks from others. */
+/** Verifies messages to hooks. */
 export interface HookHandler {
-  /** @throws {AppError} HOOK_REFUSED; RATE_LIMITED where too many of its address wait; REVIEW_UNAVAILABLE where the API server does not answer */
+  /** @throws {AppError} HOOK_REFUSED; RATE_LIMITED if too many of its address wait; REVIEW_UNAVAILABLE if the API server does not answer */
   admit(message: HookMessage): Promise<AdmittedMessage>
-  /** @throws {AppError} HOOK_REFUSED where the hook does not allow the action */
+  /** @throws {AppError} HOOK_REFUSED if the hook does not allow the action */
   allow(hook: Hook, action: ActionType): void
 }
 
-/** A signature counts for so long, and its clock may be wrong by as much, in seconds. */
+/** Lifetime of a signature and maximum clock skew of its sender, in seconds. */
 export const REPLAY_WINDOW_SECONDS = 300
-/** Secrets read at a time: whoever guesses names must not take all connections to the API server. */
+/** Maximum number of concurrent Secret reads: guessed names must not use all connections to the API server. */
 const SIDE_BY_SIDE = 8
-/** Messages of one address that wait for a read: more do not come in the time of a read that takes long. */
+/** Maximum number of messages per address that wait for a read; the rate limit lets no more in during one slow read. */
 const SLOTS_PER_ADDRESS = 50
-/** A Secret is waited for no longer, in milliseconds. */
+/** Deadline of a Secret read, in milliseconds. */
 const READ_DEADLINE_MS = 5_000
-/** Names that a Secret can have; others are not even asked for. */
+/** Valid names of a Secret; others are refused without a read. */
 const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/
 
 /**
- * Makes a door over the Secrets of the cluster. Each message costs one read of one Secret; none is remembered, so that a hook ends with
- * its Secret.
+ * Verifies messages against the Secrets of the cluster. Reads the Secret for every message, without a cache, so that deleting the
+ * Secret ends the hook.
  *
- * Whatever is wrong, senders are told the same: who guesses learns neither which hooks there are, nor what they allow. The log has why.
+ * Every refusal has the same text, so that guessing reveals neither the existing hooks nor their actions. The log has the reason.
  */
 export function createHookHandler({
   client,
@@ -61,15 +61,15 @@ export function createHookHandler({
   readonly log: Logger
 }): HookHandler {
   const lines = createLineLimit(clock)
-  /** Existing hooks have their own limit, so that messages to other names cannot hide what is tried on them. */
+  /** Existing hooks have their own line limit, so that messages to unknown names cannot hide attempts on them. */
   const linesOfHooks = createLineLimit(clock)
   const readers = createFairQueue({ clock, atOnce: SIDE_BY_SIDE, slotsPerAddress: SLOTS_PER_ADDRESS })
 
   function refuse({ namespace, hook }: Pick<HookMessage, 'namespace' | 'hook'>, why: string, limit = lines): never {
     const leftOut = limit.take(`${namespace}/${hook}: ${why}`)
-    if (leftOut !== null) log.warn({ namespace, hook, why, leftOut }, 'a message to a hook is refused')
-    throw new AppError('HOOK_REFUSED', 'the hook does not take this message', {
-      hint: 'Look at its name, key, time and action. The log of the API has the reason.',
+    if (leftOut !== null) log.warn({ namespace, hook, why, leftOut }, 'refused message to hook')
+    throw new AppError('HOOK_REFUSED', 'the hook refused the message', {
+      hint: 'Check the hook name, key, timestamp and action. The API log has the reason.',
     })
   }
 
@@ -78,10 +78,10 @@ export function createHookHandler({
     try {
       return readHook(await readers.run(sender, get))
     } catch (error) {
-      if (isNotFound(error)) return 'there is no Secret of that name'
+      if (isNotFound(error)) return 'there is no Secret with that name'
       if (isForbidden(error)) return `the API may not read the Secret: ${error.message}`
       if (!isAppError(error) || error.code === 'RATE_LIMITED' || error === sender.signal.reason) throw error
-      throw new AppError('REVIEW_UNAVAILABLE', 'the API server did not say what the hook is', { hint: 'Try again.', cause: error })
+      throw new AppError('REVIEW_UNAVAILABLE', "the API server did not return the hook's Secret", { hint: 'Try again.', cause: error })
     }
   }
 
@@ -90,13 +90,14 @@ export function createHookHandler({
       const signature = parseSignature(message.signature)
       if (signature === null) refuse(message, 'x-tranche-signature is not t=SECONDS,v1=HEX')
       const awayMs = Math.abs(clock.nowMs() - signature.seconds * 1000)
-      if (awayMs > REPLAY_WINDOW_SECONDS * 1000) refuse(message, `it was signed ${Math.round(awayMs / 1000)} s away from our time`)
-      if (!namePattern.test(message.namespace) || !namePattern.test(message.hook)) refuse(message, 'no Secret can have that name')
+      if (awayMs > REPLAY_WINDOW_SECONDS * 1000)
+        refuse(message, `its timestamp is ${Math.round(awayMs / 1000)} s away from the clock of the API`)
+      if (!namePattern.test(message.namespace) || !namePattern.test(message.hook)) refuse(message, 'the name is not a valid Secret name')
       const hook = await read(message)
       const key = typeof hook === 'string' ? randomBytes(32) : hook.key
       const isSigned = isSignedWith(key, message.body, signature)
       if (typeof hook === 'string') refuse(message, hook)
-      if (!isSigned) refuse(message, 'it is signed with another key, or was changed', linesOfHooks)
+      if (!isSigned) refuse(message, 'the signature does not match: another key, or a changed body', linesOfHooks)
       return { hook, repeatableSinceMs: (signature.seconds - REPLAY_WINDOW_SECONDS) * 1000 }
     },
     allow(hook, action) {

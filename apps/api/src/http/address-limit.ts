@@ -4,9 +4,9 @@ import { addressOf } from './address-of.ts'
 import type { ApiServer } from './create-server.ts'
 
 /**
- * Counts requests of each address, as {@link addressOf} tells it, beside what holds for all routes.
+ * Limits the requests per second of each {@link addressOf} on one route, in addition to the limits of all routes.
  *
- * @returns throws RATE_LIMITED where an address sends more than `perSecond`
+ * @returns a hook that throws RATE_LIMITED if an address sends more than `perSecond`
  */
 export function createAddressLimit(app: ApiServer, perSecond: number): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const check = app.createRateLimit({ max: perSecond, timeWindow: 1_000, keyGenerator: addressOf })

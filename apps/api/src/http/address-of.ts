@@ -1,9 +1,9 @@
 import { normalizeIP } from '@fastify/rate-limit'
 
 /**
- * What limits count as one address: of IPv6 the network of /64, for whoever has one address of it has them all.
+ * Address that limits count by: for IPv6 the /64 network, because one client usually has the whole network.
  *
- * @param ip as the socket or a trusted proxy tells it
+ * @param ip from the socket or from a trusted proxy
  */
 export function addressOf({ ip }: { readonly ip: string }): string {
   return normalizeIP(ip, 64)

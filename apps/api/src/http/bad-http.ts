@@ -5,7 +5,7 @@ import { AppError } from '@tranche/errors'
 import type { ApiServer } from './create-server.ts'
 import { PROBLEM_TYPE, problemOf } from './problems.ts'
 
-/** Answers what is not even HTTP, where somebody can still read it. */
+/** Answers requests that are not valid HTTP with a problem, if the socket is still writable. */
 export function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, detail] = badHttp[error.code ?? ''] ?? [400, 'The request is not HTTP/1.1.']
@@ -14,10 +14,10 @@ export function answerBadHttp(error: Error & { code?: string }, socket: Socket):
   socket.end(head + body)
 }
 
-/** Answers what Node.js would otherwise refuse without a body: requests that name no host, or expect what nobody does. */
+/** Answers requests without a Host header, or with an unknown Expect header; Node.js would refuse them without a body. */
 export function answerOddHttp(app: ApiServer): void {
   app.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const body = Buffer.from(bodyOf(417, 'Nothing is known here of what the header Expect asks for.'))
+    const body = Buffer.from(bodyOf(417, 'The server does not support the value of the Expect header.'))
     response.writeHead(417, {
       'content-type': PROBLEM_TYPE,
       'content-length': body.byteLength,
@@ -28,7 +28,7 @@ export function answerOddHttp(app: ApiServer): void {
   })
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (headers.host === undefined && raw.httpVersion === '1.1')
-      throw new AppError('REQUEST_INVALID', 'the request has no header Host', { hint: 'HTTP/1.1 needs it.' })
+      throw new AppError('REQUEST_INVALID', 'the request has no Host header', { hint: 'HTTP/1.1 requires it.' })
   })
 }
 

@@ -32,39 +32,39 @@ import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { limitTime } from './request-time.ts'
 import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
 
-/** Tells what schemas in Zod let in, and what they let out: our values are read-only. */
+/** Infers request and response types from Zod schemas; responses may be read-only. */
 interface SchemaTypes extends FastifyTypeProvider {
   readonly validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
   readonly serializer: this['schema'] extends z.ZodType ? Frozen<z.output<this['schema']>> : unknown
 }
 
-/** The server as routes see it: schemas are Zod's. */
+/** Fastify server with Zod schemas. */
 export type ApiServer = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, SchemaTypes>
 
-/** What a server is made with. */
+/** Dependencies of {@link createServer}. */
 export interface ServerParts {
   readonly reviews: GuardParts['reviews']
-  /** Sessions of browsers; undefined where there are none. */
+  /** Undefined if browser login is off. */
   readonly sessions?: GuardParts['sessions']
   readonly clock: Clock
   readonly log: Logger
   readonly limits: Limits
-  /** Origins of pages that may read answers; none by default. */
+  /** Origins allowed by CORS; empty: none. */
   readonly corsOrigins: readonly string[]
-  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustProxies: readonly string[]
-  /** Whether the first lists of the cluster have arrived: routes that tell of it wait for nobody, and say so. */
+  /** True once the initial lists have arrived; until then reads answer 503 without waiting. */
   readonly isSynced: () => boolean
-  /** What it proves itself with; without one it speaks plain HTTP. */
+  /** TLS certificate; undefined: plain HTTP. */
   readonly certificate?: Certificate | undefined
-  /** Whether answers are held against their schemas, field by field: for tests. Else they are written as they are. */
+  /** Whether answers are validated against their schemas, for tests. */
   readonly checkAnswers: boolean
 }
 
 /**
- * Builds a server without routes: everything that holds for all of them.
+ * Builds a server without routes: limits, authentication, error handling and headers.
  *
- * @param pluginAccess who may use the routes that a plugin registers below a path
+ * @param pluginAccess access rules of the routes that plugins register, by path prefix
  */
 export async function createServer(parts: ServerParts, pluginAccess: Readonly<Record<string, Access>>): Promise<ApiServer> {
   const { clock, limits } = parts
@@ -72,10 +72,10 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
     loggerInstance: undefined as never,
     bodyLimit: limits.bodyBytes,
     requestTimeout: limits.requestMs,
-    // Plugins load files of this package alone. A machine with other work may take its time over them, as a simulated cluster beside it does.
+    // Plugins only load files of this package, which can take long on a busy machine, such as one with a simulated cluster.
     pluginTimeout: 0,
     trustProxy: parts.trustProxies.length > 0 ? [...parts.trustProxies] : false,
-    // Streams end in `preClose`; whatever else is idle then need not be waited for.
+    // Streams end in `preClose`; other idle connections need no wait.
     forceCloseConnections: 'idle',
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -94,7 +94,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   await app.register(helmet, helmetOptions)
   if (parts.corsOrigins.length > 0)
     await app.register(cors, { origin: [...parts.corsOrigins], exposedHeaders: ['x-request-id', 'retry-after'] })
-  // An interval without a single turn of the loop counts as endlessly late, so it must not be shorter than what is borne.
+  // An interval without any event loop iteration counts as infinite delay, so it must not be shorter than the tolerated delay.
   const lateMs = limits.loopLateMs
   await app.register(underPressure, { maxEventLoopDelay: lateMs, sampleInterval: lateMs, exposeStatusRoute: false })
   guardRoutes(app as unknown as FastifyInstance, {
@@ -119,7 +119,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   app.addHook('preHandler', async (request) => {
     const { access } = request.routeOptions.config
     if (access?.kind === 'signed') idle.release(request.raw)
-    // Actions are judged by a fresh read.
+    // Actions do not need the cache: they are validated against a fresh read.
     if (request.method === 'POST') return
     if ((access?.kind === 'filtered' || access?.kind === 'resource') && !parts.isSynced()) throw notSeenYet()
   })
@@ -127,11 +127,11 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
 }
 
 /** A request without a host is refused by us, as a problem. The types of a server do not tell the two apart. */
-/** The longest time for the headers of a request, in milliseconds: whoever sends them knows them all. */
+/** Maximum time for receiving the headers of a request, in milliseconds. */
 const HEADERS_MS = 5_000
-/** Slow connections are looked for this often, in milliseconds; Node.js itself does so every 30 s. */
+/** Interval of the check for slow connections, in milliseconds; the default of Node.js is 30 s. */
 const CHECK_MS = 1_000
-/** The longest TLS handshake, in milliseconds; Node.js itself waits for 120 s. */
+/** Maximum duration of a TLS handshake, in milliseconds; the default of Node.js is 120 s. */
 const HANDSHAKE_MS = 5_000
 
 function transportOf(certificate: Certificate | undefined): { readonly http: { readonly requireHostHeader: false } } {
@@ -140,24 +140,24 @@ function transportOf(certificate: Certificate | undefined): { readonly http: { r
   return { https: { ...certificate, ...common, handshakeTimeout: HANDSHAKE_MS } } as never
 }
 
-/** Scripts and styles of our own pages alone; nothing may be framed. The server may speak plain HTTP behind a proxy. */
+/** Allows only scripts and styles of our own pages, and no framing. Allows plain HTTP, for a server behind a proxy. */
 const helmetOptions = {
   contentSecurityPolicy: { directives: { upgradeInsecureRequests: null, frameAncestors: ["'none'"] } },
   strictTransportSecurity: false,
 } as const
 
-/** Ids of senders are believed where they can do no harm in a log. */
+/** @returns the `x-request-id` of the client if it is safe in a log; else a random id */
 function requestId(sent: string | readonly string[] | undefined): string {
   return typeof sent === 'string' && /^[\w.-]{1,64}$/.test(sent) ? sent : randomUUID()
 }
 
-/** Whoever asks whether we are ready may be told that we are not, and what is too much for now passes by itself. */
+/** @returns log level of a failed request: a failing readiness probe is expected, and overload ends by itself */
 function levelOf(code: string, route: string | undefined): 'debug' | 'warn' | 'error' {
   if (code !== 'NOT_READY') return 'error'
   return route === '/readyz' ? 'debug' : 'warn'
 }
 
-/** HTTP status of what passes by itself, of the process or of what it asks. */
+/** HTTP status of temporary failures. */
 const UNAVAILABLE = 503
 
 function answerProblems(app: ApiServer, { clock, log }: { readonly clock: Clock; readonly log: Logger }): void {
@@ -165,7 +165,7 @@ function answerProblems(app: ApiServer, { clock, log }: { readonly clock: Clock;
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblem(error, request.id)
     const route = request.routeOptions.url
-    // An outage fails every request alike: a few lines say so.
+    // An outage fails every request with the same code: the line limit keeps a few lines.
     const leftOut = problem.status === UNAVAILABLE ? lines.take(`${route}: ${problem.code}`) : 0
     if (problem.status >= 500 && leftOut !== null) {
       const fields = { requestId: request.id, route, code: problem.code, err: error, leftOut }
@@ -178,25 +178,25 @@ function answerProblems(app: ApiServer, { clock, log }: { readonly clock: Clock;
     const [path = ''] = request.url.split('?', 1)
     const allowed = methodsOf(app.guardedRoutes, path)
     if (allowed.length === 0) {
-      const detail = `There is no route ${method} ${path}; /docs has those that there are.`
+      const detail = `There is no route ${method} ${path}; see /docs for all routes.`
       return sendProblem(reply as FastifyReply, problemOf('NOT_FOUND', detail, { instance }))
     }
     void reply.header('allow', allowed.join(', '))
-    const detail = `${path} takes ${allowed.join(', ')}, not ${method}.`
+    const detail = `${path} supports ${allowed.join(', ')}, not ${method}.`
     return sendProblem(reply as FastifyReply, problemOf('REQUEST_INVALID', detail, { instance, status: 405 }))
   })
 }
 
-/** @returns the methods that some route takes at a path */
+/** @returns the methods supported at a path, sorted */
 function methodsOf(routes: readonly GuardedRoute[], path: string): readonly string[] {
   const isAt = (url: string): boolean => new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}/?$`).test(path)
   return [...new Set(routes.filter(({ url }) => isAt(url)).map(({ method }) => method))].sort()
 }
 
-/** Tokens of strangers that the API server is asked about at a time: a quarter of what we ask it at a time. */
+/** Maximum number of concurrent reviews of unknown tokens: a quarter of all concurrent requests to the API server. */
 const REVIEWS_AT_ONCE = 8
 
-/** Counts by token, or by address where the token is no good, or there is none. */
+/** Rate limit per token; per address if the token is invalid or missing. */
 async function createSenderLimit(app: ApiServer, { requestsPerSecond }: Limits): Promise<GuardParts['limitSender']> {
   const senders = new WeakMap<FastifyRequest, string>()
   await app.register(rateLimit, { global: false })
@@ -211,7 +211,7 @@ async function createSenderLimit(app: ApiServer, { requestsPerSecond }: Limits):
     if (limit.isAllowed || !limit.isExceeded) return
     void reply.header('retry-after', String(Math.max(1, limit.ttlInSeconds)))
     throw new AppError('RATE_LIMITED', `more than ${requestsPerSecond} requests in a second`, {
-      hint: 'Wait, or read /api/v1/stream instead of asking again.',
+      hint: 'Wait, or read /api/v1/stream instead of polling.',
     })
   }
 }

@@ -5,19 +5,19 @@ import type { Access } from '../auth/access.ts'
 import type { ApiServer } from './create-server.ts'
 import { PROBLEM_TYPE } from './problems.ts'
 
-/** Path of the page to read about routes and to try them. */
+/** Path of the Swagger UI. */
 export const DOCS_PATH = '/docs'
 
-/** The page loads what this server serves, and nothing else. */
+/** Content security policy of the Swagger UI: it loads only files of this server. */
 const PAGE_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'self'"
 
-/** Why the routes below {@link DOCS_PATH}, which a plugin registers, are open to anyone. */
+/** Access rule of the plugin routes below {@link DOCS_PATH}. */
 export const docsAccess: Access = {
   kind: 'public',
-  why: 'it shows the published description of the routes; to try one still takes a token',
+  why: 'it shows the published OpenAPI document; calling a route still needs a token',
 }
 
-/** Describes all routes that are registered later, in OpenAPI 3.1. */
+/** Generates the OpenAPI 3.1 document of all routes registered later. */
 export async function describeRoutes(app: ApiServer): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -26,13 +26,13 @@ export async function describeRoutes(app: ApiServer): Promise<void> {
         title: 'Tranche',
         version: 'v1',
         description:
-          'Releases of Kubernetes DaemonSets in batches: what they wait for, and the actions of people and pipelines. The API decides nothing: ' +
-          'it writes an action to the cluster, and the controller carries it out.',
+          'Progressive delivery for Kubernetes DaemonSets: the state of releases, and actions of users and pipelines. The API makes no ' +
+          'decisions: it writes actions to the cluster, and the controller executes them.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A token that the API server of the cluster accepts.' },
+          bearer: { type: 'http', scheme: 'bearer', description: 'A token that the API server of the cluster accepts (TokenReview).' },
         },
       },
       security: [{ bearer: [] }],
@@ -54,7 +54,7 @@ interface DescribedOperation {
 
 type Content = Readonly<Record<string, { readonly schema?: object }>>
 
-/** The framework knows one media type for all answers of a route, and takes every body to be required. */
+/** Fixes what the framework cannot express: the media type of problems, and optional request bodies. */
 function asSpoken({ paths = {}, ...described }: Described): Described {
   const spoken = ({ requestBody, responses = {}, ...operation }: DescribedOperation): DescribedOperation => ({
     ...operation,
@@ -83,7 +83,7 @@ function asProblem<T extends { readonly content?: Content }>({ content = {}, ...
   return { ...answer, content: { [PROBLEM_TYPE]: schema ?? {} } }
 }
 
-/** Every schema of the registry is described, as it is taken and as it is answered; what no route names is left out. */
+/** Removes schemas that no route uses. The framework emits every schema twice, for input and output. */
 function withoutUnused(described: Described): Described {
   const { schemas = {}, ...components } = described.components ?? {}
   const used = new Set<string>()
@@ -102,12 +102,12 @@ function withoutUnused(described: Described): Described {
   return JSON.parse(whole.replace(/(?<="#\/components\/schemas\/)[^"]+/g, plain)) as Described
 }
 
-/** Serves the description, and the page. Register it last. */
+/** Serves `/openapi.json` and the Swagger UI. Must be registered last. */
 export async function serveDescription(app: ApiServer): Promise<void> {
   app.get(
     '/openapi.json',
     {
-      config: { access: { kind: 'public', why: 'it is the published description of the routes, the same for every cluster' } },
+      config: { access: { kind: 'public', why: 'it is the published OpenAPI document, the same for every cluster' } },
       schema: { hide: true },
     },
     async () => app.swagger(),

@@ -2,50 +2,50 @@ import type { Clock, Timer } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { LRUCache } from 'lru-cache'
 
-/** Who wants a turn. */
+/** A client that waits in the queue. */
 export interface FairQueueClient {
-  /** Those of one address share its turns. */
+  /** Clients of one address share its slots. */
   readonly address: string
-  /** Has one place. */
+  /** A connection may have one request in the queue. */
   readonly connection: object
-  /** Ends the wait for a turn. */
+  /** Ends the wait. */
   readonly signal: AbortSignal
 }
 
-/** Gives turns at work that costs the API server something, before anybody knows who asks for it. */
+/** Schedules work of unauthenticated clients that causes requests to the API server, fairly by client address. */
 export interface FairQueue {
   /**
-   * Does `work` when it is the visitor's turn.
+   * Runs `work` when a slot is free for the client.
    *
-   * @param isFailure whether what came of it counts as one of the failures of the address
-   * @throws {AppError} RATE_LIMITED where there is no place to wait; the signal's reason; whatever `work` throws
+   * @param isFailure whether the result counts as a failure of the address
+   * @throws {AppError} RATE_LIMITED if the queue is full; the signal's reason; errors of `work`
    */
   run<T>(client: FairQueueClient, work: () => Promise<T>, isFailure?: (result: T) => boolean): Promise<T>
 }
 
-/** What a queue is made with. */
+/** Options of {@link createFairQueue}. */
 export interface FairQueueOptions {
   readonly clock: Clock
-  /** Turns side by side. */
+  /** Maximum number of concurrent slots. */
   readonly atOnce: number
-  /** Places of one address. */
+  /** Maximum number of waiting clients per address. */
   readonly slotsPerAddress: number
-  /** Places in all. @default 4096 */
+  /** Maximum number of waiting clients. @default 4096 */
   readonly slots?: number
-  /** After so many failures in one second an address waits. @default no limit */
+  /** Failures per second after which an address has to wait. @default no limit */
   readonly failuresPerSecond?: number
 }
 
-/** Addresses whose failures are remembered: one that is forgotten begins anew. */
+/** Maximum number of addresses whose failures are counted; an evicted address starts at zero. */
 const ADDRESSES = 10_000
 
 /**
- * Addresses take turns, whatever the number that waits of each; those of one address are served in their order. Where all places are taken
- * the longest line loses its last: an address with few that wait is never turned away because of another with many.
+ * Serves addresses round-robin, independent of their number of waiting clients; clients of one address are served in order. If the queue
+ * is full, the longest line loses its last client: an address with a short line is never refused because of one with a long line.
  */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
   const { clock, atOnce, slotsPerAddress, slots = 4_096, failuresPerSecond = Number.POSITIVE_INFINITY } = options
-  /** In the order of their next turns. */
+  /** Waiting clients by address, in round-robin order. */
   const lines = new Map<string, Waiting[]>()
   const busy = new WeakSet<object>()
   const allowances = createAllowances(clock, failuresPerSecond)
@@ -56,9 +56,9 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   function enter(one: Waiting): void {
     const { address, connection, signal } = one.client
     signal.throwIfAborted()
-    if (busy.has(connection)) throw tooMany('one connection has one such request at a time')
+    if (busy.has(connection)) throw tooMany('a connection can have only one such request at a time')
     const line = lines.get(address) ?? []
-    if (line.length >= slotsPerAddress) throw tooMany(`${slotsPerAddress} such requests wait from this address`)
+    if (line.length >= slotsPerAddress) throw tooMany(`${slotsPerAddress} such requests from this address are waiting`)
     if (waiting >= slots) freeSlot(line.length)
     busy.add(connection)
     line.push(one)
@@ -66,18 +66,18 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     waiting += 1
   }
 
-  /** @throws {AppError} RATE_LIMITED where nobody has more places than who comes */
+  /** @throws {AppError} RATE_LIMITED if no other address has a longer line than the new client's */
   function freeSlot(own: number): void {
     let longest: Waiting[] = []
     for (const line of lines.values()) if (line.length > longest.length) longest = line
     const last = longest.at(-1)
-    const error = tooMany(`${slots} such requests wait`)
+    const error = tooMany(`${slots} such requests are waiting`)
     if (last === undefined || longest.length <= own + 1) throw error
     leave(last)
     last.refuse(error)
   }
 
-  /** @returns whether it was there */
+  /** @returns false if it was not waiting */
   function leave(one: Waiting): boolean {
     const { address, connection } = one.client
     const line = lines.get(address) ?? []
@@ -102,7 +102,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
       const line = lines.get(address)!
       const [first] = line
       leave(first!)
-      // To the end of the round.
+      // Moves the address to the end of the round.
       if (lines.delete(address)) lines.set(address, line)
       void begin(first!)
     }
@@ -153,13 +153,13 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
 interface Waiting {
   readonly client: FairQueueClient
-  /** Never rejects. @returns whether it counts as a failure */
+  /** Never rejects. @returns true if the result counts as a failure */
   act(): Promise<boolean>
   refuse(error: Error): void
 }
 
 interface Allowances {
-  /** Failures that the address may still have at this moment; never more than in a second. */
+  /** Number of failures left to the address now; at most one second's worth. */
   left(address: string): number
   spend(address: string): void
 }
@@ -180,5 +180,5 @@ function createAllowances(clock: Clock, perSecond: number): Allowances {
 }
 
 function tooMany(why: string): AppError {
-  return new AppError('RATE_LIMITED', `too many requests of senders that are not known yet: ${why}`, { hint: 'Try again in a second.' })
+  return new AppError('RATE_LIMITED', `too many requests from unauthenticated clients: ${why}`, { hint: 'Try again in a second.' })
 }

@@ -1,22 +1,22 @@
-/** One field that is wrong. */
+/** An invalid field with a suggested fix. */
 export interface FieldProblem {
   readonly path: string
   readonly value?: unknown
   readonly fix: string
 }
 
-/** One thing that a schema refuses, as the framework hands it on. */
+/** A schema violation, as Fastify reports it. */
 export interface SchemaIssue {
-  /** Its kind: `too_small`, `invalid_value` … */
+  /** Zod issue code: `too_small`, `invalid_value` … */
   readonly keyword?: string | undefined
-  /** Where, with a slash before each part; `/` is the whole. */
+  /** JSON pointer to the value; `/` is the root. */
   readonly instancePath: string
   readonly message?: string | undefined
   readonly params?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * Says of each field that a schema refuses what to write instead.
+ * Suggests a fix for each field that violates the schema.
  *
  * @param part of the request: `path`, `query`, `header` or `body`
  */
@@ -26,7 +26,7 @@ export function fieldProblems(part: string, issues: readonly SchemaIssue[]): rea
     if (issue.keyword !== 'unrecognized_keys') return [{ path, fix: fixOf(issue) }]
     return listOf(issue.params?.['keys']).map((key) => ({
       path: `${path}.${key}`,
-      fix: 'remove it, or mend its name: there is no such field',
+      fix: 'remove it or fix its name: there is no such field',
     }))
   })
 }

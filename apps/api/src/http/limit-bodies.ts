@@ -1,7 +1,7 @@
 import { AppError } from '@tranche/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Limits on the bodies that are being received, in bytes. */
+/** Limits on the total size of bodies being received, in bytes. */
 export interface BodyLimits {
   /** Maximum of all authenticated users together. */
   readonly receivedBytes: number
@@ -10,8 +10,8 @@ export interface BodyLimits {
 }
 
 /**
- * Bounds the memory of bodies that authenticated users send and do not end: each request reserves what it declares, or the largest body of
- * its route, until its body has arrived. To be called after the users are known. Throws RATE_LIMITED where there is no room.
+ * Bounds the memory of unfinished bodies of authenticated users. Each request reserves its declared length, or the body limit of its
+ * route, until the body has arrived. Must be registered after authentication. Throws RATE_LIMITED above a limit.
  */
 export function limitBodies(app: FastifyInstance, { receivedBytes, receivedBytesOfUser }: BodyLimits): void {
   const byUser = new Map<string, number>()
@@ -49,7 +49,7 @@ export function limitBodies(app: FastifyInstance, { receivedBytes, receivedBytes
   app.addHook('preValidation', async (request) => release(request))
 }
 
-/** A declared length above the limit of the route is refused when the body is read. */
+/** @returns bytes to reserve; Fastify refuses a declared length above the route's limit when it reads the body */
 function bytesOf({ headers, routeOptions }: FastifyRequest): number {
   const { bodyLimit } = routeOptions
   const length = headers['content-length']

@@ -1,48 +1,48 @@
 import { planMemory } from '../plan/plan-memory.ts'
 
-/** What the server takes of whom. */
+/** Limits on requests, connections, memory and streams. */
 export interface Limits {
-  /** Requests in one second from one token, or from one address without a good token. @default 200 */
+  /** Requests per second from one token, or from one address without a valid token. @default 200 */
   readonly requestsPerSecond: number
-  /** Tokens that prove to be nobody's in one second from one address, before those that follow wait. @default 100 */
+  /** Invalid tokens per second from one address before further unknown tokens have to wait. @default 100 */
   readonly guessesPerSecond: number
-  /** Requests from one address that wait until their token is looked at for the first time. @default 200 */
+  /** Requests from one address that wait for the first review of their token. @default 200 */
   readonly unauthenticatedPerAddress: number
-  /** Connections side by side that serve no request of an authenticated client. @default 1024 */
+  /** Concurrent connections without a request of an authenticated client. @default 1024 */
   readonly connections: number
-  /** Of these, connections of one address. @default 512 */
+  /** Maximum of `connections` from one address. @default 512 */
   readonly connectionsOfAddress: number
-  /** Bodies that authenticated users are sending at a time, together, in bytes. @default 67108864 */
+  /** Total size of unfinished bodies of all authenticated users, in bytes. @default 67108864 */
   readonly receivedBytes: number
-  /** Of these, bodies of one user. @default 8388608 */
+  /** Maximum of `receivedBytes` for one user, in bytes. @default 8388608 */
   readonly receivedBytesOfUser: number
-  /** Largest body, in bytes. @default 65536 */
+  /** Size of a body, in bytes. @default 65536 */
   readonly bodyBytes: number
-  /** Largest manifests to check, in bytes. @default 1048576 */
+  /** Size of manifests to check, in bytes. @default 1048576 */
   readonly manifestBytes: number
-  /** One request, from its first byte to its answer, in milliseconds; `?wait=` has this on top of what it waits. @default 15000 */
+  /** Duration of a request from its first byte to its answer, in milliseconds; `?wait=` comes on top. @default 15000 */
   readonly requestMs: number
-  /** One forecast, on top of `requestMs`, in milliseconds. @default 60000 */
+  /** Duration of a forecast, in milliseconds, on top of `requestMs`. @default 60000 */
   readonly planMs: number
-  /** Nodes of the largest cluster of which forecasts are made. @default 10000 */
+  /** Number of nodes of a cluster that can be forecast. @default 10000 */
   readonly planNodes: number
-  /** What is read of one namespace for a forecast, in characters of JSON. @default 134217728 */
+  /** Size of the objects of one namespace read for a forecast, in characters of JSON. @default 134217728 */
   readonly planCharacters: number
-  /** What one forecast may keep in memory, in MiB. @default what the memory limit of the container leaves, at most 1536 */
+  /** Memory of a forecast, in MiB. @default the rest of the container's memory limit, at most 1536 */
   readonly planMebibytes: number
-  /** Streams side by side. @default 1000 */
+  /** Concurrent streams. @default 1000 */
   readonly streams: number
-  /** Streams side by side of one caller, by user name. @default 100 */
+  /** Concurrent streams per user name. @default 100 */
   readonly streamsOfCaller: number
-  /** How long the reader of a stream may take nothing of what was sent, in milliseconds, before it is cut off. @default 10000 */
+  /** Time without reading after which a stream client is disconnected, in milliseconds. @default 10000 */
   readonly streamPatienceMs: number
-  /** How late the event loop may be before requests are turned away, in milliseconds: the wall clock counts. @default 2000 */
+  /** Event loop delay above which requests are refused, in milliseconds of wall clock time. @default 2000 */
   readonly loopLateMs: number
-  /** How often a stream says that it lives, in milliseconds. @default 15000 */
+  /** Interval of heartbeats on a stream, in milliseconds. @default 15000 */
   readonly heartbeatMs: number
 }
 
-/** @see Limits */
+/** Defaults of {@link Limits}. */
 export const defaultLimits: Limits = {
   requestsPerSecond: 200,
   guessesPerSecond: 100,

@@ -1,22 +1,22 @@
 import type { Clock } from '@tranche/clock'
 
-/** Lines of one limit about one thing within a window. */
+/** Maximum number of lines per subject and window. */
 export const LINES_OF_ONE = 5
-/** Lines of one limit within a window. */
+/** Maximum number of lines per window. */
 export const LINES_IN_ALL = 60
 /** Length of the window, in milliseconds. */
 export const WINDOW_MS = 60_000
 
-/** Bounds the log lines that clients without an account can cause. */
+/** Bounds the log lines that unauthenticated clients can cause. */
 export interface LineLimit {
   /**
-   * @param about what the line says, without what differs in each request
-   * @returns number of lines left out since the last one that was written; null where this one is left out too
+   * @param about subject of the line, without the values of the request
+   * @returns number of lines dropped since the last written one; null if this line must be dropped
    */
   take(about: string): number | null
 }
 
-/** Lets five lines about one thing pass in a minute, and 60 in all. Keeps at most 60 texts. */
+/** Allows five lines per subject and minute, and 60 lines per minute in total. Keeps at most 60 subjects in memory. */
 export function createLineLimit(clock: Pick<Clock, 'monotonicMs'>): LineLimit {
   const written = new Map<string, number>()
   let sinceMs = Number.NEGATIVE_INFINITY

@@ -2,21 +2,21 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { OnReview } from '../auth/remembered-reviews.ts'
 import type { ApiServer } from './create-server.ts'
 
-/** What is counted of one API; names stand in docs/rest.md. No label names an object of the cluster or a person. */
+/** Metrics of one API; docs/rest.md lists the names. No label contains an object of the cluster or a user. */
 export interface ApiMetrics {
   readonly onReview: OnReview
   readonly onStream: (what: 'opened' | 'closed' | 'cut') => void
-  /** Counts the requests of a server. */
+  /** Counts and times the requests of a server. */
   count(app: ApiServer): void
-  /** @returns all of it, as Prometheus reads it */
+  /** @returns the Prometheus text format */
   text(): Promise<string>
   readonly contentType: string
 }
 
 /**
- * Builds counters that stand at nothing.
+ * Creates metrics in a new registry.
  *
- * @param options `withProcess`: also what the process uses of processor and memory, as `process_…` and `nodejs_…`
+ * @param options `withProcess`: also export CPU and memory of the process, as `process_…` and `nodejs_…`
  */
 export function createApiMetrics({ withProcess = false }: { readonly withProcess?: boolean } = {}): ApiMetrics {
   const registry = new Registry()
@@ -24,22 +24,26 @@ export function createApiMetrics({ withProcess = false }: { readonly withProcess
   const registers = [registry]
   const requests = new Counter({
     name: 'tranche_api_requests_total',
-    help: 'Requests that were answered.',
+    help: 'Number of answered requests.',
     labelNames: ['method', 'route', 'status'],
     registers,
   })
   const seconds = new Histogram({
     name: 'tranche_api_request_seconds',
-    help: 'Duration of requests, without streams and without the wait for the answer to an action.',
+    help: 'Duration of requests, except streams and requests with ?wait=.',
     labelNames: ['method', 'route'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers,
   })
-  const streams = new Gauge({ name: 'tranche_api_streams', help: 'Streams that are open.', registers })
-  const cut = new Counter({ name: 'tranche_api_streams_cut_total', help: 'Streams that were cut off because nobody read them.', registers })
+  const streams = new Gauge({ name: 'tranche_api_streams', help: 'Number of open streams.', registers })
+  const cut = new Counter({
+    name: 'tranche_api_streams_cut_total',
+    help: 'Number of streams that were disconnected because the client did not read.',
+    registers,
+  })
   const reviews = new Counter({
     name: 'tranche_api_reviews_total',
-    help: 'Reviews that the API server was asked for.',
+    help: 'Number of TokenReviews and SubjectAccessReviews sent to the API server.',
     labelNames: ['kind', 'result'],
     registers,
   })

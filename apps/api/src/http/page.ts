@@ -1,29 +1,29 @@
 import { AppError } from '@tranche/errors'
 
-/** A part of a list, as answers carry it. */
+/** One page of a list. */
 export interface Page<T> {
   readonly items: T[]
   readonly total: number
   readonly next?: string
 }
 
-/** How a list is sorted and cut. */
+/** Sort order and position of a page. */
 export interface Paging<T> {
-  /** What the page before named as `next`. */
+  /** `next` of the previous page; undefined for the first page. */
   readonly cursor: string | undefined
   readonly limit: number
-  /** Says of which list, in which order, a cursor is: one of another is refused. */
+  /** List and order that the cursor belongs to; cursors of other lists are refused. */
   readonly of: string
-  /** Place of an item: compared part by part, the same for no two items. */
+  /** Sort key of an item: compared part by part, unique per item. */
   readonly place: (item: T) => readonly (string | number)[]
   readonly descending?: boolean
 }
 
 /**
- * Cuts a page out of a list. A cursor names the place where the page before ended, not a number: what comes or goes in between
- * neither repeats nor hides another item.
+ * Cuts a page out of a list. A cursor is the sort key of the last item, not an offset: items added or removed in between neither
+ * repeat nor hide others.
  *
- * @throws {AppError} REQUEST_INVALID for a cursor that is none, or is of another list
+ * @throws {AppError} REQUEST_INVALID for a malformed cursor, or one of another list
  */
 export function pageOfList<T>(items: readonly T[], { cursor, limit, of, place, descending = false }: Paging<T>): Page<T> {
   const sign = descending ? -1 : 1
@@ -36,7 +36,7 @@ export function pageOfList<T>(items: readonly T[], { cursor, limit, of, place, d
   return { items: page.map(({ item }) => item), total: items.length, ...(!isLast && { next: writeCursor(last.at, of) }) }
 }
 
-/** Numbers before texts; texts by code unit. */
+/** Sorts numbers before strings, and strings by code unit. */
 function comparePlaces(a: readonly (string | number)[], b: readonly (string | number)[]): number {
   for (let index = 0; index < Math.max(a.length, b.length); index++) {
     const [one = '', other = ''] = [a[index], b[index]]
@@ -58,9 +58,10 @@ function writeCursor(place: readonly (string | number)[], of: string): string {
 
 function readCursor(cursor: string, of: string): readonly (string | number)[] {
   const parsed = parse(cursor)
-  if (!Array.isArray(parsed) || !parsed.every((part) => typeof part === 'string' || typeof part === 'number')) throw invalid('is no cursor')
+  if (!Array.isArray(parsed) || !parsed.every((part) => typeof part === 'string' || typeof part === 'number'))
+    throw invalid('is not a cursor')
   const [list, ...place] = parsed as readonly (string | number)[]
-  if (list !== of) throw invalid('is of a list with another order')
+  if (list !== of) throw invalid('belongs to a list with another order')
   return place
 }
 
@@ -74,6 +75,6 @@ function parse(cursor: string): unknown {
 
 function invalid(why: string): AppError {
   return new AppError('REQUEST_INVALID', `query.cursor ${why}`, {
-    hint: 'Give what the page before named as next, with the same sort and order; leave it out to begin again.',
+    hint: 'Use next of the previous page with the same sort and order, or omit the cursor to start again.',
   })
 }

@@ -4,10 +4,10 @@ import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyReply } from 'fastify'
 import { type FieldProblem, fieldProblems, type SchemaIssue } from './field-problems.ts'
 
-/** Media type of a problem. */
+/** Media type of problem details (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** An error that says which fields of the request are wrong. */
+/** REQUEST_INVALID with the invalid fields of the request. */
 export class FieldsInvalid extends AppError {
   override readonly name = 'FieldsInvalid'
   readonly problems: readonly FieldProblem[]
@@ -19,9 +19,9 @@ export class FieldsInvalid extends AppError {
 }
 
 /**
- * Turns whatever was thrown into what the sender is told. Of what is not in the catalog nothing is told but that it was our fault.
+ * Converts a thrown value to problem details. Unknown errors become INVARIANT_BROKEN without their message.
  *
- * @param instance id of the request
+ * @param instance request id
  */
 export function toProblem(error: unknown, instance: string): Problem {
   if (isAppError(error)) return problemOf(error.code, detailOf(error), { instance, ...problemsOf(error) })
@@ -31,14 +31,14 @@ export function toProblem(error: unknown, instance: string): Problem {
   const status = (error as { statusCode?: unknown } | null)?.statusCode
   if (typeof status === 'number' && status >= 400 && status < 500)
     return problemOf('REQUEST_INVALID', messageOf(error), { instance, status })
-  return problemOf('INVARIANT_BROKEN', `The program met a state it rules out. The log has more under ${instance}.`, { instance })
+  return problemOf('INVARIANT_BROKEN', `Unexpected internal error. The log has details under request id ${instance}.`, { instance })
 }
 
-/** Answers with a problem. */
+/** Sends problem details, with `www-authenticate` for 401 and `retry-after` for 429 and 503. */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer')
   if ((problem.status === 503 || problem.status === 429) && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
-  // What the framework itself refuses never comes to the plugin that sets the others.
+  // Requests that Fastify itself refuses never reach helmet, which sets this header for all others.
   return reply
     .status(problem.status)
     .header('x-content-type-options', 'nosniff')
@@ -47,7 +47,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
     .send(problem)
 }
 
-/** @returns a problem; `type` leads, on the same server, to what is known of the code */
+/** @returns problem details; `type` is a path on the same server that explains the code */
 export function problemOf(
   code: ErrorCode,
   detail: string,
@@ -57,33 +57,33 @@ export function problemOf(
   return { type: `/errors/${code}`, title: summary, status: httpStatus, code, detail, ...more }
 }
 
-/** @returns the error of whoever asks what only the watches can tell, before their first lists have arrived */
+/** @returns the error for reads before the initial lists have arrived */
 export function notSeenYet(): AppError {
-  return new AppError('NOT_READY', 'the cluster has not been seen yet', { hint: 'Try again in a moment.' })
+  return new AppError('NOT_READY', 'the initial lists from the API server have not arrived yet', { hint: 'Try again in a moment.' })
 }
 
 function detailOf({ message, hint }: AppError): string {
   return hint === undefined ? message : `${message}${/[.!?]$/.test(message) ? '' : '.'} ${hint}`
 }
 
-/** Fields that an error names: all that a schema refuses, or the one wrong member of an action. */
+/** @returns all fields that violate the schema, or the one invalid field of an action */
 function problemsOf(error: AppError): { readonly problems?: readonly FieldProblem[] } {
   if (error instanceof FieldsInvalid) return { problems: error.problems }
   const { path } = error.details
   return typeof path === 'string' ? { problems: [{ path: `body.${path}`, fix: error.hint ?? error.message }] } : {}
 }
 
-/** What Fastify and its plugins throw, by their codes. */
+/** Errors of Fastify and its plugins, by their codes. */
 const knownErrors: Readonly<Record<string, { readonly code: ErrorCode; readonly detail?: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'BODY_TOO_LARGE' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'MEDIA_TYPE_UNSUPPORTED',
-    detail: 'The Content-Type of the body is not taken; send Content-Type: application/json.',
+    detail: 'The Content-Type is not supported; send Content-Type: application/json.',
   },
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is not JSON.' },
   FST_ERR_CTP_EMPTY_JSON_BODY: { code: 'REQUEST_INVALID', detail: 'The body is empty; send {} or no Content-Type.' },
-  FST_ERR_REOPENED_CLOSE_SERVER: { code: 'NOT_READY', detail: 'The server stops.' },
-  FST_UNDER_PRESSURE: { code: 'NOT_READY', detail: 'The server has more work than it can do at the moment.' },
+  FST_ERR_REOPENED_CLOSE_SERVER: { code: 'NOT_READY', detail: 'The server is shutting down.' },
+  FST_UNDER_PRESSURE: { code: 'NOT_READY', detail: 'The server is overloaded.' },
 }
 
 function codeOf(error: unknown): string {

@@ -4,23 +4,23 @@ import type { FastifyInstance } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How long a request of the route may take, in milliseconds, body and answer included. @default Limits.requestMs */
+    /** Time limit of a request of the route, in milliseconds, including body and answer. @default Limits.requestMs */
     timeMs?: number
   }
   interface FastifyRequest {
-    /** Aborts when the time of the request is up, or nobody waits for its answer any more. Whoever acts for the request heeds it. */
+    /** Aborts at the time limit of the request, or when the client disconnects. Handlers must stop on it. */
     ending: AbortSignal
   }
 }
 
-/** How long whoever heeds the end of a request has to say what it has done, in milliseconds. */
+/** Time for a handler to answer after `ending` has aborted, in milliseconds. */
 const LAST_WORD_MS = 1_000
 
 /**
- * Gives every request its time. When that is up `request.ending` aborts; who acts for the request stops then, and answers by what it has
- * done. Of what does not answer in a second it is said that it was given up (503, `NOT_READY`). To be called before there are other hooks.
+ * Limits the time of every request. At the limit `request.ending` aborts; the handler stops and answers with the result so far. Without
+ * an answer within one second, the request fails with 503 `NOT_READY`. Must be registered before other hooks.
  *
- * The limit of the framework ends as soon as a body is read, and tells nobody who acts for the request.
+ * Fastify's own limit covers only the receipt of the request and does not signal the handler.
  */
 export function limitTime(app: FastifyInstance, { clock, requestMs }: { readonly clock: Clock; readonly requestMs: number }): void {
   app.decorateRequest('ending', null as never)
@@ -40,7 +40,7 @@ export function limitTime(app: FastifyInstance, { clock, requestMs }: { readonly
     })
     raw.once('close', () => {
       timer.cancel()
-      if (!raw.writableFinished) ending.abort(new AppError('NOT_READY', 'the sender did not wait for the answer'))
+      if (!raw.writableFinished) ending.abort(new AppError('NOT_READY', 'the client disconnected before the answer'))
     })
     request.ending = ending.signal
     done()
@@ -48,5 +48,5 @@ export function limitTime(app: FastifyInstance, { clock, requestMs }: { readonly
 }
 
 function tooLate(timeMs: number): AppError {
-  return new AppError('NOT_READY', `the request took longer than its ${timeMs / 1000} s and was given up`, { hint: 'Try again.' })
+  return new AppError('NOT_READY', `the request exceeded its time limit of ${timeMs / 1000} s`, { hint: 'Try again.' })
 }

@@ -1,29 +1,29 @@
 import type { ServerResponse } from 'node:http'
 import type { ApiServer } from './create-server.ts'
 
-/** A request that comes by no socket. */
+/** A request without a socket. */
 export interface HandedRequest {
   readonly method: 'GET' | 'POST'
-  /** With the query. */
+  /** Path with query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
 }
 
-/** Its answer, whole. */
+/** Complete answer to a {@link HandedRequest}. */
 export interface HandedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Hands a request over. Rejects where `signal` aborts before the answer: for the server its sender has gone away then. */
+/** Sends a request. Rejects if `signal` aborts before the answer; the server then treats the client as disconnected. */
 export type SendRequest = (request: HandedRequest, signal: AbortSignal) => Promise<HandedAnswer>
 
 /**
- * Lets a server take requests without a socket, in its own process. To be called before it is ready.
+ * Lets a server take requests in process, without a socket. Must be called before the server is ready.
  *
- * The framework does not tell the server of a sender that goes away in mid-request; here its response is closed, as a socket would do it.
+ * Fastify's `inject` does not report a client that disconnects early; here the response is closed, as a socket would do.
  */
 export function takeRequests(app: ApiServer): SendRequest {
   const responses = new Map<string, ServerResponse>()

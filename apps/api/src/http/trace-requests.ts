@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import type { ApiServer } from './create-server.ts'
 
 /**
- * Tells of every request that was let in, as what follows from the `traceparent` that it came with. Probes, metrics and streams are not
- * told. To be called before there are routes.
+ * Exports a server span for every authorized request, as a child of its `traceparent`. Skips probes, metrics and streams. Must be
+ * called before routes are registered.
  */
 export function traceRequests(app: ApiServer, tracer: Tracer): void {
   if (!tracer.isOn) return
@@ -28,7 +28,7 @@ export function traceRequests(app: ApiServer, tracer: Tracer): void {
       return closed.promise
     })
   })
-  // The body is read by what the socket sets off, which knows nothing of the span.
+  // Reading the body runs in callbacks of the socket, outside the context of the span.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request as FastifyRequest)
     if (span === undefined) done()

@@ -3,16 +3,16 @@ import type { Caller } from '../auth/caller.ts'
 import type { LoginOptions } from './login-options.ts'
 
 /**
- * Tells whom the claims of an ID token stand for, as the API server would with the same options.
+ * Maps the claims of an ID token to a user, as the API server does with the same options.
  *
- * @throws {AppError} LOGIN_FAILED where they name nobody, or somebody whom only the cluster itself may be
+ * @throws {AppError} LOGIN_FAILED if the claims contain no user, or a name that is reserved for the cluster (`system:`)
  */
 export function identityOf(
   claims: Readonly<Record<string, unknown>>,
   { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix }: LoginOptions,
 ): Caller {
   const name = claims[usernameClaim]
-  if (typeof name !== 'string' || name === '') throw failed(`the claim ${usernameClaim} is no text`)
+  if (typeof name !== 'string' || name === '') throw failed(`the claim ${usernameClaim} is not a non-empty string`)
   if (usernameClaim === 'email' && 'email_verified' in claims && claims['email_verified'] !== true)
     throw failed('the e-mail address is not verified')
   const username = `${usernamePrefix}${name}`
@@ -20,11 +20,11 @@ export function identityOf(
     (group) => `${groupsPrefix}${group}`,
   )
   const own = nameOfCluster({ username, groups })
-  if (own !== undefined) throw failed(`${own} is a name of the cluster itself`)
+  if (own !== undefined) throw failed(`the name ${own} is reserved for the cluster`)
   return { username, groups }
 }
 
-/** @returns a name of the user, or of a group, that only the cluster itself gives; undefined where there is none */
+/** @returns the first user or group name with the reserved prefix `system:`; undefined if there is none */
 export function nameOfCluster({ username, groups }: Pick<Caller, 'username' | 'groups'>): string | undefined {
   return [username, ...groups].find((one) => one.startsWith('system:'))
 }
@@ -33,7 +33,7 @@ function textsOf(value: unknown, claim: string): readonly string[] {
   if (value === undefined) return []
   const values: readonly unknown[] = Array.isArray(value) ? value : [value]
   return values.map((one) => {
-    if (typeof one !== 'string' || one === '') throw failed(`the claim ${claim} is neither a text nor a list of texts`)
+    if (typeof one !== 'string' || one === '') throw failed(`the claim ${claim} is neither a string nor a list of strings`)
     return one
   })
 }

@@ -1,19 +1,19 @@
-/** How people log in with a browser. */
+/** Options of browser login by OpenID Connect. */
 export interface LoginOptions {
   /** Issuer of the OpenID provider: https, or http on loopback. */
   readonly issuer: string
   readonly clientId: string
   /** Undefined for a public client. */
   readonly clientSecret: string | undefined
-  /** Claim that is the user. */
+  /** Claim with the user name. */
   readonly usernameClaim: string
-  /** Stands before each user, as the API server has it. */
+  /** Prefix of user names, as in the options of the API server. */
   readonly usernamePrefix: string
-  /** Claim that is the groups; undefined: nobody has any. */
+  /** Claim with the groups; undefined: no groups. */
   readonly groupsClaim: string | undefined
   readonly groupsPrefix: string
-  /** Origin under which browsers reach the API: `https://tranche.example.com`. */
+  /** Origin at which browsers reach the API: `https://tranche.example.com`. */
   readonly externalUrl: string
-  /** At least one, of 32 characters or more each. The first seals; all of them open, so that a key can be changed. */
+  /** At least one, each of 32 characters or more. The first one encrypts, all decrypt, so that keys can be rotated. */
   readonly sessionKeys: readonly string[]
 }

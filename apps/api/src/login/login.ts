@@ -10,31 +10,31 @@ import { createProvider } from './provider.ts'
 import { createSeal } from './sealed.ts'
 import { createSessions, type Sessions } from './sessions.ts'
 
-/** Where a browser goes next, and what it keeps. */
+/** Redirect of a browser, with cookies. */
 export interface Step {
-  /** Absolute. */
+  /** Absolute URL. */
   readonly location: string
   /** Values of `Set-Cookie`. */
   readonly cookies: readonly string[]
 }
 
-/** The login of browsers. */
+/** Browser login by OpenID Connect. */
 export interface Login {
   readonly sessions: Sessions
   /** @throws {AppError} LOGIN_UNAVAILABLE */
   begin(returnTo: string | undefined): Promise<Step>
   /**
-   * @param url path and query that the browser came back with
-   * @throws {AppError} LOGIN_FAILED, without the reason, which the log has; LOGIN_UNAVAILABLE
+   * @param url path and query of the callback request
+   * @throws {AppError} LOGIN_FAILED, without the reason, which is only in the log; LOGIN_UNAVAILABLE
    */
   finish(url: string, headers: IncomingHttpHeaders): Promise<Step>
 }
 
-/** A login that takes longer begins again, in seconds. */
+/** Maximum duration of a login, in seconds; after that the user has to start again. */
 const ATTEMPT_SECONDS = 600
 const PURPOSE = 'login'
 
-/** Makes the login by an OpenID provider. Nothing is kept here: what a login under way needs is in a sealed cookie, too. */
+/** Creates the login. It is stateless: a login in progress keeps its state in an encrypted cookie. */
 export function createLogin(options: LoginOptions, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Login {
   const { externalUrl } = options
   const seal = createSeal(options.sessionKeys, externalUrl, clock)
@@ -48,8 +48,8 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
     } catch (error) {
       if (!isAppError(error)) throw error
       const leftOut = lines.take(`${error.code}: ${error.message}`)
-      if (leftOut !== null) log.warn({ code: error.code, why: error.message, leftOut }, 'a login failed')
-      throw new AppError(error.code, 'the login did not come to its end', { hint: 'Begin again at /login.' })
+      if (leftOut !== null) log.warn({ code: error.code, why: error.message, leftOut }, 'login failed')
+      throw new AppError(error.code, 'the login failed', { hint: 'Start again at /login.' })
     }
   }
 
@@ -66,7 +66,7 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
     finish: (url, headers) =>
       withFailureLog(async () => {
         const attempt = await seal.open(PURPOSE, sessions.read(PURPOSE, headers) ?? '')
-        if (attempt === null) throw new AppError('LOGIN_FAILED', 'the browser has begun no login, or too long ago')
+        if (attempt === null) throw new AppError('LOGIN_FAILED', 'the browser has no login in progress, or it has expired')
         const back = new URL('/login/callback', externalUrl)
         back.search = url.includes('?') ? url.slice(url.indexOf('?')) : ''
         const { state = '', nonce = '', verifier = '', returnTo } = attempt as Readonly<Record<string, string | undefined>>
@@ -77,12 +77,12 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
   }
 }
 
-/** @returns an absolute address on our own origin, whatever was asked for */
+/** @returns an absolute URL on our own origin; `/docs` if `wanted` is not one */
 export function safeReturn(wanted: string | undefined, externalUrl: string): string {
   const home = `${externalUrl}/docs`
   if (wanted === undefined || wanted.length > 1_024 || !URL.canParse(wanted, externalUrl)) return home
   const url = new URL(wanted, externalUrl)
-  // An address of scheme blob has the origin that it was made on.
+  // A blob: URL has the origin of the page that created it, so the protocol is compared too.
   const isOurs = url.origin === externalUrl && url.protocol === new URL(externalUrl).protocol
   return isOurs && url.username === '' && url.password === '' ? url.href : home
 }

@@ -12,37 +12,37 @@ import {
 } from 'openid-client'
 import type { LoginOptions } from './login-options.ts'
 
-/** What one login is told apart from others by. */
+/** Random values of one login. */
 export interface LoginAttempt {
   readonly state: string
   readonly nonce: string
-  /** Of PKCE: who brings the code must be who asked for it. */
+  /** PKCE code verifier: binds the code to the browser that requested it. */
   readonly verifier: string
 }
 
-/** The OpenID provider. */
+/** Client of the OpenID provider. */
 export interface Provider {
   /** @throws {AppError} LOGIN_UNAVAILABLE */
   authorizationUrl(attempt: LoginAttempt): Promise<URL>
   /**
-   * Changes the code for an ID token, and checks that: signature, issuer, audience, time, nonce.
+   * Exchanges the code for an ID token and verifies it: signature, issuer, audience, time, nonce.
    *
-   * @param back where the provider has sent the browser back to, with its query
+   * @param back callback URL with its query
    * @throws {AppError} LOGIN_FAILED, LOGIN_UNAVAILABLE
    */
   claims(back: URL, attempt: LoginAttempt): Promise<Readonly<Record<string, unknown>>>
 }
 
-/** One request to the provider, in seconds. */
+/** Timeout of a request to the provider, in seconds. */
 const TIMEOUT_SECONDS = 5
 
-/** The provider is asked what it is at the first login, and again until it has answered. */
+/** Discovers the provider at the first login and caches the result; retries at the next login after a failure. */
 export function createProvider({ issuer, clientId, clientSecret, externalUrl }: LoginOptions): Provider {
   let found: Promise<Configuration> | undefined
 
   function discovered(): Promise<Configuration> {
     const proof = clientSecret === undefined ? None() : ClientSecretPost(clientSecret)
-    // The ID token is held against the provider's keys, with TLS to vouch for it and without.
+    // Verifies the signature of the ID token with the provider's keys, even if it came over TLS.
     const execute = [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])]
     found ??= discovery(new URL(issuer), clientId, undefined, proof, { timeout: TIMEOUT_SECONDS, execute }).catch((error: unknown) => {
       found = undefined
@@ -89,7 +89,7 @@ function failed(cause: unknown): AppError {
   return new AppError('LOGIN_FAILED', reasonOf(cause), { cause })
 }
 
-/** Without the parameters of the request: they have the code. */
+/** Leaves out the request parameters, because they contain the code. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { error: said } = error as { readonly error?: unknown }

@@ -2,15 +2,15 @@ import { createHash, hkdfSync } from 'node:crypto'
 import type { Clock } from '@tranche/clock'
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose'
 
-/** Seals values so that nobody else can read, change or make them. */
+/** Encrypts and authenticates values (JWE with A256GCM). */
 export interface Seal {
-  /** @param seconds how long it counts */
+  /** @param seconds lifetime, in seconds */
   close(purpose: string, claims: JWTPayload, seconds: number): Promise<string>
-  /** @returns null for what is over, was sealed by others or for another purpose, or is no such value at all */
+  /** @returns null if the value is malformed, expired, encrypted with another key, or for another purpose */
   open(purpose: string, sealed: string): Promise<JWTPayload | null>
 }
 
-/** @param secrets the first closes, all open; of 32 characters or more each */
+/** @param secrets each of 32 characters or more; the first one encrypts, all decrypt */
 export function createSeal(secrets: readonly string[], issuer: string, clock: Clock): Seal {
   const keys = new Map(secrets.map((secret) => [idOf(secret), new Uint8Array(hkdfSync('sha256', secret, '', 'tranche session', 32))]))
   const [first] = keys

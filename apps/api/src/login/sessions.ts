@@ -7,55 +7,55 @@ import type { Caller } from '../auth/caller.ts'
 import { nameOfCluster } from './identity.ts'
 import type { Seal } from './sealed.ts'
 
-/** Somebody who has logged in with a browser. */
+/** Session of a user who logged in with a browser. */
 export interface Session {
   readonly id: string
   readonly caller: Caller
-  /** What a page of ours sends with each write; pages of others cannot read it. */
+  /** Token that our pages send with each write; pages of other origins cannot read it. */
   readonly csrfToken: string
   /** Epoch milliseconds. */
   readonly expiresMs: number
 }
 
-/** Sessions of browsers: each is a sealed cookie. Kept by us is only which were ended before their time. */
+/** Browser sessions. Each is an encrypted cookie; the server keeps only the ids of sessions that were ended early. */
 export interface Sessions {
-  /** @returns the value of `Set-Cookie`; throws LOGIN_FAILED where a browser would not take it */
+  /** @returns the value of `Set-Cookie`. @throws {AppError} LOGIN_FAILED if it exceeds the cookie size of browsers */
   begin(caller: Caller): Promise<string>
-  /** @returns the session of a request; null where there is none, or one that is over or forged */
+  /** @returns the session of a request; null if there is none, or if it is expired, ended or forged */
   of(headers: IncomingHttpHeaders): Promise<Session | null>
   /**
-   * Ends a session, for copies of its cookie too, as long as this process runs: others are told nothing.
+   * Ends a session, including copies of its cookie, until this process restarts. Other replicas do not know about it.
    *
-   * @param session null where whoever asks has none
-   * @returns the value of `Set-Cookie` that takes the cookie away
+   * @param session null if the client has none
+   * @returns the value of `Set-Cookie` that deletes the cookie
    */
   end(session: Session | null): string
-  /** @returns whether a session that was known still counts */
+  /** @returns false if the session has expired or ended */
   counts(session: Session): boolean
-  /** @throws {AppError} CSRF_REFUSED where a write may come from a page of others */
+  /** @throws {AppError} CSRF_REFUSED if the write may come from a page of another origin */
   checkWrite(headers: IncomingHttpHeaders, session: Session): void
-  /** Puts a value into a cookie of ours; an empty one takes it away. */
+  /** @param seconds lifetime of the cookie, in seconds; 0 deletes it. @returns the value of `Set-Cookie` */
   cookie(name: string, value: string, seconds: number): string
-  /** @returns what a cookie of ours has; undefined for none */
+  /** @returns the value of one of our cookies; undefined if there is none */
   read(name: string, headers: IncomingHttpHeaders): string | undefined
 }
 
-/** A session ends after so many seconds: 8 hours. */
+/** Lifetime of a session, in seconds: 8 hours. */
 export const SESSION_SECONDS = 8 * 3_600
-/** Browsers take no larger cookie, in bytes. */
+/** Maximum size of a cookie, in bytes; browsers reject larger ones. */
 const LARGEST_COOKIE = 4_000
 const PURPOSE = 'session'
-/** Ended sessions that are remembered until they would have ended by themselves. */
+/** Maximum number of ended sessions kept in memory, each until its own expiry. */
 const MOST_ENDED = 10_000
 
-/** @param externalUrl the origin under which browsers reach us */
+/** @param externalUrl origin at which browsers reach the API */
 export function createSessions(seal: Seal, externalUrl: string, clock: Clock): Sessions {
   const ended = new LRUCache<string, true>({ max: MOST_ENDED, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } })
   const secure = externalUrl.startsWith('https:')
-  // The prefix has browsers refuse the cookie from any other host of the domain.
+  // With the prefix `__Host-`, browsers refuse this cookie from other hosts of the domain.
   const fullName = (name: string): string => `${secure ? '__Host-' : ''}tranche-${name}`
   const attributes = `Path=/; HttpOnly;${secure ? ' Secure;' : ''} SameSite=Lax`
-  // Values are base64url and dots, which need no encoding.
+  // Values consist of base64url and dots, which need no encoding.
   const cookie = (name: string, value: string, seconds: number): string => `${fullName(name)}=${value}; Max-Age=${seconds}; ${attributes}`
   const read = (name: string, { cookie: header = '' }: IncomingHttpHeaders): string | undefined => {
     const before = `${fullName(name)}=`
@@ -71,7 +71,7 @@ export function createSessions(seal: Seal, externalUrl: string, clock: Clock): S
       const jti = randomBytes(16).toString('base64url')
       const sealed = await seal.close(PURPOSE, { sub: username, groups, csrf, jti }, SESSION_SECONDS)
       const text = cookie(PURPOSE, sealed, SESSION_SECONDS)
-      if (text.length > LARGEST_COOKIE) throw new AppError('LOGIN_FAILED', `${groups.length} groups are more than a cookie can carry`)
+      if (text.length > LARGEST_COOKIE) throw new AppError('LOGIN_FAILED', `${groups.length} groups do not fit into a cookie`)
       return text
     },
     async of(headers) {
@@ -82,7 +82,7 @@ export function createSessions(seal: Seal, externalUrl: string, clock: Clock): S
       const { sub = '', groups, csrf, jti = '', exp = 0 } = payload
       const id = `session ${jti}`
       const caller = { username: sub, groups: groups as readonly string[] }
-      // No login of ours makes one: whoever has stolen a key shall not be the cluster itself.
+      // No login creates such a name: a stolen session key must not give the rights of the cluster itself.
       if (ended.has(id) || nameOfCluster(caller) !== undefined) return null
       return {
         id,
@@ -100,9 +100,9 @@ export function createSessions(seal: Seal, externalUrl: string, clock: Clock): S
       const { origin } = headers
       const site = headers['sec-fetch-site']
       const isOurPage = (site === undefined ? origin !== undefined : site === 'same-origin') && (origin ?? externalUrl) === externalUrl
-      if (!isOurPage) throw refused('the write does not come from a page of ours')
+      if (!isOurPage) throw refused('the write does not come from a page of this origin')
       const sent = headers['x-csrf-token']
-      if (typeof sent !== 'string' || !isSame(sent, csrfToken)) throw refused('X-CSRF-Token is not the one of this session')
+      if (typeof sent !== 'string' || !isSame(sent, csrfToken)) throw refused('X-CSRF-Token does not match this session')
     },
   }
 }
@@ -113,5 +113,5 @@ function isSame(one: string, other: string): boolean {
 }
 
 function refused(why: string): AppError {
-  return new AppError('CSRF_REFUSED', why, { hint: 'Send csrfToken of /api/v1/me as X-CSRF-Token, from a page of this origin.' })
+  return new AppError('CSRF_REFUSED', why, { hint: 'Send csrfToken from /api/v1/me as X-CSRF-Token, from a page of this origin.' })
 }

@@ -12,31 +12,31 @@ import { createSlot } from '../threads/slot.ts'
 import type { PlanAnswer, PlanOrder } from './plan-order.ts'
 
 /**
- * Tells what a release would do.
+ * Forecasts a release.
  *
- * @throws {AppError} ROLLOUT_NOT_FOUND, FORECAST_INVALID, WORKLOAD_NOT_FOUND; NOT_READY where others wait already, or it takes too long;
- * RATE_LIMITED where the user waits for another; as KubeClient
+ * @throws {AppError} ROLLOUT_NOT_FOUND, FORECAST_INVALID, WORKLOAD_NOT_FOUND; NOT_READY if too many requests wait, or it takes too long;
+ * RATE_LIMITED if another forecast of the user waits; errors of KubeClient
  */
 export type PlanRelease = (order: ForecastOrder, signal: AbortSignal) => Promise<Forecast>
 
-/** A forecast that somebody asks for. */
+/** Request for a forecast. */
 export interface ForecastOrder {
   readonly key: ObjectKey
   readonly request: ForecastRequest
-  /** Name of the user who asks. */
+  /** User name of the caller. */
   readonly by: string
-  /** Whether the user may get the DaemonSet itself, which is needed where it is not bound to the Rollout. */
+  /** Whether the user may `get` the DaemonSet; required if it is not bound to the Rollout. */
   readonly mayGet: (daemonSet: ObjectKey) => Promise<boolean>
 }
 
-/** What plans are made with. */
+/** Dependencies of {@link createPlanner}. */
 export interface PlannerParts {
   readonly client: KubeClient
   readonly clock: Clock
   readonly limits: Pick<Limits, 'planMs' | 'planNodes' | 'planCharacters' | 'planMebibytes'>
 }
 
-/** Makes one forecast at a time, each in a thread of its own, from what is read afresh: whatever it takes, the server goes on answering. */
+/** Runs one forecast at a time, from a fresh read of the cluster, in its own thread so that it does not block the server. */
 export function createPlanner({ client, clock, limits }: PlannerParts): PlanRelease {
   const runInSlot = createSlot({ one: 'a forecast', many: 'forecasts' })
 
@@ -50,9 +50,13 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
     if (fault !== null && !(await mayGet({ namespace: key.namespace, name: rollout.spec.workloadRef.name })))
       throw new AppError('NOT_BOUND', fault.message, { hint: `${fault.fix.charAt(0).toUpperCase()}${fault.fix.slice(1)}.` })
     if (snapshot.nodes.length > limits.planNodes)
-      throw new AppError('FORECAST_INVALID', `the cluster has ${snapshot.nodes.length} nodes, and ${limits.planNodes} are foretold here`, {
-        hint: 'Run tranche plan, which knows no such limit.',
-      })
+      throw new AppError(
+        'FORECAST_INVALID',
+        `the cluster has ${snapshot.nodes.length} nodes; forecasts of the API are limited to ${limits.planNodes}`,
+        {
+          hint: 'Run tranche plan, which has no such limit.',
+        },
+      )
     checkForecast(snapshot, request)
     signal.throwIfAborted()
     return inThread({ snapshot, request }, limits, signal)
@@ -89,15 +93,15 @@ function rolloutNotFound({ namespace, name }: ObjectKey): AppError {
 function takesTooMuch({ snapshot }: PlanOrder, mebibytes: number): AppError {
   return new AppError(
     'FORECAST_INVALID',
-    `a forecast of ${snapshot.nodes.length} nodes takes more than the ${mebibytes} MiB that it may have here`,
+    `a forecast of ${snapshot.nodes.length} nodes needs more than the limit of ${mebibytes} MiB of memory`,
     {
-      hint: 'Run tranche plan, which knows no such limit, or raise the memory limit of the container.',
+      hint: 'Run tranche plan, which has no such limit, or raise the memory limit of the container.',
     },
   )
 }
 
 function takesTooLong(longestMs: number): AppError {
   return new AppError('NOT_READY', `the forecast took longer than ${longestMs / 1000} s`, {
-    hint: 'Run tranche plan, which takes the time it needs.',
+    hint: 'Run tranche plan, which has no time limit.',
   })
 }

@@ -1,11 +1,11 @@
-/** What the process takes beside the thread of a forecast, in MiB: at rest on 1,000 nodes 160, and what is read for the forecast. */
+/** Memory of the process besides the forecast thread, in MiB: 160 when idle on 1,000 nodes, plus the objects read for the forecast. */
 const OWN_MEBIBYTES = 320
 const [LEAST_MEBIBYTES, MOST_MEBIBYTES] = [64, 1_536]
 
 /**
- * How much a forecast may keep in memory, in MiB: what the limit of the container leaves, so that no forecast ends the process.
+ * Memory limit of a forecast, in MiB: the rest of the container's limit, so that a forecast does not get the process OOM-killed.
  *
- * @param limitBytes of the container; 0, or more than any machine has, where there is none
+ * @param limitBytes memory limit of the container; 0, or more than any machine has, if there is none
  */
 export function planMemory(limitBytes: number = process.constrainedMemory()): number {
   if (limitBytes === 0) return MOST_MEBIBYTES

@@ -1,4 +1,4 @@
-/** A thread that makes one forecast, and ends. */
+/** Thread entry: runs one forecast and exits. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createSharedClusterCache } from '@tranche/cluster'
 import { startController } from '@tranche/controller'

@@ -20,29 +20,29 @@ import type { ApiServer } from '../http/create-server.ts'
 import { answers, existing, type RouteParts, tags } from './route-parts.ts'
 
 /**
- * Writes an action to the cluster, and waits for the controller's answer as long as the order says. After `timeUp` it writes nothing. An
- * action that is not written by then is rejected with the signal's reason; for a written one it returns the state so far.
+ * Writes an action to the cluster and waits for the controller's answer, for at most the `waitMs` of the order. Writes nothing after
+ * `timeUp`: if the action is not written by then, it rejects with the signal's reason. For a written action it returns the current state.
  *
- * @throws {AppError} why it is refused: MOVED_ON, ACTION_PENDING, IDEMPOTENCY_KEY_REUSED …
+ * @throws {AppError} the reason of the refusal: MOVED_ON, ACTION_PENDING, IDEMPOTENCY_KEY_REUSED …
  */
 export type CarryOut = (order: ActionOrder, timeUp: AbortSignal) => Promise<ActionAnswer>
 
 /** Summary of each action in the OpenAPI document. */
 const summaries: Readonly<Record<ActionType, string>> = {
-  pause: 'Stop everything, the batch in flight too',
-  resume: 'Go on after a pause, or after what stopped the release',
-  approve: 'Let the release go on from the paused step; needs `expectedStep`',
-  promote: 'Skip the pauses that remain; with `full` soak and analysis too, never the budget',
-  abort: 'Stop the release and take the version back',
-  retry: 'Lift a hold: release again what was stopped or taken back',
-  undo: 'Go back to an earlier revision',
-  jump: 'Go to a step; needs `step` and `expectedStep`',
-  restart: 'Replace all pods, with the template as it is',
+  pause: 'Stop the release, including the batch in flight',
+  resume: 'Resume a paused or stopped release',
+  approve: 'Approve the paused step; needs `expectedStep`',
+  promote: 'Skip the remaining pauses; `full` also skips soak and analysis, never the budget',
+  abort: 'Stop the release and roll back',
+  retry: 'Lift a hold: release a stopped or rolled-back revision again',
+  undo: 'Roll back to an earlier revision',
+  jump: 'Jump to a step; needs `step` and `expectedStep`',
+  restart: 'Replace all pods without changing the template',
 }
 
 const answered = { ...answers(actionAnswerSchema), 202: actionAnswerSchema }
 
-/** Routes of the actions. The type of an action is also the verb that the caller needs on the Rollout. */
+/** Adds one POST route per action. The caller needs the action's type as an RBAC verb on the Rollout. */
 export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limits }: RouteParts): void {
   for (const type of actionTypes)
     app.post(
@@ -54,8 +54,8 @@ export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limi
           operationId: type,
           summary: summaries[type],
           description:
-            '202: the action is written, and the controller will act on it. 200: it has. 409: the release has moved on, or another action is ' +
-            'still unanswered; nothing was written.',
+            '202: the action is written, and the controller has not answered yet. 200: the controller has answered. 409: the release has ' +
+            'moved on, or another action is still unanswered; nothing was written.',
           params: objectParamsSchema,
           querystring: waitQuerySchema,
           headers: idempotencyHeadersSchema,
@@ -76,9 +76,9 @@ export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limi
       schema: {
         tags: tags.daemonSets,
         operationId: 'getDaemonSetHistory',
-        summary: 'Get the revisions of a DaemonSet, with a Rollout or without',
+        summary: 'Get the revisions of a DaemonSet, with or without a Rollout',
         description:
-          'Of what stands on its Rollout it is told whoever may `get` that; to others it is told as if there were none, and `rolloutHidden` is true.',
+          'Includes the history of its Rollout if the caller may `get` the Rollout. Otherwise that part is left out, and `rolloutHidden` is true.',
         params: objectParamsSchema,
         response: answers(historyReportSchema),
       },
@@ -98,7 +98,7 @@ export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limi
       schema: {
         tags: tags.daemonSets,
         operationId: 'rollBackDaemonSet',
-        summary: 'Go back to an earlier revision, as `kubectl rollout undo` does',
+        summary: 'Roll back to an earlier revision, as `kubectl rollout undo` does',
         params: objectParamsSchema,
         querystring: waitQuerySchema,
         headers: idempotencyHeadersSchema,
@@ -119,7 +119,7 @@ function mayGet(reviews: RouteParts['reviews'], caller: Caller, { namespace, nam
   return reviews.isAllowed(caller, { kind: 'resource', verb: 'get', ...accessResources.rollouts, namespace, name })
 }
 
-/** The longest wait that can be asked for, and the time of any request on top. */
+/** @returns time limit of a route with `?wait=`, in milliseconds: the longest `wait` (60 s) plus the limit of an ordinary request */
 export function waitingMs(requestMs: number): number {
   return 60_000 + requestMs
 }

@@ -4,13 +4,13 @@ import { createValidator } from '../checks/create-validator.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 
-/** Routes that need no more than a good token: who am I, and are these manifests right? */
+/** Adds the routes that need only a valid token: `/me` and `/validate`. */
 export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts, 'limits'>): Promise<void> {
   app.get(
     '/api/v1/me',
     {
-      config: { access: { kind: 'authenticated', why: 'it tells callers what the API server says of themselves' } },
-      schema: { tags: tags.checks, operationId: 'readOwnUsername', summary: 'Who the token stands for', response: answers(meSchema) },
+      config: { access: { kind: 'authenticated', why: 'it returns only what the API server says about the caller' } },
+      schema: { tags: tags.checks, operationId: 'readOwnUsername', summary: 'Get the user of the token', response: answers(meSchema) },
     },
     async (request) => {
       const { username, uid, groups } = callerOf(request)
@@ -30,14 +30,15 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
     scope.post(
       '/api/v1/validate',
       {
-        config: { access: { kind: 'authenticated', why: 'it looks at what was sent alone, and at nothing of the cluster' } },
+        config: { access: { kind: 'authenticated', why: 'it reads only the request, nothing of the cluster' } },
         bodyLimit: limits.manifestBytes,
         schema: {
           tags: tags.checks,
           operationId: 'validate',
           summary: 'Check manifests, as `tranche lint` does',
           description:
-            'All documents are checked together; long ones one request at a time, a few wait, one of each user. YAML may also be sent as it is, with `Content-Type: application/yaml`.',
+            'Checks all documents together. Runs one check at a time; a few requests wait, at most one per user. ' +
+            'The body may also be plain YAML, with `Content-Type: application/yaml`.',
           body: validateRequestSchema,
           response: answers(validateAnswerSchema),
         },

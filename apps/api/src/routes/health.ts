@@ -5,9 +5,9 @@ import type { ApiServer } from '../http/create-server.ts'
 import type { ApiMetrics } from '../http/metrics.ts'
 import { answers, tags } from './route-parts.ts'
 
-/** What health routes look at. */
+/** Dependencies of the health and metrics routes. */
 export interface HealthParts {
-  /** Whether the first lists of the cluster have arrived. */
+  /** True once the initial lists from the API server have arrived. */
   readonly isSynced: () => boolean
   readonly isStopping: () => boolean
   readonly metrics: ApiMetrics
@@ -19,17 +19,23 @@ const errorSchema = z
   .object({ code: z.string(), summary: z.string(), remedy: z.enum(['retry', 'fixInput', 'giveUp']), status: z.int() })
   .meta({ id: 'Error' })
 
-/** Routes that say how the server is, and what its errors mean. */
+/** Adds the routes for liveness, readiness, metrics and error codes. */
 export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics }: HealthParts): void {
   const probe = {
     kind: 'public',
-    why: 'kubelets and load balancers send no token; it tells whether the server runs, nothing of the cluster',
+    why: 'kubelets and load balancers send no token; it reports the state of the server, nothing of the cluster',
   } as const
   app.get(
     '/healthz',
     {
       config: { access: probe },
-      schema: { tags: tags.server, operationId: 'isAlive', summary: 'Whether the process lives', security: [], response: answers(live) },
+      schema: {
+        tags: tags.server,
+        operationId: 'isAlive',
+        summary: 'Check liveness of the process',
+        security: [],
+        response: answers(live),
+      },
     },
     async () => ({ status: 'ok' as const }),
   )
@@ -40,14 +46,14 @@ export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics 
       schema: {
         tags: tags.server,
         operationId: 'isReady',
-        summary: 'Whether the cluster has been seen',
+        summary: 'Check readiness: the initial lists from the API server have arrived',
         security: [],
         response: { 200: live, 503: problemSchema, default: problemSchema },
       },
     },
     async () => {
-      if (isStopping()) throw new AppError('NOT_READY', 'the server stops')
-      if (!isSynced()) throw new AppError('NOT_READY', 'the first lists of the cluster have not arrived yet')
+      if (isStopping()) throw new AppError('NOT_READY', 'the server is shutting down')
+      if (!isSynced()) throw new AppError('NOT_READY', 'the initial lists from the API server have not arrived yet')
       return { status: 'ok' as const }
     },
   )
@@ -58,7 +64,7 @@ export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics 
       schema: {
         tags: tags.server,
         operationId: 'getMetrics',
-        summary: 'What is counted, as Prometheus reads it',
+        summary: 'Get metrics in the Prometheus text format',
         produces: [TEXT],
         response: { 200: z.string(), default: problemSchema },
       },
@@ -72,11 +78,11 @@ export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics 
   app.get(
     '/errors/:code',
     {
-      config: { access: { kind: 'public', why: 'it is the published list of error codes, and who could not log in needs it most' } },
+      config: { access: { kind: 'public', why: 'the error codes are published, and clients that cannot authenticate need them most' } },
       schema: {
         tags: tags.server,
         operationId: 'explainError',
-        summary: 'What an error code means',
+        summary: 'Explain an error code',
         security: [],
         params: z.object({ code: z.string().max(64) }),
         response: answers(errorSchema),

@@ -21,25 +21,25 @@ import { waitingMs } from './actions.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What a message to a hook was proved to be; null on all other routes. */
+    /** The verified message to a hook; null on all other routes. */
     admitted: AdmittedMessage | null
   }
 }
 
-/** What the route of hooks works with. */
+/** Dependencies of the hook route. */
 export interface HookParts extends Pick<RouteParts, 'reads' | 'carryOut' | 'limits'> {
-  /** Undefined where hooks are off. */
+  /** Undefined if hooks are off. */
   readonly hooks?: HookHandler | undefined
-  /** Whether the first lists of the cluster have arrived: before, nobody can tell the Rollout of a DaemonSet. */
+  /** True once the initial lists have arrived; until then the Rollout of a DaemonSet is unknown. */
   readonly isSynced: () => boolean
 }
 
-/** Largest message, in bytes. */
+/** Maximum size of a message, in bytes. */
 const LARGEST = 16 * 1024
-/** Messages in one second from one address. */
+/** Maximum number of messages per second and client address. */
 const MESSAGES_PER_SECOND = 10
 
-/** The route by which pipelines steer with a key of their own instead of a token. */
+/** Adds the route for pipelines that control a release with an HMAC key instead of a token. */
 export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, carryOut, limits }: HookParts): Promise<void> {
   await app.register(async (scope: ApiServer) => {
     takeBytes(scope)
@@ -50,7 +50,7 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
         config: {
           access: {
             kind: 'signed',
-            why: 'the key of the hook proves the sender, and the hook says what they may; both before anything is done',
+            why: 'the signature authenticates the sender, and the hook lists the allowed actions; both are checked first',
           },
           timeMs: waitingMs(limits.requestMs),
         },
@@ -70,10 +70,10 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
         schema: {
           tags: tags.hooks,
           operationId: 'sendToHook',
-          summary: 'Steer with the key of a hook',
+          summary: 'Send an action through a hook',
           description:
-            'The sender needs no token: the body is signed. 401 is all that is told of a signature that is wrong or old, of a hook that is not ' +
-            'there, and of an action that it does not allow. 404 where hooks are off.',
+            'The sender needs no token: the body is signed. 401 covers an invalid or expired signature, an unknown hook, and an action that ' +
+            'the hook does not allow. 404: hooks are off.',
           security: [],
           params: hookParamsSchema,
           querystring: waitQuerySchema,
@@ -84,7 +84,7 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
       },
       async (request, reply) => {
         const { admitted } = request
-        if (hooks === undefined || admitted === null) throw new Error('a message was not looked at')
+        if (hooks === undefined || admitted === null) throw new Error('the message was not verified')
         const { id, action, ...body } = request.body
         const { hook, repeatableSinceMs } = admitted
         hooks.allow(hook, action)
@@ -110,7 +110,7 @@ export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, car
   })
 }
 
-/** The bytes of a body are what was signed. */
+/** Keeps the body as bytes: the signature covers the bytes. */
 function takeBytes(scope: ApiServer): void {
   scope.decorateRequest('admitted', null)
   scope.removeAllContentTypeParsers()
@@ -126,14 +126,14 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-/** Which Rollout a hook is for; where it names a DaemonSet, the one that it is bound to, and that names it. */
+/** @returns the Rollout of a hook; for a hook on a DaemonSet, the Rollout that it is bound to and that names it */
 function rolloutOf({ namespace, target }: Hook, reads: ReleaseReads): ObjectKey {
   if (target.kind === 'Rollout') return { namespace, name: target.name }
   const bound = reads.boundRolloutOf({ namespace, name: target.name })
   if (bound !== undefined) return bound
   throw new AppError(
     'ROLLOUT_NOT_FOUND',
-    `DaemonSet ${JSON.stringify(target.name)} in namespace ${JSON.stringify(namespace)} is bound to no Rollout that names it`,
-    { hint: 'Set spec.workloadRef of one Rollout to it, and wait until the controller has bound it.' },
+    `DaemonSet ${JSON.stringify(target.name)} in namespace ${JSON.stringify(namespace)} is not bound to a Rollout that names it`,
+    { hint: 'Point spec.workloadRef of one Rollout at the DaemonSet, and wait until the controller has bound it.' },
   )
 }

@@ -6,27 +6,31 @@ import type { ApiServer } from '../http/create-server.ts'
 import type { Login, Step } from '../login/login.ts'
 import { tags } from './route-parts.ts'
 
-/** What the routes of the login work with. */
+/** Dependencies of the login routes. */
 export interface LoginParts {
-  /** Undefined where people do not log in with a browser. */
+  /** Undefined if browser login is off. */
   readonly login?: Login | undefined
 }
 
-const away = { 302: z.null().meta({ description: 'Where the browser goes on.' }), default: problemSchema }
+const away = { 302: z.null().meta({ description: 'Redirect to the next page.' }), default: problemSchema }
 
-/** Routes by which people log in with a browser, and log out. */
+/** Adds the routes for login through an OpenID provider and for logout. */
 export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
   app.get(
     '/login',
     {
-      config: { access: { kind: 'public', why: 'who logs in has no session yet; it sends them to the OpenID provider' } },
+      config: { access: { kind: 'public', why: 'the user has no session yet; it redirects to the OpenID provider' } },
       schema: {
         tags: tags.login,
         operationId: 'logIn',
         summary: 'Log in with a browser',
         security: [],
         querystring: z.object({
-          return_to: z.string().max(1_024).optional().meta({ description: 'Path on this origin to come back to; others are left out.' }),
+          return_to: z
+            .string()
+            .max(1_024)
+            .optional()
+            .meta({ description: 'Path on this origin to return to after login; other values are ignored.' }),
         }),
         response: away,
       },
@@ -38,8 +42,14 @@ export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
   app.get(
     '/login/callback',
     {
-      config: { access: { kind: 'public', why: 'the OpenID provider sends the browser back here, and what it brings is checked' } },
-      schema: { tags: tags.login, operationId: 'finishLogin', summary: 'Come back from the OpenID provider', security: [], response: away },
+      config: { access: { kind: 'public', why: 'the OpenID provider redirects the browser here, and the parameters are verified' } },
+      schema: {
+        tags: tags.login,
+        operationId: 'finishLogin',
+        summary: 'Finish the login after the OpenID provider',
+        security: [],
+        response: away,
+      },
     },
     async ({ url, headers }, reply) => {
       void reply.header('referrer-policy', 'no-referrer')
@@ -49,12 +59,12 @@ export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
   app.post(
     '/logout',
     {
-      config: { access: { kind: 'authenticated', why: 'it ends the session of the browser that asks for it' } },
+      config: { access: { kind: 'authenticated', why: 'it ends only the session of the calling browser' } },
       schema: {
         tags: tags.login,
         operationId: 'logOut',
         summary: 'End the session of a browser',
-        response: { 204: z.null().meta({ description: 'The session has ended, and its cookie is taken away.' }), default: problemSchema },
+        response: { 204: z.null().meta({ description: 'The session has ended, and its cookie is deleted.' }), default: problemSchema },
       },
     },
     async ({ loginSession }, reply) => {
@@ -66,7 +76,7 @@ export function addLoginRoutes(app: ApiServer, { login }: LoginParts): void {
 
 function existing(login: Login | undefined): Login {
   if (login !== undefined) return login
-  throw new AppError('NOT_FOUND', 'nobody logs in with a browser here', {
+  throw new AppError('NOT_FOUND', 'browser login is off', {
     hint: 'Start the API with --oidc-issuer, or send a bearer token.',
   })
 }

@@ -5,7 +5,7 @@ import { callerOf } from '../auth/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 
-/** The route that tells what a release would do. It reads, and writes nothing. */
+/** Adds the route that forecasts a release. It writes nothing. */
 export function addPlanRoute(app: ApiServer, { plan, limits, reviews }: RouteParts): void {
   app.post(
     '/api/v1/namespaces/:namespace/rollouts/:name/plan',
@@ -14,10 +14,10 @@ export function addPlanRoute(app: ApiServer, { plan, limits, reviews }: RoutePar
       schema: {
         tags: tags.rollouts,
         operationId: 'planRollout',
-        summary: 'Tell what the release would do',
+        summary: 'Forecast the release',
         description:
-          'Runs the release in virtual time on a copy of the cluster: which node when and why, how long it takes, what would stop it. ' +
-          'Nothing is changed. One forecast is made at a time; a few wait, one of each user.',
+          'Runs the release in virtual time on a copy of the cluster: the order of nodes with reasons, the duration, and what would stop it. ' +
+          'Changes nothing. Runs one forecast at a time; a few requests wait, at most one per user.',
         params: objectParamsSchema,
         body: forecastRequestSchema.nullish(),
         response: answers(forecastSchema),

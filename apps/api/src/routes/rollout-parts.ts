@@ -24,7 +24,7 @@ const base = '/api/v1/namespaces/:namespace/rollouts/:name'
 const readConfig = { access: { kind: 'resource', verb: 'get', resource: 'rollouts' } } as const
 const described = { tags: tags.rollouts, params: objectParamsSchema } as const
 
-/** Routes that tell one side of a Rollout: its batches, nodes, revisions, history, events, and why it stands where it stands. */
+/** Adds the routes for parts of a Rollout: batches, nodes, revisions, history, events and explanations. */
 export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
   const { reads } = parts
   addNodeRoutes(app, parts)
@@ -71,7 +71,8 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
         ...described,
         operationId: 'getRevision',
         summary: 'Get a revision with its pod template',
-        description: 'For callers that may also `get` the DaemonSet: a pod template holds the values of environment variables.',
+        description:
+          'The caller must also be allowed to `get` the DaemonSet, because a pod template holds the values of environment variables.',
         params: revisionParamsSchema,
         response: answers(revisionTemplateSchema),
       },
@@ -89,7 +90,7 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
       schema: {
         ...described,
         operationId: 'getHistory',
-        summary: 'Get its revisions, what was taken back, and who asked for what',
+        summary: 'Get its revisions, rollbacks and actions with their users',
         response: answers(historyReportSchema),
       },
     },
@@ -157,7 +158,7 @@ function addExplanationRoutes(app: ApiServer, parts: RouteParts): void {
       schema: {
         ...described,
         operationId: 'explainNode',
-        summary: 'Explain why a node is, or is not, updated',
+        summary: 'Explain why a node is or is not updated',
         params: nodeParamsSchema,
         response: answers(explanationSchema),
       },
@@ -169,7 +170,7 @@ function addExplanationRoutes(app: ApiServer, parts: RouteParts): void {
       if (explanation !== undefined) return explanation
       throw new AppError(
         'NODE_NOT_FOUND',
-        `the DaemonSet of Rollout ${JSON.stringify(params.name)} is not wanted on a node ${JSON.stringify(params.node)}`,
+        `the DaemonSet of Rollout ${JSON.stringify(params.name)} wants no pod on a node ${JSON.stringify(params.node)}`,
       )
     },
   )
@@ -177,7 +178,12 @@ function addExplanationRoutes(app: ApiServer, parts: RouteParts): void {
     `${base}/explain`,
     {
       config: readConfig,
-      schema: { ...described, operationId: 'explainRollout', summary: 'Explain what it waits for', response: answers(explanationSchema) },
+      schema: {
+        ...described,
+        operationId: 'explainRollout',
+        summary: 'Explain what the Rollout waits for',
+        response: answers(explanationSchema),
+      },
     },
     async (request) => {
       const { params } = request

@@ -17,7 +17,7 @@ import { answers, existing, type RouteParts, workloadAccessOf, tags } from './ro
 
 const rolloutPage = pageOf(rolloutSummarySchema).meta({ id: 'RolloutPage' })
 
-/** Routes that list Rollouts and tell all of one. */
+/** Adds the routes that list Rollouts and get one. */
 export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts): void {
   app.get(
     '/api/v1/rollouts',
@@ -26,8 +26,8 @@ export function addRolloutRoutes(app: ApiServer, { reads, reviews }: RouteParts)
       schema: {
         tags: tags.rollouts,
         operationId: 'listRollouts',
-        summary: 'List Rollouts of all namespaces',
-        description: 'Those of namespaces whose Rollouts the caller may list; of others nothing is told, nor that they exist.',
+        summary: 'List the Rollouts of all namespaces',
+        description: 'Contains only the namespaces whose Rollouts the caller may list. The existence of others is not revealed.',
         querystring: rolloutsQuerySchema,
         response: answers(rolloutPage),
       },

@@ -11,7 +11,7 @@ import type { ReleaseReads, WorkloadAccess } from '../release-reads.ts'
 import type { PlanRelease } from '../plan/create-planner.ts'
 import type { CarryOut } from './actions.ts'
 
-/** What routes work with. */
+/** Dependencies that most routes share. */
 export interface RouteParts {
   readonly reads: ReleaseReads
   readonly reviews: RememberedReviews
@@ -20,7 +20,7 @@ export interface RouteParts {
   readonly plan: PlanRelease
 }
 
-/** Sections of the documentation. */
+/** Tags of the OpenAPI document. */
 export const tags = {
   rollouts: ['Rollouts'],
   actions: ['Actions'],
@@ -32,7 +32,7 @@ export const tags = {
   server: ['Server'],
 } as const satisfies Record<string, readonly [string]>
 
-/** @returns the answers of a route: 200, and a problem for everything that goes wrong */
+/** @returns response schemas of a route: 200, and problem details (RFC 9457) for every error */
 export function answers<S extends z.ZodType>(success: S): { readonly 200: S; readonly default: typeof problemSchema } {
   return { 200: success, default: problemSchema }
 }
@@ -50,7 +50,7 @@ export function existing<T>(found: T | undefined, kind: 'Rollout' | 'DaemonSet',
 type Reading = Pick<RouteParts, 'reads' | 'reviews'>
 
 /**
- * @returns `any` where the DaemonSet that the Rollout names is not bound to it, and the caller may get that DaemonSet itself
+ * @returns `any` if the DaemonSet that the Rollout names is not bound to it and the caller may `get` that DaemonSet
  * @throws {AppError} REVIEW_UNAVAILABLE
  */
 export async function workloadAccessOf({ reads, reviews }: Reading, request: unknown, key: ObjectKey): Promise<WorkloadAccess> {
@@ -61,9 +61,10 @@ export async function workloadAccessOf({ reads, reviews }: Reading, request: unk
 }
 
 /**
- * Pod templates hold what the right to get Rollouts does not cover, such as the values of environment variables.
+ * Checks that the caller may read a pod template. The right to `get` Rollouts does not cover it: a template holds the values of
+ * environment variables.
  *
- * @throws {AppError} ACCESS_DENIED where the caller may not get the DaemonSet; REVIEW_UNAVAILABLE
+ * @throws {AppError} ACCESS_DENIED if the caller may not `get` the DaemonSet; REVIEW_UNAVAILABLE
  */
 export async function requireTemplateRight({ reads, reviews }: Reading, request: unknown, { namespace, name }: ObjectKey): Promise<void> {
   const daemonSet = reads.summary({ namespace, name })?.daemonSet
@@ -72,7 +73,7 @@ export async function requireTemplateRight({ reads, reviews }: Reading, request:
   const question = getQuestion({ namespace, name: daemonSet })
   if (await reviews.isAllowed(caller, question)) return
   throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not ${questionText(question)}`, {
-    hint: 'A pod template is shown to callers that may get its DaemonSet. Ask for a role that grants it.',
+    hint: 'Reading a pod template needs the right to get its DaemonSet. Ask for a role that grants it.',
   })
 }
 

@@ -13,25 +13,25 @@ import { createStreamReader, type ReaderMessage, type StreamReader } from '../st
 import { readStreamRights, type StreamRights } from '../stream/stream-rights.ts'
 import { type RouteParts, tags } from './route-parts.ts'
 
-/** What streams are made of. */
+/** Dependencies of the stream route. */
 export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits'> {
-  /** Undefined until the cluster has been seen. */
+  /** Undefined until the initial lists have arrived. */
   readonly stream: () => { readonly hub: StreamHub; readonly source: StreamSource } | undefined
   readonly clock: Clock
-  /** Undefined where people do not log in with a browser. */
+  /** Undefined if browser login is off. */
   readonly login?: Login | undefined
   readonly onStream?: (what: 'opened' | 'closed' | 'cut') => void
 }
 
-/** How often it is asked again whether a reader may still see what it is told, in milliseconds. */
+/** Interval at which the rights of an open stream are checked again, in milliseconds. */
 const RECHECK_MS = 10_000
-/** How long this replica may lag behind what a reader has seen elsewhere, in milliseconds, before the reader begins anew. */
+/** Maximum time to wait until this replica has caught up with the reader's `Last-Event-ID`, in milliseconds; then the stream is reset. */
 const CATCH_UP_MS = 2_000
 
-/** The route that tells of changes as they come. */
+/** Adds the route that streams changes as server-sent events. */
 export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   const connections = new Set<Connection>()
-  /** Those that wait to be let in: they take their places at once, or many at a time would all find one. */
+  /** Streams that are being opened. They count at once; otherwise many simultaneous requests would exceed the limit. */
   let beginning = 0
   const quota = createQuota(parts.limits.streamsOfCaller)
   app.addHook('preClose', async () => {
@@ -40,16 +40,17 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
   app.get(
     '/api/v1/stream',
     {
-      // Headers alone would be answered by a stream that never says anything, nor ends.
+      // A HEAD request would open a stream that sends nothing and never ends.
       exposeHeadRoute: false,
       config: { access: { kind: 'filtered' } },
       schema: {
         tags: tags.stream,
         operationId: 'stream',
-        summary: 'Hear of changes as they come, as server-sent events',
+        summary: 'Stream changes as server-sent events',
         description:
-          'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` it begins with a `reset` and every Rollout that the caller may list; ' +
-          'with it, at any replica, with what has changed since, if the caller may see what they might see then. Readers that do not read are cut off, and begin where they were.',
+          'Each `data:` is one `StreamMessage`. Without `Last-Event-ID` the stream begins with a `reset` and every Rollout that the caller may ' +
+          'list. With it, any replica resumes with the changes since that event; if the rights of the caller have changed, the stream begins ' +
+          'with a `reset`. Clients that do not read are disconnected and can resume.',
         querystring: streamQuerySchema,
         headers: lastEventHeadersSchema,
         produces: ['text/event-stream'],
@@ -70,7 +71,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
         const session = sessionOf(request as FastifyRequest, parts)
         const stood = await reached(stream.source, request.headers['last-event-id'] ?? lastEventId, parts.clock)
         const rights = await readStreamRights(parts, session, { scope: { namespace, name }, namespaces: stream.hub.namespaces() })
-        // Who might see more or less then lacks what they may see now, or keeps what they may not.
+        // If the rights have changed since then, the reader misses Rollouts that it may see now, or keeps Rollouts that it may not.
         const known = stood?.digest === rights.digest ? stood.positions : null
         const connection = openConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
         connections.add(connection)
@@ -90,16 +91,18 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
 }
 
 function nameAlone(): AppError {
-  return new AppError('REQUEST_INVALID', 'query.name stands without query.namespace', { hint: 'Name the namespace of the Rollout, too.' })
+  return new AppError('REQUEST_INVALID', 'query.name is set without query.namespace', { hint: 'Also set query.namespace.' })
 }
 
 function tooManyStreams(streams: number): AppError {
-  return new AppError('NOT_READY', `there are ${streams} streams already`, { hint: 'Close some, or ask another replica.' })
+  return new AppError('NOT_READY', `${streams} streams are already open, which is the limit`, {
+    hint: 'Close some, or use another replica.',
+  })
 }
 
 function quotaExceeded(username: string, streams: number): AppError {
-  return new AppError('RATE_LIMITED', `user ${JSON.stringify(username)} has ${streams} streams open, which is all that one user gets`, {
-    hint: 'Close some; one stream without a query tells of every Rollout.',
+  return new AppError('RATE_LIMITED', `user ${JSON.stringify(username)} has ${streams} streams open, which is the limit per user`, {
+    hint: 'Close some; one stream without a query covers every Rollout.',
   })
 }
 
@@ -110,12 +113,12 @@ function sessionOf(request: FastifyRequest, { reviews, login }: StreamParts): Pa
   return { caller, callerNow: () => reviews.authenticate(token) }
 }
 
-/** @returns what the reader knows, once we know as much; null where that takes too long, or the id is none of ours */
+/** @returns the reader's positions once this replica has reached them; null after {@link CATCH_UP_MS}, or if the id is not valid */
 async function reached(source: StreamSource, id: string | undefined, clock: Clock): Promise<Known | null> {
   const known = id === undefined ? null : fromEventId(id, source.positions().length)
   if (known === null) return null
   const late = new AbortController()
-  const timer = clock.setTimer(CATCH_UP_MS, () => late.abort(new Error('this replica lags behind')))
+  const timer = clock.setTimer(CATCH_UP_MS, () => late.abort(new Error('this replica is behind the reader')))
   try {
     await source.whenReached(known.positions, late.signal)
     return known
@@ -161,7 +164,7 @@ function openConnection(parts: ConnectionParts): Connection {
     close()
   }
 
-  /** Who does not read would not hear of the end either, and keep the connection. */
+  /** Destroys the connection after `streamPatienceMs`: a client that does not read would not notice the end. */
   function endPolitely(): void {
     const patience = clock.setTimer(limits.streamPatienceMs, () => raw.destroy())
     raw.once('close', () => patience.cancel())
@@ -208,7 +211,7 @@ function openConnection(parts: ConnectionParts): Connection {
     sink: { write: (text) => raw.write(text), close: end },
     mayRead(key) {
       if (rights.mayRead(key)) return true
-      // A namespace that had no Rollout before: whether it may be seen is asked at once, not at the next round.
+      // A namespace that had no Rollout before: its rights are checked at once, not at the next interval.
       if (!unseen.has(key.namespace)) void recheck()
       unseen.add(key.namespace)
       return false
@@ -220,7 +223,7 @@ function openConnection(parts: ConnectionParts): Connection {
     unseen.clear()
     void recheck()
   })
-  // Who has left while it was asked what they may see is told nothing.
+  // The client may have disconnected while its rights were checked.
   if (raw.destroyed) close()
   return { closed: closed.promise, end }
 }

@@ -4,66 +4,66 @@ import { compareResourceVersions, keyText, type ObjectKey, parseKey } from '@tra
 import type { ReleaseReads } from '../release-reads.ts'
 import { isBeyond, type Positions } from './positions.ts'
 
-/** An event of the cluster about a Rollout. */
+/** A Kubernetes event about a Rollout. */
 export interface StreamedEvent {
-  /** Of the Rollout. */
+  /** Key of the Rollout. */
   readonly key: ObjectKey
   readonly event: EventReport
   readonly resourceVersion: string
 }
 
-/** Where changes come from. */
+/** Source of changes. */
 export interface StreamSource extends Pick<ReleaseReads, 'keys' | 'summary'> {
   positions(): Positions
-  /** Resolves once every watch has seen as much; rejects with the signal's reason. */
+  /** Resolves once every watch has reached `positions`; rejects with the signal's reason. */
   whenReached(positions: Positions, signal: AbortSignal): Promise<void>
-  /** Those that the cluster still holds, oldest first. */
+  /** Events that still exist in the cluster, oldest first. */
   events(): readonly StreamedEvent[]
-  /** @param changed hears which Rollout may look otherwise now; null: any. @returns ends the subscription */
+  /** @param changed called with the Rollout whose summary may have changed; null: any Rollout. @returns unsubscribe function */
   subscribe(changed: (key: ObjectKey | null) => void, happened: (event: StreamedEvent) => void): () => void
 }
 
-/** One message, written once for all readers. */
+/** A message, serialized once for all readers. */
 export interface HubMessage {
-  /** Of the Rollout that it is about. */
+  /** Key of the Rollout that it is about. */
   readonly key: ObjectKey
   /** A line of the stream: `data: {…}`. */
   readonly line: string
 }
 
-/** What has changed, as one: whoever has all of it knows everything up to `positions`. */
+/** A set of changes: a reader with all of its messages is up to date with `positions`. */
 export interface HubUpdate {
   readonly positions: Positions
   readonly messages: readonly HubMessage[]
 }
 
-/** Tells changes of Rollouts to any number of readers. */
+/** Publishes changes of Rollouts to any number of readers. */
 export interface StreamHub {
   readonly positions: Positions
-  /** Every Rollout, as it was told last. */
+  /** Every Rollout, as last published. */
   snapshot(): HubUpdate
-  /** Of every Rollout that somebody may know, or know no better than that it is there. */
+  /** Namespaces of all Rollouts, including published ones that are deleted since. */
   namespaces(): ReadonlySet<string>
-  /** What somebody lacks who knows everything up to `positions`; null where that is no longer known. */
+  /** Changes since `positions`; null if the hub's memory does not reach back that far. */
   since(positions: Positions): HubUpdate | null
-  /** @returns ends the subscription */
+  /** @returns unsubscribe function */
   subscribe(reader: (update: HubUpdate) => void): () => void
   close(): void
 }
 
-/** Changes that come within so many milliseconds are told together. */
+/** Time for which changes are collected into one update, in milliseconds. */
 const GATHER_MS = 10
-/** Updates are at least so many milliseconds apart. */
+/** Minimum interval between updates, in milliseconds. */
 const APART_MS = 100
-/** Deletions that are remembered for those who were away. */
+/** Maximum number of deletions kept for readers that reconnect. */
 const GONE_MAX = 1_000
 
-/** @returns the line of a message */
+/** @returns the message as a `data:` line of server-sent events */
 export function lineOf(message: StreamMessage): string {
   return `data: ${JSON.stringify(message)}`
 }
 
-/** Builds a hub over watches that have seen the cluster; it begins to look at once. */
+/** Creates a hub over synced watches; it publishes at once. */
 export function createStreamHub({ source, clock }: { readonly source: StreamSource; readonly clock: Clock }): StreamHub {
   const sent = new Map<string, SentMessage>()
   const gone: Gone[] = []
@@ -92,7 +92,7 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
     timer ??= clock.setTimer(Math.max(GATHER_MS, lastMs + APART_MS - clock.monotonicMs()), flush)
   }
 
-  /** Positions first: what changes while we look is told again, never left out. */
+  /** Reads positions first: a change during the flush may be published twice, but is never missed. */
   function flush(): void {
     timer = undefined
     lastMs = clock.monotonicMs()
@@ -106,13 +106,13 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
     for (const reader of readers) reader(update)
   }
 
-  /** @returns what is to be told of a Rollout; undefined where it looks as before */
+  /** @returns the message about a Rollout; undefined if it has not changed */
   function retell(key: ObjectKey): HubMessage | undefined {
     const text = keyText(key)
     const before = sent.get(text)
     const rollout = source.summary(key)
     if (rollout === undefined) {
-      // Also what came and went too quickly to be told here: another replica may have told it.
+      // Also records Rollouts that were never published here: another replica may have published them.
       const message = { key, line: lineOf({ type: 'gone', ...key }) }
       sent.delete(text)
       gone.push({ positions, message })
@@ -122,7 +122,7 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
     const line = lineOf({ type: 'rollout', rollout })
     const isUnchanged = before?.message.line === line
     const message = isUnchanged ? before.message : { key: { namespace: key.namespace, name: key.name }, line }
-    // It may have looked otherwise in between, and another replica may have told that.
+    // Advances positions also if unchanged: another replica may have published a state in between.
     sent.set(text, { positions, message })
     return isUnchanged ? undefined : message
   }
@@ -141,7 +141,7 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
     },
     snapshot: () => ({ positions, messages: Array.from(sent.values(), ({ message }) => message) }),
     since(known) {
-      // Only the watch of Rollouts, which is the first, tells of deletions.
+      // Only the watch of Rollouts, which is the first, reports deletions.
       if (isBeyond(goneSince.slice(0, 1), known)) return null
       const missed = (one: { readonly positions: Positions }): boolean => isBeyond(one.positions, known)
       const left = gone.filter((one) => missed(one) && !sent.has(keyText(one.message.key)))
@@ -165,7 +165,7 @@ export function createStreamHub({ source, clock }: { readonly source: StreamSour
 }
 
 interface SentMessage {
-  /** Up to where the watches had seen when it was told so. */
+  /** Positions of the watches when it was published. */
   readonly positions: Positions
   readonly message: HubMessage
 }
@@ -176,7 +176,7 @@ function messageOfEvent({ key, event }: StreamedEvent): HubMessage {
   return { key, line: lineOf({ type: 'event', namespace: key.namespace, event }) }
 }
 
-/** Watches of events come last. One that cannot be told is told again. */
+/** Whether an event is newer than `known`, whose last position is that of the event watch; true if unknown. */
 function isAfter({ resourceVersion }: StreamedEvent, known: Positions): boolean {
   return compareResourceVersions(resourceVersion, known.at(-1) || '0') > 0
 }

@@ -3,62 +3,62 @@ import type { ObjectKey } from '@tranche/kube-types'
 import { type Positions, toEventId } from './positions.ts'
 import { type HubMessage, type HubUpdate, lineOf, type StreamHub } from './stream-hub.ts'
 
-/** Where a reader is written to. */
+/** Connection of a reader. */
 export interface ReaderSink {
-  /** @returns whether more may be written at once; else `drained` is called when it may */
+  /** @returns false if the buffer is full; then `drained` is called when it has space again */
   write(text: string): boolean
-  /** Ends the connection; `cut`: without a word, because nobody reads. */
+  /** Closes the connection; `cut`: without a graceful end, because the client does not read. */
   close(how: 'end' | 'cut'): void
 }
 
-/** What a reader is made with. */
+/** Dependencies of {@link createStreamReader}. */
 export interface ReaderParts {
   readonly hub: StreamHub
   readonly sink: ReaderSink
   readonly clock: Clock
-  /** What the reader knows already; null: nothing. What they might see then must be what they may see now. */
+  /** Positions that the reader already has, with unchanged rights; null: none. */
   readonly known: Positions | null
-  /** Whether the reader may see the Rollout, as far as is known. */
+  /** Whether the reader may see the Rollout, by the last known rights. */
   readonly mayRead: (key: ObjectKey) => boolean
-  /** Of what they may see: stands in ids. */
+  /** Digest of the reader's rights; part of event ids. */
   readonly digest: string
-  /** A reader that has not taken what was written for so long, in milliseconds, is cut off. */
+  /** Time without reading after which the reader is disconnected, in milliseconds. */
   readonly patienceMs: number
 }
 
-/** One message to one reader. */
+/** A message to one reader. */
 export interface ReaderMessage extends Omit<HubMessage, 'key'> {
-  /** Null for what is told whatever may be seen. */
+  /** Null for messages that are sent regardless of rights. */
   readonly key: ObjectKey | null
 }
 
-/** One connection that is told of changes. */
+/** Sends changes to one connection. */
 export interface StreamReader {
-  /** The connection takes more again. */
+  /** To be called when the connection has buffer space again. */
   drained(): void
-  /** Says that the stream lives, and up to where it is known. */
+  /** Sends a comment line with the current id, unless messages are pending. */
   heartbeat(): void
-  /** Tells something out of turn, to a reader whose rights have changed. What waits and may no longer be seen is dropped. */
+  /** Sends messages first after a change of rights, and drops pending messages that the reader may no longer see. */
   push(messages: readonly ReaderMessage[], digest: string): void
   close(): void
 }
 
-/** Written at a time, in characters: more is written once the connection takes more. */
+/** Maximum size of one write, in characters. */
 const SLICE = 65_536
 
 /**
- * Tells one reader of changes. While the connection takes no more nothing is kept for it: later it is told what it lacks, each
- * Rollout as it stands then. So a reader costs a bounded amount of memory, however slow it is; one that does not read at all is cut off.
+ * Sends changes to one reader. While the connection is blocked, nothing is queued for it; afterwards it gets the current state of each
+ * Rollout that it missed. So a slow reader needs a bounded amount of memory. A reader that does not read at all is disconnected.
  *
- * Rights count at the moment of sending, also for what has waited.
+ * Rights are checked when a message is sent, also for pending messages.
  *
- * An id stands only where everything before it was sent: whoever comes back with it, and the same rights, misses nothing.
+ * An id is sent only after everything before it: a client that resumes from it with the same rights misses nothing.
  */
 export function createStreamReader({ hub, sink, clock, known, mayRead, patienceMs, ...parts }: ReaderParts): StreamReader {
-  /** What is still to be written of one update. */
+  /** Messages of the current update that are not written yet. */
   let left: readonly ReaderMessage[] = []
   let { digest } = parts
-  /** Up to where the reader knows everything, once `left` is written. */
+  /** Positions of the reader once `left` is written. */
   let position = known
   let isBehind = false
   let isClosed = false

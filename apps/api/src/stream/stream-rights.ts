@@ -8,32 +8,32 @@ import type { RememberedReviews } from '../auth/remembered-reviews.ts'
 import type { Question } from '../auth/reviews.ts'
 import { readVisibility, type Visibility } from '../auth/visibility.ts'
 
-/** What a stream is about: everything, one namespace, or one Rollout. */
+/** Scope of a stream: everything, one namespace, or one Rollout. */
 export interface StreamScope {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
 }
 
-/** What the reader of a stream may see, as far as it is known. */
+/** Last known rights of a stream's reader. */
 export interface StreamRights {
   mayRead(key: ObjectKey): boolean
-  /** The same for the same scope and the same namespaces, for nobody else, and nothing can be read from it: letters and digits. */
+  /** Hash of scope and visible namespaces, in hexadecimal; reveals nothing about them. */
   readonly digest: string
   /**
-   * Asks again, by the token that the stream came with.
+   * Checks the rights again with the token of the stream.
    *
    * @param namespaces of all Rollouts
-   * @returns namespaces that may be seen now and could not before, and the other way round; null where the stream must end
+   * @returns namespaces that have become visible or hidden; null if the stream must end
    */
   recheck(namespaces: ReadonlySet<string>): Promise<{ readonly gained: ReadonlySet<string>; readonly lost: ReadonlySet<string> } | null>
 }
 
-/** How long the last answers count while the API server gives none, in milliseconds. */
+/** Time for which the last known rights remain valid while the API server does not answer, in milliseconds. */
 const TRUST_MS = 30_000
 
 /**
- * @param request whose stream it is, and whom its token stands for at the moment; null: nobody any more
- * @throws {AppError} ACCESS_DENIED where one namespace or one Rollout is asked for that may not be seen; REVIEW_UNAVAILABLE
+ * @param request caller of the stream, and a function that authenticates again (null: the token is no longer valid)
+ * @throws {AppError} ACCESS_DENIED if the caller may not see the requested namespace or Rollout; REVIEW_UNAVAILABLE
  */
 export async function readStreamRights(
   { reviews, clock }: { readonly reviews: RememberedReviews; readonly clock: Clock },
@@ -64,7 +64,7 @@ export async function readStreamRights(
       try {
         const now = await callerNow()
         if (now === null || now.username !== first.username) return null
-        // Groups come and go with the same token.
+        // The groups of a user can change with the same token.
         caller = now
         visibility = await visibilityNow(among)
         askedMs = clock.monotonicMs()
@@ -82,13 +82,13 @@ function isVisible({ isEverywhere, namespaces }: Visibility, namespace: string):
   return isEverywhere || namespaces.has(namespace)
 }
 
-/** @returns namespaces that `visibility` shows and `other` does not */
+/** @returns namespaces that are visible in `visibility` but not in `other` */
 function seenIn(among: ReadonlySet<string>, visibility: Visibility, other: Visibility): ReadonlySet<string> {
   const known = among.union(visibility.namespaces)
   return new Set([...known].filter((namespace) => isVisible(visibility, namespace) && !isVisible(other, namespace)))
 }
 
-/** So many characters, of four bits each. */
+/** Length of the digest, in hexadecimal digits. */
 const DIGEST_LENGTH = 16
 
 function digestOf({ namespace = '', name = '' }: StreamScope, { isEverywhere, namespaces }: Visibility): string {
@@ -99,7 +99,7 @@ function digestOf({ namespace = '', name = '' }: StreamScope, { isEverywhere, na
     .slice(0, DIGEST_LENGTH)
 }
 
-/** @returns null for everything, which is looked at namespace by namespace */
+/** @returns null for the scope of everything, which is checked per namespace */
 function questionOf({ namespace, name }: StreamScope): Question | null {
   if (namespace === undefined) return null
   const verb = name === undefined ? 'list' : 'get'

@@ -1,31 +1,31 @@
 import { Worker } from 'node:worker_threads'
 
-/** A thread that is given one value, answers with one, and ends. */
+/** A thread that takes one input, posts one message as its answer, and exits. */
 export interface ThreadWork {
   readonly file: URL
-  /** What it is given. */
+  /** Input of the thread (`workerData`). */
   readonly data: unknown
-  /** What it may keep in memory, beside {@link YOUNG_MEBIBYTES}. */
+  /** Memory limit of the old generation, in MiB; {@link YOUNG_MEBIBYTES} come on top. */
   readonly mebibytes: number
-  /** Ends it. */
+  /** Terminates the thread. */
   readonly signal: AbortSignal
-  /** Why there is no answer where it needs more memory. */
+  /** Creates the error for a thread that runs out of memory. */
   readonly takesTooMuch: () => Error
 }
 
-/** What short-lived objects of a thread may take at a time. */
+/** Memory limit of the young generation of a thread, in MiB. */
 const YOUNG_MEBIBYTES = 24
 
-/** @returns the file of a thread beside this module's importer: as source, or as it is bundled, where all files stand in one folder */
+/** @returns the file of a thread beside the importing module: `.ts` in the source, `.mjs` in the bundle, where all files share one folder */
 export function threadFile(name: string, importer: string): URL {
   return new URL(importer.endsWith('.ts') ? `./${name}.ts` : `./${name}.mjs`, importer)
 }
 
 /**
- * Does work in a thread of its own: whatever it takes, the server goes on answering.
+ * Runs work in its own thread, so that it does not block the event loop.
  *
- * @returns what the thread answers
- * @throws what `takesTooMuch` makes; the signal's reason; what the thread throws
+ * @returns the answer of the thread
+ * @throws the error of `takesTooMuch`; the signal's reason; errors of the thread
  */
 export function runInThread<A>({ file, data, mebibytes, signal, takesTooMuch }: ThreadWork): Promise<A> {
   const resourceLimits = { maxOldGenerationSizeMb: mebibytes, maxYoungGenerationSizeMb: YOUNG_MEBIBYTES }
@@ -35,7 +35,7 @@ export function runInThread<A>({ file, data, mebibytes, signal, takesTooMuch }: 
     thread.once('error', (error: Error & { readonly code?: string }) =>
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? takesTooMuch() : error),
     )
-    thread.once('exit', () => reject(new Error('a thread ended without an answer')))
+    thread.once('exit', () => reject(new Error('the thread exited without an answer')))
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
   }).finally(() => void thread.terminate())
 }

@@ -2,7 +2,7 @@ import { AppError } from '@tranche/errors'
 import { abortable } from '@tranche/kube-client'
 import { createQuota } from '@tranche/connections'
 
-/** What turns are for, as people call it. */
+/** Names of the work, for messages. */
 export interface SlotNames {
   /** `a forecast` */
   readonly one: string
@@ -10,25 +10,25 @@ export interface SlotNames {
   readonly many: string
 }
 
-/** Somebody who wants a turn. */
+/** A client that waits for the slot. */
 export interface SlotClient {
-  /** Name of the user: each has one place. */
+  /** User name; each user may wait or run once. */
   readonly by: string
-  /** Ends the wait, and the work, if that heeds it. */
+  /** Ends the wait, and the work if it observes the signal. */
   readonly signal: AbortSignal
 }
 
 /**
- * Does `work` when those before have ended.
+ * Runs `work` when all earlier work has ended.
  *
- * @throws {AppError} NOT_READY where others wait already; RATE_LIMITED where the user has a place; the signal's reason; whatever `work` throws
+ * @throws {AppError} NOT_READY if too many wait; RATE_LIMITED if the user already waits or runs; the signal's reason; errors of `work`
  */
 export type RunInSlot = <T>(taker: SlotClient, work: () => Promise<T>) => Promise<T>
 
-/** So many wait while one has its turn; the next is turned away. */
+/** Maximum number of waiting clients; further ones are refused. */
 const WAITING_MAX = 4
 
-/** One turn at a time; a few wait, one of each user. */
+/** Runs one piece of work at a time; a few clients wait, at most one per user. */
 export function createSlot(names: SlotNames): RunInSlot {
   const quota = createQuota(1)
   let last: Promise<unknown> = Promise.resolve()
@@ -36,11 +36,11 @@ export function createSlot(names: SlotNames): RunInSlot {
 
   return async ({ by, signal }, work) => {
     if (waiting > WAITING_MAX)
-      throw new AppError('NOT_READY', `${waiting} ${names.many} are made or waited for already`, { hint: 'Try again in a moment.' })
+      throw new AppError('NOT_READY', `${waiting} ${names.many} are already running or waiting`, { hint: 'Try again in a moment.' })
     const leave = quota.take(by)
     if (leave === null)
-      throw new AppError('RATE_LIMITED', `${names.one} for user ${JSON.stringify(by)} is made or waited for already`, {
-        hint: 'Ask again when it is there.',
+      throw new AppError('RATE_LIMITED', `${names.one} for user ${JSON.stringify(by)} is already running or waiting`, {
+        hint: 'Try again when it has finished.',
       })
     waiting++
     const next = last.then(() => {
@@ -48,7 +48,7 @@ export function createSlot(names: SlotNames): RunInSlot {
       return work()
     })
     last = next.catch(() => {})
-    // Who goes away while others are served waits no longer, and makes room for the next.
+    // A client that disconnects while it waits frees its place at once.
     return abortable(next, signal).finally(() => {
       waiting--
       leave()

@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as the description of the API uses it for what it takes. */
+/** The part of JSON Schema that request schemas of the API use. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string
@@ -15,7 +15,7 @@ export interface Schema {
   readonly maxItems?: number
 }
 
-/** One parameter of an operation. */
+/** Path, query or header parameter of an operation. */
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header'
   readonly name: string
@@ -23,16 +23,16 @@ export interface Parameter {
   readonly schema: Schema
 }
 
-/** One operation of the API, as `/openapi.json` describes it. */
+/** Operation of the API, from `/openapi.json`. */
 export interface Operation {
   readonly id: string
   readonly method: string
-  /** With the names of its parameters: `/api/v1/rollouts/{name}`. */
+  /** Path template: `/api/v1/rollouts/{name}`. */
   readonly path: string
   readonly parameters: readonly Parameter[]
-  /** What it takes as a body; undefined where it takes none. */
+  /** Schema of the request body; undefined without a body. */
   readonly body: Schema | undefined
-  /** Whether anybody may use it, without a token. */
+  /** Whether it needs no token. */
   readonly isOpen: boolean
   /** By status, or `default`; then by media type. */
   readonly answers: Readonly<Record<string, Readonly<Record<string, Schema>>>>
@@ -50,13 +50,13 @@ interface DescribedOperation {
   readonly responses: Readonly<Record<string, Content>>
 }
 
-/** A document of OpenAPI 3.1. */
+/** OpenAPI 3.1 document. */
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** @returns every operation of a description */
+/** @returns every operation of an OpenAPI document */
 export function operationsOf({ paths }: Description): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
@@ -75,7 +75,7 @@ function schemasOf({ content = {} }: Content): Readonly<Record<string, Schema>> 
   return Object.fromEntries(Object.entries(content).map(([type, { schema = {} }]) => [type, schema]))
 }
 
-/** @returns the schema that a schema stands for */
+/** @returns the schema with its `$ref` resolved */
 export function resolved(schema: Schema, { components }: Pick<Description, 'components'>): Schema {
   const name = schema.$ref?.split('/').at(-1)
   return name === undefined ? schema : (components.schemas[name] ?? {})

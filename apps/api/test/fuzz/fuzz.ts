@@ -1,8 +1,8 @@
 /**
- * A fuzzer of the API that reads what to send from the API's own description (which openapi.test.ts holds equal to the routes). The kept fuzzers that do this (Schemathesis, RESTler) are
- * programs of Python and .NET, which the tests of this repository must not need; libraries that make values from a JSON Schema know no
- * shrinking. So values are made by fast-check, which the repository has, answers are judged by Ajv, and what is ours is what no library
- * knows: who may send what, and what may then stand in the cluster.
+ * A fuzzer of the API that generates requests from its OpenAPI document (openapi.test.ts keeps it equal to the routes). Maintained fuzzers
+ * of this kind (Schemathesis, RESTler) need Python or .NET, which the tests of this repository must not need. Libraries that generate
+ * values from a JSON Schema cannot shrink. So fast-check generates the values, and Ajv judges the answers. Our own code checks which
+ * sender may send what, and which changes a request may make in the cluster.
  */
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
@@ -15,35 +15,35 @@ import { type FuzzRequest, requestsTo } from './requests.ts'
 import { type Answer, sendBytes } from './send.ts'
 import { type FuzzStage, openFuzzStage } from './stage.ts'
 
-/** How much is sent. */
+/** Amount of requests. */
 export interface FuzzOptions {
-  /** Of the first round; each round has the one after it. */
+  /** Seed of the first round; each later round increments it. */
   readonly seed: number
-  /** Requests of one round. */
+  /** Requests per round. */
   readonly runs: number
-  /** Whether another round begins. */
+  /** Whether to start another round. */
   readonly goesOn: (round: number) => boolean
   /** @see openFuzzStage */
   readonly planMs: number
 }
 
-/** What came of it. */
+/** Result of a fuzz run. */
 export interface FuzzReport {
   readonly requests: number
-  /** How often each operation was answered well, and otherwise. */
+  /** Numbers of successful and other answers per operation. */
   readonly operations: Readonly<Record<string, { readonly well: number; readonly refused: number }>>
-  /** How often each status was the answer; 0: none. */
+  /** Number of answers per status; 0: no answer. */
   readonly statuses: Readonly<Record<string, number>>
-  /** The dearest request, in milliseconds of processor time, and what it was. */
+  /** The most expensive request, with its CPU time in milliseconds. */
   readonly dearest: { readonly cpuMs: number; readonly request: string }
-  /** Each with the smallest request that shows it, and the seed of its round. */
+  /** Findings, each with the smallest failing request and the seed of its round. */
   readonly findings: readonly { readonly seed: number; readonly finding: string; readonly request: string }[]
 }
 
-/** Longest round, with the search for the smallest request that shows a finding: of one that hangs each takes minutes. */
+/** Time limit of a round including shrinking, in milliseconds; each request of a hanging finding takes minutes. */
 const SHRINK_MS = 150_000
 
-/** Sends requests to every operation of the API, judges every answer, and says what was wrong. */
+/** Sends requests to every operation of the API, judges every answer, and returns the findings. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   const stage = await openFuzzStage({ planMs: options.planMs })
   try {
@@ -127,7 +127,7 @@ function shownOrNothing(request: FuzzRequest | undefined): string {
   return request === undefined ? '' : shown(request)
 }
 
-/** A request as a person reads it. */
+/** @returns the request as readable text */
 function shown({ operation, method, target, headers, sender, signed, body }: FuzzRequest): string {
   const bytes = body === undefined ? 'no body' : `${body.byteLength} bytes: ${JSON.stringify(body.toString().slice(0, 300))}`
   const sign = operation.id === 'sendToHook' ? `, signed ${signed}` : ''

@@ -6,7 +6,7 @@ const examples = ['rollout.yaml', 'daemonset.yaml', 'policy.yaml', 'policies/met
   readFileSync(`${import.meta.dirname}/../../../../examples/${file}`, 'utf8'),
 )
 
-/** YAML that takes a reader's time, memory or stack. */
+/** YAML that is expensive to parse: time, memory or stack. */
 const heavy: readonly string[] = [
   `${'['.repeat(20_000)}${']'.repeat(20_000)}`,
   `{a: ${'{a: '.repeat(5_000)}1${'}'.repeat(5_001)}`,
@@ -53,7 +53,7 @@ function usually(word: string): readonly string[] {
   return Array.from({ length: 8 }, () => word)
 }
 
-/** @returns what names and members mean on the stage */
+/** @returns meaningful values by the names of parameters and members */
 export function hintsOf(revisions: readonly string[]): Hints {
   const words = (...texts: readonly Json[]): fc.Arbitrary<Json> => fc.constantFrom(...texts)
   const cursors = fc.tuple(words('rollouts namespace asc', 'rollouts name desc', 'nodes'), fc.array(oddJson, { maxLength: 3 }))
@@ -91,7 +91,7 @@ export function hintsOf(revisions: readonly string[]): Hints {
   }
 }
 
-/** The members that each action needs. */
+/** Members that actions require. */
 function bodies(keys: fc.Arbitrary<Json>, revisions: readonly string[]): Hints {
   const reason = fc.oneof(
     fc.string({ maxLength: 1_024 }),

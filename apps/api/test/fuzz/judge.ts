@@ -6,34 +6,34 @@ import type { FuzzRequest } from './requests.ts'
 import type { Answer } from './send.ts'
 import { imageOf, type Store } from './stage.ts'
 
-/** One request, and everything that is known of what came of it. */
+/** A request with its outcome. */
 export interface Exchange {
   readonly request: FuzzRequest
-  /** Null where the connection was closed without an answer; `hung` where it was not. */
+  /** Null if the connection was closed without an answer; `hung` if there was no answer. */
   readonly answer: Answer | null | 'hung'
-  /** Processor time of the whole process meanwhile, in milliseconds. */
+  /** CPU time of the whole process during the request, in milliseconds. */
   readonly cpuMs: number
   readonly before: Store
   readonly after: Store
 }
 
-/** @returns the validator of what the description says of an answer; undefined where it has no such answer, or none in JSON */
+/** @returns validator of an answer by the OpenAPI document; undefined if the answer is not described, or not JSON */
 export type AnswerSchemas = (operationId: string, status: string, mediaType: string) => ValidateFunction | 'text' | undefined
 
-/** No request may cost more, in milliseconds of processor time: it is what others wait for meanwhile. */
+/** Maximum CPU time of a request, in milliseconds; other requests wait for it. */
 export const MOST_CPU_MS = 1_500
 const PROBLEM_TYPE = 'application/problem+json'
 
-/** Errors of the server's own that are meant: by operation, codes. Forecasts that take too long are given up. */
+/** Expected codes of server errors, by operation: forecasts that take too long are aborted. */
 const meant: Readonly<Record<string, readonly string[]>> = { planRollout: ['NOT_READY'] }
 
-/** @returns what is wrong, in sentences; nothing where all is well */
+/** @returns findings as sentences; empty if the outcome is correct */
 export function judge(exchange: Exchange, schemas: AnswerSchemas): readonly string[] {
   const { request, answer, cpuMs } = exchange
   const slow = cpuMs > MOST_CPU_MS ? [`it cost ${Math.round(cpuMs)} ms of processor time`] : []
   if (answer === 'hung') return ['it is not answered']
   if (Object.keys(Object.prototype).length > 0) return ['it has given every object a member']
-  // A body that is larger than is ever read may be cut off.
+  // The server may close the connection on a body that is larger than its limit.
   if (answer === null)
     return [...slow, ...((request.body?.byteLength ?? 0) > 60_000 ? [] : ['the connection was closed without an answer'])]
   const findings = answer.status >= 400 ? problemsOf(request, answer) : successOf(request, answer, schemas)
@@ -57,8 +57,8 @@ function problemsOf({ operation, method }: FuzzRequest, { status, headers, text 
   if (problem.type !== `/errors/${problem.code}`) wrong.push(`${problem.type} does not lead to ${problem.code}`)
   if (problem.instance === undefined || problem.instance === '') wrong.push('the problem has no instance')
   if (problem.detail === '' || /\n\s+at |node_modules|file:\/\//.test(problem.detail))
-    wrong.push(`the detail is for nobody: ${problem.detail}`)
-  if (problem.problems?.some(({ path, fix }) => path === '' || fix === '')) wrong.push('a field is wrong, and no path or fix is told')
+    wrong.push(`the detail is not for clients: ${problem.detail}`)
+  if (problem.problems?.some(({ path, fix }) => path === '' || fix === '')) wrong.push('an invalid field has no path or fix')
   return wrong
 }
 
@@ -70,7 +70,7 @@ function successOf({ operation, method, target, sender, signed }: FuzzRequest, a
   if (method === 'HEAD' || method === 'OPTIONS') return []
   const type = headers['content-type']?.split(';')[0] ?? ''
   const schema = schemas(operation.id, String(status), type)
-  // Without a name for an object, it is the list of them.
+  // An empty object name turns the path into that of the list.
   if (/\/\/|\/(\?|$)/.test(target)) return []
   if (schema === undefined) return status === 204 || status === 302 ? [] : [`${status} as "${type}" is not described`]
   if (type === 'text/event-stream') return eventsOf(text)
@@ -88,7 +88,7 @@ function eventsOf(text: string): readonly string[] {
 function headersOf({ headers }: Answer): readonly string[] {
   const { connection, 'x-content-type-options': sniffing, 'access-control-allow-origin': cors, 'x-injected': injected } = headers
   return [
-    // What is no HTTP, or has too many headers, is answered before anything else.
+    // Invalid HTTP and oversized headers are answered before other headers are set.
     ...(sniffing === 'nosniff' || connection === 'close' ? [] : ['the answer has no X-Content-Type-Options']),
     ...(cors === undefined ? [] : ['pages of other origins may read the answer']),
     ...(injected === undefined ? [] : ['a header was put into the answer from outside']),

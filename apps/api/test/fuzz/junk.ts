@@ -35,7 +35,7 @@ const headers = [
 ]
 const bodies = ['', '{"a":', '5\r\nhello\r\n0\r\n\r\n', 'zz\r\nhello\r\n', 'ffffffffffffffff\r\nx', 'GET /healthz HTTP/1.1\r\n\r\n']
 
-/** Bytes that are hardly HTTP, or none at all. */
+/** Bytes that are invalid or nearly invalid HTTP. */
 export const junk: fc.Arbitrary<Buffer> = fc.oneof(
   fc
     .record({
@@ -48,7 +48,7 @@ export const junk: fc.Arbitrary<Buffer> = fc.oneof(
   fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
 )
 
-/** @returns what is wrong with all that a server sent before it closed; it may close without a word */
+/** @returns findings about the bytes that the server sent before it closed the connection; none is allowed */
 export function judgeJunk(text: string): readonly string[] {
   if (text === '') return []
   const [head = '', body = ''] = text.split('\r\n\r\n')
@@ -58,5 +58,5 @@ export function judgeJunk(text: string): readonly string[] {
   if (!/^content-type: application\/problem\+json/im.test(head)) return [`${status} is no problem document: ${head}`]
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1])
   const read = problemSchema.safeParse(JSON.parse(body.slice(0, length)))
-  return read.success && read.data.status === status ? [] : [`${status} is told as ${body.slice(0, 300)}`]
+  return read.success && read.data.status === status ? [] : [`${status} is reported as ${body.slice(0, 300)}`]
 }

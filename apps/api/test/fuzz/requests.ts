@@ -2,35 +2,35 @@ import fc from 'fast-check'
 import type { Description, Operation, Parameter } from './described.ts'
 import { type Hints, type Json, nearly, oddJson, oddText, validOf } from './values.ts'
 
-/** Who sends a request. `admin` may do everything, `eve` nothing; a `page` of others sends the cookie of a session along with its write. */
+/** Sender of a request. `admin` may do everything, `eve` nothing; `page` is a page of another origin that sends a session cookie. */
 export const senders = ['admin', 'session', 'page', 'eve', 'nobody', 'stranger', 'basic', 'endless'] as const
 /** @see senders */
 export type Sender = (typeof senders)[number]
 
-/** A request, as it is sent: what depends on the moment (tokens, signatures) is added then. */
+/** A request to send; tokens and signatures are added when it is sent. */
 export interface FuzzRequest {
   readonly operation: Operation
   readonly method: string
-  /** Path and query, encoded. */
+  /** Encoded path and query. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly sender: Sender
-  /** Whether a message to a hook is signed, and how well. */
+  /** Signature of a message to a hook. */
   readonly signed: 'well' | 'badly' | 'not'
   readonly body: Buffer | undefined
-  /** Whether the length of the body is told first, or piece by piece. */
+  /** Whether the body is sent with `transfer-encoding: chunked`. */
   readonly isChunked: boolean
-  /** Whether what it changes stays for the requests after it. */
+  /** Whether its changes are kept for the following requests. */
   readonly stays: boolean
 }
 
-/** @returns requests to any operation: every third is right in everything, of the others any part may be garbage */
+/** @returns requests to any operation: a third of them is valid, the others may have garbage in any part */
 export function requestsTo(operations: readonly Operation[], description: Description, hints: Hints): fc.Arbitrary<FuzzRequest> {
   const sources = ['right', 'odd', 'odd'] as const
   return fc.oneof(...sources.flatMap((source) => operations.map((operation) => requestsOf({ operation, description, hints, source }))))
 }
 
-/** What requests are made of. */
+/** Inputs for generating requests. */
 interface Source {
   readonly operation: Operation
   readonly description: Description
@@ -85,19 +85,19 @@ function targetsOf(made: Source): fc.Arbitrary<string> {
   })
 }
 
-/** A cursor is right for one list in one order alone. */
+/** A cursor is only valid for one list in one order. */
 function isSkipped({ source }: Source, { name }: Parameter): boolean {
   return source === 'right' && name === 'cursor'
 }
 
 const endings = ['/', '//', '/..', '%', '%00', ';', '#', '?', '%ff', '/%2e%2e/', '.json']
 
-/** Lone surrogates cannot be encoded; as UTF-8 they are what a decoder makes of them. */
+/** Lone surrogates cannot be encoded; they are sent as the UTF-8 replacement character. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
-/** As a careless program would write it: whatever HTTP can carry is not encoded. */
+/** Encodes only what HTTP cannot carry, like a careless program. */
 function rawly(text: string): string {
   return text.replace(/[^\x21-\x7e\x80-\xff]/g, encoded)
 }
@@ -141,7 +141,7 @@ function headersOf(made: Source): fc.Arbitrary<Readonly<Record<string, string>>>
     .map((headers) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, carried(String(value))])))
 }
 
-/** What a header can carry: others never leave a client. */
+/** Valid characters of a header; clients refuse others. */
 function carried(value: string): string {
   return value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 6_000)
 }

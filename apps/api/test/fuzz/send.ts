@@ -1,19 +1,19 @@
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
 
-/** What came back. */
+/** Received answer. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  /** Of a stream its first message alone. */
+  /** Body; of a stream only the first message. */
   readonly text: string
 }
 
-/** What goes out. */
+/** Request to send. */
 export interface Message {
   readonly url: string
   readonly method: string
-  /** Path and query, sent as they are. */
+  /** Path and query, sent verbatim. */
   readonly target: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | undefined
@@ -21,7 +21,7 @@ export interface Message {
   readonly agent: Agent
 }
 
-/** Sends a request over a socket. @returns the answer; null where the server closed the connection without one */
+/** Sends a request over a socket. @returns the answer; null if the server closed the connection without one */
 export function send({ url, method, target, headers, body, isChunked, agent }: Message): Promise<Answer | null> {
   const { hostname, port } = new URL(url)
   const length = body === undefined ? {} : isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(body.byteLength) }
@@ -40,7 +40,7 @@ export function send({ url, method, target, headers, body, isChunked, agent }: M
       response.once('end', done)
       response.once('error', done)
     })
-    // Who refuses a body early need not read it to its end.
+    // A server that refuses a body early does not have to read the rest.
     sent.on('error', () => setImmediate(() => resolve(null)))
     sent.end(body)
   })
@@ -50,12 +50,12 @@ function isStream(headers: IncomingHttpHeaders): boolean {
   return headers['content-type']?.startsWith('text/event-stream') === true
 }
 
-/** Whether one event, or a sign of life, has come whole. */
+/** Whether a complete event or heartbeat has arrived. */
 function hasMessage(text: string): boolean {
   return /^(data|id|:).*\n\n/m.test(text)
 }
 
-/** Sends bytes that need be no HTTP, and ends. @returns all that comes back until the server closes */
+/** Sends arbitrary bytes and half-closes. @returns everything received until the server closes */
 export function sendBytes(url: string, bytes: Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

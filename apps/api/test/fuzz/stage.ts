@@ -15,23 +15,23 @@ import { patient } from '../fixtures.ts'
 import type { FuzzRequest, Sender } from './requests.ts'
 import { type Answer, send } from './send.ts'
 
-/** What can be written through the API. */
+/** Objects that the API can write. */
 export interface Store {
   readonly rollout: Rollout
   readonly daemonSet: DaemonSet
 }
 
-/** The API as it runs beside a cluster: sockets, watches, reviews, hooks, sessions. There is no controller, so nothing moves by itself. */
+/** The API beside a simulated cluster, with sockets, watches, reviews, hooks and sessions. Without a controller, releases do not change. */
 export interface FuzzStage {
   readonly url: string
   /** Revision hashes of the DaemonSet, newest first. */
   readonly revisions: readonly string[]
   store(): Promise<Store>
-  /** Sets the release in a state in which it stays: `waiting` for a person at its first step, or stopped because it has `failed`. */
+  /** Sets a static state of the release: `waiting` for approval at its first step, or stopped because it has `failed`. */
   enter(state: 'waiting' | 'failed'): Promise<void>
-  /** Takes everything back to that state. */
+  /** Restores that state. */
   restore(stands: Store): Promise<void>
-  /** Sends a request, letting the time of the API go on while the request asks to wait. @returns null where the connection was closed */
+  /** Sends a request, and advances the API's clock while the request waits. @returns null if the connection was closed */
   send(request: FuzzRequest): Promise<Answer | null | 'hung'>
   end(): Promise<void>
 }
@@ -40,22 +40,22 @@ const EXTERNAL = 'https://tranche.example.com'
 const HOOK_KEY = 'a key of thirty-two bytes or more'
 const SESSION_KEY = 'k'.repeat(32)
 const key = { namespace: 'demo', name: 'agent' }
-/** Nothing takes so long on a machine that stands still, in milliseconds. */
+/** Time after which a request counts as hung, in milliseconds of real time. */
 const HUNG_MS = 120_000
 
-/** What a stage is made with. */
+/** Options of {@link openFuzzStage}. */
 export interface FuzzStageOptions {
-  /** How long a forecast may take: 1 begins the thread that would make it, and no more. */
+  /** Time limit of a forecast, in milliseconds; 1 only starts its thread. */
   readonly planMs: number
-  /** Who the API is to the cluster. @default somebody who may do everything */
+  /** User of the API at the cluster. @default a user that may do everything */
   readonly api?: Actor
-  /** Decides what goes wrong, and hears of every request. */
+  /** Receives every request of the API to the cluster, and can inject faults. */
   readonly faults?: FaultInjector
-  /** Writes what must stand before the API starts. */
+  /** Writes objects that must exist before the API starts. */
   readonly prepare?: (simulator: Simulator, client: KubeClient) => Promise<void>
 }
 
-/** Builds the cluster, and starts the API beside it. */
+/** Creates the cluster and starts the API. */
 export async function openFuzzStage({ planMs, api: apiActor, faults, prepare }: FuzzStageOptions): Promise<FuzzStage> {
   const actors = { eve: { name: 'eve', groups: [] }, ...(apiActor && { 'tranche-api': apiActor }) }
   const options = { clock: systemClock, nodes: 4, speed: 1_000, watchDelayMs: 0, actors, ...(faults && { faults }) }
@@ -79,7 +79,7 @@ export async function openFuzzStage({ planMs, api: apiActor, faults, prepare }: 
   await api.ready
   const agent = new Agent({ keepAlive: true })
   const identify = await identities(simulator, clock)
-  // A logout ends the session that it is sent with: the others go on with theirs.
+  // A logout ends its own session: other requests use other sessions.
   const leave = await identities(simulator, clock)
 
   async function store(): Promise<Store> {
@@ -119,15 +119,15 @@ export async function openFuzzStage({ planMs, api: apiActor, faults, prepare }: 
   }
 }
 
-/** @returns all that can be written through the API, as a text */
+/** @returns all objects that the API can write, as text */
 export function imageOf({ rollout, daemonSet }: Store): string {
   return JSON.stringify([rollout.spec, rollout.metadata.annotations, daemonSet.spec, daemonSet.metadata.annotations])
 }
 
 /**
- * Lets the time of the API go on while a request asks to wait: turn by turn. Other requests wait for nothing but work.
+ * Advances the API's clock step by step while a request waits. Other requests need no time.
  *
- * @returns null for no answer; `hung` where there is none after real minutes either
+ * @returns null if the connection was closed; `hung` if there is no answer after minutes of real time
  */
 async function timed(
   answer: Promise<Answer | null>,
@@ -192,7 +192,7 @@ const loginOptions = {
   sessionKeys: [SESSION_KEY],
 }
 
-/** A provider that says what it is, and gives nobody a token. */
+/** An OpenID provider that supports discovery and issues no tokens. */
 async function startProvider(): Promise<{ readonly issuer: string; close(): void }> {
   const server = createServer((request, response) => {
     const isFound = request.url === '/.well-known/openid-configuration'

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { type Description, resolved, type Schema } from './described.ts'
 
-/** What JSON can carry. */
+/** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json }
 
-/** Values that mean something here, by the name of the parameter or member: a schema alone never guesses the name of an object. */
+/** Meaningful values by the name of the parameter or member; a schema alone never generates an existing object's name. */
 export type Hints = Readonly<Record<string, fc.Arbitrary<Json>>>
 
-/** Any code units; the strings of fast-check that hold them all cost a table each. */
+/** Strings of any code units; the equivalent strings of fast-check need a large table each. */
 const anyText = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 }).map((units) => String.fromCharCode(...units))
 
-/** Texts that programs trip over. */
+/** Strings that often cause bugs. */
 export const oddText: fc.Arbitrary<string> = fc.oneof(
   anyText,
   fc.string({ maxLength: 40 }),
@@ -40,7 +40,7 @@ export const oddText: fc.Arbitrary<string> = fc.oneof(
 
 const oddNumber = fc.constantFrom(0, -0, -1, 0.5, 1e21, 2 ** 31, 2 ** 53, 2 ** 53 + 2, -(2 ** 63), Number.MAX_VALUE, Number.MIN_VALUE)
 
-/** JSON that nobody expects; some of its members have the names that JavaScript keeps for itself. */
+/** Unexpected JSON; some members have special names of JavaScript. */
 export const oddJson: fc.Arbitrary<Json> = fc.letrec<{ value: Json; leaf: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -53,7 +53,7 @@ export const oddJson: fc.Arbitrary<Json> = fc.letrec<{ value: Json; leaf: Json }
   leaf: fc.oneof(oddText, oddNumber, fc.boolean(), fc.constant(null), fc.constant([]), fc.constant({})),
 })).value
 
-/** @returns values that a schema lets in; those that mean something are preferred */
+/** @returns values that are valid by the schema, preferably meaningful ones */
 export function validOf(schema: Schema, description: Description, { hints, name = '' }: { readonly hints: Hints; readonly name?: string }) {
   const known = Object.hasOwn(hints, name) ? hints[name] : undefined
   const guessed = guess(resolved(schema, description), description, hints)
@@ -96,7 +96,7 @@ function matching(pattern: string): fc.Arbitrary<string> {
   return texts
 }
 
-/** @returns values with one thing about them that is odd */
+/** @returns values with one invalid or unusual part */
 export function nearly(valid: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc
     .tuple(valid, fc.nat(), fc.constantFrom('replace', 'remove', 'add', 'wrap'), oddJson, oddText)
@@ -120,7 +120,7 @@ function bent(value: Json, { at, edit, odd, name }: Bend): Json {
   return fromEntries(entries.map(([key, member], index) => [key, index !== changed ? member : edit === 'wrap' ? [member] : odd]))
 }
 
-/** With a member `__proto__` of its own, as JSON can have one. */
+/** @returns the object with an own member `__proto__`, as JSON allows */
 function fromEntries(entries: readonly (readonly [string, Json])[]): Json {
   const object = Object.create(null) as Record<string, Json>
   for (const [name, value] of entries) object[name] = value

@@ -4,7 +4,7 @@ import type { DoctorFinding } from './finding.ts'
 import type { WebhookSign } from './webhook-signs.ts'
 
 const FIX =
-  'Look for "cannot keep the certificate of the webhook" in the log of the leading controller, or at cert-manager and its injector where that makes it.'
+  'Look for "failed to maintain the webhook certificate" in the log of the leading controller, or at cert-manager and its injector where that makes it.'
 
 /** What is to be said of our webhooks: nothing where there are none. Pure. */
 export function webhookFindings({ webhooks, nowMs }: Pick<ClusterSigns, 'webhooks' | 'nowMs'>): readonly DoctorFinding[] {

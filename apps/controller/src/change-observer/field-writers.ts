@@ -1,26 +1,26 @@
 import { isSameJson } from '@tranche/kube-types'
 
-/** Who owns which fields of an object. @see meta/v1 ManagedFieldsEntry */
+/** A field manager with the fields that it owns. @see meta/v1 ManagedFieldsEntry */
 export interface FieldOwner {
   readonly manager?: string
   readonly fieldsV1?: object
 }
 
 /**
- * Who has made one version of an object out of the one before, as far as the owners of its fields tell: whoever changes a value or adds
- * one owns it from then on, alone. Who takes one away leaves no trace.
+ * Field managers that made a version of an object from the previous one, derived from field ownership: a manager that adds or changes a
+ * value becomes its only owner. Removals leave no trace.
  *
  * @param owners `managedFields` of the later version
- * @param before a part of the earlier version, from the root on
- * @param after the same part of the later one
- * @returns names of managers, each once; none where nothing tells
+ * @param before a part of the earlier version, starting at the root
+ * @param after the same part of the later version
+ * @returns unique manager names; empty if ownership does not show the writer
  */
 export function writersOf(owners: readonly FieldOwner[], before: unknown, after: unknown): readonly string[] {
   const writers = owners.filter(({ fieldsV1 = {} }) => ownsChange(fieldsV1, before, after))
   return [...new Set(writers.flatMap(({ manager }) => manager ?? []))]
 }
 
-/** Whether something below differs and is owned; a set without members stands for all that is below. */
+/** Whether an owned field below differs; a set without members covers everything below. */
 function ownsChange(fields: object, before: unknown, after: unknown): boolean {
   if (after === undefined || isSameJson(before, after)) return false
   const members = Object.entries(fields)
@@ -31,7 +31,7 @@ function ownsChange(fields: object, before: unknown, after: unknown): boolean {
   })
 }
 
-/** What a member of a set stands for: `f:name` a field, `k:{…}` the item of a list with these keys, `v:…` an item that is this value. */
+/** @returns the value of a set member: `f:name` is a field, `k:{…}` a list item with these keys, `v:…` a list item with this value */
 function partOf(value: unknown, member: string): unknown {
   const named = member.slice(2)
   switch (member.slice(0, 2)) {

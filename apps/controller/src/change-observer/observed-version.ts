@@ -13,27 +13,27 @@ import {
 import { isDaemonSetRef } from '@tranche/validation'
 import { type FieldOwner, writersOf } from './field-writers.ts'
 
-/** What was done between two versions of an object; when it was seen is for the caller to say. */
+/** A change between two versions of an object; the caller adds the time of the observation. */
 export type UndatedChange = Omit<ObservedChange, 'at'>
 
-/** As much of an object as it takes to tell what the next version has changed. */
+/** The part of an object that is needed to detect changes in its next version. */
 export interface ObservedVersion {
-  /** `namespace/name` of the Rollout that it is about. */
+  /** `namespace/name` of the Rollout concerned. */
   readonly rollout: string
-  /** Name of the DaemonSet that says so: whoever may write one may name any Rollout in it. Undefined of a Rollout itself. */
+  /** Name of the DaemonSet that names the Rollout; not trusted, because it can name any Rollout. Undefined for a Rollout itself. */
   readonly daemonSet?: string
   readonly generation: number | undefined
-  /** The recorded actions, as text: a program that adds one has recorded the other differences too. */
+  /** Raw annotation of recorded actions: a program that changes it has also recorded the other differences. */
   readonly recorded: string | undefined
-  /** What people write, as it stands; of a Rollout or of a DaemonSet. */
+  /** Fields that users write, of a Rollout or a DaemonSet. */
   readonly written: object
-  /** What others than we have done to make this version of the one before, and nobody has recorded. */
+  /** Unrecorded changes by other programs since the previous version. */
   readonly actions: readonly UndatedChange[]
 }
 
 /**
- * @param previous what was seen of its version before; undefined: the first, by which nobody has done anything
- * @returns what is seen of a Rollout of a DaemonSet; null of any other
+ * @param previous the previous version; undefined for the first one, which has no changes
+ * @returns null for a Rollout of another workload kind
  */
 export function observeRollout(rollout: Rollout, previous: ObservedVersion | undefined): ObservedVersion | null {
   const { metadata, spec, status } = rollout
@@ -50,8 +50,8 @@ export function observeRollout(rollout: Rollout, previous: ObservedVersion | und
 }
 
 /**
- * @param previous as of a Rollout; one that was bound to another Rollout counts as none
- * @returns what is seen of a DaemonSet that has a Rollout; null of any other
+ * @param previous as for a Rollout; ignored if it was bound to another Rollout
+ * @returns null for a DaemonSet without a Rollout
  */
 export function observeDaemonSet(daemonSet: DaemonSet, previous: ObservedVersion | undefined): ObservedVersion | null {
   const { annotations = {}, namespace = '', generation } = daemonSet.metadata
@@ -59,9 +59,9 @@ export function observeDaemonSet(daemonSet: DaemonSet, previous: ObservedVersion
   if (name === undefined) return null
   const observed = { ...versionOf(daemonSet), rollout: keyText({ namespace, name }), daemonSet: daemonSet.metadata.name }
   const before = previous?.rollout === observed.rollout ? previous : undefined
-  // Nodes that come and go change its status all the time.
+  // Most updates change only the status.
   if (before?.generation === generation && before !== undefined) return { ...observed, written: before.written, actions: [] }
-  // Where the stable template is put back, the moment of that stands beside it.
+  // The controller records the time when it restores the stable template.
   const written = { spec: { template: daemonSet.spec.template }, revertedAt: annotations[daemonSetAnnotations.reverted] }
   return { ...observed, written, actions: before === undefined ? [] : changesOnTemplate(daemonSet, before, { ...observed, written }) }
 }
@@ -81,7 +81,7 @@ function changesOnRollout(rollout: Rollout, was: ObservedVersion, is: ObservedFi
     doneTo(rollout, { was, is, path: ['spec', 'disabled'] }, spec.disabled === true ? 'disable' : 'enable'),
     action && doneTo(rollout, { was, is, path: ['metadata', 'annotations', rolloutAnnotations.action] }, action.type, action.said),
   ]
-  // The status is ours: a change is an action only where `managedFields` names another program.
+  // The controller writes the status: a change is an action only if `managedFields` names another program.
   const statusActions = [
     currentStepState === 'StepReady' &&
       doneTo(rollout, { was, is, path: ['status', 'canaryStatus', 'currentStepState'] }, 'approve', { step: currentStepIndex }),
@@ -98,7 +98,7 @@ function changesOnTemplate(daemonSet: DaemonSet, was: ObservedVersion, is: Obser
   return isPutBack ? [] : [action]
 }
 
-/** What is known of an action besides who wrote it. */
+/** Details of an action besides its writer. */
 interface Said {
   readonly step?: number | undefined
   readonly reason?: string | undefined
@@ -111,8 +111,8 @@ interface Difference {
 }
 
 /**
- * @returns undefined where nothing differs at this place, where our controllers made the difference, and where a recorded action did. Any
- *   program can use the name of the API or the command line: without a record its change is reported like any other.
+ * @returns undefined if the value at `path` has not changed, or if our controllers or a recorded action changed it. Any program can use
+ *   the manager name of the API or the command line, so an unrecorded change under these names is reported too.
  */
 function doneTo(object: KubeObject, { was, is, path }: Difference, type: ObservedChangeType, said: Said = {}): UndatedChange | undefined {
   const [before, after] = [at(was.written, path), at(is.written, path)]
@@ -147,7 +147,7 @@ function under(path: readonly string[], value: unknown): unknown {
   return path.reduceRight<unknown>((below, name) => ({ [name]: below }), value)
 }
 
-/** Who writes the annotation may write anything: what is no action is none. */
+/** @returns undefined if the annotation, which users can write, is not a valid action */
 function actionOf(text: string | undefined): { readonly type: ObservedChangeType; readonly said: Said } | undefined {
   if (text === undefined) return undefined
   try {
@@ -161,7 +161,7 @@ function actionOf(text: string | undefined): { readonly type: ObservedChangeType
 
 const annotationTypes = observedChangeTypes.filter((type) => ['approve', 'jump', 'promote', 'abort', 'retry'].includes(type))
 
-/** Sixteen of them have to fit into one annotation beside all others. */
+/** Cuts a reason to OBSERVED_REASON_MAX characters: sixteen of them have to fit into one annotation. */
 function cutReason(reason: string): string {
   const letters = Array.from(reason)
   return letters.length <= OBSERVED_REASON_MAX ? reason : `${letters.slice(0, OBSERVED_REASON_MAX - 1).join('')}…`

@@ -27,37 +27,37 @@ import { observedChangesOf, withObservedChanges } from '@tranche/actions'
 import { patchOrConflict } from '../patch-or-conflict.ts'
 import { type ObservedVersion, observeDaemonSet, observeRollout } from './observed-version.ts'
 
-/** What a witness is given. */
+/** Options of the change observer. */
 export interface ChangeObserverOptions {
-  /** Its answers, watches too, have `metadata.managedFields`. */
+  /** Its responses, including watches, must contain `metadata.managedFields`. */
   readonly exchange: Exchange
-  /** Carries watches. @default exchange */
+  /** Exchange for watches. @default exchange */
   readonly watchExchange?: Exchange
   readonly clock: Clock
   readonly log: Logger
-  /** Whose Rollouts are looked at, at least one. @default every namespace */
+  /** Namespaces to watch, at least one. @default every namespace */
   readonly namespaces?: readonly string[]
-  /** Asked before each write; what was seen meanwhile is kept for as long as it may take until another process leads. */
+  /** Called before each write; while false, observed changes are kept until another process can lead. */
   readonly mayWrite: () => boolean
-  /** Decides the jitter of reconnects. @default 0 */
+  /** Seed of the reconnect jitter. @default 0 */
   readonly seed?: number
-  /** A version to name in the user agent. @default 0.1.0 */
+  /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
 }
 
-/** What runs until it is stopped. */
+/** A running change observer. */
 export interface RunningChangeObserver {
   stop(): Promise<void>
 }
 
-/** So long after it was seen something is put on the record, in milliseconds: the controller's own write comes first. */
+/** Delay between observing and recording a change, in milliseconds; lets the controller's own write go first. */
 const WRITE_AFTER_MS = 1_000
-/** What could not be written for so long is let go, in milliseconds. */
+/** Time after which an unwritten change is dropped, in milliseconds. */
 const KEPT_MS = 60_000
 
 /**
- * Puts on the record of a Rollout what is done to its release past us, by the names that the API server gives of who did: they stand
- * in the object for no longer than until somebody else writes the same field. What happens while nobody watches is not seen.
+ * Records changes that other programs make to a release, with the field managers from `managedFields`. The API server keeps a manager
+ * only until another one writes the same field. Changes while no process watches are not observed.
  */
 export function startChangeObserver(given: ChangeObserverOptions): RunningChangeObserver {
   const options = onServerClock(given)
@@ -108,7 +108,7 @@ export function startChangeObserver(given: ChangeObserverOptions): RunningChange
   return {
     async stop() {
       timer?.cancel()
-      ending.abort(new Error('the controller stops'))
+      ending.abort(new Error('the controller is stopping'))
       await writing
     },
   }
@@ -127,7 +127,7 @@ interface Watching extends Pick<ChangeObserverOptions, 'clock' | 'namespaces'> {
 
 type Kept<O extends KubeObject> = Pick<ReflectorOptions<ObservedVersion, O>, 'transform' | 'mark'>
 
-/** Faults of these watches are told by those that the controller has of the same objects. */
+/** Watches without logging: the controller's own watches of the same objects log the same errors. */
 function reflectorFor<O extends KubeObject>(
   { client, clock, seed, namespaces }: Watching,
   resource: ResourcePath,
@@ -146,8 +146,9 @@ interface Writing {
 }
 
 /**
- * @returns whether nothing is left to be written: what a leader before us has written need not be again, nor what has gone; what was done
- *   to a DaemonSet that is not the one of the Rollout is none of its business
+ * Records the changes that are not recorded yet. Ignores changes of a DaemonSet that the Rollout does not name.
+ *
+ * @returns false if the write failed and has to be repeated
  */
 async function isWritten({ client, log, signal }: Writing, key: string, actions: readonly Unwritten[]): Promise<boolean> {
   try {
@@ -163,14 +164,14 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
     return true
   } catch (error) {
     if (isNotFound(error) || signal.aborted) return true
-    // A conflict is how writes go when others write too; it is tried again in a moment.
+    // Conflicts with other writers are normal and retried soon.
     const level = isAppError(error) && error.code === 'WRITE_CONFLICT' ? 'debug' : 'warn'
     log[level]({ rollout: key, err: error }, 'could not record actions by other programs')
     return false
   }
 }
 
-/** Tests what it replaces and, but for the first time, nothing more: it need not wait for whoever else writes the object. */
+/** Tests only the annotation that it replaces (the first time: the resourceVersion), so that other writes do not conflict. */
 function observedChangesPatch({ metadata }: Rollout, missing: readonly ObservedChange[]): Parameters<typeof patchOrConflict>[3] {
   const { uid, annotations, resourceVersion } = metadata
   const path = `/metadata/annotations/${OBSERVED_CHANGES_ANNOTATION.replace('/', '~1')}`

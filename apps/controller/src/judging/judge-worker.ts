@@ -1,4 +1,4 @@
-/** A thread that judges one answer after the other, until it is ended. */
+/** Thread entry: evaluates answers sequentially until terminated. */
 import { parentPort } from 'node:worker_threads'
 import { judgeAnswer, type JudgedAnswer } from '@tranche/analysis'
 

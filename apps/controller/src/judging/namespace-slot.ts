@@ -1,17 +1,17 @@
 import { abortable } from '@tranche/kube-client'
 
 /**
- * Does `work` when those before have ended.
+ * Runs `work` when a slot is free for the namespace.
  *
- * @returns null where too many of the namespace wait already
- * @throws the signal's reason; whatever `work` throws
+ * @returns null if too much work of the namespace already waits
+ * @throws the signal's reason; errors of `work`
  */
 export type RunInNamespaceSlot = <T>(namespace: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T | null>
 
-/** The most that wait of one namespace: each keeps an answer of up to a megabyte. */
+/** Maximum amount of waiting work per namespace; each item holds an answer of up to 1 MiB. */
 const MOST_WAITING = 8
 
-/** One at a time. Namespaces take turns: whatever one has waiting, another waits for one piece of its work at most. */
+/** Runs one piece of work at a time, round-robin by namespace: a namespace waits for at most one piece of work of each other namespace. */
 export function createNamespaceSlot(): RunInNamespaceSlot {
   const waiting = new Map<string, number>()
   const ownLast = new Map<string, Promise<unknown>>()

@@ -4,33 +4,33 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { JudgePort } from '@tranche/controllers'
 import { createNamespaceSlot } from './namespace-slot.ts'
 
-/** What judging in a thread is made of. */
+/** Options of {@link createThreadJudge}. */
 export interface ThreadJudgeParts {
   readonly clock: Clock
-  /** The longest time for one answer, in milliseconds. @default 5,000 */
+  /** Time limit per answer, in milliseconds. @default 5,000 */
   readonly longestMs?: number
-  /** What the thread may keep in memory, in MiB, beside the young generation. @default 128 */
+  /** Memory limit of the thread without the young generation, in MiB. @default 128 */
   readonly mebibytes?: number
 }
 
-/** Judges in a thread, which begins with the first answer and is ended with the judge. */
+/** Evaluates answers in a thread, which starts with the first answer. */
 export interface ThreadJudge extends JudgePort {
-  /** Ends the thread. Answers that wait for it are rejected. */
+  /** Terminates the thread and rejects pending evaluations. */
   close(): Promise<void>
 }
 
-/** The longest time for one answer: the steps of an evaluation are used up within one second, on a busy machine within three. */
+/** Time limit per answer, in milliseconds: the step limit of an evaluation is reached within 1 s, on a busy machine within 3 s. */
 const LONGEST_MS = 5_000
-/** An answer of 1 MiB of empty objects, the largest for its size, needs more than 96 and less than 128. */
+/** Memory limit, in MiB: 1 MiB of empty objects, the worst case, needs more than 96 and less than 128. */
 const MEBIBYTES = 128
-/** What short-lived objects of the thread take at a time, in MiB. */
+/** Memory limit of the young generation of the thread, in MiB. */
 const YOUNG_MEBIBYTES = 16
-/** A thread without an answer for this long ends: it holds memory of its own. */
+/** Idle time after which the thread is terminated to free its memory, in milliseconds. */
 const IDLE_MS = 60_000
 
 /**
- * Judges answers in a thread of their own: conditions are written by users, and whatever one takes, the controller goes on. A thread that takes
- * too much time or memory is ended, and the next answer gets another one.
+ * Evaluates answers in a thread, because conditions are written by users and must not block the controller. A thread that exceeds its
+ * time or memory is terminated, and the next answer starts a new one.
  */
 export function createThreadJudge({ clock, longestMs = LONGEST_MS, mebibytes = MEBIBYTES }: ThreadJudgeParts): ThreadJudge {
   const runInSlot = createNamespaceSlot()
@@ -46,7 +46,7 @@ export function createThreadJudge({ clock, longestMs = LONGEST_MS, mebibytes = M
   const startThread = (): Worker => {
     const resourceLimits = { maxOldGenerationSizeMb: mebibytes, maxYoungGenerationSizeMb: YOUNG_MEBIBYTES }
     const started = new Worker(workerFile, { resourceLimits })
-    // The process may end while it waits for a next answer. What ends it beside an answer is no error of the process.
+    // An idle thread must not keep the process alive, and its errors must not crash the process.
     started.unref()
     started.on('error', () => {})
     started.once('exit', () => {
@@ -74,22 +74,22 @@ export function createThreadJudge({ clock, longestMs = LONGEST_MS, mebibytes = M
       return (
         outcome ?? {
           phase: 'Error',
-          message: 'too many answers of this namespace wait to be judged; raise interval, or simplify the conditions',
+          message: 'too many answers of this namespace wait for evaluation; raise interval, or simplify the conditions',
         }
       )
     },
     async close() {
-      closed.abort(new Error('the process stops'))
+      closed.abort(new Error('the process is stopping'))
       idle?.cancel()
       await endThread()
     },
   }
 }
 
-/** As source, or as it is bundled, where all files stand in one folder. */
+/** `.ts` in the source, `.mjs` in the bundle, where all files share one folder. */
 const workerFile = new URL(import.meta.url.endsWith('.ts') ? './judge-worker.ts' : './judge-worker.mjs', import.meta.url)
 
-/** What an answer took more of than it may. */
+/** The evaluation exceeded a limit; the message names it. */
 class JudgingError extends Error {}
 
 interface Limits {
@@ -99,12 +99,12 @@ interface Limits {
   readonly signal: AbortSignal
 }
 
-/** @throws {JudgingError} where it takes too much; the signal's reason; what the thread throws */
+/** @throws {JudgingError} above a limit; the signal's reason; errors of the thread */
 async function answerOf(thread: Worker, judged: JudgedAnswer, { clock, longestMs, mebibytes, signal }: Limits): Promise<RawOutcome> {
   const { promise, resolve, reject } = Promise.withResolvers<RawOutcome>()
   const onError = (error: Error & { readonly code?: string }): void =>
     reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new JudgingError(`${mebibytes} MiB of memory`) : error)
-  const onExit = (): void => reject(new Error('a thread ended without an answer'))
+  const onExit = (): void => reject(new Error('the thread exited without an answer'))
   const onAbort = (): void => reject(signal.reason as Error)
   const timer = clock.setTimer(longestMs, () => reject(new JudgingError(`${longestMs} ms`)))
   thread.once('message', resolve)
@@ -122,7 +122,7 @@ async function answerOf(thread: Worker, judged: JudgedAnswer, { clock, longestMs
   }
 }
 
-/** How much of a condition an error shows, in characters. */
+/** Maximum length of a condition in a message, in characters. */
 const SHOWN_CONDITION = 60
 
 function tooMuchText({ analysis: { name, failureCondition, successCondition } }: JudgedAnswer, tooMuch: string): string {

@@ -1,7 +1,7 @@
 import type { Metrics } from '@tranche/metrics'
 import type { EventRecorder } from '@tranche/reconcile'
 
-/** The same recorder, with what it records counted; itself where nothing is counted. */
+/** Counts recorded events as `tranche_events_total`; returns the recorder itself without metrics. */
 export function countEvents(recorder: EventRecorder, metrics: Metrics | undefined): EventRecorder {
   if (metrics === undefined) return recorder
   return {

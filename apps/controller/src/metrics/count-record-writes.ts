@@ -1,7 +1,7 @@
 import type { ReleasePort } from '@tranche/controllers'
 import type { Metrics } from '@tranche/metrics'
 
-/** The same port, with its writes of permit records counted; itself where nothing is counted. */
+/** Counts writes of permit records as `tranche_record_writes_total`; returns the port itself without metrics. */
 export function countRecordWrites(port: ReleasePort, metrics: Metrics | undefined): ReleasePort {
   if (metrics === undefined) return port
   const count = (result: string): void => metrics.count('tranche_record_writes_total', { program: 'controller', result })

@@ -1,10 +1,10 @@
 import type { Metrics } from '@tranche/metrics'
 import type { WorkQueue } from '@tranche/reconcile'
 
-/** The queues of a term, by lane. */
+/** Work queues of a leader's term, by lane. */
 export type TermQueues<Lane extends string> = Readonly<Record<Lane, WorkQueue>>
 
-/** Tells how many keys wait in the queues of the term that runs; there are none between two terms. */
+/** Exports the number of waiting keys as `tranche_queue_keys`; exports nothing between terms. */
 export function exportQueueMetrics<Lane extends string>(
   metrics: Metrics,
   queuesNow: () => TermQueues<Lane> | null,

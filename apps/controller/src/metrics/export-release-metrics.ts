@@ -8,17 +8,17 @@ import type { SchemaWatch } from '../schema-watch.ts'
 import { followDownTime } from './follow-down-time.ts'
 import { followReleases } from './follow-releases.ts'
 
-/** What is told, and counted, of releases. */
+/** Dependencies of {@link exportReleaseMetrics}. */
 export interface ExportParts {
   readonly metrics: Metrics
   readonly cluster: WatchedCluster
   readonly clock: Clock
   readonly schemas: Pick<SchemaWatch, 'gap'>
-  /** Whether this process acts. Who does not, tells nothing of releases: sums over all replicas are right then. */
+  /** Whether this process leads. Only the leader exports releases, so that sums over all replicas are correct. */
   readonly isLeading: () => boolean
 }
 
-/** Tells of releases whenever somebody reads the metrics, and counts what happens to them meanwhile. */
+/** Exports gauges of releases at each scrape, and counts steps, batches, verdicts and analyses in between. */
 export function exportReleaseMetrics(parts: ExportParts): void {
   const { metrics, cluster, clock, schemas, isLeading } = parts
   const read = createReader(parts)
@@ -59,17 +59,17 @@ export function exportReleaseMetrics(parts: ExportParts): void {
   followDownTime(parts)
 }
 
-/** One Rollout, as gauges tell of it. */
+/** Gauge values of one Rollout. */
 interface ReleaseSample {
   readonly labels: { readonly rollout: string }
   readonly report: RolloutReport
   readonly states: readonly (readonly [string, number])[]
   readonly permits: number
-  /** Null where it stands still on purpose. */
+  /** Seconds without progress; null while it waits on purpose. */
   readonly stillSeconds: number | null
 }
 
-/** Reads the Rollouts worth telling of, once for all gauges that are asked at the same moment. */
+/** Reads the exported Rollouts once per scrape, for all gauges. */
 function createReader({ cluster, clock }: ExportParts): () => readonly ReleaseSample[] {
   const moved = new Map<string, { readonly counts: string; readonly sinceMs: number }>()
   let last: { readonly atMs: number; readonly sampled: readonly ReleaseSample[] } | null = null
@@ -137,7 +137,7 @@ function sumOfZones({ zones }: RolloutReport): readonly (readonly [string, numbe
   return [...sums]
 }
 
-/** Every phase is told, that of nobody too. */
+/** Exports every phase, including those with zero objects. */
 function byPhase(
   phases: readonly string[],
   found: readonly (string | undefined)[],

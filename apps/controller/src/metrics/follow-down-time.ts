@@ -6,18 +6,18 @@ import type { ExportParts } from './export-release-metrics.ts'
 interface DownNode {
   readonly node: string
   readonly sinceMs: number
-  /** The pod that went. */
+  /** UID of the pod that became unavailable. */
   readonly podUid: string
   readonly cause: 'release' | 'other'
 }
 
 /**
- * Measures for how long nodes have no Ready pod while their DaemonSet is released: from the moment in which the watch shows the pod that
- * was Ready as going, or as not Ready any more, until it shows a Ready one there.
+ * Measures the time that nodes have no Ready pod during a release, as `tranche_node_down_seconds`. It starts when the watch shows the
+ * Ready pod as terminating or not Ready, and ends when it shows a Ready pod on the node.
  */
 export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
   const { pods, nodes, daemonSets, batchReleases, overlay } = cluster
-  /** By DaemonSet and node: no more than there are pods of DaemonSets. */
+  /** By DaemonSet and node; bounded by the number of DaemonSet pods. */
   const down = new Map<string, DownNode>()
 
   function permitsFor({ namespace, ownerUid }: FleetPod): readonly string[] | null {
@@ -48,7 +48,7 @@ export function followDownTime({ metrics, cluster, clock, isLeading }: Omit<Expo
       if (isUp(current) && !isUp(previous)) comesUp(current)
     },
   })
-  // The watch of the record may be behind that of pods.
+  // The watch of BatchReleases may lag behind the watch of pods.
   batchReleases.subscribe({
     onChange(_key, _previous, current) {
       if (down.size === 0) return

@@ -4,7 +4,7 @@ import type { Metrics } from '@tranche/metrics'
 import { isFinalising } from '@tranche/planner'
 import type { ExportParts } from './export-release-metrics.ts'
 
-/** Counts what the watches show to have become of steps, batches, versions and analyses. Only who leads counts, so that nothing counts twice. */
+/** Counts and times steps, batches, verdicts and analyses from watch events. Only the leader counts, so that nothing is counted twice. */
 export function followReleases({ metrics, cluster, clock, isLeading }: Omit<ExportParts, 'schemas'>): void {
   const begun = new Map<string, { readonly batch: string; readonly sinceMs: number }>()
   const states = new Map<string, StepState>()
@@ -52,7 +52,7 @@ function batchOf({ status }: BatchRelease): { readonly id: string; readonly stat
   return batchState === undefined ? null : { id: `${status?.observedRelease ?? ''} ${currentBatch}`, state: batchState }
 }
 
-/** A state that a step is in, as its stamp says: who approves writes another word, and leaves the stamp. */
+/** State of a step. `stamp` identifies it: an approval changes the state word but not the stamp. */
 interface StepState {
   readonly word: string
   readonly stamp: string
@@ -63,7 +63,7 @@ function stateOf({ status }: Rollout): StepState | null {
   const { canaryStatus } = status ?? {}
   if (canaryStatus?.lastUpdateTime === undefined) return null
   const { currentStepState, lastUpdateTime, canaryRevision } = canaryStatus
-  // A rollback is no step, and upgrades nodes past the last one.
+  // A rollback is not a step, although it upgrades nodes after the last one.
   return { word: isFinalising(canaryStatus) ? 'Completed' : currentStepState, stamp: lastUpdateTime, revision: canaryRevision }
 }
 

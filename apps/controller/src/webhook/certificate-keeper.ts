@@ -3,29 +3,29 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 import type { CertificatePort, ReadCertificates, TrustingConfiguration } from './certificate-port.ts'
 
-/** What keeping certificates needs. */
+/** Options of {@link keepCertificates}. */
 export interface CertificateKeeperOptions {
   readonly port: CertificatePort
   readonly clock: Clock
   readonly log: Logger
-  /** For logs: `tranche-system/tranche-webhook`. */
+  /** `namespace/name` of the Secret, for logs: `tranche-system/tranche-webhook`. */
   readonly secret: string
-  /** By which names the server is reached. */
+  /** DNS names of the server. */
   readonly names: readonly string[]
-  /** Who writes; the others only serve what is kept. */
+  /** Only the leader writes; other replicas serve the stored certificate. */
   readonly isLeading: () => boolean
-  /** Told of every certificate that is to be served. */
+  /** Called with every certificate to serve. */
   readonly onCertificate: (certificate: Certificate) => void
 }
 
-/** While there is something to do, and at rest; milliseconds. */
+/** Check intervals during a rotation and otherwise, in milliseconds. */
 const SOON_MS = 1_000
 const AT_REST_MS = 15_000
 
 /**
- * Looks at once, and then every so often.
+ * Checks the certificates at once and then periodically.
  *
- * @returns what ends it
+ * @returns stop function
  */
 export function keepCertificates(options: CertificateKeeperOptions): () => void {
   const { clock, log, secret } = options
@@ -37,32 +37,32 @@ export function keepCertificates(options: CertificateKeeperOptions): () => void 
   const run = async (): Promise<void> => {
     let inMs = SOON_MS
     try {
-      // What a write leaves to be done is done at once.
+      // Continues at once after a write, until nothing is left to do.
       do inMs = await look(ending.signal)
       while (inMs === 0 && !ending.signal.aborted)
-      if (complaint !== '') log.info({ secret }, 'keeps the certificate of the webhook again')
+      if (complaint !== '') log.info({ secret }, 'resumed maintaining the webhook certificate')
       complaint = ''
     } catch (error) {
       if (ending.signal.aborted) return
-      // What is missing, or may not be read, stays so until somebody acts: it is said once.
+      // Missing objects or rights persist until a user acts: the error is logged once.
       const { message } = error as Error
-      if (message !== complaint) log.error({ err: error, secret }, 'cannot keep the certificate of the webhook')
+      if (message !== complaint) log.error({ err: error, secret }, 'failed to maintain the webhook certificate')
       complaint = message
     }
     if (!ending.signal.aborted) timer = clock.setTimer(inMs, () => void run())
   }
   void run()
   return () => {
-    ending.abort(new Error('the webhook stops'))
+    ending.abort(new Error('the webhook is stopping'))
     timer?.cancel()
   }
 }
 
 /**
- * Makes one look at the certificates: it serves what is kept, and makes at most one write where it leads.
+ * Creates a function that checks the certificates once: it serves the stored certificate and, as leader, makes at most one write.
  *
- * @returns a function that resolves with how soon the next look is due, in milliseconds; it rejects where something cannot be
- * read or written, or is missing
+ * @returns a function that resolves with the delay until the next check, in milliseconds; it rejects if an object is missing or
+ * inaccessible
  */
 export function createCertificateLook(options: CertificateKeeperOptions): (signal: AbortSignal) => Promise<number> {
   const { port, clock, names, secret } = options
@@ -86,24 +86,24 @@ export function createCertificateLook(options: CertificateKeeperOptions): (signa
     })
     await carryOut(options, plan, { read, places, signal })
     if (plan.kind !== 'wait') return 0
-    if (places.length < CONFIGURATIONS) throw new Error('a configuration of our webhooks is missing')
+    if (places.length < CONFIGURATIONS) throw new Error('the MutatingWebhookConfiguration or ValidatingWebhookConfiguration is missing')
     return kept.next === null ? AT_REST_MS : SOON_MS
   }
 }
 
-/** @returns what everybody trusts by now; null where somebody trusts others */
+/** @returns the authorities if all webhooks trust exactly these; otherwise null */
 function trustedBy(places: readonly TrustingConfiguration[], authorities: string, before: Trusted | null, clock: Clock): Trusted | null {
   if (!places.every(({ bundles }) => bundles.every((bundle) => bundle.trim() === authorities.trim()))) return null
   return before?.authorities === authorities ? before : { authorities, sinceMs: clock.monotonicMs() }
 }
 
-/** What everybody trusts, and since when that is known; monotonic milliseconds. */
+/** Authorities that all webhooks trust, and the monotonic time since when, in milliseconds. */
 interface Trusted {
   readonly authorities: string
   readonly sinceMs: number
 }
 
-/** A mutating one and a validating one. */
+/** Number of webhook configurations: one mutating, one validating. */
 const CONFIGURATIONS = 2
 
 interface Look {
@@ -121,16 +121,16 @@ async function carryOut(
   switch (plan.kind) {
     case 'begin':
       await port.keep(read, rotated(read.kept, 'begin', await issue()), signal)
-      return log.info({ secret, why: plan.why }, 'made a certificate for the webhook')
+      return log.info({ secret, why: plan.why }, 'created webhook certificate')
     case 'prepare':
       await port.keep(read, rotated(read.kept, 'prepare', await issue()), signal)
-      return log.info({ secret }, 'made the next certificate for the webhook')
+      return log.info({ secret }, 'created next webhook certificate')
     case 'trust':
       await port.trust(places.find(({ name }) => name === plan.where)!, read.kept.authorities, signal)
-      return log.info({ name: plan.where }, 'let the API server trust the certificate of the webhook')
+      return log.info({ name: plan.where }, 'updated caBundle for the webhook certificate')
     case 'promote':
       await port.keep(read, rotated(read.kept, 'promote'), signal)
-      return log.info({ secret }, 'renewed the certificate of the webhook')
+      return log.info({ secret }, 'renewed webhook certificate')
     case 'wait':
   }
 }

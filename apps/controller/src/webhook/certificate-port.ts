@@ -4,38 +4,38 @@ import { isNotFound, type JsonPatchOperation, type KubeClient, type ResourcePath
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import { patchOrConflict } from '../patch-or-conflict.ts'
 
-/** A Secret with our certificates, as it was read. */
+/** The Secret with our certificates, as read. */
 export interface ReadCertificates {
   readonly kept: KeptCertificates
   readonly secret: KubeObject
 }
 
-/** A configuration of webhooks, and what its webhooks trust. */
+/** A webhook configuration with the caBundles of its webhooks. */
 export interface TrustingConfiguration {
   /** `MutatingWebhookConfiguration tranche` */
   readonly name: string
-  /** PEM of each of its webhooks; empty where it trusts nobody. */
+  /** PEM caBundle of each webhook; empty if it has none. */
   readonly bundles: readonly string[]
   readonly configuration: WebhookConfiguration
   readonly resource: ResourcePath
 }
 
-/** What is read and written to keep certificates, each write against what was read. */
+/** Reads and writes certificates; each write has the version that was read as precondition. */
 export interface CertificatePort {
-  /** @returns null where there is no such Secret */
+  /** @returns null if the Secret does not exist */
   read(signal: AbortSignal): Promise<ReadCertificates | null>
-  /** @returns those that exist */
+  /** @returns the existing webhook configurations, at most two */
   readTrusting(signal: AbortSignal): Promise<readonly TrustingConfiguration[]>
-  /** @throws {AppError} WRITE_CONFLICT where the Secret changed since it was read */
+  /** @throws {AppError} WRITE_CONFLICT if the Secret has changed since it was read */
   keep(read: ReadCertificates, kept: KeptCertificates, signal: AbortSignal): Promise<void>
-  /** @throws {AppError} WRITE_CONFLICT where the configuration changed since it was read */
+  /** @throws {AppError} WRITE_CONFLICT if the configuration has changed since it was read */
   trust(configuration: TrustingConfiguration, authorities: string, signal: AbortSignal): Promise<void>
 }
 
-/** Where certificates are kept, and who has to trust them. */
+/** Names of the Secret with the certificates and of the webhook configurations. */
 export interface CertificatePlaces {
   readonly secret: ObjectKey
-  /** Name of the two configurations of webhooks. */
+  /** Common name of the mutating and the validating webhook configuration. */
   readonly configuration: string
 }
 
@@ -56,7 +56,7 @@ const configurations = [
 /** Keys of the Secret. */
 const keys = { cert: 'tls.crt', key: 'tls.key', authorities: 'ca.crt', nextCert: 'next.crt', nextKey: 'next.key' }
 
-/** Certificates in a Secret, and the configurations that trust them, at the API server. */
+/** Implements the certificate port with the API server. */
 export function createCertificatePort(client: KubeClient, { secret, configuration }: CertificatePlaces): CertificatePort {
   return {
     async read(signal) {

@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Reads the body of a request as UTF-8. @returns undefined where it is too large; @throws what breaks the connection */
+/** Reads the body of a request as UTF-8. @returns undefined if it is too large. @throws connection errors */
 export type ReceiveBody = (request: IncomingMessage) => Promise<string | undefined>
 
-/** Two objects of the largest size that an API server takes, and what is around them. In bytes. */
+/** Maximum size of a review, in bytes: two objects of the maximum size of an API server, plus the rest of the review. */
 const LARGEST_REVIEW = 8 * 1024 * 1024
-/** Maximum of all bodies that have not arrived whole, in bytes: reviews arrive within milliseconds, and few are above 100 KiB. */
+/** Maximum total size of unfinished bodies, in bytes. Reviews arrive within milliseconds, and few are larger than 100 KiB. */
 const MOST_IN_TRANSFER = 32 * 1024 * 1024
 
 /**
- * Bounds the memory of bodies in transfer: the port asks for no login. Above the maximum, the connection is closed whose body has been
- * arriving for longest.
+ * Bounds the memory of bodies in transfer, because the port does not authenticate clients. Above the maximum, the connection with the
+ * oldest unfinished body is closed.
  */
 export function receiveBodies(): ReceiveBody {
   /** Bytes of each body in transfer, oldest first. */
@@ -24,7 +24,7 @@ export function receiveBodies(): ReceiveBody {
       const [oldest] = inTransfer.keys()
       if (oldest === undefined) return
       remove(oldest)
-      oldest.destroy(new Error('bodies of reviews take too much memory'))
+      oldest.destroy(new Error('unfinished request bodies exceed the memory limit'))
     }
   }
 
@@ -37,7 +37,7 @@ export function receiveBodies(): ReceiveBody {
     const chunks: Buffer[] = []
     let size = 0
     try {
-      // Left half-read, it can still be answered.
+      // Without destroyOnReturn, a partly read request can still be answered.
       for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         if ((size += chunk.length) > LARGEST_REVIEW) return undefined
         chunks.push(chunk)

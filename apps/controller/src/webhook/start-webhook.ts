@@ -18,23 +18,23 @@ import { createCertificatePort } from './certificate-port.ts'
 import { createWebhookHandler } from './webhook-handler.ts'
 import { openWebhookServer, type WebhookListen } from './webhook-server.ts'
 
-/** Where the certificate of the webhooks comes from. */
+/** Source of the webhook certificate. */
 export type WebhookCertificate =
-  /** Somebody else makes and renews it, and says to the API server whom to trust. */
+  /** Issued and renewed elsewhere, including the caBundle of the webhook configurations. */
   | { readonly kind: 'files'; readonly files: CertificateFiles }
-  /** We do, as the leader. */
+  /** Issued and renewed by the leading controller. */
   | {
       readonly kind: 'own'
-      /** Where it is kept; the Secret exists. */
+      /** Secret with the certificate; it must exist. */
       readonly secret: ObjectKey
-      /** By which the API server reaches us. */
+      /** Service through which the API server reaches the webhook. */
       readonly service: ObjectKey
-      /** Name of the MutatingWebhookConfiguration and the ValidatingWebhookConfiguration that are to trust it. */
+      /** Common name of the MutatingWebhookConfiguration and the ValidatingWebhookConfiguration. */
       readonly configuration: string
       readonly isLeading: () => boolean
     }
 
-/** What the webhooks are given. */
+/** Options of the webhook server. */
 export interface WebhookOptions {
   readonly exchange: Exchange
   readonly clock: Clock
@@ -44,29 +44,29 @@ export interface WebhookOptions {
   readonly certificate: WebhookCertificate
   readonly metrics?: Metrics
   readonly seed?: number
-  /** A version to name in the user agent. @default 0.1.0 */
+  /** Version in the user agent. @default 0.1.0 */
   readonly version?: string
 }
 
-/** A server that runs until it is stopped. */
+/** A running webhook server. */
 export interface RunningWebhook {
   readonly url: string
-  /** Resolves when there is a certificate to serve. */
+  /** Resolves when it has a certificate to serve. */
   readonly ready: Promise<void>
-  /** Resolves at the end. */
+  /** Resolves after `stop`. */
   readonly stopped: Promise<void>
-  /** Takes no more reviews, lets those under way end, then ends. */
+  /** Shuts down gracefully: refuses new reviews and waits for those in progress. */
   stop(): Promise<void>
 }
 
 const owner = { of: 'the webhook', options: { cert: '--webhook-cert-file', key: '--webhook-key-file' } }
-/** How often the end of the certificate is looked at, in milliseconds. */
+/** Interval of the certificate expiry check, in milliseconds. */
 const AGE_EVERY_MS = 60_000
 
 /**
- * Serves our webhooks. Every process does, whether it leads or not: what they decide needs nothing that a process knows.
+ * Serves the admission webhooks on every replica, leading or not: their decisions need no state of the process.
  *
- * @throws {AppError} PORT_IN_USE; OPTION_INVALID where the files cannot be used
+ * @throws {AppError} PORT_IN_USE; OPTION_INVALID if the certificate files are not usable
  */
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
   const { clock, metrics, seed = 0, version = '0.1.0' } = options
@@ -129,7 +129,7 @@ function follow({ certificate, clock }: WebhookOptions, { client, log, use, firs
   }
 }
 
-/** Logs once that the certificate expires soon, and once that it has: whoever renews it cannot, then. */
+/** Logs once when the certificate expires soon, and once when it has expired: its renewal has failed. */
 function watchAge({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
   let timer: Timer | undefined
   const look = (certificate: Certificate, before: CertificateAge = 'fresh'): void => {

@@ -15,37 +15,37 @@ import { type ControllerRevision, daemonSetAnnotations, REFUSED_LABEL } from '@t
 import type { Logger } from '@tranche/log'
 import type { Metrics } from '@tranche/metrics'
 
-/** What the door of the webhooks needs. */
+/** Dependencies of {@link createWebhookHandler}. */
 export interface WebhookHandlerParts {
-  /** Reads what a review is decided by beside itself. */
+  /** Reads the objects that a decision needs in addition to the review. */
   readonly client: Pick<KubeClient, 'get' | 'list'>
   readonly clock: Clock
   readonly log: Logger
   readonly metrics?: Metrics | undefined
 }
 
-/** An answer over HTTP; `body` is JSON. */
+/** HTTP response; `body` is JSON. */
 export interface WebhookAnswer {
   readonly status: number
   readonly body: string
 }
 
-/** Answers one request. @param path with its query */
+/** Answers one request. @param path path with query */
 export type WebhookHandler = (path: string, body: string, signal: AbortSignal) => Promise<WebhookAnswer>
 
 const names = new Map(admissionWebhooks.map(({ name }) => [`/${name}`, name]))
-/** For one read, in milliseconds: less than the API server waits for us. */
+/** Deadline of a read, in milliseconds; less than the webhook timeout of the API server. */
 const READ_MS = 2_000
 
 /**
- * Answers AdmissionReviews of version v1, at the path of each of our webhooks. Nothing is remembered: every process answers alike,
- * whether it leads or not, and whether it has seen the cluster or not.
+ * Answers AdmissionReviews of version v1 at the path of each webhook. It is stateless: every replica gives the same answers, whether it
+ * leads or not, and whether its cluster cache is synced or not.
  */
 export function createWebhookHandler(parts: WebhookHandlerParts): WebhookHandler {
   const { clock, log, metrics } = parts
   return async (path, body, signal) => {
     const name = names.get(path.split('?', 1)[0] ?? '')
-    if (name === undefined) return said(404, `there are ${[...names.keys()].join(', ')}`)
+    if (name === undefined) return said(404, `unknown path; the webhooks are ${[...names.keys()].join(', ')}`)
     const startMs = clock.monotonicMs()
     const countReview = (outcome: 'allowed' | 'changed' | 'refused' | 'failed'): void => {
       metrics?.count('tranche_webhook_reviews_total', { webhook: name, outcome })
@@ -55,15 +55,15 @@ export function createWebhookHandler(parts: WebhookHandlerParts): WebhookHandler
       const request = readReview(body)
       if (request === undefined) {
         countReview('failed')
-        return said(400, 'an AdmissionReview of admission.k8s.io/v1 is answered, and nothing else')
+        return said(400, 'the body is not an AdmissionReview of admission.k8s.io/v1')
       }
       const admission = decideReview(name, request, await readFacts(parts, name, request, signal))
       countReview(outcomeOf(admission))
       return { status: 200, body: JSON.stringify(answerReview(request, admission)) }
     } catch (error) {
       countReview('failed')
-      log.error({ err: error, webhook: name }, 'could not answer a review')
-      return said(500, 'the review could not be answered; the log of the controller says why')
+      log.error({ err: error, webhook: name }, 'failed to answer admission review')
+      return said(500, 'the review could not be answered; the controller log has the reason')
     }
   }
 }
@@ -82,9 +82,9 @@ async function readFacts(
   }
   const bound = name === 'daemonsets' ? oldObject?.metadata.annotations?.[daemonSetAnnotations.rollout] : undefined
   if (bound === undefined) return { refused: [], rollout: null }
-  // For warnings alone: nobody waits for them, and the write goes on without.
+  // The Rollout is needed only for warnings: without it, the review is answered without warnings.
   const rollout = await client.get<Rollout>(resourcePaths.rollouts, { namespace, name: bound }, options).catch((error: unknown) => {
-    log.debug({ err: error, namespace, name: bound }, 'answered a review without its Rollout')
+    log.debug({ err: error, namespace, name: bound }, 'answering admission review without its Rollout')
     return null
   })
   return { refused: [], rollout }

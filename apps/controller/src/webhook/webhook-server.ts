@@ -7,38 +7,38 @@ import { AppError } from '@tranche/errors'
 import { receiveBodies, type ReceiveBody } from './receive-bodies.ts'
 import type { WebhookHandler } from './webhook-handler.ts'
 
-/** Where the webhooks listen. */
+/** Listen address of the webhooks. */
 export interface WebhookListen {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free one. */
   readonly port: number
 }
 
-/** A server that speaks TLS, once it has a certificate. */
+/** TLS server; handshakes fail until it has a certificate. */
 export interface WebhookServer {
-  /** `https://127.0.0.1:9443` */
+  /** Base URL: `https://127.0.0.1:9443`. */
   readonly url: string
-  /** Shows this certificate to whoever connects from now on. */
+  /** Uses this certificate for new connections. */
   use(certificate: Certificate): void
-  /** Takes no more connections, lets requests under way end for a moment, then ends. */
+  /** Refuses new connections and waits up to {@link CLOSE_MS} for requests in progress. */
   close(): Promise<void>
 }
 
-/** A sender that takes longer (ms) is no API server. */
+/** Maximum time to receive a request, in milliseconds; API servers are faster. */
 const REQUEST_MS = 10_000
-/** Connections that serve no review which has arrived, in all and of one address: the API server may be many clients behind one. */
+/** Maximum number of connections without a received review, in total and per address; several API servers may share one address. */
 const limits = { connections: 256, connectionsOfAddress: 128 }
-/** Reviews of one address that are answered at a time: each may cost the API server a read. */
+/** Maximum number of concurrent reviews per address; each may cause a read from the API server. */
 const REVIEWS_OF_ADDRESS = 32
-/** A client that takes longer (ms) to speak TLS is no API server. */
+/** Maximum duration of a TLS handshake, in milliseconds. */
 const HANDSHAKE_MS = 5_000
-/** How often (ms) requests are looked at that take too long. */
+/** Interval of the check for slow requests, in milliseconds. */
 const CHECK_MS = 1_000
-/** How long requests under way may take at the end, in milliseconds. */
+/** Time for requests in progress at shutdown, in milliseconds. */
 const CLOSE_MS = 2_000
 
 /**
- * Listens at once, so that a port that is taken is heard of; until a certificate is used nobody gets through.
+ * Listens at once, so that an occupied port is reported; TLS handshakes fail until a certificate is set.
  *
  * @throws {AppError} PORT_IN_USE
  */
@@ -51,7 +51,7 @@ export async function openWebhookServer({ host, port }: WebhookListen, handler: 
   const idle = limitConnections(server, limits)
   const receive = receiveBodies()
   const quota = createQuota(REVIEWS_OF_ADDRESS)
-  // Whoever connects without speaking TLS as we do: nothing of it is ours to mend.
+  // TLS errors are errors of the client: close the connection without logging.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: Error & { readonly code?: string }) =>
@@ -74,7 +74,7 @@ export async function openWebhookServer({ host, port }: WebhookListen, handler: 
 interface Answering {
   readonly handler: WebhookHandler
   readonly receive: ReceiveBody
-  /** Of the reviews that are being answered, by address. */
+  /** Limits concurrent reviews by address. */
   readonly quota: Quota
   onReceived(): void
 }
@@ -85,20 +85,20 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const gone = new AbortController()
-  response.once('close', () => gone.abort(new Error('the API server has gone')))
+  response.once('close', () => gone.abort(new Error('the API server has disconnected')))
   const say = (status: number, body: string): void =>
     void response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(body)
-  if (request.method !== 'POST') return say(405, '{"message":"only POST is answered"}\n')
+  if (request.method !== 'POST') return say(405, '{"message":"only POST is supported"}\n')
   try {
     const body = await receive(request)
     if (body === undefined) return say(413, '{"message":"the review is too large"}\n')
     const giveBack = quota.take(request.socket.remoteAddress ?? '')
-    if (giveBack === null) return say(429, '{"message":"too many reviews of this address are being answered"}\n')
+    if (giveBack === null) return say(429, '{"message":"too many concurrent reviews from this address"}\n')
     onReceived()
     const { status, body: text } = await handler(request.url ?? '/', body, gone.signal).finally(giveBack)
     say(status, text)
   } catch {
-    // The connection broke: there is nobody to answer.
+    // The connection is broken and cannot be answered.
     response.destroy()
   }
 }
@@ -106,7 +106,7 @@ async function answer(
 function inUse({ host, port }: WebhookListen, cause: Error): AppError {
   return new AppError('PORT_IN_USE', `another program listens on port ${port} of ${host}`, {
     details: { port },
-    hint: 'Choose another --webhook-port; 0 takes a free one.',
+    hint: 'Choose another --webhook-port; 0 picks a free one.',
     cause,
   })
 }

@@ -117,7 +117,7 @@ function jumpRefusal({ steps }: Standing, step: number): ActionRejection | null 
 
 function abortRefusal(standing: Standing): ActionRejection | null {
   if (!standing.isReturn) return null
-  const message = `the release goes to revision ${standing.canaryRevision}, which ran before: there is nothing to roll back`
+  const message = `the release goes to revision ${standing.canaryRevision}, which ran before: there is nothing to take back`
   return refused('ACTION_REJECTED', message, 'wait for its end')
 }
 
@@ -129,5 +129,5 @@ function retryRefusal(rollout: Rollout, standing: Standing, revision: string | u
     heldRevisions.length === 0
       ? 'nothing needs to be done'
       : `to release a held revision after all run ${retryHeldText(rollout, heldRevisions)}`
-  return refused('ACTION_REJECTED', `there is nothing for a retry to lift; ${standingText(standing)}`, fix)
+  return refused('ACTION_REJECTED', `nothing that a retry lifts stands in the way; ${standingText(standing)}`, fix)
 }

@@ -44,6 +44,8 @@ export interface RecordedPod {
   readonly created?: string
   readonly phase?: string
   readonly ready: boolean
+  /** Since when `ready` has its value (`lastTransitionTime`), as the kubelet stamps it: whole seconds. */
+  readonly readyAt?: string
   /** Has a deletion timestamp. */
   readonly deleting: boolean
   /** Reason why a container waits or has ended, of the first that says one. */

@@ -145,9 +145,11 @@ export class DaemonSetStory {
     const before = story.pods.get(seen.uid)
     const cause: Cause = { t: write.t, rv: write.rv, of: 'pods' }
     const ended = write.type === 'DELETED' || seen.deleting ? (before?.ended ?? cause) : null
-    const readySinceMs = seen.ready && ended === null ? (before?.readySinceMs ?? write.t) : null
-    const readyRv = readySinceMs === null ? null : (before?.readyRv ?? write.rv)
-    const neededMs = before?.readySinceMs != null && readySinceMs !== null ? before.neededMs : this.#minReadyMs
+    // A kubelet that writes late reports a restart in one write: Ready before and after, since another moment.
+    const staysReady = before?.readySinceMs != null && before.last.readyAt === seen.readyAt
+    const readySinceMs = seen.ready && ended === null ? (staysReady ? before.readySinceMs : write.t) : null
+    const readyRv = readySinceMs === null ? null : staysReady ? before.readyRv : write.rv
+    const neededMs = staysReady && readySinceMs !== null ? before.neededMs : this.#minReadyMs
     const deletedByUs = before?.deletedByUs === true || byUs
     if (before?.ended === null && ended !== null && !byUs) {
       this.#lost.set(story, [...(this.#lost.get(story) ?? []), { uid: seen.uid, by: cause }])

@@ -125,6 +125,11 @@ describe('the node rules of a policy', () => {
     'G5',
     [
       ['let one come first that is Ready and not available yet', (s) => order(flapped(s), 'b1'), []],
+      [
+        'let one come first that was restarted in one write of its kubelet',
+        (s) => order(s.pod('b1', { readyAt: '2026-01-02T00:00:40Z' }).seen().wait(1_000), 'b1'),
+        [],
+      ],
       ['find it before an older one once it is available', (s) => order(flapped(s).wait(10_000), 'b1'), ['G5 b']],
       [
         'let one come first whose stamps lie in the future of a writer that has had no answer since',
