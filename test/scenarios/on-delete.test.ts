@@ -65,7 +65,7 @@ it('completes though the Rollout is paused, and stops when the policy becomes Fr
   await stage.until('it goes on', async () => (await nodesOn(stage, 'v2')).length > 8)
   expect((await stage.rollout()).status).toMatchObject({
     phase: 'Terminating',
-    message: expect.stringContaining('before the Rollout goes: '),
+    message: expect.stringContaining('before detaching: '),
   })
   await setPolicy('Freeze')
   await stage.until('it is gone', isGone)

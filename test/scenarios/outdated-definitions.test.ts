@@ -242,7 +242,7 @@ it('definitions that have pruned the answers let no action be carried out a seco
   await stage.until('the action is refused', async () => (await stage.rollout()).status?.lastAction?.result === 'Refused')
   expect((await stage.rollout()).status?.lastAction).toMatchObject({
     id: 'abort-1',
-    reason: expect.stringContaining('the status has lost which actions were answered'),
+    reason: expect.stringContaining('the status has lost its record of answered actions'),
   })
   await stage.pass(60_000)
   expect(await nodesOn(stage, 'v3')).toHaveLength(2)

@@ -75,7 +75,7 @@ describe.each([
     expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason, message: expect.stringContaining(text) })
     const { status } = await stage.rollout()
     expect([status?.phase, status?.heldRevisions?.length]).toEqual(['Progressing', 1])
-    expect(status?.message).toMatch(/^revision \w+ was taken back; no pod is deleted until the policy can be used: /)
+    expect(status?.message).toMatch(/^revision \w+ was rolled back; no pod is deleted until the policy can be used: /)
     expect((await events(stage)).filter((event) => event.reason === reason)).toHaveLength(1)
 
     await applyPolicy(stage, { maxUnavailable: 1 })

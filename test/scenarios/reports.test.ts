@@ -79,7 +79,7 @@ it('says that a version was taken back, by whom and which, and that it is held',
   await stage.pass(1_000)
   const facts = await agreesWithCluster()
   expect(outcomeOf(facts)).toBe('RolledBack')
-  expect(explainRollout(facts)).toMatchObject({ rule: 'TakenBack', answer: expect.stringMatching(/^revision \S+ was taken back; /) })
+  expect(explainRollout(facts)).toMatchObject({ rule: 'TakenBack', answer: expect.stringMatching(/^revision \S+ was rolled back; /) })
   const [stable, held] = reportHistory(facts).revisions
   expect([stable?.role, stable?.held, held?.held]).toEqual(['stable', false, true])
 })

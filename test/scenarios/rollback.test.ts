@@ -20,7 +20,7 @@ it('goes back from a version that never becomes available, its pods first and on
   expect((await stage.rollout()).status).toMatchObject({ phase: 'Progressing', canaryStatus: { currentStepState: 'StepUpgrade' } })
   await untilReleased(stage, 'v1')
   expect(deletions(stage) - before).toBe(3)
-  expect(await condition(stage, 'Succeeded')).toMatchObject({ status: 'False', message: expect.stringContaining('was taken back') })
+  expect(await condition(stage, 'Succeeded')).toMatchObject({ status: 'False', message: expect.stringContaining('was rolled back') })
   expectKept(stage)
 })
 

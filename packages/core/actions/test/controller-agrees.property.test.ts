@@ -24,7 +24,7 @@ const happening = fc.oneof(
 type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never
 
 /** What the status does not tell for certain: the controller may see by now that the Rollout can go on, or that its failure is over. */
-const lateOnly = /^the Rollout is stalled: |^no release is under way|^nothing that a retry lifts/
+const lateOnly = /^the Rollout is stalled: |^no release is under way|^there is nothing for a retry to lift/
 
 it('refuses nothing that the controller would accept, and lets pass only what the controller alone can judge (G10)', () => {
   const ends = { accepted: 0, refused: 0 }

@@ -1,4 +1,4 @@
-/** What a release may delete: the part of a record that the controller decides. */
+/** What a release may delete: the part of the record that the controller writes. */
 export interface Allowance {
   /** UID of the DaemonSet. */
   readonly workloadUid: string
@@ -7,37 +7,37 @@ export interface Allowance {
   /** `controller-revision-hash` being released. */
   readonly revision: string
   /**
-   * Nodes that the batch may have on the revision (≥ 0), as the controller counted them. An executor takes the smaller of this
-   * and what the partition leaves of the nodes in its own view: nodes that become desired again widen nothing (G3).
+   * Nodes that the batch may have on the revision (≥ 0), as the controller counted them. An executor uses the smaller of this
+   * and what the partition leaves in its own view, so nodes that become desired again never widen a batch (G3).
    */
   readonly size: number
   /** Nodes to keep on the old revision (≥ 0). */
   readonly partition: number
   /** Effective maxUnavailable (≥ 1, ≤ 1000). */
   readonly limit: number
-  /** By which rules nodes may be taken, see {@link nodeScopeText}; undefined where every node may, in any order. */
+  /** Scope of the node rules, see {@link nodeScopeText}; undefined where every node may be taken, in any order. */
   readonly scope?: string | undefined
 }
 
-/** What a record allows. Without a size, written by a version before there was one, it lets no pod be permitted. */
+/** What a record allows. A record without a size, written by an earlier version, lets no pod be permitted. */
 export interface RecordedAllowance extends Omit<Allowance, 'size'> {
   readonly size?: number | undefined
 }
 
-/** The rules by which nodes may be taken, and how far a release has got with them. */
+/** The node rules of a release, and how many of its steps apply. */
 export interface ScopeReading {
-  /** Digest of the rules. */
+  /** Digest of the rules, see `NodeScope.digest`. */
   readonly digest: string
-  /** So many of the first steps say which nodes may be taken; null where every node may that the rules do not exclude. */
+  /** Number of leading steps whose nodes may be taken; null where every node that is not excluded may be. */
   readonly steps: number | null
 }
 
-/** @returns the text that a record keeps as `scope` */
+/** @returns the `scope` text of a record */
 export function nodeScopeText({ digest, steps }: ScopeReading): string {
   return steps === null ? digest : `${digest}.${steps}`
 }
 
-/** @returns what {@link nodeScopeText} was made from; undefined for the scope of a release without rules */
+/** @returns the reading that {@link nodeScopeText} encoded; undefined for a release without rules */
 export function parseNodeScope(scope: string | undefined): ScopeReading | undefined {
   if (scope === undefined) return undefined
   const dot = scope.indexOf('.')
@@ -45,16 +45,16 @@ export function parseNodeScope(scope: string | undefined): ScopeReading | undefi
 }
 
 /**
- * How a change of what is allowed must be written.
+ * How a change of the allowance must be written.
  *
  * - `same`: nothing to write.
- * - `widens`: every deletion allowed before stays allowed (or nothing but the generation differs): one write (F9, F10).
+ * - `widens`: every deletion allowed before stays allowed (or only the generation differs): one write (F9, F10).
  * - `lowersLimit`: only the limit falls: the permits beyond it are withdrawn, then one write (F10).
- * - `narrows`: some deletion allowed before is not allowed any more: void first (F8).
+ * - `narrows`: some deletion allowed before is no longer allowed: revoke first (F8).
  */
 export type Direction = 'same' | 'widens' | 'lowersLimit' | 'narrows'
 
-/** The one place that decides whether a change narrows or widens. */
+/** Decides whether a change narrows or widens; nothing else does. */
 export function directionOf(from: RecordedAllowance, to: Allowance): Direction {
   if (from.workloadUid !== to.workloadUid || from.revision !== to.revision || to.partition > from.partition) return 'narrows'
   if (from.size !== undefined && to.size < from.size) return 'narrows'
@@ -66,8 +66,8 @@ export function directionOf(from: RecordedAllowance, to: Allowance): Direction {
 }
 
 /**
- * Whether nothing that was allowed in scope `from` is refused in scope `to`. Each step adds nodes to those of the steps
- * before it; what other rules allow cannot be told from their digest, so they count as less.
+ * Whether scope `to` allows everything that scope `from` allows. Each step adds nodes to those of the steps before it. A
+ * digest does not say what other rules allow, so other rules count as less.
  */
 function containsScope(to: string | undefined, from: string | undefined): boolean {
   if (to === from) return true

@@ -2,30 +2,30 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { compareResourceVersions, newerResourceVersion } from '@tranche/kube-types'
 import { permitId } from './flight-record.ts'
 
-/** What was in flight when a record came to its end, for the next record of the same DaemonSet to inherit (F11). */
+/** Permits in flight when a record ended; the next record of the same DaemonSet inherits them (F11). */
 export interface Carried {
   /** UID of the DaemonSet. */
   readonly workloadUid: string
   /** Watermark of the record that ended (F2). */
   readonly watermark: string
-  /** Executed and not settled; one for each node, at most as many as a record may have in force. */
+  /** Executed and unsettled permits: one per node, at most as many as a record may have in force. */
   readonly permits: readonly Permit[]
 }
 
-/** Longest text of {@link carriedText}, in characters: 1,000 permits on nodes with names of up to 63, half of what annotations may hold. */
+/** Maximum length of {@link carriedText}, in characters: 1,000 permits with node names of up to 63; half of what annotations may hold. */
 export const MAX_CARRIED_LENGTH = 131_072
 
 /**
- * What a stopped record leaves unsettled; null where everything has settled. Every permit of a stopped record was
- * executed. Where a node has several, the last says enough: the pods of the others were on their way out before it. The
- * order stays, for the last of all is the one that may be followed by another on its node (F4).
+ * What a stopped record leaves unsettled; null where everything has settled. Every permit of a stopped record was executed.
+ * Of several permits for one node, the last is enough: the pods of the earlier ones were already terminating. The order is
+ * kept, because only the last permit of all may be followed by another one on its node (F4).
  */
 export function carryOver({ workloadUid, watermark, permits }: FlightRecord): Carried | null {
   const lastOfNode = permits.filter(({ node }, at) => !permits.slice(at + 1).some((later) => later.node === node))
   return lastOfNode.length === 0 ? null : { workloadUid, watermark, permits: lastOfNode }
 }
 
-/** @returns the text from which {@link parseCarried} reads the same; null where it would be longer than {@link MAX_CARRIED_LENGTH} */
+/** @returns the text that {@link parseCarried} reads back; null where it would exceed {@link MAX_CARRIED_LENGTH} */
 export function carriedText({ workloadUid, watermark, permits }: Carried): string | null {
   const list = permits.map(({ node, podUid, podResourceVersion, wasBad }) => [
     node,
@@ -37,12 +37,12 @@ export function carriedText({ workloadUid, watermark, permits }: Carried): strin
   return text.length > MAX_CARRIED_LENGTH ? null : text
 }
 
-/** @returns what the text carries; null for a text that {@link carriedText} has not written */
+/** @returns the carried permits; null for a text that {@link carriedText} did not write */
 export function parseCarried(text: string): Carried | null {
   try {
     const { workload, watermark, permits } = JSON.parse(text) as Record<string, unknown>
     if (typeof workload !== 'string' || typeof watermark !== 'string' || !/^\d+$/.test(watermark) || !Array.isArray(permits)) return null
-    // F2: a watermark rests on every permit. One above it would never be seen to stand or to be gone.
+    // F2: a watermark rests on every permit. A permit above it would never be seen as standing or gone.
     const isSeen = ({ podResourceVersion }: Permit): boolean => compareResourceVersions(podResourceVersion, watermark) <= 0
     return { workloadUid: workload, watermark, permits: permits.flatMap(toPermit).filter(isSeen) }
   } catch {
@@ -57,8 +57,8 @@ function toPermit(entry: unknown): Permit[] {
 }
 
 /**
- * F11: puts what was carried over in front of a record that is not open, so that G2 holds across the two; null where it
- * has everything already. Doing it again with a text that is out of date adds permits that settle at once, never less.
+ * F11: puts carried permits in front of a record that is not open, so that G2 holds across both; null where the record has
+ * them already. Repeating it with an outdated text adds only permits that settle at once; it removes none.
  */
 export function inheritPermits(record: FlightRecord, carried: Omit<Carried, 'workloadUid'>): FlightRecord | null {
   const known = new Set(record.permits.map(permitId))

@@ -2,30 +2,30 @@ import type { FlightRecord, Hold, Permit } from '@tranche/api-schema'
 import { newerResourceVersion } from '@tranche/kube-types'
 import type { Allowance, RecordedAllowance } from './allowance.ts'
 
-/** Most permits in force at once, whatever maxUnavailable says: the record stays small (F3). */
+/** Maximum number of permits in force, whatever maxUnavailable says; keeps the record small (F3). */
 export const MAX_LIMIT = 1000
 
-/** How many permits a record may hold beyond its limit, so that executing the next one needs no write (F3). */
+/** Number of permits a record may hold beyond its limit, so that executing the next one needs no write (F3). */
 export function permitSlack(limit: number): number {
   return Math.max(8, Math.ceil(limit / 8))
 }
 
-/** What an executor changes about the permits in one write. */
+/** Changes to the permits in one write by an executor. */
 export interface PermitChange {
-  /** Permits that leave: settled, left or dead (F5, F6), or withdrawn after a touch (F7). */
+  /** Permits to remove: settled, left or dead (F5, F6), or withdrawn after a touch (F7). */
   readonly remove: readonly Permit[]
-  /** Permits that join at the end (F3). */
+  /** Permits to append (F3). */
   readonly append: readonly Permit[]
-  /** Every pod resourceVersion that the change rests on (F2). */
+  /** resourceVersion of every pod that the change rests on (F2). */
   readonly restsOn: readonly string[]
 }
 
-/** The first record of a BatchRelease: nothing is allowed until it is opened. `watermark`: highest of a live pod list (F2). */
+/** First record of a BatchRelease; allows nothing until it is opened. `watermark`: highest version of a live pod list (F2). */
 export function createRecord(allowance: Allowance, watermark: string): FlightRecord {
   return { ...allowanceOf(allowance), epoch: 1, seq: 1, state: 'stopped', holds: [], watermark, permits: [] }
 }
 
-/** F3, F5, F6, F7: takes permits out and puts permits in, in one write. Keeps the order of those that stay. */
+/** F3, F5, F6, F7: removes and appends permits in one write. The remaining ones keep their order. */
 export function changePermits(record: FlightRecord, change: PermitChange): FlightRecord {
   const gone = new Set(change.remove.map(permitId))
   return {
@@ -36,12 +36,15 @@ export function changePermits(record: FlightRecord, change: PermitChange): Fligh
   }
 }
 
-/** F8: allows less. A new epoch makes every append on its way fail; the permits stay until their pods were touched. */
+/** F8: revokes the allowance. The new epoch makes every append in flight fail; permits stay until their pods are touched. */
 export function revokeRecord(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
   return { ...record, epoch: record.epoch + 1, seq: record.seq + 1, state: 'voiding', holds }
 }
 
-/** F8: `erased` were touched and stand; when `complete`, every permit left was executed, and the record is stopped. */
+/**
+ * F8: removes the `erased` permits, whose pods were touched and stand. When `complete`, every remaining permit was executed,
+ * and the record is stopped.
+ */
 export function eraseTouched(
   record: FlightRecord,
   erased: readonly Permit[],
@@ -52,26 +55,27 @@ export function eraseTouched(
   return complete && record.state === 'voiding' ? { ...changed, state: 'stopped' } : changed
 }
 
-/** F8, F9: the holds of a stopped record, as wanted now. */
+/** F8, F9: replaces the holds of a stopped record. */
 export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
   return { ...record, seq: record.seq + 1, holds }
 }
 
 /**
- * F9: opens a stopped record for `allowance`. Permits that were executed before stay until they have settled (F11). Nobody with
- * an older view than who opens it acts on it (F2): `seen` is the highest pod resourceVersion in that view.
+ * F9: opens a stopped record for `allowance`. Permits executed before stay until they have settled (F11). `seen` is the
+ * highest pod resourceVersion in the view of the process that opens it; executors with an older view do not act on the record
+ * (F2).
  */
 export function openRecord(record: FlightRecord, allowance: Allowance, seen: string): FlightRecord {
   const watermark = newerResourceVersion(record.watermark, seen)
   return { ...record, ...allowanceOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [], watermark }
 }
 
-/** F9, F10: a change that only allows more, or only follows the generation, needs one write and no new epoch. */
+/** F9, F10: a change that only allows more, or only follows the generation; one write, no new epoch. */
 export function widenRecord(record: FlightRecord, allowance: RecordedAllowance): FlightRecord {
   return { ...record, ...allowanceOf(allowance), seq: record.seq + 1 }
 }
 
-/** Identity of a permit within its record: a pod version is permitted once. */
+/** Identity of a permit within its record: each pod version is permitted once. */
 export function permitId(permit: Permit): string {
   return `${permit.podUid}@${permit.podResourceVersion}`
 }
@@ -81,15 +85,15 @@ export type PatchOperation =
   | { readonly op: 'test' | 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string }
 
-/** The BatchRelease whose record is written, as it was read. */
+/** The BatchRelease that holds the record, as it was read. */
 export interface RecordHome {
   readonly metadata: { readonly uid: string; readonly resourceVersion: string }
   readonly status?: { readonly flight?: FlightRecord | undefined } | undefined
 }
 
 /**
- * The write of a record: a JSON Patch on `/status` that tests the BatchRelease's uid and the epoch and seq that were
- * read; the first record, which has neither, tests the resourceVersion. A failed test is a 422: read again, decide again.
+ * The write of a record: a JSON Patch on `/status`. It tests the BatchRelease's uid and the epoch and seq that were read. The
+ * first record has neither, so its patch tests the resourceVersion. A failed test is a 422: read and decide again.
  */
 export function recordPatch(home: RecordHome, after: FlightRecord): readonly PatchOperation[] {
   const sameObject: PatchOperation = { op: 'test', path: '/metadata/uid', value: home.metadata.uid }
@@ -107,7 +111,7 @@ export function recordPatch(home: RecordHome, after: FlightRecord): readonly Pat
   ]
 }
 
-/** What a record allows, without its permits. A `scope` that is undefined takes that of the record away. */
+/** What a record allows, without its permits. An undefined `scope` removes that of the record. */
 export function allowanceOf<A extends RecordedAllowance>({ workloadUid, generation, revision, size, partition, limit, scope }: A) {
   return { workloadUid, generation, revision, size: size as A['size'], partition, limit, scope }
 }

@@ -2,20 +2,21 @@ import type { Permit } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, isAvailable } from '@tranche/fleet'
 import type { Availability } from './permit-state.ts'
 
-/** What a lost record is restored from. */
+/** Data from which a lost record is restored. */
 export interface LostRecord {
   /** `controller-revision-hash` being released. */
   readonly revision: string
-  /** Our view: which nodes are desired, and since when their pods have been Ready. */
+  /** Our view: the desired nodes, and since when their pods have been Ready. */
   readonly fleet: FleetView
-  /** Pods of the DaemonSet as a live list has just shown them. */
+  /** Pods of the DaemonSet from a live list. */
   readonly pods: readonly FleetPod[]
   readonly availability: Availability
 }
 
 /**
- * Rule F11: permits for the nodes that may be in flight by a record that is lost: desired nodes without a standing old pod and without
- * an available pod of the revision. Each stands for a pod that is gone, so it settles as soon as its node has an available pod.
+ * Rule F11: permits for nodes that may be in flight under a lost record: desired nodes without a standing old pod and without
+ * an available pod of the revision. Each permit stands for a pod that is gone, so it settles as soon as its node has an
+ * available pod.
  */
 export function lostPermits({ revision, fleet, pods, availability: { minReadyMs, monotonicMs } }: LostRecord): readonly Permit[] {
   const live = Map.groupBy(
@@ -33,5 +34,5 @@ export function lostPermits({ revision, fleet, pods, availability: { minReadyMs,
   })
 }
 
-/** No uid of the API server begins so. */
+/** Prefix that no uid of the API server has. */
 const LOST_POD_PREFIX = 'lost:'

@@ -2,11 +2,11 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { eraseTouched } from './flight-record.ts'
 
 /**
- * What a touch (a patch with a new random value and the pod's uid, F7) says about a permit.
+ * What a touch says about a permit. A touch is a patch with a new random value and the pod's uid (F7).
  *
- * - `standing`: answered without a deletionTimestamp. No delete by the permit was accepted, and none ever will be.
- * - `executed`: answered with one, or the pod is gone: the permit stays until it has settled.
- * - `unclear`: no answer that says either; touch again.
+ * - `standing`: the answer has no deletionTimestamp. No delete by the permit was or will be accepted.
+ * - `executed`: the answer has one, or the pod is gone. The permit stays until it has settled.
+ * - `unclear`: the answer says neither; touch again.
  */
 export type TouchAnswer =
   | { readonly kind: 'standing'; readonly resourceVersion: string }
@@ -20,10 +20,10 @@ export interface TouchedPermit {
 }
 
 /**
- * F7, F8: the record after its permits' pods were touched: those that stand leave it. A voiding record becomes stopped
- * only when every permit in it got a clear answer.
+ * F7, F8: the record after the pods of its permits were touched: permits that stand are removed. A voiding record becomes
+ * stopped only when every permit in it got a clear answer.
  *
- * @param touched answers, for all permits of a voiding record or for those to withdraw from an open one
+ * @param touched answers for all permits of a voiding record, or for those to withdraw from an open one
  */
 export function recordTouches(record: FlightRecord, touched: readonly TouchedPermit[]): FlightRecord {
   const standing = touched.flatMap(({ permit, answer }) =>

@@ -7,7 +7,7 @@ const allowance = fc.record({
   workloadUid: fc.constantFrom('first', 'first', 'first', 'second'),
   generation: fc.integer({ min: 1, max: 3 }),
   revision: fc.constantFrom('v2', 'v2', 'v3'),
-  // Small enough to differ in a cluster of so many nodes: a size is only ever seen where the partition leaves more.
+  // Small enough to matter in a small cluster: the size limits only where the partition allows more.
   size: fc.integer({ min: 1, max: NODES - 1 }),
   partition: fc.integer({ min: 0, max: 1 }),
   limit: fc.integer({ min: 1, max: 3 }),
@@ -15,8 +15,7 @@ const allowance = fc.record({
 const scope = fc.constantFrom(undefined, 'rules', 'rules.1', 'rules.2', 'others', 'others.1')
 
 /**
- * Nodes, a bit each, that may be taken in a scope. Of two sets of rules neither contains the other, as far as anybody can
- * tell from their digests.
+ * Nodes, one bit each, that may be taken in a scope. Digests cannot show that one of two rule sets contains the other.
  */
 const nodesInScope: Readonly<Record<string, number>> = {
   rules: 0b0111,
@@ -26,12 +25,12 @@ const nodesInScope: Readonly<Record<string, number>> = {
   'others.1': 0b1000,
 }
 
-/** A node's pod, by revision, and whether it is Ready. */
+/** Pod of a node, by revision, and whether it is Ready. */
 const states = ['v1', 'v2', 'v3'].flatMap((revision) => [true, false].map((ready) => ({ revision, ready })))
 const clusters = Array.from({ length: NODES }, (_, at) => sequences(at + 1, states)).flat()
 
-describe('the direction of a change, beside the deletions that it allows in every cluster of up to four nodes', () => {
-  it('widens exactly where all that was allowed stays allowed (F8, F9)', () => {
+describe('the direction of a change, compared with the deletions it allows in every cluster of up to four nodes', () => {
+  it('widens exactly where every allowed deletion stays allowed (F8, F9)', () => {
     fc.assert(
       fc.property(allowance, allowance, (from, to) => {
         expect(['same', 'widens'].includes(directionOf(from, to))).toBe(isSubset(from, to))
@@ -40,7 +39,7 @@ describe('the direction of a change, beside the deletions that it allows in ever
     )
   })
 
-  it('lowers the limit exactly where nothing else is narrowed (F10)', () => {
+  it('lowers the limit exactly where nothing else narrows (F10)', () => {
     fc.assert(
       fc.property(allowance, allowance, (from, to) => {
         const lowers = to.limit < from.limit && isSubset(from, { ...to, limit: from.limit })
@@ -50,7 +49,7 @@ describe('the direction of a change, beside the deletions that it allows in ever
     )
   })
 
-  it('is no change exactly where what stands in the record would be the same (F9, F10)', () => {
+  it('is the same exactly where the record would not change (F9, F10)', () => {
     fc.assert(
       fc.property(allowance, allowance, (from, to) => {
         expect(directionOf(from, to) === 'same').toBe(JSON.stringify(from) === JSON.stringify(to))
@@ -61,7 +60,7 @@ describe('the direction of a change, beside the deletions that it allows in ever
 })
 
 describe('the scope of a record', () => {
-  it('widens only where all that was allowed stays allowed (F8, F9)', () => {
+  it('widens only where every allowed deletion stays allowed (F8, F9)', () => {
     fc.assert(
       fc.property(allowance, allowance, scope, scope, (from, to, before, after) => {
         const [narrow, wide] = [
@@ -79,7 +78,7 @@ describe('the scope of a record', () => {
     ['rules.2', 'rules', 'widens', 'in the end every node may be taken'],
     ['rules.2', 'rules.1', 'narrows', 'a step back takes nodes away'],
     ['rules', 'rules.2', 'narrows', 'a step takes nodes away where every node was allowed'],
-    ['rules.1', 'others.2', 'narrows', 'what other rules allow cannot be told'],
+    ['rules.1', 'others.2', 'narrows', 'a digest does not say what other rules allow'],
     [undefined, 'rules', 'narrows', 'rules where there were none'],
     ['rules', undefined, 'narrows', 'no rules any more, for they may have said how many of a zone at a time'],
     ['rules.1', 'rules.1', 'same', 'nothing changes'],
@@ -88,7 +87,7 @@ describe('the scope of a record', () => {
     expect(directionOf({ ...same, scope: before }, { ...same, scope: after })).toBe(direction)
   })
 
-  it('is read as it was written', () => {
+  it('reads back what was written', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9a-f]{1,16}$/), fc.option(fc.nat(50)), (digest, steps) => {
         expect(parseNodeScope(nodeScopeText({ digest, steps }))).toEqual({ digest, steps })
@@ -98,7 +97,7 @@ describe('the scope of a record', () => {
   })
 })
 
-/** Whether every set of pods that may be deleted together under `from` may be so under `to`, in whichever cluster. */
+/** Whether every set of pods that may be deleted together under `from` may be deleted under `to`, in any cluster. */
 function isSubset(from: Allowance, to: Allowance): boolean {
   if (from.workloadUid !== to.workloadUid) return false
   return clusters.every((cluster) => {
@@ -108,7 +107,7 @@ function isSubset(from: Allowance, to: Allowance): boolean {
   })
 }
 
-/** G1 to G4 by their words; `taken` has a bit for each node whose pod is deleted. */
+/** G1 to G4 in their own words; `taken` has one bit for each node whose pod is deleted. */
 function isAllowed(cluster: readonly (typeof states)[number][], taken: number, allowance: Allowance): boolean {
   const { revision, size, partition, limit, scope } = allowance
   if (scope !== undefined && (taken & ~(nodesInScope[scope] ?? 0)) !== 0) return false

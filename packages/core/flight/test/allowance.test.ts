@@ -9,22 +9,22 @@ describe('directionOf', () => {
     'a smaller partition allows more': { to: { partition: 1 }, direction: 'widens' },
     'a larger size allows more': { to: { size: 5 }, direction: 'widens' },
     'a smaller size allows less (F8)': { to: { size: 3 }, direction: 'narrows' },
-    'a smaller size is not made up for by a smaller partition': { to: { size: 3, partition: 0 }, direction: 'narrows' },
+    'a smaller partition does not compensate for a smaller size': { to: { size: 3, partition: 0 }, direction: 'narrows' },
     'a higher limit allows more': { to: { limit: 4 }, direction: 'widens' },
-    'a generation that leaves the revision as it is only has to be followed (F10)': { to: { generation: 5 }, direction: 'widens' },
-    'a lower limit withdraws what is beyond it (F10)': { to: { limit: 2 }, direction: 'lowersLimit' },
+    'a generation with the same revision is followed in one write (F10)': { to: { generation: 5 }, direction: 'widens' },
+    'a lower limit withdraws the permits beyond it (F10)': { to: { limit: 2 }, direction: 'lowersLimit' },
     'a lower limit with a smaller partition lowers the limit': { to: { limit: 2, partition: 0 }, direction: 'lowersLimit' },
     'a larger partition allows less (F8)': { to: { partition: 3 }, direction: 'narrows' },
     'another revision allows less (F8)': { to: { revision: 'v3' }, direction: 'narrows' },
     'another DaemonSet of the same name allows less (F11)': { to: { workloadUid: 'second' }, direction: 'narrows' },
-    'a higher limit does not make up for a larger partition': { to: { partition: 3, limit: 9 }, direction: 'narrows' },
+    'a higher limit does not compensate for a larger partition': { to: { partition: 3, limit: 9 }, direction: 'narrows' },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { to, direction }) => {
     expect(directionOf(base, { ...base, ...to })).toBe(direction)
   })
 
-  it('agrees, for every pair, with whether the set of allowed deletions is a subset', { timeout: 60_000 }, () => {
+  it('agrees, for every pair, with whether the allowed deletions are a subset', { timeout: 60_000 }, () => {
     const allowances = everyAllowance().map((allowance) => ({ allowance, deletions: allowedDeletions(allowance) }))
     for (const from of allowances) {
       for (const to of allowances) {
@@ -61,7 +61,7 @@ const smallNodes: readonly SmallNode[] = [
   ...revisions.flatMap((revision) => [true, false].map((ready): SmallNode => ({ revision, ready }))),
 ]
 
-/** Every cluster of one to four nodes: the number of desired nodes is what a size does not follow. */
+/** Every cluster of one to four nodes: a size does not follow the number of desired nodes. */
 const states = Array.from({ length: NODES }, (_, at) => at + 1).flatMap((count) =>
   Array.from({ length: smallNodes.length ** count }, (_, number) => stateOf(number, count)),
 )

@@ -18,17 +18,17 @@ const permitFor = (node: string, podUid = `pod-${node}`): Permit => ({ node, pod
 const recordWith = (permits: readonly Permit[], watermark = '20'): FlightRecord => ({ ...createRecord(allowance, watermark), permits })
 const carriedOf = (record: FlightRecord): Carried => carryOver(record) ?? { workloadUid: '', watermark: '', permits: [] }
 
-describe('what a stopped record leaves in flight (F11)', () => {
-  it('is nothing where everything has settled', () => {
+describe('permits carried over from a stopped record (F11)', () => {
+  it('are none where everything has settled', () => {
     expect(carryOver(recordWith([]))).toBeNull()
   })
 
-  it('is one permit for each node, the last of them', () => {
+  it('are one per node, the last one', () => {
     const carried = carryOver(recordWith([permitFor('a', 'first'), permitFor('b'), permitFor('a', 'second')]))
     expect(carried).toEqual({ workloadUid: 'daemonset', watermark: '20', permits: [permitFor('b'), permitFor('a', 'second')] })
   })
 
-  it('is read as it was written, whatever the names', () => {
+  it('are read back as written, whatever the names', () => {
     const text = fc.string({ minLength: 1, maxLength: 40 })
     const version = fc.nat().map(String)
     const permit = fc.record({ node: text, podUid: text, podResourceVersion: version })
@@ -48,7 +48,7 @@ describe('what a stopped record leaves in flight (F11)', () => {
     )
   })
 
-  it('has room for the most nodes that can be in flight, and is refused beyond what an annotation can hold', () => {
+  it('fit for the maximum number of nodes in flight, and are rejected above the size of an annotation', () => {
     const many = (nameLength: number): Carried => ({
       workloadUid: '7ee2d3a2-54e7-4cd4-8a4e-0e3d0c6a2a3b',
       watermark: '123456789012',
@@ -73,18 +73,18 @@ describe('what a stopped record leaves in flight (F11)', () => {
     '{"workload":7,"watermark":"1","permits":[]}',
     '{"workload":"w","watermark":1,"permits":[]}',
     '{"workload":"w","permits":[]}',
-  ])('is nothing in a text of somebody else: %s', (text) => {
+  ])('are none in a foreign text: %s', (text) => {
     expect(parseCarried(text)).toBeNull()
   })
 
-  it('leaves out what is no permit, and one that is newer than its watermark, for nothing would ever settle it (F2)', () => {
+  it('exclude invalid permits and those newer than the watermark, which would never settle (F2)', () => {
     const list =
       '[["a","pod-a","10"],["b"],["c","pod-c",10],["d","pod-d","x"],["e","pod-e","11"],["f","10","10","bad","more"],[7,"pod-g","10"],7]'
     const text = `{"workload":"w","watermark":"10","permits":${list}}`
     expect(parseCarried(text)).toEqual({ workloadUid: 'w', watermark: '10', permits: [permitFor('a')] })
   })
 
-  it('says of a permit whether its node was bad before; a word that it does not know says nothing', () => {
+  it('record whether the node was bad before; an unknown value is ignored', () => {
     const list = '[["a","pod-a","10","bad"],["b","pod-b","10","other"],["c","pod-c","10"]]'
     expect(parseCarried(`{"workload":"w","watermark":"10","permits":${list}}`)?.permits).toEqual([
       { ...permitFor('a'), wasBad: true },
@@ -95,7 +95,7 @@ describe('what a stopped record leaves in flight (F11)', () => {
 })
 
 describe('a record that inherits (F11)', () => {
-  it('has what was carried over in front of its own permits, and rests on the higher watermark', () => {
+  it('puts the carried permits before its own, and rests on the higher watermark', () => {
     const carried = carriedOf(recordWith([permitFor('a'), permitFor('b')], '30'))
     expect(inheritPermits(recordWith([permitFor('c')], '20'), carried)).toEqual({
       ...recordWith([permitFor('a'), permitFor('b'), permitFor('c')], '30'),
@@ -108,7 +108,7 @@ describe('a record that inherits (F11)', () => {
     expect(inheritPermits(recordWith([permitFor('a'), permitFor('c')]), carriedOf(recordWith([permitFor('a')])))).toBeNull()
   })
 
-  it('takes only what it lacks', () => {
+  it('adds only the missing ones', () => {
     const carried = carriedOf(recordWith([permitFor('a'), permitFor('b')]))
     expect(inheritPermits(recordWith([permitFor('b')]), carried)?.permits).toEqual([permitFor('a'), permitFor('b')])
   })

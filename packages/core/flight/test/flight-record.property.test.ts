@@ -36,7 +36,7 @@ const record = fc
   .record({ allowance, permits, watermark: version, state: fc.constantFrom<FlightRecord['state']>('open', 'voiding', 'stopped') })
   .map(({ allowance: scope, ...fields }) => aRecord({ ...scope, ...fields }))
 
-/** One write that somebody may decide on what they have read. */
+/** One write, decided on a state that was read. */
 type Decision = (read: FlightRecord) => FlightRecord
 const decision: fc.Arbitrary<Decision> = fc.oneof(
   fc.record({ remove: permits, append: permits, restsOn: fc.array(version, { maxLength: 3 }) }).map(
@@ -63,8 +63,8 @@ const decision: fc.Arbitrary<Decision> = fc.oneof(
   ),
 )
 
-describe('the record, whoever writes it', () => {
-  it('takes one write of all that were decided on one state of it, and no other ever after (F8, F9, G8)', () => {
+describe('the record, whichever process writes it', () => {
+  it('accepts one write of all that were decided on one state, and no other ever after (F8, F9, G8)', () => {
     fc.assert(
       fc.property(
         record,
@@ -84,16 +84,16 @@ describe('the record, whoever writes it', () => {
     )
   })
 
-  it('belongs to one BatchRelease: a write for one of the same name that is gone fails (F11)', () => {
+  it('belongs to one BatchRelease: a write for a deleted one of the same name fails (F11)', () => {
     fc.assert(
       fc.property(record, decision, (first, decide) => {
-        const again = { ...homeOf(first), metadata: { uid: 'made anew', resourceVersion: '9' } }
+        const again = { ...homeOf(first), metadata: { uid: 'recreated', resourceVersion: '9' } }
         expect(applyPatch(again, recordPatch(homeOf(first), decide(first)))).toBeNull()
       }),
     )
   })
 
-  it('rests on ever newer pods: its watermark never falls, and covers what each write rested on (F2)', () => {
+  it('rests on ever newer pods: its watermark never falls, and covers the versions of each write (F2)', () => {
     fc.assert(
       fc.property(
         record,
@@ -114,7 +114,7 @@ describe('the record, whoever writes it', () => {
     )
   })
 
-  it('keeps the order of what stays, and puts what joins at its end (F3)', () => {
+  it('keeps the order of remaining permits and appends new ones (F3)', () => {
     fc.assert(
       fc.property(record, permits, permits, (first, remove, append) => {
         const after = changePermits(first, { remove, append, restsOn: [] }).permits
@@ -124,7 +124,7 @@ describe('the record, whoever writes it', () => {
     )
   })
 
-  it('inherits in a rollover every permit that has not settled, and loses none by opening or widening (F11, G7)', () => {
+  it('inherits every unsettled permit in a rollover, and loses none by opening or widening (F11, G7)', () => {
     fc.assert(
       fc.property(record, allowance, allowance, (first, to, wider) => {
         const revoked = revokeRecord(first, [{ reason: 'RevisionChanged', id: 'v3' }])
@@ -137,7 +137,7 @@ describe('the record, whoever writes it', () => {
 })
 
 describe('touching the pods of a record', () => {
-  it('takes out those that stand, and no other; a stop waits until each has answered clearly (F7, F8, G9)', () => {
+  it('removes exactly the standing ones; a stop waits until each touch has a clear answer (F7, F8, G9)', () => {
     fc.assert(
       fc.property(record, fc.infiniteStream(answer), fc.boolean(), (first, answers, all) => {
         const touched = answered(first, answers).slice(0, all ? undefined : -1)
@@ -151,7 +151,7 @@ describe('touching the pods of a record', () => {
     )
   })
 
-  it('makes the record rest on the versions that the touches made, so that no lagging view permits such a pod anew (F2, F7)', () => {
+  it('makes the record rest on the versions of the touches, so that no lagging view permits such a pod again (F2, F7)', () => {
     fc.assert(
       fc.property(record, fc.infiniteStream(answer), (first, answers) => {
         const touched = answered(first, answers)

@@ -35,15 +35,15 @@ describe('createRecord', () => {
 describe('changePermits', () => {
   const record = aRecord({ seq: 7, epoch: 3, watermark: '50', permits: [a, b] })
 
-  it('takes permits out, puts permits in at the end, and keeps the order of the others', () => {
+  it('removes permits, appends new ones, and keeps the order of the rest', () => {
     expect(changePermits(record, { remove: [a], append: [c], restsOn: [] }).permits).toEqual([b, c])
   })
 
-  it('raises seq and leaves everything else', () => {
+  it('raises seq and changes nothing else', () => {
     expect(changePermits(record, { remove: [], append: [], restsOn: [] })).toEqual({ ...record, seq: 8 })
   })
 
-  it('takes out only the version of a pod that is named', () => {
+  it('removes only the named version of a pod', () => {
     const reborn = { ...a, podResourceVersion: '11' }
     const twice = changePermits(aRecord({ permits: [a, reborn] }), { remove: [a], append: [], restsOn: [] })
     expect(twice.permits).toEqual([reborn])
@@ -53,14 +53,14 @@ describe('changePermits', () => {
     ['raises the watermark to the highest version it rests on', ['51', '60', '55'], '60'],
     ['never lowers the watermark', ['49', '9'], '50'],
     ['compares versions as numbers', ['100'], '100'],
-    ['keeps the watermark where it rests on nothing', [], '50'],
+    ['keeps the watermark where the change rests on nothing', [], '50'],
   ])('%s (F2)', (_name, restsOn, watermark) => {
     expect(changePermits(record, { remove: [a], append: [], restsOn }).watermark).toBe(watermark)
   })
 })
 
 describe('revokeRecord', () => {
-  it('starts a new epoch, so that every append on its way fails, and keeps the permits (F8)', () => {
+  it('starts a new epoch, so that every append in flight fails, and keeps the permits (F8)', () => {
     const open = aRecord({ permits: [a], epoch: 3, seq: 7 })
     const holds = [{ reason: 'Paused', id: '4' }]
     expect(revokeRecord(open, holds)).toEqual({ ...open, state: 'voiding', epoch: 4, seq: 8, holds })
@@ -78,7 +78,7 @@ describe('eraseTouched', () => {
     expect(eraseTouched(revoking, [a], ['60'], false)).toMatchObject({ state: 'voiding', permits: [b] })
   })
 
-  it('leaves an open record open: there it withdraws', () => {
+  it('keeps an open record open: there it withdraws', () => {
     expect(eraseTouched(aRecord({ permits: [a, b] }), [a, b], [], true)).toMatchObject({ state: 'open', permits: [] })
   })
 })
@@ -91,7 +91,7 @@ describe('withHolds', () => {
 })
 
 describe('openRecord', () => {
-  it('allows what is wanted in a new epoch, without holds, and keeps permits that have not settled (F11)', () => {
+  it('allows the wanted allowance in a new epoch, without holds, and keeps unsettled permits (F11)', () => {
     const stopped = aRecord({ state: 'stopped', holds: [{ reason: 'Paused', id: '1' }], permits: [a], watermark: '50' })
     expect(openRecord(stopped, allowance, '50')).toEqual({
       ...allowance,
@@ -105,7 +105,7 @@ describe('openRecord', () => {
   })
 
   it.each([
-    ['raises the watermark to what whoever opens it has seen', '1200', '1200'],
+    ['raises the watermark to the version that the opener has seen', '1200', '1200'],
     ['never lowers the watermark', '9', '50'],
   ])('%s (F2)', (_name, seen, watermark) => {
     expect(openRecord(aRecord({ state: 'stopped', watermark: '50' }), allowance, seen).watermark).toBe(watermark)
@@ -113,7 +113,7 @@ describe('openRecord', () => {
 })
 
 describe('widenRecord', () => {
-  it('allows what is wanted in the same epoch, so that an append on its way fails by seq alone (F9)', () => {
+  it('allows more in the same epoch, so that an append in flight fails by seq alone (F9)', () => {
     const open = aRecord({ permits: [a], watermark: '50' })
     expect(widenRecord(open, allowance)).toEqual({ ...open, ...allowance, epoch: 3, seq: 8 })
   })
@@ -131,7 +131,7 @@ describe('permitSlack', () => {
 })
 
 describe('permitId', () => {
-  it('tells two versions of one pod apart', () => {
+  it('distinguishes two versions of one pod', () => {
     expect(permitId(a)).not.toBe(permitId({ ...a, podResourceVersion: '11' }))
   })
 })
@@ -157,7 +157,7 @@ describe('recordPatch', () => {
     ])
   })
 
-  it('makes the status first, where there is none', () => {
+  it('creates the status first where there is none', () => {
     expect(recordPatch({ metadata }, after).slice(2)).toEqual([
       { op: 'add', path: '/status', value: {} },
       { op: 'add', path: '/status/flight', value: after },

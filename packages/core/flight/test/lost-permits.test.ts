@@ -29,7 +29,7 @@ describe('lostPermits (F11)', () => {
     expect(permitsOf([seen, live], [live])).toEqual([])
   })
 
-  it('takes no node for in flight that is not desired', () => {
+  it('ignores nodes that are not desired', () => {
     const pod = podOf({ node: 'b', hash: 'new', ready: false })
     expect(permitsOf([pod], [pod]).map(({ node }) => node)).toEqual(['a'])
   })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const allowance = { workloadUid: 'daemonset', generation: 2, revision: 'new', size: 9, partition: 1, limit: 2 }
 const record: FlightRecord = { ...createRecord(allowance, '20'), holds: [{ reason: 'Paused', id: '1' }] }
 
-describe('two looks have decided (F9)', () => {
+describe('two passes decide (F9)', () => {
   it.each<[string, Partial<FlightRecord>]>([
     ['nothing else', {}],
     ['another watermark', { watermark: '30' }],
@@ -27,7 +27,7 @@ describe('two looks have decided (F9)', () => {
     ['partition', { partition: 0 }],
     ['limit', { limit: 3 }],
     ['scope', { scope: 'other' }],
-  ])('otherwise with another %s', (_what, change) => {
+  ])('differently with another %s', (_what, change) => {
     expect(isSameDecision(record, { ...record, ...change })).toBe(false)
   })
 })

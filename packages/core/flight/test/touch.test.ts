@@ -11,7 +11,7 @@ const unclear: TouchAnswer = { kind: 'unclear', why: 'the request timed out' }
 
 describe('recordTouches', () => {
   const cases: Record<string, { state?: FlightRecord['state']; answers: readonly [Permit, TouchAnswer][]; want: Partial<FlightRecord> }> = {
-    'stops when every pod stands, and nothing is left': {
+    'stops when every pod stands and nothing remains': {
       answers: [
         [a, standing],
         [b, standing],
@@ -40,19 +40,19 @@ describe('recordTouches', () => {
       want: { state: 'voiding', permits: [b] },
     },
     'does not stop while one pod was not touched': { answers: [[a, standing]], want: { state: 'voiding', permits: [b] } },
-    'rests on the versions that the touches made (F2)': {
+    'rests on the versions of the touches (F2)': {
       answers: [
         [a, standing],
         [b, executed],
       ],
       want: { watermark: '70' },
     },
-    'withdraws from an open record what stands, and leaves it open': {
+    'withdraws the standing permits from an open record, and keeps it open': {
       state: 'open',
       answers: [[b, standing]],
       want: { state: 'open', permits: [a] },
     },
-    'withdraws nothing that was executed': { state: 'open', answers: [[b, executed]], want: { state: 'open', permits } },
+    'withdraws no executed permit': { state: 'open', answers: [[b, executed]], want: { state: 'open', permits } },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { state = 'voiding', answers, want }) => {

@@ -1,15 +1,15 @@
-/** What a count over the nodes of a view depends on besides the nodes. */
+/** Parameters of a count over the nodes of a view. */
 export interface CountQuestion {
-  /** `controller-revision-hash` that nodes are counted for. */
+  /** `controller-revision-hash` for which nodes are counted. */
   readonly revision: string
-  /** How long a pod must be Ready to be available. */
+  /** How long (ms) a pod must be Ready to be available. */
   readonly minReadyMs: number
   /** Now, on the monotonic clock that stamped the pods. */
   readonly monotonicMs: number
 }
 
 /**
- * Whether the answer to `known` is the answer to `asked` as well, for the same nodes.
+ * Whether the answer to `known` also answers `asked`, for the same nodes.
  *
  * @param changesAtMs when the first of their pods becomes available by the clock alone (monotonic); null when none will
  */

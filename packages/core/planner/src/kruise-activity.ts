@@ -1,14 +1,14 @@
-/** Another controller of native DaemonSets that is active on the cluster, as this process sees it. */
+/** OpenKruise's controller for native DaemonSets, active on the cluster as this process sees it. */
 export interface KruiseActivity {
   /** Namespace and name of the Lease that it renews. */
   readonly lease: string
-  /** Who holds the Lease. */
+  /** Identity of the Lease's holder. */
   readonly holder: string
-  /** For how long (ms) it counts as active although nothing more is heard of it. */
+  /** How long (ms) it still counts as active without another sign of it. */
   readonly activeForMs: number
 }
 
-/** Says what is active, and what to do. */
+/** Names the active controller and the fix. */
 export function kruiseActiveText({ lease, holder }: KruiseActivity): string {
   return `${holder} renews the Lease ${lease} and rolls out DaemonSets here as well: stop it, or remove its webhook for DaemonSets; nothing is released until then`
 }

@@ -1,6 +1,6 @@
 import { type FleetPod, type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 
-/** A standing pod that is not on the revision; one without a known revision is old. */
+/** Whether a standing pod is not on the revision; a pod of unknown revision is old. */
 export function isOld(pod: FleetPod, revision: string): boolean {
   return !pod.terminating && pod.hash !== revision
 }
@@ -10,22 +10,22 @@ export function hasOldPod({ pods }: NodeView, revision: string): boolean {
   return pods.some((pod) => isOld(pod, revision))
 }
 
-/** Between which revisions a release goes. */
+/** The revisions that a release goes from and to. */
 export interface Revisions {
   readonly canary: string
-  /** Undefined where it is not known: then no pod counts as superseded. */
+  /** Undefined where it is unknown: then no pod counts as superseded. */
   readonly stable: string | undefined
 }
 
-/** A pod of neither the revision that is released nor the stable one: a release that was replaced or taken back left it. */
+/** Whether a pod is of neither the canary nor the stable revision: a replaced or rolled-back release left it. */
 export function isSuperseded({ hash }: FleetPod, { canary, stable }: Revisions): boolean {
   return stable !== undefined && hash !== stable && hash !== canary
 }
 
 /**
  * Whether old pods on the node can be replaced now: it is Ready, or its kubelet answers and one of them is of a superseded
- * revision. That may be what makes the node NotReady, and nothing but another revision would mend it. A NotReady node
- * that runs the stable revision is passed over: what it lacks is not ours to give.
+ * revision. That revision may be what makes the node NotReady, and only another one would fix it. A NotReady node with the
+ * stable revision is skipped: a new pod would not help it.
  */
 export function isInReach({ ready, answers, pods }: NodeView, revisions: Revisions): boolean {
   return ready || (answers && pods.some((pod) => !pod.terminating && isSuperseded(pod, revisions)))

@@ -3,15 +3,15 @@ import type { PatchOperation } from '@tranche/flight'
 import type { KubeObject } from '@tranche/kube-types'
 import type { BatchReleaseStatusPatch } from './release/batch-release-plan.ts'
 
-/** The write of a BatchRelease's status beside the record. @see statusPatch */
+/** Patch of a BatchRelease's status without the record. @see statusPatch */
 export function releaseStatusPatch(release: BatchRelease, status: BatchReleaseStatusPatch): readonly PatchOperation[] {
   return statusPatch(release, status)
 }
 
 /**
- * Writes some members of a status that others write to as well: a JSON Patch that tests the uid and the generation that
- * were read, so that a process that was frozen in between says nothing about a later spec. The first status tests the
- * resourceVersion too: a status that came meanwhile, and what is in it, must not be replaced. A member that is null is removed.
+ * Writes some members of a status that other clients write, too. The JSON Patch tests the uid and the generation that were
+ * read, so a process that was frozen in between reports nothing about a later spec. The first status also tests the
+ * resourceVersion, so that a status written meanwhile is not replaced. A null member is removed.
  */
 export function statusPatch(
   object: KubeObject & { readonly status?: object | undefined },

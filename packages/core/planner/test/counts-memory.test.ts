@@ -8,7 +8,7 @@ import { expect, it } from 'vitest'
 
 const NODES = 64
 
-it('what is counted block by block keeps no view that nobody looks at any more', async () => {
+it('counts kept per block hold no unused view in memory', async () => {
   const index = new FleetIndex()
   for (let at = 0; at < NODES; at++) index.nodeChanged(undefined, nodeAt(at, true))
   const seen = Array.from({ length: NODES }, (_, at) => {

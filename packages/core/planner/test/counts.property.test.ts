@@ -29,8 +29,8 @@ const steps = fc.array(
   },
 )
 
-describe('what is counted block by block, after any sequence of changes and however time passes', () => {
-  it('is what counting from scratch gives', () => {
+describe('counts kept per block, after any sequence of changes and any time', () => {
+  it('equal a full recount', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const cluster = new Cluster()

@@ -32,11 +32,11 @@ import {
 import { scopeTextOf } from '../src/nodes/batch-scope.ts'
 
 /**
- * A random walk over the fence: executors whose views of pods, of nodes and of the DaemonSet lag, each by itself, and who freeze between any read and any
- * write; a controller that stops, rolls over, changes the limit and the rules by which nodes are taken, grows the batch, and
- * lets go of the DaemonSet for another release to take over; nodes that come and go; pods that flap, for longer or shorter than
- * minReadySeconds; people who delete pods. The world knows the truth and fails when a guarantee is broken; a calm phase at the end must finish the
- * release. Everything that is decided is decided by the real `planPass` and the real record; the checks are written anew.
+ * A random walk over the fence. Executors have lagging views of pods, nodes and the DaemonSet, each independently, and freeze
+ * between any read and any write. The controller stops, rolls over, changes the limit and the node rules, grows the batch,
+ * and detaches so that another release takes over. Nodes come and go; pods flap for longer or shorter than minReadySeconds;
+ * users delete pods. The world knows the truth and fails when a guarantee is broken. A quiet phase at the end must finish the
+ * release. The real `planPass` and the real record make every decision; the checks are written independently.
  */
 export function walkFence(seed: number): WalkReport {
   const world = new FenceWorld(seed)
@@ -45,19 +45,19 @@ export function walkFence(seed: number): WalkReport {
   return world.report
 }
 
-/** What a walk has met. */
+/** Counters of what a walk has covered. */
 export interface WalkReport {
   stops: number
-  /** Releases that took over while another's pods were on their way. */
+  /** Releases that took over while another's pods were in flight. */
   inheritances: number
   deletions: number
-  /** Live reads that have settled permits, and those that told another story than the view. */
+  /** Live reads that settled permits, and those that contradicted the view. */
   confirmed: number
   contradicted: number
-  /** Live reads by which a node had left, and those that found it where the view had none. */
+  /** Live reads that confirmed a node had left, and those that found a node missing from the view. */
   left: number
   stayed: number
-  /** Deletions while a spread rule was in force, and those with which as many nodes of the zone were down as it allows. */
+  /** Deletions while a spread rule was in force, and those that brought a zone to its maximum of nodes down. */
   spread: number
   spreadExhausted: number
   budgetExhausted: boolean
@@ -75,23 +75,23 @@ interface WorldPod {
   readonly ready: boolean
   readonly terminating: boolean
   readonly version: number
-  /** Since when it has been Ready, by the one clock there is; null while it is not. */
+  /** Since when it has been Ready, by the one clock; null while it is not. */
   readonly readyMs: number | null
 }
 
-/** A pod as an executor has it, with when it saw it become Ready. */
+/** A pod in an executor's view, with the time at which it saw the pod become Ready. */
 interface SeenPod extends WorldPod {
   readonly readyFromMs: number | null
 }
 
-/** What the watch of pods delivers. Nodes and the DaemonSet have watches of their own, which may be ahead or behind. */
+/** Events of the pod watch. Nodes and the DaemonSet have their own watches, which may be ahead or behind. */
 interface Delivery {
   readonly version: number
   readonly node: string
   readonly pod: WorldPod | null
 }
 
-/** What the watch of nodes delivers: a node has joined or left, or is to run a pod or not any more. */
+/** Events of the node watch: a node joins, leaves, or changes whether it should run a pod. */
 interface NodeDelivery {
   readonly node: string
   readonly desired: boolean
@@ -102,27 +102,27 @@ interface Executor {
   seen: number
   readonly pods: Map<string, SeenPod>
   readonly desired: Map<string, boolean>
-  /** What live reads have told it. */
+  /** Results of its live reads. */
   readonly confirmations: Map<string, Confirmation>
   readonly brokenSince: Map<string, number>
-  /** How many announcements it has heard (≥ 1). */
+  /** Number of published targets it has received (≥ 1). */
   heard: number
   home: Home | null
   deafUntil: number
-  /** How many deliveries of its watch of nodes it has seen, and until when that stands still. */
+  /** Number of node events it has seen, and until when that watch stalls. */
   nodeCursor: number
   blindUntil: number
-  /** Until when it does nothing. */
+  /** Until when it is frozen. */
   frozenUntil: number
-  /** Decided and not yet written, in order; any of them may be frozen for long. */
+  /** Decided writes, in order; each may be frozen for long. */
   jobs: Job[]
 }
 
-/** A record as it was read, and the BatchRelease it is of. */
+/** A record as it was read, and its BatchRelease. */
 interface Home {
   readonly uid: string
   readonly record: FlightRecord
-  /** What the BatchRelease says of nodes, as it was read together with the record. */
+  /** Node rules of the BatchRelease, read together with the record. */
   readonly rules: ReleaseNodeRules | undefined
 }
 
@@ -134,22 +134,22 @@ type Job =
   | { readonly kind: 'learn'; readonly asked: PodToConfirm; readonly read: LivePod | null }
   | { readonly kind: 'learnNode'; readonly asked: NodeToConfirm; readonly desired: boolean }
 
-/** What the controller is about, and how far it has got. */
+/** The controller's present operation and its progress. */
 interface Change {
   readonly kind: 'stop' | 'rollOver' | 'limit' | 'lower' | 'grow' | 'handOver' | 'scope'
   at: 'start' | 'touch' | 'detach' | 'create' | 'inherit' | 'claim' | 'open'
   readonly limit: number
-  /** What was touched for a lower limit, and the record that it was read from. */
+  /** Touches made for a lower limit, and the record they were made for. */
   touched?: readonly TouchedPermit[]
   from?: Home | null
 }
 
-/** Unavailable nodes that a view showed when something was decided on it, each with since when it had been so. */
+/** Unavailable nodes in a view at a decision, each with the time since when. */
 type Known = ReadonlyMap<string, number | undefined>
 
-/** A node that we took down: when, in what state, and which nodes the deleting executor knew to be unavailable. */
+/** A node that an executor took down: when, in what state, and which nodes the executor knew to be unavailable. */
 interface Deleted {
-  /** Somebody else had deleted the permitted pod on it before: that node added itself. */
+  /** Another client deleted the permitted pod first: that node added itself. */
   readonly byOthers: boolean
   readonly version: number
   readonly wasReady: boolean
@@ -188,35 +188,35 @@ class FenceWorld {
   #generation = 2
   #size: number
   #record: FlightRecord
-  /** Of the BatchRelease that holds the record; null while there is none. */
+  /** UID of the BatchRelease that holds the record; null without a record. */
   #releaseUid: string | null = 'release-1'
   #releases = 1
-  /** The annotation in which a release that let go left what was in flight. */
+  /** Annotation in which a detached release left its nodes in flight. */
   #unsettled: string | null = null
   readonly #publishedTargets: PublishedTarget[]
-  /** D of G1 and G2: nodes on which we deleted a pod, without an available one since, desired all the while. */
+  /** D of G1 and G2: nodes, desired all the while, on which an executor deleted a pod and which have had no available pod since. */
   readonly #down = new Map<string, Deleted>()
-  /** Since which version a node has been without a Ready pod, whoever caused it. */
+  /** Version since which a node has been without a Ready pod, whatever the cause. */
   readonly #brokenSince = new Map<string, number>()
-  /** Nodes whose pod somebody else deleted, and that have had no available one since; with those pods. */
+  /** Nodes whose pod another client deleted and that have had no available pod since; with those pods. */
   readonly #downByOthers = new Map<string, readonly string[]>()
-  /** Every limit that was in force, with the version from which it was. */
+  /** Every limit that was in force, with its first version. */
   readonly #limits: { readonly version: number; readonly limit: number }[] = []
   #largestLimit: number
   #leaked = 0
   #stopped = false
-  /** The rules in the spec, and of how many steps nodes may be taken: the record follows. */
+  /** Rules in the spec, and how many steps' nodes may be taken: the record follows. */
   #rules: ReleaseNodeRules | undefined
   #steps: number | null = null
-  /** What the scope of each record so far was made from. */
+  /** Rules behind the scope of each record so far. */
   readonly #rulesOfScope = new Map<string | undefined, { readonly rules: ReleaseNodeRules | undefined; readonly steps: number | null }>()
-  /** Every number of nodes of one zone that was in force, with the version from which it was. */
+  /** Every per-zone maximum that was in force, with its first version. */
   readonly #spreads: { readonly version: number; readonly limit: number }[] = []
-  /** New pods break again and again, until all is calm. */
+  /** New pods break again and again, until the quiet phase. */
   readonly #flaps: boolean
-  /** Nodes come and go more than elsewhere. */
+  /** Nodes come and go more often than in other walks. */
   readonly #roams: boolean
-  /** A revision whose pods never become Ready, until all is calm. */
+  /** A revision whose pods never become Ready, until the quiet phase. */
   readonly #bad: string | null
   #change: Change | null = null
 
@@ -262,7 +262,7 @@ class FenceWorld {
     this.#note()
   }
 
-  /** Everything is delivered and nobody disturbs: the release must end (G6). */
+  /** Everything is delivered and no fault occurs: the release must end (G6). */
   finish(): void {
     for (let i = 0; this.#change !== null && i < 200; i++) this.#moveController(true)
     this.#size = this.#nodes.length
@@ -295,7 +295,7 @@ class FenceWorld {
     if (this.#desired.get(node) !== true) {
       if (pod?.terminating === true) this.#put(node, null)
       else if (pod !== undefined && !quiesced && dice < 3) {
-        // By the DaemonSet controller: the node may be desired again before a new pod is there.
+        // As by the DaemonSet controller: the node may be desired again before a new pod exists.
         this.#noteOthers(node, pod)
         this.#put(node, { ...pod, terminating: true, ready: false })
       }
@@ -313,7 +313,7 @@ class FenceWorld {
     return this.#flaps && revision === this.#template
   }
 
-  /** Nobody may mend an excluded node by taking it, so it must heal by itself. */
+  /** An excluded node is never taken, so it must recover by itself. */
   #isHealing(node: string, { revision }: WorldPod): boolean {
     return revision === this.#record.revision || this.#isExcluded(node)
   }
@@ -351,10 +351,10 @@ class FenceWorld {
   #flipDesired(node: string): void {
     const desired = this.#desired.get(node) !== true
     this.#setDesired(node, desired)
-    // A node that comes runs the new revision unasked; one that goes takes its old pod, and its place in the size, with it.
+    // A joining node runs the new revision at once; a leaving one takes its old pod, and its place in the size, with it.
     if (desired || this.#pods.get(node)?.revision !== this.#record.revision) this.#leaked++
     if (!desired) this.#down.delete(node)
-    // Somebody freezes just when a node comes, which others will delete on; its watch of nodes takes longest to come back.
+    // An executor freezes when a node joins, on which others will delete; its node watch resumes last.
     const [frozen] = this.#executors
     if (!desired || frozen === undefined || this.#random(3) === 0) return
     frozen.frozenUntil = this.#nowMs + STEP_MS * this.#random(200)
@@ -410,7 +410,7 @@ class FenceWorld {
     if (executor.deafUntil <= at && this.#random(250) === 0) executor.deafUntil = at + 50 + this.#random(400)
     if (executor.deafUntil <= at && this.#random(4) === 0) {
       this.#deliver(executor, Math.min(this.#log.length, executor.cursor + 1 + this.#random(this.#log.length - executor.cursor + 1)))
-      // A watch that stalls just when a pod has become Ready.
+      // A watch that stalls when a pod has become Ready.
       const isReady = this.#log[executor.cursor - 1]?.pod?.ready === true
       if (this.#flaps && isReady && this.#random(4) === 0) executor.deafUntil = at + 50 + this.#random(200)
       return
@@ -440,7 +440,7 @@ class FenceWorld {
     }
   }
 
-  /** Ready from the first sight of it, which may be long after it was so. */
+  /** Ready as of the first event that shows it, which may be much later. */
   #seen(pod: WorldPod, before: SeenPod | undefined): SeenPod {
     if (!pod.ready) return { ...pod, readyFromMs: null }
     const isSame = before?.uid === pod.uid && before.readyFromMs !== null && stampOf(before) === stampOf(pod)
@@ -461,7 +461,7 @@ class FenceWorld {
       podsSeen: String(executor.seen),
       sent: new Set(),
       confirmations: executor.confirmations,
-      // A verdict may come and go at any moment, and no two executors need think the same.
+      // A verdict may come and go at any moment, and executors need not agree.
       isBad: this.#random(8) === 0,
       monotonicMs: this.#nowMs,
     })
@@ -511,7 +511,7 @@ class FenceWorld {
     for (const permit of asked.permits) confirmations.set(permitId(permit), desired ? open : { kind: 'confirmed' })
   }
 
-  /** The API server's side of a delete: preconditions first, then what the guarantees say about it. */
+  /** The API server's side of a delete: first the preconditions, then the guarantees about it. */
   #delete({ pod: { permit }, view }: Job & { kind: 'delete' }): void {
     const pod = this.#pods.get(permit.node)
     if (pod === undefined || String(pod.uid) !== permit.podUid || pod.terminating || String(pod.version) !== permit.podResourceVersion)
@@ -540,7 +540,7 @@ class FenceWorld {
     if (ours.length > limit) this.#fail(`G2: ${ours.map(([name]) => name).join(' ')} are down, the limit is ${limit}`)
   }
 
-  /** Nodes outside the scope of the record are never taken; of one zone, never more are down beside the node than its rule allows. */
+  /** Nodes outside the record's scope are never taken; in one zone, never more nodes are down than its rule allows. */
   #checkScope(node: string, beside: readonly string[]): void {
     const { rules, steps } = this.#rulesOfScope.get(this.#record.scope) ?? {}
     const inSteps = steps === null || steps === undefined || rules?.steps?.slice(0, steps).some((step) => matches(step, node)) === true
@@ -557,7 +557,7 @@ class FenceWorld {
     if (ours.length === limit - 1) this.report.spreadExhausted++
   }
 
-  /** Such a pod of a permit was not judged; also where a lagging executor has written the permit after it was gone. */
+  /** The pod of such a permit was not judged, even where a lagging executor wrote the permit after the pod was gone. */
   #hadPermitWhenOthersDeleted(node: string): boolean {
     return this.#record.permits.some(({ podUid }) => this.#downByOthers.get(node)?.includes(podUid))
   }
@@ -574,9 +574,9 @@ class FenceWorld {
   }
 
   /**
-   * |D ∪ U| of G1 beside the node itself. What broke by other hands and had not been delivered to whoever deleted may add
-   * itself, nothing more: a node of U that a member of D was deleted in ignorance of, and a member of D that was already
-   * broken and that this view does not show.
+   * |D ∪ U| of G1 without the node itself. A node that broke without the executor knowing may add itself, nothing more. That
+   * is a node of U unknown to the deletion of a member of D, or a member of D that was already broken and that this view does
+   * not show.
    */
   #downOrKnownUnavailable(own: string, view: Known): readonly string[] {
     const inFlight = [...this.#down].filter(([node, deleted]) => node !== own && (deleted.wasReady || view.has(node)))
@@ -598,7 +598,7 @@ class FenceWorld {
   #compareAndSwap(from: Home | null, to: FlightRecord): boolean {
     if (from === null || from.uid !== this.#releaseUid) return false
     if (this.#record.epoch !== from.record.epoch || this.#record.seq !== from.record.seq) return false
-    // Who comes next counts by the record alone: a node in flight that it does not have would be taken for up.
+    // The next executor counts by the record alone: a node in flight that the record lacks would count as up.
     const kept = new Set(to.permits.map(({ node }) => node))
     const lost = from.record.permits.find(({ node }) => this.#down.has(node) && !kept.has(node))
     if (lost !== undefined) this.#fail(`F6: a permit left while ${lost.node} was in flight`)
@@ -644,14 +644,14 @@ class FenceWorld {
     if (change.kind === 'scope') {
       this.#rules = pick(this.#random, ruleSets)
       this.#steps = this.#rules?.steps === undefined ? null : pick(this.#random, [1, 2, null])
-      // Executors may see the spec before anything is voided.
+      // Executors may see the spec before anything is revoked.
       if (this.#random(2) === 0) return
     }
     this.#compareAndSwap(this.#home(), revokeRecord(this.#record, holds))
     change.at = 'touch'
   }
 
-  /** F10: every unexecuted permit is withdrawn, then the lower limit is written with what is left; executors go on meanwhile. */
+  /** F10: every unexecuted permit is withdrawn, then the lower limit is written with the rest; executors continue meanwhile. */
   #lowerLimit(change: Change): void {
     const home = this.#home()
     const record = this.#record
@@ -680,8 +680,8 @@ class FenceWorld {
   }
 
   /**
-   * One release lets go and another takes over, each step a write after which the process may have died: then the step is
-   * made again by another, which may go by what it saw before. Meanwhile nobody is in charge, and the template may change.
+   * One release detaches and another takes over. The process may die after each write; then another one repeats the step,
+   * perhaps with an older view. Meanwhile no release is in charge, and the template may change.
    */
   #handOver(change: Change, at: 'detach' | 'create' | 'inherit' | 'claim', quiesced: boolean): void {
     if (!quiesced && this.#random(3) > 0) return
@@ -740,10 +740,10 @@ class FenceWorld {
     this.#change = null
   }
 
-  /** A partition follows the desired nodes; here a larger one is as good as void and open again at once. */
+  /** A partition follows the desired nodes; a larger one here equals revoking and opening at once. */
   #settlePartition(): void {
     if (this.#record.state !== 'open' || this.#record.partition === this.#partition()) return
-    // Other rules are voided for first: they are never widened to.
+    // Other rules need a revocation first: nothing widens to them.
     if (this.#change?.kind === 'scope') return
     if (this.#partition() < this.#record.partition) this.#widen(this.#record.limit)
     else this.#change ??= { kind: 'limit', at: 'start', limit: this.#record.limit }
@@ -788,7 +788,7 @@ class FenceWorld {
 
   // ── what is true ─────────────────────────────────────────────────────────
 
-  /** What a record says of the rules in the spec. */
+  /** The record's view of the rules in the spec. */
   #scope(): string | undefined {
     const text = scopeTextOf(batchScope(this.#rules, this.#steps === null ? null : this.#steps - 1))
     this.#rulesOfScope.set(text, { rules: this.#rules, steps: this.#steps })
@@ -839,7 +839,7 @@ class FenceWorld {
 const inZone = (zone: string): NodeSelector => ({ matchLabels: { zone } })
 const spreadBy = (maxUnavailable: number): Pick<ReleaseNodeRules, 'spread'> => ({ spread: [{ topologyKey: 'zone', maxUnavailable }] })
 
-/** By which nodes may be taken. */
+/** Rules by which nodes may be taken. */
 const ruleSets: readonly (ReleaseNodeRules | undefined)[] = [
   undefined,
   spreadBy(1),
@@ -851,7 +851,7 @@ const ruleSets: readonly (ReleaseNodeRules | undefined)[] = [
   { ...spreadBy(1), steps: [inZone('a'), inZone('b'), {}] },
 ]
 
-/** Three zones, the third of which has no name; each third node is of a pool that may be excluded. */
+/** Three zones, the third without a name; every third node belongs to a pool that may be excluded. */
 function labelsOf(node: string): Readonly<Record<string, string>> {
   const at = Number(node.slice('node-'.length))
   const zone = ['a', 'b', 'a', '', 'b'][at % 5]!
@@ -866,14 +866,14 @@ function matches({ matchLabels = {} }: NodeSelector, node: string): boolean {
   return Object.entries(matchLabels).every(([key, value]) => labelsOf(node)[key] === value)
 }
 
-/** The largest that was in force at or after a version of the world. */
+/** The largest value in force at or after a version of the world. */
 function largestSince(entries: readonly { readonly version: number; readonly limit: number }[], version: number): number {
   const later = entries.findIndex((entry) => entry.version > version)
   const from = later === -1 ? entries.length - 1 : Math.max(0, later - 1)
   return Math.max(...entries.slice(from).map(({ limit }) => limit))
 }
 
-/** Keeps up since when a node has been without a Ready, standing pod. */
+/** Updates since when a node has been without a Ready, standing pod. */
 function noteBreak(
   brokenSince: Map<string, number>,
   { node, pod, version }: { readonly node: string; readonly pod: WorldPod | null; readonly version: number },
@@ -882,7 +882,7 @@ function noteBreak(
   else if (!brokenSince.has(node)) brokenSince.set(node, version)
 }
 
-/** @param bad a revision that makes every fourth node NotReady, while the kubelet there goes on */
+/** @param bad a revision that makes every fourth node NotReady while its kubelet keeps running */
 function fleetOf(nodes: readonly string[], { pods, desired }: Pick<Executor, 'pods' | 'desired'>, bad: string | null): FleetView {
   const views = nodes.flatMap((name): NodeView[] => {
     const pod = pods.get(name)
@@ -896,7 +896,7 @@ function fleetOf(nodes: readonly string[], { pods, desired }: Pick<Executor, 'po
   return toFleetView(views)
 }
 
-/** Conditions are stamped in whole seconds. */
+/** Conditions have timestamps of whole seconds. */
 function stampOf({ readyMs }: WorldPod): string | undefined {
   return readyMs === null ? undefined : new Date(Math.floor(readyMs / 1_000) * 1_000).toISOString()
 }
@@ -925,7 +925,7 @@ function fleetPod(node: string, pod: SeenPod): FleetPod {
   }
 }
 
-/** Desired nodes without a Ready, standing pod, as a view shows them; written apart from the planner's own count. */
+/** Desired nodes without a Ready, standing pod in a view; independent of the planner's own count. */
 function unavailableIn(fleet: FleetView): readonly string[] {
   return fleet.nodes.filter((node) => node.desired && !node.pods.some((pod) => pod.ready && !pod.terminating)).map(({ name }) => name)
 }

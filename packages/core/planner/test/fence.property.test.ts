@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { walkFence, type WalkReport } from './fence-world.ts'
 
 const WALKS = 1_500
-/** Most of it is computing, some 12 s of it: a machine that does other things as well needs longer than for other tests. */
+/** Some 12 s of mostly computing: a busy machine needs a longer timeout than for other tests. */
 const PATIENCE_MS = 120_000
 
 describe('the fence, walked at random by lagging, frozen and doubled executors', () => {
@@ -14,10 +14,10 @@ describe('the fence, walked at random by lagging, frozen and doubled executors',
       expect(reports.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(WALKS)
       expect(reports.reduce((sum, { spread }) => sum + spread, 0)).toBeGreaterThan(WALKS)
       expect(reports.reduce((sum, { spreadExhausted }) => sum + spreadExhausted, 0)).toBeGreaterThan(WALKS)
-      // Views that were old while pods broke and came back: only the live read knew.
+      // Views that were stale while pods broke and recovered: only the live read showed it.
       expect(reports.reduce((sum, { confirmed }) => sum + confirmed, 0)).toBeGreaterThan(WALKS)
       expect(reports.reduce((sum, { contradicted }) => sum + contradicted, 0)).toBeGreaterThan(WALKS / 2)
-      // Nodes that had left, and nodes that had joined while a view did not have them.
+      // Nodes that had left, and nodes that had joined while a view lacked them.
       expect(reports.reduce((sum, { left }) => sum + left, 0)).toBeGreaterThan(WALKS)
       expect(reports.reduce((sum, { stayed }) => sum + stayed, 0)).toBeGreaterThan(WALKS / 10)
       expect(reports.reduce((sum, { inheritances }) => sum + inheritances, 0)).toBeGreaterThan(WALKS / 5)

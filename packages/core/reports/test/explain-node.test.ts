@@ -4,7 +4,7 @@ import { permitFor } from '../../../../test/fakes/build-view.ts'
 import { aReading, type FactsFields } from './build-facts.ts'
 
 const spread = { nodes: { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] } }
-const held = { reason: 'RevisionHeld', message: 'revision new was taken back at 22:00' }
+const held = { reason: 'RevisionHeld', message: 'revision new was rolled back at 22:00' }
 
 describe('why a node is not updated', () => {
   it.each<[string, FactsFields, object]>([
@@ -90,7 +90,7 @@ describe('why a node is not updated', () => {
     [
       'the revision is held',
       { rolloutStatus: { conditions: [{ type: 'Stalled', status: 'True', ...held }] } },
-      { rule: 'Held', answer: 'a is not updated: revision new was taken back at 22:00' },
+      { rule: 'Held', answer: 'a is not updated: revision new was rolled back at 22:00' },
     ],
     [
       'the BatchRelease is stopped, and the Rollout has yet to say so',

@@ -36,7 +36,7 @@ describe('what a Rollout waits for', () => {
     ['places in a zone', { status: waiting('SpreadUsedUp', 'zone=a may have 1 down') }, { rule: 'Spread' }],
     [
       'an answer for a pod that may be about to be deleted',
-      { status: waiting('TouchUnclear', 'the stop waits to hear whether a deletion is still on its way: the pod on b (500)') },
+      { status: waiting('TouchUnclear', 'the stop waits until it is known whether a deletion is still in flight: the pod on b (500)') },
       {
         rule: 'Stopping',
         next: 'the API server answers for the pods on b: see whether it does, and whether something refuses changes of pods',
@@ -165,7 +165,7 @@ describe('a pause', () => {
     const facts = aReading({
       rollout: { strategy: { paused: true, canary: { steps: [...steps] } } },
       rolloutStatus: {
-        message: `${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on`,
+        message: `${since}; run tranche resume agent -n demo to accept the failure, as a retry does, and continue`,
         lastAction: { id: '1', type: 'approve', by: 'bob', at: '2023-11-14T22:01:00Z', result: 'Accepted' },
         conditions: [
           { ...condition, type: 'Progressing', reason: 'Paused', message: '' },
@@ -182,7 +182,7 @@ describe('a pause', () => {
 
   it('is told with who asked for it and why', () => {
     const facts = pausedBy(false)
-    const message = `${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on (${asked})`
+    const message = `${since}; run tranche resume agent -n demo to accept the failure, as a retry does, and continue (${asked})`
     expect(reportRollout(facts).need).toMatchObject({ reason: 'Paused', message })
     expect(explainRollout(facts).facts).toEqual(
       expect.arrayContaining([
@@ -207,7 +207,7 @@ describe('a pause', () => {
   it('is told beside a failure, with what its end accepts', () => {
     expect(reportRollout(pausedBy(true)).need).toMatchObject({
       reason: 'ReleaseFailed',
-      message: `revision new failed; and it is ${since}; run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on (${asked})`,
+      message: `revision new failed; and it is ${since}; run tranche resume agent -n demo to accept the failure, as a retry does, and continue (${asked})`,
     })
   })
 })

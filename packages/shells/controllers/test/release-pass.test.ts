@@ -196,7 +196,7 @@ describe('a pass over a BatchRelease', () => {
     await run()
     await run()
     expect(JSON.stringify(port.patches.at(-1))).toContain(
-      'the stop waits to hear whether a deletion is still on its way: the pod on a and 1 more (500); it asks again by itself: see whether the API server answers, and whether something refuses changes of pods',
+      'the stop waits until it is known whether a deletion is still in flight: the pod on a and 1 more (500); Tranche asks again by itself: check that the API server answers and that nothing rejects changes to pods',
     )
   })
 

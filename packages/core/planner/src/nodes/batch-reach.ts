@@ -3,23 +3,23 @@ import type { FleetView, NodeView } from '@tranche/fleet'
 import { batchSize } from '../release/batch-progress.ts'
 import { batchScope, isInSteps } from './batch-scope.ts'
 
-/** How far the batches up to one reach, excluded and NotReady nodes included. */
+/** Nodes that the batches up to one reach, including excluded and NotReady ones. */
 export interface BatchReach {
-  /** Cumulative nodes. */
+  /** Cumulative number of nodes. */
   readonly size: number
-  /** The desired nodes among which they are. */
+  /** Desired nodes from which they come. */
   readonly nodes: readonly NodeView[]
 }
 
-/** A plan with the node rules beside it. */
+/** A release plan with its node rules. */
 export interface ReachQuestion {
   readonly plan: Pick<ReleasePlan, 'batches'>
   readonly nodes: ReleaseNodeRules | undefined
-  /** From 0. */
+  /** Batch, from 0. */
   readonly batch: number
 }
 
-/** Works out how far a batch reaches, of the nodes that are desired now. */
+/** Computes the reach of a batch over the nodes that are desired now. */
 export function batchReach(fleet: FleetView, { plan, nodes: rules, batch }: ReachQuestion): BatchReach {
   const desired = fleet.nodes.filter((node) => node.desired)
   const within = (step: number): readonly NodeView[] => {
@@ -29,7 +29,7 @@ export function batchReach(fleet: FleetView, { plan, nodes: rules, batch }: Reac
   return { size: batchSize(plan, batch, (step) => within(step).length), nodes: within(batch) }
 }
 
-/** Nothing is reached that the other does not reach as well. */
+/** Whether `other` reaches everything that `reach` does. */
 export function isWithinReach(reach: BatchReach, other: BatchReach): boolean {
   const names = new Set(other.nodes.map(({ name }) => name))
   return reach.size <= other.size && reach.nodes.every(({ name }) => names.has(name))

@@ -5,19 +5,19 @@ import { tallyNodes } from '../pass/node-tally.ts'
 import { batchSizeOf } from '../pass/fence-state.ts'
 import { scopeInRecord } from './batch-scope.ts'
 
-/** Whose turn it is, of the nodes of which release. */
+/** The release, and the clock, for which due nodes are computed. */
 export interface DueNodesQuery {
   readonly release: Pick<BatchRelease, 'spec' | 'status'>
   readonly fleet: FleetView
-  /** How long a pod must be Ready to be available. */
+  /** How long (ms) a pod must be Ready to be available. */
   readonly minReadyMs: number
   /** Now, on the monotonic clock that stamped the pods. */
   readonly monotonicMs: number
 }
 
 /**
- * NotReady nodes whose turn it is, where the policy counts such a node as failed: with a healthy pod, each would be among
- * those that the batch takes next. Also while the record is stopped: what stops it must not end by that.
+ * NotReady nodes that are due, where the policy counts such a node as failed: with a healthy pod, the batch would take each
+ * of them next. They count while the record is stopped, too: otherwise the stop would remove its own cause.
  *
  * @returns names
  */

@@ -1,54 +1,54 @@
 import type { NodeSelector, ReleaseNodeRules } from '@tranche/api-schema'
 import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
 
-/** The rules by which nodes may be taken, ready to be asked. */
+/** The parsed node rules. */
 export interface NodeScope {
-  /** The same rules have the same one: 16 hexadecimal digits. Empty where there are no rules. */
+  /** Digest, equal for equal rules: 16 hexadecimal digits; empty without rules. */
   readonly digest: string
-  /** For each spread rule, how many nodes of one value may be down at a time (≥ 1). */
+  /** For each spread rule, how many nodes with the same value may be down at a time (≥ 1). */
   readonly spread: readonly number[]
-  /** What a node means that is NotReady when its turn comes. */
+  /** What a due NotReady node means. */
   readonly notReady: NotReadyAction
-  /** How many NotReady nodes with an old pod do not count as unavailable, or percent of the desired ones. */
+  /** NotReady nodes with an old pod that do not count as unavailable: a number, or a percentage of the desired nodes. */
   readonly exempt: number | string
-  /** Whether steps say which nodes they take. */
+  /** Whether any step selects its nodes. */
   readonly hasSteps: boolean
-  /** @returns what the rules say of a node with these labels */
+  /** @returns what the rules say about a node with these labels */
   readonly factsOf: (labels: Labels) => NodeFacts
   /** @returns the first key of the policy's order that selects a node with these labels, from 0; undefined where none does */
   readonly keyOf: (labels: Labels) => { readonly key: number; readonly by: string | undefined } | undefined
-  /** Below 0 where `a` comes before `b` by the order of the policy, 0 where it does not say. */
+  /** Negative where the policy's order puts `a` before `b`, 0 where it does not decide. */
   compare(a: Ordered, b: Ordered): number
 }
 
 /** @see NodeScope.notReady */
 export type NotReadyAction = 'Skip' | 'Wait' | 'Fail'
 
-/** What the rules say of a node, by its labels alone. */
+/** What the rules say about a node, by its labels alone. */
 export interface NodeFacts {
-  /** Never to be taken. */
+  /** Whether the node is never taken. */
   readonly isExcluded: boolean
-  /** The first step, from 0, that takes it; Infinity where none does. */
+  /** First step, from 0, that takes the node; Infinity where none does. */
   readonly step: number
-  /** For each spread rule, the value of its label; empty where the node does not have it: such nodes are of one kind. */
+  /** Value of each spread rule's label; empty where the node lacks the label: such nodes form one group. */
   readonly values: readonly string[]
-  /** The same for nodes with the same values. */
+  /** Number that is the same for nodes with the same values. */
   readonly kind: number
-  /** For each key of the order, whether its selector selects the node; true without one. */
+  /** Whether each key's selector selects the node; true for a key without selector. */
   readonly selected: readonly boolean[]
 }
 
-/** What is put in order: an old pod and its node. */
+/** An old pod and its node, to be ordered. */
 export interface Ordered {
   readonly node: { readonly name: string; readonly labels: Labels }
   readonly pod: { readonly createdAt: string }
 }
 
 /**
- * Reads rules. A selector that nobody can read excludes every node where it excludes, and selects none elsewhere: what
- * cannot be understood never allows more.
+ * Parses the rules. An unreadable selector excludes every node in an exclusion and selects none elsewhere: an unreadable rule
+ * never allows more.
  *
- * @param rules undefined: every node, in no order of its own
+ * @param rules undefined: every node, without an order
  */
 export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
   if (rules === undefined) return everyNode
@@ -56,7 +56,7 @@ export function toNodeScope(rules: ReleaseNodeRules | undefined): NodeScope {
   const known = scopes.get(text)
   if (known !== undefined) return known
   const scope = readRules(rules)
-  // As many as there are policies in use, as a rule: what is known of nodes stays known from pass to pass.
+  // Usually as many as there are policies in use; facts about nodes are kept from pass to pass.
   if (scopes.size >= SCOPES_KEPT) scopes.clear()
   scopes.set(text, scope)
   return scope
@@ -120,12 +120,12 @@ function selecting(selector: NodeSelector): (labels: Labels) => boolean {
 }
 
 interface OrderKey {
-  /** Its selector selects the node. */
+  /** Whether the key's selector selects the node. */
   readonly isOf: (labels: Labels) => boolean
   readonly by: string | undefined
 }
 
-/** The first key that tells two apart decides; one with both a selector and an order orders the nodes that it selects. */
+/** The first key that differs decides. A key with both a selector and an order orders the nodes that it selects. */
 function compareByKeys(keys: readonly OrderKey[], a: Ordered, b: Ordered): number {
   for (const { isOf, by } of keys) {
     const isOfA = isOf(a.node.labels)
@@ -153,7 +153,7 @@ function compareBy(by: string, a: Ordered, b: Ordered): number {
   }
 }
 
-/** By code unit, not by locale: the order must not depend on the machine. */
+/** Compares by code unit, not by locale: the order must not depend on the machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,16 +1,16 @@
 import { NOTIFIED_NODES_MAX, type NotifyEvent, notifyEvents, type RolloutStatus, stalledReasons } from '@tranche/api-schema'
 import { rolloutEvents } from '../rollout/rollout-events.ts'
 
-/** Something that receivers may be told of. */
+/** An event that receivers may be notified of. */
 export interface NotifiableEvent {
   readonly event: NotifyEvent
-  /** For a person. */
+  /** Text for a person. */
   readonly message: string
-  /** Nodes that it is about, at most {@link NOTIFIED_NODES_MAX}. */
+  /** Affected nodes, at most {@link NOTIFIED_NODES_MAX}. */
   readonly nodes: readonly string[]
 }
 
-/** What a change of status is told as: what an event is recorded for, as far as receivers have a word for it. */
+/** Notifications for a change of status: the recorded events for which receivers have a name. */
 export function notifiableEvents(before: RolloutStatus | undefined, after: RolloutStatus): readonly NotifiableEvent[] {
   return rolloutEvents(before, after, null).flatMap(({ reason, message }) => {
     const event = eventOf(reason)
@@ -22,7 +22,7 @@ function eventOf(reason: string): NotifyEvent | undefined {
   return notifyEvents.find((event) => event === reason) ?? (stalledReasons.some((known) => known === reason) ? 'Stalled' : undefined)
 }
 
-/** Those that failed, where something failed. */
+/** Failed nodes of the event; empty where nothing failed. */
 export function nodesOf(event: NotifyEvent, { failure }: RolloutStatus): readonly string[] {
   return event === 'ReleaseFailed' || event === 'Reminder' ? (failure?.nodes.slice(0, NOTIFIED_NODES_MAX) ?? []) : []
 }

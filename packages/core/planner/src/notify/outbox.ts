@@ -10,28 +10,28 @@ import { sha256Hex } from '@tranche/kube-types'
 import { dueReminders, untilReminderMs, waitOf } from './reminders.ts'
 import { nodesOf, type NotifiableEvent, notifiableEvents } from './notifiable-events.ts'
 
-/** Whom a status write tells. */
+/** Receivers of a status write. */
 export interface Outbox {
-  /** As it was read: the write of the next status rests on this very version. */
+  /** The Rollout as it was read; the next status is written against this exact version. */
   readonly rollout: Rollout
   readonly receivers: readonly Receiver[]
-  /** Epoch milliseconds. */
+  /** Now, in epoch milliseconds. */
   readonly nowMs: number
 }
 
-/** The next status with what receivers are to be told, and when the clock alone has something to tell. */
+/** The next status with its notifications, and when the clock alone adds another one. */
 export interface NotifyingStatus {
   readonly status: RolloutStatus
   /** Null: never. */
   readonly recheckAfterMs: number | null
 }
 
-/** The longest message that is kept, in characters. */
+/** Maximum length of a stored message, in characters. */
 const MESSAGE_MAX = 1024
 
 /**
- * Adds to the next status what its write is to tell: with one write both become true, so that nothing is told that did not
- * happen, and nothing lost that did. Written again after it was refused, it has the same ids.
+ * Adds notifications to the next status. One write stores both, so no notification is sent for a change that was not stored,
+ * and none is lost. A repeated write after a conflict has the same ids.
  */
 export function withNotifications(next: RolloutStatus, outbox: Outbox): NotifyingStatus {
   const { rollout, receivers } = outbox
@@ -55,7 +55,7 @@ interface Reminded {
   readonly recheckAfterMs: number | null
 }
 
-/** One who has not been told of the last reminder yet needs no other. */
+/** A receiver that still has an undelivered reminder gets no other. */
 function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
   const { rollout, receivers, nowMs } = outbox
   const wait = waitOf(rollout, next)
@@ -64,7 +64,7 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
   const due = dueReminders(receivers, wait, { remindedMs: remindedAt === undefined ? null : Date.parse(remindedAt), nowMs })
   const notifiable: NotifiableEvent = {
     event: 'Reminder',
-    message: `somebody is waited for since ${new Date(wait.sinceMs).toISOString()}: ${next.message ?? ''}`,
+    message: `waiting for a person since ${new Date(wait.sinceMs).toISOString()}: ${next.message ?? ''}`,
     nodes: nodesOf('Reminder', next),
   }
   const unaware = due.filter(
@@ -78,8 +78,8 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
 }
 
 /**
- * The id is of what was read, and of nothing that a second look at the same would find changed. No two writes that were
- * accepted rest on one version of the Rollout, so it is told once.
+ * The id depends only on what was read, so a second pass over the same state makes the same id. Only one write per version of
+ * the Rollout is accepted, so each event is recorded once.
  */
 function notification(
   { event, message, nodes }: NotifiableEvent,
@@ -102,12 +102,13 @@ function notification(
   }
 }
 
-/** What nobody has to act on. */
+/** Events that need no action. */
 const newsOnly: readonly NotifyEvent[] = ['ReleaseStarted', 'RollbackStarted', 'RollbackCompleted', 'ReleaseCompleted']
 
 /**
- * At most {@link NOTIFICATIONS_MAX}. Whom the most is to be told loses the oldest that nobody has to act on, else the oldest:
- * a receiver that is down takes nothing from the others. Its last one says how many it has lost.
+ * Keeps at most {@link NOTIFICATIONS_MAX}. The receiver with the longest queue loses its oldest notification, first among
+ * those that need no action. A receiver that is down takes nothing from the others. Its last notification says how many were
+ * dropped.
  */
 export function bounded(notifications: readonly Notification[]): readonly Notification[] {
   let kept = notifications

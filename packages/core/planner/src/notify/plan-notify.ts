@@ -12,22 +12,22 @@ export interface NotifyView {
   readonly nowMs: number
 }
 
-/** The one thing that a pass over a receiver should do. */
+/** The next action of a pass over a receiver. */
 export type NotifyPlan =
   | { readonly kind: 'notify'; readonly notification: Notification; readonly receiver: Receiver }
-  /** The receiver is no more. */
+  /** The receiver no longer exists. */
   | { readonly kind: 'drop'; readonly notification: Notification }
   /** `recheckAfterMs` null: until something changes. */
   | { readonly kind: 'wait'; readonly recheckAfterMs: number | null }
 
-/** The shortest and the longest wait between two attempts, in milliseconds. */
+/** Shortest wait between two attempts, in milliseconds. */
 export const FIRST_BACK_OFF_MS = 1_000
-/** @see FIRST_BACK_OFF_MS */
+/** Longest wait between two attempts, in milliseconds. */
 export const LONGEST_BACK_OFF_MS = 300_000
-/** The longest reason of an attempt in vain that is kept, in characters. */
+/** Maximum length of a stored error, in characters. */
 const ERROR_MAX = 256
 
-/** Decides what a receiver is told next: always its oldest, so that it hears everything in order. Pure. */
+/** Decides the next notification of a receiver: always its oldest, so that it gets all of them in order. Pure. */
 export function planNotify(view: NotifyView): NotifyPlan {
   const notification = view.rollout.status?.notifications?.find(({ receiver }) => receiver === view.receiver)
   if (notification === undefined) return { kind: 'wait', recheckAfterMs: null }
@@ -38,47 +38,47 @@ export function planNotify(view: NotifyView): NotifyPlan {
   return leftMs > 0 ? { kind: 'wait', recheckAfterMs: leftMs } : { kind: 'notify', notification, receiver }
 }
 
-/** A policy that is not there may come again: what is to be told waits for it, as the release does. */
+/** A missing policy may come back: its notifications wait for it, as the release does. */
 function receiverOf({ policy, receiver }: NotifyView): Receiver | null | 'notKnown' {
   if (policy.kind === 'none') return null
   if (policy.kind !== 'found') return 'notKnown'
   return receiversOf(policy).find(({ name }) => name === receiver) ?? null
 }
 
-/** Whom a policy names. Also one that is invalid: its receivers are told so. */
+/** Receivers that a policy names. Those of an invalid policy are included: they are notified that it is invalid. */
 export function receiversOf(policy: PolicyReading): readonly Receiver[] {
   return policy.kind === 'found' ? (policy.policy.spec.notify ?? []) : []
 }
 
-/** A moment further off than any back-off was written by a clock that has been set back since. */
+/** A moment further away than the longest back-off was written before the clock was set back. */
 function untilNextMs({ nextAt }: Notification, nowMs: number): number {
   if (nextAt === undefined) return 0
   const leftMs = Date.parse(nextAt) - nowMs
   return leftMs > LONGEST_BACK_OFF_MS ? 0 : leftMs
 }
 
-/** Why a receiver could not be told. */
+/** Why a notification could not be delivered. */
 export interface NotifyFailure {
   /** For a person, with the fix. */
   readonly message: string
-  /** What the receiver asked for, in milliseconds; null: nothing. */
+  /** Delay that the receiver asked for, in milliseconds; null: none. */
   readonly retryAfterMs: number | null
 }
 
-/** @returns the patch that takes a notification away; null where it is gone */
+/** @returns the patch that removes a notification; null where it is gone */
 export function removalPatch({ metadata, status }: Rollout, id: string): readonly PatchOperation[] | null {
   const all = status?.notifications ?? []
   const index = all.findIndex((one) => one.id === id)
   if (index === -1) return null
   const uid = { op: 'test', path: '/metadata/uid', value: metadata.uid } as const
-  // An empty list is none.
+  // An empty list is removed.
   if (all.length === 1)
     return [uid, { op: 'test', path: '/status/notifications', value: all }, { op: 'remove', path: '/status/notifications' }]
   const path = `/status/notifications/${index}`
   return [uid, { op: 'test', path: `${path}/id`, value: id }, { op: 'remove', path }]
 }
 
-/** @returns the patch that says that a notification was tried in vain, and when it is tried again; null where it is gone */
+/** @returns the patch that records a failed attempt and the time of the next; null where the notification is gone */
 export function postponePatch(
   { metadata, status }: Rollout,
   id: string,

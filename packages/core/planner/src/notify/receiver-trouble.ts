@@ -3,7 +3,7 @@ import type { Notification, ReleasePolicy, ReleasePolicyStatus, Rollout } from '
 type Trouble = NonNullable<ReleasePolicyStatus['receivers']>
 
 /**
- * Which receivers of a policy take nothing now, since when, and why: what its Rollouts have tried to tell them in vain.
+ * Receivers of a policy that accept nothing now, since when, and why, from the failed attempts of its Rollouts.
  *
  * @param rollouts those that use the policy
  */

@@ -1,16 +1,16 @@
 import { durationMs, type Receiver, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { stepsOf } from '../rollout/release-spec.ts'
 
-/** A person is waited for. */
+/** A wait for a person. */
 export interface Wait {
   /** Epoch milliseconds. */
   readonly sinceMs: number
 }
 
-/** The shortest distance of two reminders, in milliseconds; a shorter `remindAfter` counts as this. */
+/** Shortest interval between two reminders, in milliseconds; a shorter `remindAfter` counts as this. */
 export const SHORTEST_REMINDER_MS = 60_000
 
-/** For whom the release waits by the next status: what stalls it, a pause that somebody asked for, a step without a duration. */
+/** The wait that the next status describes: a stall, a requested pause, or a step without a duration. */
 export function waitOf(rollout: Rollout, next: RolloutStatus): Wait | null {
   const stalled = next.conditions?.find(({ type }) => type === 'Stalled')
   if (stalled?.status === 'True') return waitSince(stalled.lastTransitionTime)
@@ -27,8 +27,8 @@ function waitSince(since: string | undefined): Wait | null {
 }
 
 /**
- * The receivers to remind now: those whose `remindAfter` has gone by once more since the wait began, or since anybody was
- * reminded in it. After hours in which nobody ran, once.
+ * Receivers due for a reminder: those whose `remindAfter` has elapsed again since the wait began or since the last reminder.
+ * After hours without a controller, one reminder is sent.
  */
 export function dueReminders(receivers: readonly Receiver[], wait: Wait, times: ReminderTimes): readonly Receiver[] {
   const lastMs = Math.max(wait.sinceMs, times.remindedMs ?? 0)
@@ -38,13 +38,13 @@ export function dueReminders(receivers: readonly Receiver[], wait: Wait, times: 
   })
 }
 
-/** When receivers were last reminded, and now; epoch milliseconds. */
+/** Times of the last reminder and of now, in epoch milliseconds. */
 export interface ReminderTimes {
   readonly remindedMs: number | null
   readonly nowMs: number
 }
 
-/** @returns how long until somebody is to be reminded; null where nobody is */
+/** @returns milliseconds until the next reminder; null without one */
 export function untilReminderMs(receivers: readonly Receiver[], wait: Wait, nowMs: number): number | null {
   const left = receivers.flatMap((receiver) => {
     const everyMs = reminderMs(receiver)
@@ -53,14 +53,14 @@ export function untilReminderMs(receivers: readonly Receiver[], wait: Wait, nowM
   return left.length === 0 ? null : Math.min(...left)
 }
 
-/** Null: this receiver is not reminded. */
+/** Null: this receiver gets no reminders. */
 function reminderMs({ events, remindAfter }: Receiver): number | null {
   if (remindAfter === undefined || events?.includes('Reminder') === false) return null
   const ms = durationMs(remindAfter)
   return ms > 0 ? Math.max(ms, SHORTEST_REMINDER_MS) : null
 }
 
-/** How often `everyMs` has gone by since the wait began. */
+/** Number of full `everyMs` intervals since the wait began. */
 function rounds({ sinceMs }: Wait, everyMs: number, atMs: number): number {
   return Math.max(0, Math.floor((atMs - sinceMs) / everyMs))
 }

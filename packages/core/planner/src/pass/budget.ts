@@ -3,34 +3,34 @@ import { exemptNodes } from '../nodes/exempt-nodes.ts'
 import { type TrackedPermit, isGone, isUnsettled, type FenceState } from './fence-state.ts'
 
 /**
- * The places of F4, as a walk over the permits in the order of the record goes on: whoever stands earlier has the place. The
- * limit is a rule over all nodes; each spread rule is one over the nodes of each value of its label.
+ * The budget of F4, as a walk over the permits in the order of the record: earlier permits reserve first. The limit is a rule
+ * over all nodes. Each spread rule is one over the nodes with the same value of its label.
  */
 export interface Budget {
-  /** Whether the permit may be executed, as far as places and budget go. */
+  /** Whether the permit may be executed within the limit and every spread rule. */
   fitsBudget(tracked: TrackedPermit): boolean
-  /** The same by the spread rules alone. */
+  /** Whether the permit fits the spread rules alone. */
   fitsSpread(tracked: TrackedPermit): boolean
-  /** Whether it could be executed once as many of the nodes of its value as may be down have settled. */
+  /** Whether the permit would fit once as many nodes of its value have settled as may be down. */
   fitsSpreadNext(tracked: TrackedPermit): boolean
-  /** Goes on to the next permit. */
+  /** Reserves budget for the permit and moves to the next one. */
   reserve(tracked: TrackedPermit): void
 }
 
-/** Nodes of which only so many may be down at a time. */
+/** Nodes of which only a limited number may be down at a time. */
 interface Group {
   readonly limit: number
   /** D: nodes of earlier unsettled permits, executed or not. */
   readonly taken: Set<string>
-  /** D, and U, and what our view shows deleted by us. */
+  /** D, U, and the nodes whose pods our view shows deleted by Tranche. */
   readonly down: Set<string>
   /** Node of the last permit so far whose pod is gone. */
   lastGone: string | undefined
-  /** No permit that stands has come yet. */
+  /** Whether no standing permit has come yet. */
   isFirst: boolean
 }
 
-/** Begins the walk. */
+/** Starts the walk. */
 export function budgetIn(fence: FenceState): Budget {
   const { rules } = fence.scope
   const down = downNodes(fence)
@@ -58,7 +58,7 @@ export function budgetIn(fence: FenceState): Budget {
   }
 }
 
-/** U less what is exempt, and the part of D that our view shows deleted by us. */
+/** U without the exempt nodes, plus the part of D that our view shows deleted by Tranche. */
 export function namesDown(fence: FenceState): Set<string> {
   return new Set(downNodes(fence).map(({ name }) => name))
 }
@@ -85,7 +85,7 @@ function exemptIn({ tally, scope: { rules }, record }: FenceState): ReadonlySet<
 
 interface ValueGroups {
   of(node: Pick<NodeView, 'labels'>): Group
-  /** A permit of a node of which nobody can tell the value counts for every one. */
+  /** A permit of a node whose value is unknown counts for every value. */
   reserveEverywhere(tracked: TrackedPermit): void
 }
 
@@ -121,7 +121,7 @@ function groupOf(limit: number, down: readonly string[]): Group {
 
 function fits(group: Group, { permit: { node }, pod }: TrackedPermit): boolean {
   const isWithinLimit = sizeWithout(group.taken, node) < group.limit || (group.isFirst && group.lastGone === node)
-  // Ready costs budget as if available: time alone may make it so, and no resourceVersion moves then.
+  // A Ready pod costs budget like an available one: time alone may make it available, without a new resourceVersion.
   return isWithinLimit && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)
 }
 
@@ -139,7 +139,7 @@ function reserveIn(group: Group, tracked: TrackedPermit): void {
   group.down.add(node)
 }
 
-/** F4: the own node is excepted: deleting again on it adds nothing. */
+/** F4: size without the permit's own node: deleting again on it adds nothing. */
 export function sizeWithout(nodes: ReadonlySet<string>, own: string): number {
   return nodes.has(own) ? nodes.size - 1 : nodes.size
 }

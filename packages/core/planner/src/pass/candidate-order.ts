@@ -9,29 +9,29 @@ export interface Candidate {
   readonly pod: FleetPod
 }
 
-/** By what the order is decided, and who takes part in it. */
+/** Rules that decide the order, and which nodes take part. */
 export interface ChoiceRules extends Revisions {
-  /** Which nodes may be taken, and the order of the policy. */
+  /** Nodes that may be taken, and the order of the policy. */
   readonly scope: BatchScope
 }
 
 /**
- * The first `count` candidates among `nodes` in the order of G5: superseded revisions first; then failed, crashing,
- * pending, not ready, healthy; then by the order of the policy; then the oldest, then by name. A node out of reach, as
- * most that are NotReady, is passed over, and done when it is back; one that the batch may not take is none. The same
- * cluster gives the same choice, whatever the order of `nodes`. @see isInReach
+ * The first `count` candidates among `nodes` in the order of G5. Superseded revisions come first; then failed, crashing,
+ * pending, not ready, healthy; then the order of the policy, the oldest, and the name. Nodes out of reach, as most NotReady
+ * ones are, are skipped until they return; nodes that the batch may not take are no candidates. The same cluster gives the
+ * same choice, whatever the order of `nodes`. @see isInReach
  */
 export function firstCandidates(nodes: readonly NodeView[], rules: ChoiceRules, count: number): readonly Candidate[] {
   return firstOfEachKind(nodes, rules, { count, kindOf: () => 0 })
 }
 
-/** How many candidates of each kind of nodes are looked for. */
+/** Number of candidates per group of nodes, and the grouping. */
 export interface Kinds {
   readonly count: number
   readonly kindOf: (node: NodeView) => number
 }
 
-/** The first `count` candidates of each kind, all of them in the order of {@link firstCandidates}. */
+/** The first `count` candidates of each group, all of them in the order of {@link firstCandidates}. */
 export function firstOfEachKind(nodes: readonly NodeView[], rules: ChoiceRules, { count, kindOf }: Kinds): readonly Candidate[] {
   if (count <= 0) return []
   const kinds = new Map<number, Candidate[]>()
@@ -48,8 +48,8 @@ export function firstOfEachKind(nodes: readonly NodeView[], rules: ChoiceRules, 
 }
 
 /**
- * NotReady nodes out of reach whose turn it is: with a healthy pod, as far as anybody knows, each would be among the first `count` that
- * the batch takes next.
+ * NotReady nodes out of reach that are due: with a healthy pod, each would be among the first `count` that the batch takes
+ * next.
  *
  * @param nodes with an old pod, and without a permit
  */
@@ -60,7 +60,7 @@ export function dueNotReadyNodes(nodes: readonly NodeView[], rules: ChoiceRules,
   return first.flatMap(({ node }) => (isInReach(node, rules) ? [] : [node]))
 }
 
-/** A node gives one pod at a time: the first of its old ones. */
+/** Each node offers one pod at a time: the first of its old ones. */
 function candidateOn(node: NodeView, rules: ChoiceRules): Candidate | undefined {
   let first: Candidate | undefined
   for (const pod of node.pods) {
@@ -71,7 +71,7 @@ function candidateOn(node: NodeView, rules: ChoiceRules): Candidate | undefined 
   return first
 }
 
-/** Puts the candidate in its place among the first `count`, if it is one of them: most of thousands are compared once. */
+/** Inserts the candidate if it is among the first `count`; of thousands, most are compared once. */
 function keepFirst(first: Candidate[], candidate: Candidate, rules: ChoiceRules, count: number): void {
   const last = first.at(-1)
   if (first.length === count && last !== undefined && compareCandidates(candidate, last, rules) > 0) return
@@ -101,8 +101,8 @@ function supersededRank(pod: FleetPod, rules: ChoiceRules): number {
 }
 
 /**
- * Failed 0, crashing 1, pending 2, not ready 3, healthy 4. What the pod of a node out of reach says is out of date; a Ready
- * one on a NotReady node is about to be marked as not ready.
+ * Failed 0, crashing 1, pending 2, not ready 3, healthy 4. The pod status on a node out of reach is outdated. A Ready pod on
+ * a NotReady node is about to be marked not ready.
  */
 function healthRank({ node, pod }: Candidate, rules: ChoiceRules): number {
   if (!isInReach(node, rules)) return 4
@@ -112,12 +112,12 @@ function healthRank({ node, pod }: Candidate, rules: ChoiceRules): number {
   return pod.phase === 'Pending' ? 2 : 3
 }
 
-/** The rule of G5 that puts an old pod where it stands; `Policy` with the key of `nodes.order`, from 0, that speaks of its node. */
+/** Rule of G5 that decides a pod's rank; `Policy` names the key of `nodes.order`, from 0, that selects its node. */
 export type OrderReason =
   | { readonly rule: 'Superseded' | 'Failed' | 'Crashing' | 'Pending' | 'NotReady' | 'Oldest' }
   | { readonly rule: 'Policy'; readonly key: number; readonly by: string | undefined }
 
-/** @returns the first rule of the order that says anything about the candidate */
+/** @returns the first rule of the order that applies to the candidate */
 export function orderReasonOf(candidate: Candidate, rules: ChoiceRules): OrderReason {
   if (supersededRank(candidate.pod, rules) === 0) return { rule: 'Superseded' }
   const byHealth = healthRules[healthRank(candidate, rules)]

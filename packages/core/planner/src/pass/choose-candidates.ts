@@ -4,21 +4,20 @@ import { isBroken } from './node-tally.ts'
 import { namesDown, budgetIn } from './budget.ts'
 import { type TrackedPermit, isGone, isUnsettled, type FenceState } from './fence-state.ts'
 
-/** Among which nodes is chosen, and how many. */
+/** Nodes to choose from, and how many. */
 export interface Choice {
   /** Nodes with an old pod and without a permit. */
   readonly free: readonly NodeView[]
-  /** Permits that stay in the record. */
+  /** Permits that remain in the record. */
   readonly stay: readonly TrackedPermit[]
-  /** The most that the record has room for; never more are chosen than the batch lacks. */
+  /** Maximum that the record has room for; never more are chosen than the batch lacks. */
   readonly count: number
 }
 
 /**
- * The pods to permit next, in the order of G5. While nothing of the budget is left, the broken come first: a Ready one in
- * front of them would be withdrawn again (F7). Where the policy has the batch wait for NotReady nodes, each whose turn it is
- * keeps its place. Pods that a spread rule would have wait come after all that could go, and only where the nodes of their
- * value that are down will make room.
+ * The pods to permit next, in the order of G5. While no budget is left, broken pods come first: a Ready one before them would
+ * be withdrawn again (F7). Where the policy makes the batch wait for NotReady nodes, each due one keeps its slot. Pods that a
+ * spread rule holds back come last, and only where nodes of their value that are down will free budget.
  */
 export function chooseCandidates(fence: FenceState, choice: Choice): readonly Candidate[] {
   const { revisions, scope } = fence
@@ -31,10 +30,11 @@ export function chooseCandidates(fence: FenceState, choice: Choice): readonly Ca
   return scope.rules.spread.length === 0 ? ordered.slice(0, count) : spreadOut(fence, { ...choice, count }, ordered)
 }
 
-/** Enough of each kind of nodes, the broken first where nothing of the budget is left. */
+/** Enough candidates of each group; broken ones first while no budget is left. */
 function inOrder(fence: FenceState, { free, count }: Choice, rules: ChoiceRules): readonly Candidate[] {
   const { spread, factsOf } = fence.scope.rules
-  // Deleting again on a node in flight needs no place of its own, and only that of the last permit may go: each is a kind for itself.
+  // Deleting again on a node in flight needs no budget, and only the node of the last permit may be taken; each is its own
+  // group.
   const gone = spread.length === 0 ? [] : fence.permits.filter(isGone)
   const inFlight = new Map(gone.map(({ permit }, at) => [permit.node, IN_FLIGHT + at]))
   const kinds = {
@@ -46,10 +46,10 @@ function inOrder(fence: FenceState, { free, count }: Choice, rules: ChoiceRules)
   return [...first(free.filter(isBroken)), ...first(free.filter((node) => !isBroken(node)))]
 }
 
-/** More than there are kinds. */
+/** Larger than any group number. */
 const IN_FLIGHT = 1_000_000
 
-/** First those that the spread rules let go at once, then those that are next. */
+/** First the candidates that the spread rules allow now, then those they allow next. */
 function spreadOut(fence: FenceState, { stay, count }: Choice, ordered: readonly Candidate[]): readonly Candidate[] {
   const budget = budgetIn(fence)
   for (const tracked of stay) budget.reserve(tracked)

@@ -8,32 +8,32 @@ import type { PassView } from './pass-view.ts'
 import { namesDown } from './budget.ts'
 import { isUnsettled, permittedNodes, toFenceState, type FenceState } from './fence-state.ts'
 
-/** What decides when one node is taken, by the rules of a pass; whether the record is open is another question. */
+/** What decides when a node is taken, by the rules of a pass; it does not say whether the record is open. */
 export type NodeOutlook =
-  /** It is no desired node. */
+  /** The node is not desired. */
   | { readonly kind: 'notDesired' }
-  /** It runs no old pod: its turn is over. */
+  /** The node runs no old pod: it is done. */
   | { readonly kind: 'taken' }
-  /** The policy excludes it. */
+  /** The policy excludes the node. */
   | { readonly kind: 'excluded' }
-  /** A later step, from 0, is the first that takes it; Infinity: none before the end does. */
+  /** First step, from 0, that takes the node; Infinity: none before the end. */
   | { readonly kind: 'laterStep'; readonly step: number }
-  /** It is NotReady, and out of reach. */
+  /** The node is NotReady and out of reach. */
   | { readonly kind: 'notReady' }
-  /** Its pod has a permit; `isNext`: which may be used now. */
+  /** The pod has a permit; `isNext`: it may be used now. */
   | { readonly kind: 'permitted'; readonly isNext: boolean }
-  /** The batch takes others: `ahead` come before it, and one of cumulative size `size` would take it, as things stand. */
+  /** The batch takes other nodes: `ahead` come first; a batch of cumulative size `size` would take it now. */
   | { readonly kind: 'laterBatch'; readonly ahead: number; readonly size: number }
-  /** As many nodes with its value of the label are down as may be. */
+  /** As many nodes with its value of the label are down as the rule allows. */
   | { readonly kind: 'spread'; readonly key: string; readonly value: string; readonly limit: number; readonly down: readonly string[] }
-  /** As many nodes are down as may be. */
+  /** As many nodes are down as the limit allows. */
   | { readonly kind: 'budget'; readonly ahead: number; readonly limit: number; readonly down: readonly string[] }
-  /** The budget has places left, for those that come before it. */
+  /** The budget has room, but for the nodes that come first. */
   | { readonly kind: 'order'; readonly ahead: number; readonly limit: number; readonly down: readonly string[] }
-  /** It is among the next to be taken. */
+  /** The node is among the next to be taken. */
   | { readonly kind: 'next' }
 
-/** Says of one node when it is taken, as planPass would take it. Null while nobody has said what is allowed, by the rules of now. */
+/** Predicts when one node is taken, by the rules of planPass. Null while no allowance is published under the current rules. */
 export function nodeOutlook(view: PassView, name: string): NodeOutlook | null {
   const { record } = view
   if (record === undefined || scopeInRecord(record.scope, view.nodes) === null) return null
@@ -69,14 +69,14 @@ function outlookInOrder(fence: FenceState, node: NodeView): NodeOutlook {
   return ahead < limit - down.size ? { kind: 'next' } : { kind: 'order', ahead, limit, down: [...down] }
 }
 
-/** Every old pod without a permit that the batch may take, in the order in which pods are permitted. */
+/** Old pods without a permit that the batch may take, in the order in which they are permitted. */
 function candidatesInOrder({ tally, permits, revisions, scope }: FenceState): readonly Candidate[] {
   const permitted = permittedNodes(permits)
   const free = tally.old.filter(({ name }) => !permitted.has(name))
   return firstCandidates(free, { ...revisions, scope }, free.length)
 }
 
-/** Nodes that use the budget up: what is down, and what permits are about to take down. */
+/** Nodes that use the budget: those down, and those that permits are about to take down. */
 function downByAll(fence: FenceState): ReadonlySet<string> {
   const down = namesDown(fence)
   for (const tracked of fence.permits) if (isUnsettled(tracked)) down.add(tracked.permit.node)

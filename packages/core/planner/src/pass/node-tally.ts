@@ -2,22 +2,22 @@ import { availableFromMs, type FleetView, isAvailable, keptPerBlock, type NodeBl
 import { type CountQuestion, isSameAnswer } from '../count-question.ts'
 import { hasOldPod } from '../old-nodes.ts'
 
-/** The desired nodes of a view, counted for one revision. */
+/** Counts of a view's desired nodes for one revision. */
 export interface NodeTally {
   readonly desired: number
-  /** How many desired nodes have no standing pod of another revision: they run, or will come back on, the revision. */
+  /** Desired nodes without a standing pod of another revision: they run, or will come back on, the revision. */
   readonly onRevision: number
   /** Desired nodes without an available pod: U of G1. */
   readonly unavailable: readonly NodeView[]
   /** Desired nodes with a standing pod of another revision. */
   readonly old: readonly NodeView[]
-  /** Those of `old` that are broken. */
+  /** Nodes of `old` that are broken. */
   readonly broken: readonly NodeView[]
   /** The next moment (monotonic) at which a Ready pod becomes available by the clock alone; null when none will. */
   readonly nextAvailableMs: number | null
 }
 
-/** Counts the desired nodes of `fleet`. Where the view has not changed since the last count, its result is taken over. */
+/** Counts the desired nodes of `fleet`; returns the last result while the view is unchanged. */
 export function tallyNodes(fleet: FleetView, question: CountQuestion): NodeTally {
   const blocks = tallyPerBlock(fleet, question)
   return {
@@ -30,7 +30,7 @@ export function tallyNodes(fleet: FleetView, question: CountQuestion): NodeTally
   }
 }
 
-/** Without a Ready pod: taking it costs no budget, now or later. */
+/** Whether a node has no Ready pod: taking it costs no budget, now or later. */
 export function isBroken({ pods }: NodeView): boolean {
   return !pods.some((pod) => pod.ready && !pod.terminating)
 }

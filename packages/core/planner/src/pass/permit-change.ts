@@ -4,10 +4,10 @@ import { type PermitChange, permitSlack } from '@tranche/flight'
 import { chooseCandidates } from './choose-candidates.ts'
 import { type TrackedPermit, isOldNode, isOver, permittedNodes, type FenceState } from './fence-state.ts'
 
-/** How many standing permits may be left before new ones are appended: one write then serves as many nodes as the record has slack for. */
+/** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
 const LOW_WATER = 2
 
-/** The next write of the record, or null while none is worth its cost. Settles ride along with the next append (F3). */
+/** The next write of the record; null while none is worth its cost. Settled permits leave with the next append (F3). */
 export function permitChange(fence: FenceState, again: readonly NodeView[] | null): PermitChange | null {
   const gone = fence.permits.filter((tracked) => isOver(tracked) || tracked.state === 'dead')
   const standing = fence.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
@@ -24,7 +24,7 @@ export function permitChange(fence: FenceState, again: readonly NodeView[] | nul
   }
 }
 
-/** Permits whose pod is gone, and behind which, with none that stands in between, stands another of the same node. */
+/** Permits whose pod is gone and which another permit of the same node follows, with no standing one between them. */
 function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
   const later = new Set<string>()
   return fence.permits.toReversed().filter((tracked) => {
@@ -37,8 +37,8 @@ function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
 }
 
 /**
- * A permit that settled may stay for a while when nothing else needs a write; but not more of them than the record has
- * slack for, nor one that keeps its node from a new permit.
+ * A settled permit may stay while nothing else needs a write. It leaves when there are more than the record has slack for, or
+ * when it keeps its node from a new permit.
  */
 function mustLeaveNow(fence: FenceState, gone: readonly TrackedPermit[]): boolean {
   const settled = gone.filter(({ state }) => state === 'settled')
@@ -51,12 +51,12 @@ interface NewPermit {
   readonly pod: FleetPod
 }
 
-/** There is room for one, however far the limit has fallen below what the record holds. */
+/** There is always room for one, however far the limit has fallen below the record's permits. */
 function permitsToTakeAgain(fence: FenceState, again: readonly NodeView[], stay: readonly TrackedPermit[]): readonly NewPermit[] {
   return permitsToAppend(fence, again, stay, 1)
 }
 
-/** F3: old pods on nodes that can be taken, without a permit, in G5 order; no more than the batch lacks or the record holds. */
+/** F3: old pods without a permit on nodes that can be taken, in G5 order; at most what the batch lacks or the record has room for. */
 function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: readonly TrackedPermit[], atLeast = 0): readonly NewPermit[] {
   const { limit } = fence.record
   const count = Math.max(atLeast, limit + permitSlack(limit) - stay.length)
@@ -69,17 +69,17 @@ function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: rea
   }))
 }
 
-/** A failure on a node that was bad before says nothing of the new version (product §5). */
+/** A failure on a node that was bad before is no evidence against the new version (product §5). */
 function wasBad({ availability: { minReadyMs, monotonicMs } }: FenceState, { ready, pods }: NodeView): Pick<Permit, 'wasBad'> {
   return ready && pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs)) ? {} : { wasBad: true }
 }
 
-/** A settled permit on whose node another old pod stands: the node needs a new permit. */
+/** Whether another old pod stands on the node of a settled permit: the node needs a new permit. */
 function isOldAgain(fence: FenceState, { permit }: TrackedPermit): boolean {
   return isOldNode(fence.view, fence.record, permit.node)
 }
 
-/** F2: the versions of every pod that the change looked at. */
+/** F2: the versions of every pod that the change depends on. */
 export function restsOn(
   fence: FenceState,
   remove: readonly TrackedPermit[],

@@ -22,39 +22,39 @@ import {
 } from './fence-state.ts'
 import { permitsHeldBySpread, wouldGoOn } from './spread-holds.ts'
 
-/** A permit together with the pod that it is for. */
+/** A permit and its pod. */
 export interface PermittedPod {
   readonly permit: Permit
   readonly namespace: string
   readonly podName: string
 }
 
-/** The one thing an executor's pass should do. */
+/** The next action of an executor's pass. */
 export type PassPlan =
-  /** Delete these pods, each with its permit's preconditions; each delete stands alone (F4). */
+  /** Delete these pods, each with its permit's preconditions; the deletes are independent (F4). */
   | { readonly kind: 'execute'; readonly pods: readonly PermittedPod[] }
   /** One write of the record (F3, F5, F6). */
   | { readonly kind: 'changePermits'; readonly change: PermitChange }
-  /** Read these pods and nodes from the API server, remember what it says, and pass again (F6). */
+  /** Read these pods and nodes from the API server, keep the results, and pass again (F6). */
   | ({ readonly kind: 'confirm' } & Questions)
-  /** Touch these pods, then take the permits of those that still stand out of the record (F7). */
+  /** Touch these pods, then remove the permits of those that still stand from the record (F7). */
   | { readonly kind: 'withdraw'; readonly pods: readonly PermittedPod[] }
-  /** Nothing now. `wakeAtMs` (monotonic) where only the clock will change that; null: a watch event will come. */
+  /** Wait. `wakeAtMs` (monotonic) where only the clock ends the wait; null: a watch event does. */
   | { readonly kind: 'wait'; readonly for: PassWait; readonly wakeAtMs: number | null }
 
-/** What a pass waits for; each ends with a watch event, `availability` also with the clock. */
+/** What a pass waits for. A watch event ends each wait; the clock also ends `availability`. */
 export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availability' | 'budget' | 'batch' | 'verdict'
 
 /**
- * Decides what one executor does next for one DaemonSet. Pure: the same view gives the same plan.
+ * Decides the next action of one executor for one DaemonSet. Pure: the same view gives the same plan.
  *
- * Keeps G1 to G5 and G8 together with the record's compare-and-swap and the preconditions of each delete; the rules F1
- * to F7 stand beside the lines that keep them.
+ * Keeps G1 to G5 and G8 together with the record's compare-and-swap and the preconditions of each delete. Rules F1 to F7 are
+ * named beside the lines that keep them.
  */
 export function planPass(view: PassView): PassPlan {
   const { record } = view
   if (record === undefined) return waitFor('record')
-  // F2: a view older than what the record rests on might miss a pod that was deleted on our behalf.
+  // F2: a view older than the record's watermark might miss a pod that was deleted for the record.
   if (compareResourceVersions(view.podsSeen, record.watermark) < 0) return waitFor('podWatch')
   const fence = toFenceState(view, record)
   if (record.state !== 'open') return settleOnly(fence)
@@ -75,7 +75,7 @@ export function planPass(view: PassView): PassPlan {
   return change === null ? waitAsNeeded(fence) : { kind: 'changePermits', change }
 }
 
-/** F1: the record permits, the DaemonSet announces, and only where both say the same may anybody act. */
+/** F1: the record permits, the DaemonSet publishes; executors act only where both agree. */
 export function agrees(view: PassView, record: FlightRecord): boolean {
   const said = view.published
   return (
@@ -92,7 +92,7 @@ export function agrees(view: PassView, record: FlightRecord): boolean {
   )
 }
 
-/** F7: standing permits of nodes that cannot be taken any more; else as many of the last ones as exceed what the batch lacks. */
+/** F7: standing permits of nodes that can no longer be taken; else the last ones that exceed what the batch lacks. */
 function permitsNotWanted(fence: FenceState): readonly TrackedPermit[] {
   const standing = standingPermits(fence)
   const unwanted = standing.filter((tracked) => !isReadyToGo(fence, tracked))
@@ -101,10 +101,10 @@ function permitsNotWanted(fence: FenceState): readonly TrackedPermit[] {
 }
 
 /**
- * F7: the head of those that stand, where nothing may be executed and it waits because of U while a broken old pod has no
- * place in front of it. A Ready pod in U needs none: time makes it available. Nor does a pod that may not be taken, such as
- * one on an excluded node: it would never get the place. Where D alone is the limit, only a pod on a node of D could go
- * before the head: deleting again there adds nothing.
+ * F7: the first standing permit, where nothing may be executed: it waits because of U, and a broken old pod has no permit
+ * before it. A Ready pod in U needs none: time makes it available. A pod that may not be taken, such as one on an excluded
+ * node, would never get one. Where D alone uses up the limit, only a pod on a node of D could go before the first permit:
+ * deleting again there adds nothing.
  */
 function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
   const head = standingPermits(fence)[0]
@@ -117,13 +117,13 @@ function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
   return fence.tally.broken.some(waits) && wouldGoOn(fence, standingPermits(fence)) ? [head] : []
 }
 
-/** F7: the standing permits of other nodes than those to delete on again: behind them nothing could be executed. */
+/** F7: standing permits of nodes other than those to delete on again: nothing behind them could be executed. */
 function permitsInTheWay(fence: FenceState, again: readonly NodeView[]): readonly TrackedPermit[] {
   const names = new Set(again.map(({ name }) => name))
   return names.size === 0 ? [] : standingPermits(fence).filter(({ permit }) => !names.has(permit.node))
 }
 
-/** Settling goes on while a record is being voided or is stopped (F8). */
+/** Permits keep settling while a record is being revoked or is stopped (F8). */
 function settleOnly(fence: FenceState): PassPlan {
   if (isOutdated(fence)) return waitFor('agreement')
   const questions = questionsOf(fence)
@@ -133,7 +133,7 @@ function settleOnly(fence: FenceState): PassPlan {
   return { kind: 'changePermits', change: { remove: gone.map(({ permit }) => permit), append: [], restsOn: restsOn(fence, gone, []) } }
 }
 
-/** F6: our DaemonSet is older than the record, and with it what it says of minReadySeconds and of where pods belong. */
+/** F6: our DaemonSet is older than the record, and so are its minReadySeconds and placement rules. */
 function isOutdated({ view: { published }, record }: FenceState): boolean {
   return published.uid === record.workloadUid && published.generation < record.generation
 }
@@ -143,7 +143,7 @@ function waitAsNeeded(fence: FenceState): PassPlan {
   return waitFor(standing ? 'budget' : fence.permits.some(isGone) ? 'availability' : 'batch', wakeMs(fence))
 }
 
-/** When the clock alone makes a pod available, or lets something be read again. */
+/** When (monotonic) the clock alone makes a pod available, or allows the next live read. */
 function wakeMs(fence: FenceState): number | null {
   const { nextAvailableMs } = fence.tally
   const readMs = nextReadMs(fence)

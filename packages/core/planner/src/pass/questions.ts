@@ -3,34 +3,34 @@ import { availableFromMs, type FleetPod } from '@tranche/fleet'
 import { permitId } from '@tranche/flight'
 import type { TrackedPermit, FenceState } from './fence-state.ts'
 
-/** What a live read is to tell before permits leave, or give their place away (F6); never both lists empty. */
+/** Live reads needed before permits leave or free their budget (F6); at least one list has entries. */
 export interface Questions {
   readonly pods: readonly PodToConfirm[]
   readonly nodes: readonly NodeToConfirm[]
 }
 
-/** A pod that the clock has made available, and the permits of its node that have settled if it is so in truth. */
+/** A pod that the clock has made available, and the permits of its node that settle if the read confirms it. */
 export interface PodToConfirm {
-  /** As our view shows it. */
+  /** The pod as our view shows it. */
   readonly pod: FleetPod
   readonly permits: readonly Permit[]
-  /** For how long it has been available by the clock, in milliseconds (≥ 0). */
+  /** How long (ms, ≥ 0) it has been available by the clock. */
   readonly overdueMs: number
 }
 
-/** A node that our view does not have, or not as a desired one, and its permits, which have left if it is so in truth. */
+/** A node that our view lacks, or shows as not desired, and its permits, which leave if the read confirms it. */
 export interface NodeToConfirm {
   readonly node: string
   readonly permits: readonly Permit[]
 }
 
-/** F6: the pods and nodes to read now, each once, however many permits wait for it; null where there is none. */
+/** F6: the pods and nodes to read now, each once, however many permits wait for them; null without any. */
 export function questionsOf(fence: FenceState): Questions | null {
   const due = fence.permits.filter((tracked) => tracked.unconfirmed !== undefined && askAgainMs(fence, tracked) <= fence.view.monotonicMs)
   return due.length === 0 ? null : { pods: podsToConfirm(fence, due), nodes: nodesToConfirm(due) }
 }
 
-/** When what was asked about in vain is to be read again (monotonic); null where nothing waits for that. */
+/** When (monotonic) the next failed or contradicting read is repeated; null without one. */
 export function nextReadMs(fence: FenceState): number | null {
   const times = fence.permits.flatMap((tracked) => (tracked.unconfirmed === undefined ? [] : [askAgainMs(fence, tracked)]))
   return times.length === 0 ? null : Math.min(...times)
@@ -48,13 +48,13 @@ function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: FenceState
   return [...byPod.values()].map((one) => ({ ...one, overdueMs: monotonicMs - (availableFromMs(one.pod, minReadyMs) ?? monotonicMs) }))
 }
 
-/** That a node is not in our view may only mean that its watch has not got so far: the watermark says nothing of nodes. */
+/** A node missing from our view may only mean a lagging watch: the watermark does not cover nodes. */
 function nodesToConfirm(due: readonly TrackedPermit[]): readonly NodeToConfirm[] {
   const left = due.filter(({ unconfirmed }) => unconfirmed?.kind === 'node').map(({ permit }) => permit)
   return [...new Set(left.map(({ node }) => node))].map((node) => ({ node, permits: left.filter((permit) => permit.node === node) }))
 }
 
-/** At once, where our view of a pod has moved since it was asked about. A node that has come into view is not asked about any more. */
+/** At once where our view of the pod has moved since the last read. A node that came into view is not read again. */
 function askAgainMs({ view }: FenceState, { permit, unconfirmed }: TrackedPermit): number {
   const known = view.confirmations.get(permitId(permit))
   const podVersion = unconfirmed?.kind === 'pod' ? unconfirmed.pod.resourceVersion : null

@@ -6,8 +6,8 @@ import { budgetIn } from './budget.ts'
 import { type TrackedPermit, toFenceState, type FenceState } from './fence-state.ts'
 
 /**
- * F7: where nothing may be executed, the permits that stand and wait for nodes of their own value, if without them something
- * could go on: they have places that others could use. Those in front of one that does not wait, else all of them.
+ * F7: standing permits that wait for nodes of their own value, where nothing may be executed and others could use their
+ * slots. Those in front of a permit that does not wait, else all of them.
  */
 export function permitsHeldBySpread(fence: FenceState): readonly TrackedPermit[] {
   if (fence.scope.rules.spread.length === 0) return []
@@ -24,7 +24,7 @@ export function permitsHeldBySpread(fence: FenceState): readonly TrackedPermit[]
   return held.length > 0 && wouldGoOn(fence, held) ? held : []
 }
 
-/** Whether something could be executed without these permits, at once or after the next append. True where no spread rule makes it a question. */
+/** Whether something could be executed without these permits, now or after the next append. True where no spread rule applies. */
 export function wouldGoOn(fence: FenceState, without: readonly TrackedPermit[]): boolean {
   if (fence.scope.rules.spread.length === 0) return true
   const rest = changed(fence, { remove: without.map(({ permit }) => permit), append: [], restsOn: [] })

@@ -3,7 +3,7 @@ import { strategyOf } from '../release/daemon-set-patch.ts'
 import { controlledBy } from '../release/release-view.ts'
 import type { PublishedTarget } from './pass-view.ts'
 
-/** What a DaemonSet says to executors (rule F1). */
+/** Reads the published target from a DaemonSet (rule F1). */
 export function toPublishedTarget(daemonSet: DaemonSet): PublishedTarget {
   const annotations = daemonSet.metadata.annotations ?? {}
   const partition = annotations[daemonSetAnnotations.partition]

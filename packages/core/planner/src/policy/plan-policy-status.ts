@@ -9,17 +9,17 @@ import { statusPatch } from '../status-patch.ts'
 /** Everything one pass over one ReleasePolicy has read. */
 export interface PolicyView {
   readonly policy: ReleasePolicy
-  /** The Rollouts of its namespace that name it. */
+  /** Rollouts of its namespace that name the policy. */
   readonly rollouts: readonly Rollout[]
-  /** What of it cannot be used here; null where it was not examined. @see hasReadableFields */
+  /** Parts of the policy that cannot be used on this cluster; null where it was not examined. @see hasReadableFields */
   readonly unusable: readonly Advice[] | null
   /** Epoch milliseconds. */
   readonly nowMs: number
 }
 
 /**
- * What is to be written of a policy: whether it is valid, with every problem, whether all that it names can be used, who uses
- * it, and which of its receivers take nothing. Null where its status says so already. Pure.
+ * The status to write for a policy: its validity with every problem, whether everything it names is usable, its users, and
+ * receivers that accept nothing. Null where the status is up to date. Pure.
  */
 export function planPolicyStatus(view: PolicyView): readonly PatchOperation[] | null {
   const after = policyStatus(view)
@@ -30,7 +30,7 @@ export function planPolicyStatus(view: PolicyView): readonly PatchOperation[] | 
   return Object.keys(changed).length === 0 ? null : statusPatch(view.policy, changed)
 }
 
-/** Whether the fields of a policy have the types they should, so that what it names can be read at all. */
+/** Whether the fields of a policy have their declared types, so that its references can be read. */
 export function hasReadableFields(policy: ReleasePolicy): boolean {
   return !policyProblems(policy).some(({ rule }) => rule === 'PolicyField')
 }
@@ -59,11 +59,11 @@ function validity(policy: ReleasePolicy): Finding {
   return { type: 'Valid', status: isValid ? 'True' : 'False', reason: isValid ? 'Valid' : 'Invalid', message: problemsText(problems) }
 }
 
-/** A release goes by a policy of which not all can be used: what cannot be asked or told says so in its own place, too. */
+/** A release follows a policy even where parts of it are unusable; the failed checks and notifications report it, too. */
 function usability({ unusable }: PolicyView): Finding {
   const type = 'Usable'
   if (unusable === null)
-    return { type, status: 'Unknown', reason: 'Invalid', message: 'Secrets and hosts are looked at once its fields have the right types' }
+    return { type, status: 'Unknown', reason: 'Invalid', message: 'Secrets and hosts are checked once the fields have the right types' }
   const [first] = unusable
   if (first === undefined) return { type, status: 'True', reason: 'Usable', message: '' }
   return { type, status: 'False', reason: first.rule, message: problemsText(unusable) }

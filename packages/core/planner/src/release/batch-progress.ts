@@ -7,56 +7,56 @@ import { exemptNodes } from '../nodes/exempt-nodes.ts'
 import { hasOldPod, isInReach } from '../old-nodes.ts'
 import { updatedPod } from '../updated-nodes.ts'
 
-/** Where one batch stands, counted over the desired nodes. */
+/** Progress of one batch, counted over the desired nodes. */
 export interface BatchProgress {
   readonly desired: number
-  /** Cumulative nodes that the batch should have on the revision (clamped to the desired ones). */
+  /** Cumulative nodes that the batch should have on the revision (at most the desired ones). */
   readonly size: number
   /** Nodes to keep on the old revision: desired − size. */
   readonly partition: number
-  /** The size less the nodes that cannot be taken: they run an old pod and are skipped, excluded, or not of the steps so far. */
+  /** The size without nodes that cannot be taken: they run an old pod and are skipped, excluded, or not in the steps so far. */
   readonly effectiveSize: number
   /** Nodes with a standing pod of the revision and none of another. */
   readonly updated: number
   readonly updatedReady: number
   readonly updatedAvailable: number
-  /** NotReady nodes of the batch that still run an old pod and are out of reach: passed over, done when they are back. */
+  /** NotReady nodes of the batch that still run an old pod and are out of reach: skipped, and updated when they are back. */
   readonly skipped: readonly string[]
-  /** The same where the policy has the batch wait for them. */
+  /** NotReady nodes of the batch, out of reach with an old pod, for which the policy makes the batch wait. */
   readonly waitedFor: readonly string[]
-  /** Nodes that still run an old pod and that the policy excludes. */
+  /** Nodes that the policy excludes and that still run an old pod. */
   readonly excluded: readonly string[]
-  /** Desired nodes that run an old pod, skipped ones too. */
+  /** Desired nodes that run an old pod, including skipped ones. */
   readonly old: readonly string[]
   /** Updated nodes that are not available, with their pods. */
   readonly unwell: readonly { readonly node: string; readonly pod: FleetPod }[]
-  /** Nodes without any standing pod: between two pods. */
+  /** Nodes without a standing pod, between the old and the new one. */
   readonly between: readonly string[]
   /**
-   * Nodes that went away while they were being updated: NotReady, without a pod of the revision that their kubelet has
-   * taken up. A batch is ready without them; they are done when they are back.
+   * Nodes that became NotReady during their update, before their kubelet acknowledged a pod of the revision. A batch is ready
+   * without them; they finish when they are back.
    */
   readonly away: readonly string[]
-  /** Desired nodes without an available pod, whatever its revision, less those that are exempt: what uses the budget up. */
+  /** Desired nodes without an available pod of any revision, minus the exempt ones: what uses the budget. */
   readonly unavailable: readonly string[]
   readonly state: BatchState
 }
 
-/** What the count rests on. */
+/** Input of the count. */
 export interface BatchQuestion extends CountQuestion {
   readonly fleet: FleetView
   readonly plan: ReleasePlan
-  /** The stable revision; undefined where it is not known. */
+  /** The stable revision; undefined where it is unknown. */
   readonly stable?: string | undefined
   /** Batch from 0; null for all nodes. */
   readonly batch: number | null
-  /** Which nodes a batch may take; undefined: every node. */
+  /** Node rules of the batch; undefined: every node. */
   readonly nodes?: ReleaseNodeRules | undefined
-  /** Nodes that failed and are tolerated; undefined: none. */
+  /** Failed nodes that are tolerated; undefined: none. */
   readonly excused?: readonly string[] | undefined
 }
 
-/** Counts where the batch stands. A batch is ready when `effectiveSize` nodes, less those tolerated, are updated and available. */
+/** Counts a batch. It is ready when `effectiveSize` nodes, minus the tolerated ones, are updated and available. */
 export function batchProgress(question: BatchQuestion): BatchProgress {
   const { fleet, revision, stable, minReadyMs, monotonicMs, plan, batch } = question
   const { desired } = fleet
@@ -83,22 +83,22 @@ export function batchProgress(question: BatchQuestion): BatchProgress {
   }
 }
 
-/** Those that are away are no part of the batch anyway. */
+/** Tolerated nodes that are down. Nodes that are away are not part of the batch anyway. */
 function excusedDown({ excused = [] }: BatchQuestion, { unavailable, away }: Pick<BatchProgress, 'unavailable' | 'away'>): number {
   if (excused.length === 0) return 0
   const down = new Set(unavailable)
   return excused.filter((node) => down.has(node) && !away.includes(node)).length
 }
 
-/** What is counted node by node. */
+/** Counts made node by node. */
 interface NodeCounts extends Omit<BatchProgress, 'desired' | 'size' | 'partition' | 'effectiveSize' | 'state'> {
-  /** Desired nodes by the first step that takes them, from 0; the rest of the array is empty. */
+  /** Desired nodes by the first step that takes them, from 0; the array is sparse. */
   readonly inStep: readonly number[]
-  /** Desired nodes that run an old pod and are not of the steps so far. */
+  /** Desired nodes with an old pod that are not in the steps so far. */
   readonly outside: number
-  /** Desired nodes that run no old pod and are not of the steps so far: leaked. */
+  /** Desired nodes without an old pod that are not in the steps so far: leaked. */
   readonly outsideUpdated: number
-  /** NotReady nodes with an old pod, and without an available one. */
+  /** NotReady nodes with an old pod and without an available one. */
   readonly dead: readonly string[]
 }
 
@@ -107,7 +107,7 @@ interface ScopedQuestion extends CountQuestion {
   readonly scope: BatchScope
 }
 
-/** The counts of one block; they hold until `changesAtMs` (monotonic), when a Ready pod becomes available by the clock alone. */
+/** Counts of one block of nodes; valid until `changesAtMs` (monotonic), when a Ready pod becomes available by the clock alone. */
 interface BlockCounts extends NodeCounts {
   readonly changesAtMs: number
 }
@@ -190,12 +190,12 @@ function sumOf(blocks: readonly NodeCounts[]): NodeCounts {
   }
 }
 
-/** Position by position; a position that is empty counts as none. */
+/** Sum by position; a missing position counts as 0. */
 function addedUp(a: readonly number[], b: readonly number[]): readonly number[] {
   return Array.from({ length: Math.max(a.length, b.length) }, (_, at) => (a[at] ?? 0) + (b[at] ?? 0))
 }
 
-/** How many desired nodes each step and those before it take. */
+/** Number of desired nodes that each step and those before it take. */
 function cumulated(inStep: readonly number[]): (step: number) => number {
   return (step) =>
     addedUp(inStep, [])
@@ -204,11 +204,11 @@ function cumulated(inStep: readonly number[]): (step: number) => number {
 }
 
 /**
- * Cumulative nodes after the batch: rounded up, clamped to the nodes that the steps so far take, never less than an earlier
- * batch (whole numbers and percentages may cross when nodes go); all of them without a batch. A batch
- * outside the plan is none: reading a missing one as "everything" would release to every node.
+ * Cumulative nodes after the batch: rounded up, at most the nodes of the steps so far. Never less than an earlier batch:
+ * whole numbers and percentages may cross when nodes leave. Without a batch, all of them. A batch outside the plan has size
+ * 0: reading a missing one as "everything" would release to every node.
  *
- * @param nodes desired nodes; or how many of them a step, from 0, and those before it take
+ * @param nodes number of desired nodes; or the number that a step, from 0, and those before it take
  */
 export function batchSize(plan: Pick<ReleasePlan, 'batches'>, batch: number | null, nodes: number | ((step: number) => number)): number {
   const within = typeof nodes === 'number' ? (): number => nodes : nodes
@@ -221,12 +221,12 @@ export function batchSize(plan: Pick<ReleasePlan, 'batches'>, batch: number | nu
   return Math.max(...sizes)
 }
 
-/** A percent failureThreshold is ⌈% × effective size⌉. */
+/** A failureThreshold in percent is ⌈% × effective size⌉. */
 function tolerated(plan: ReleasePlan, effectiveSize: number): number {
   return plan.failureThreshold === undefined ? 0 : (scaleIntOrPercent(plan.failureThreshold, effectiveSize) ?? 0)
 }
 
-/** One that its kubelet has taken up and that then turned NotReady counts against the new version instead (G6). */
+/** A node that turned NotReady after its kubelet acknowledged the new pod counts as a failure instead (G6). */
 function awayNodes(
   nodes: readonly NodeView[],
   between: readonly NodeView[],
@@ -237,8 +237,8 @@ function awayNodes(
 }
 
 /**
- * Tolerance is for nodes that were updated and are not well, or went away meanwhile, never for nodes that nobody touched;
- * and one node at least must show that the revision works.
+ * Tolerance covers updated nodes that are not well or went away, never nodes that were not updated. At least one node must
+ * show that the revision works.
  */
 function stateOf(onTheWay: number, available: number, effectiveSize: number, toleratedNodes: number): BatchState {
   if (onTheWay < effectiveSize) return 'Upgrading'

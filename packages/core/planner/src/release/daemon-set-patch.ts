@@ -1,7 +1,7 @@
 import type { PatchOperation } from '@tranche/flight'
 import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_DAEMONSET, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 
-/** What we change of a DaemonSet in one write. Nothing else of the user's object is ever ours (G11). */
+/** Changes to a DaemonSet in one write; Tranche changes nothing else of the user's object (G11). */
 export interface DaemonSetChange {
   /** Annotation key → value, or null to remove it. */
   readonly annotations?: Readonly<Record<string, string | null>>
@@ -11,8 +11,8 @@ export interface DaemonSetChange {
 }
 
 /**
- * The change as a JSON Patch that tests the uid and the resourceVersion that were read, so that it can never undo what
- * somebody wrote in between; null when everything is as wanted.
+ * The change as a JSON Patch that tests the uid and the resourceVersion that were read, so it never undoes a concurrent
+ * write; null when nothing differs.
  */
 export function daemonSetPatch(daemonSet: DaemonSet, change: DaemonSetChange): readonly PatchOperation[] | null {
   const operations = [
@@ -29,7 +29,7 @@ export function daemonSetPatch(daemonSet: DaemonSet, change: DaemonSetChange): r
   ]
 }
 
-/** Makes the strategy `OnDelete` and remembers the type it had: once, never overwritten (G11). */
+/** Sets the strategy to `OnDelete` and records its former type, once; a recorded type is never overwritten (G11). */
 export function takeOverStrategy(daemonSet: DaemonSet): DaemonSetChange {
   const type = strategyOf(daemonSet)
   const remembered = daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]
@@ -40,8 +40,7 @@ export function takeOverStrategy(daemonSet: DaemonSet): DaemonSetChange {
 }
 
 /**
- * @returns the type to restore; undefined where nothing is remembered, or something that is no type: then the type stays as
- * it is
+ * @returns the type to restore; undefined where none or an invalid one is recorded: then the type stays as it is
  */
 export function originalStrategy({ metadata }: DaemonSet): 'RollingUpdate' | 'OnDelete' | undefined {
   const remembered = metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]

@@ -9,12 +9,12 @@ import { steadyMs, stoppedSoFar } from './judgement.ts'
 import type { ReleaseView } from './release-view.ts'
 
 /**
- * How long (ms) after it was deleted a release waits for the nodes in flight to have an available pod. Most have one by
- * then; a version that never becomes available must not keep anybody waiting for ever.
+ * How long (ms) after its deletion a release waits for the nodes in flight to have an available pod. Most have one by then. A
+ * version that never becomes available must not block the deletion for ever.
  */
 const SETTLE_WHEN_DELETED_MS = 30_000
 
-/** How long (ms) a deleted release still waits for what is in flight; 0 where it may go. */
+/** How long (ms) a deleted release still waits for nodes in flight; 0 when it may detach. */
 export function carryLeftMs({ release, nowMs }: ReleaseView): number {
   const { deletionTimestamp } = release.metadata
   if (deletionTimestamp === undefined || (release.status?.flight?.permits.length ?? 0) === 0) return 0
@@ -22,9 +22,9 @@ export function carryLeftMs({ release, nowMs }: ReleaseView): number {
 }
 
 /**
- * Gives the DaemonSet up: everything stays where it stands, and the nodes still in flight are written down for whoever
- * comes next (F11). Null while that cannot be done yet: the record is not stopped, what is in flight may settle, cannot be
- * carried over whole, or the DaemonSet controller has not observed the template.
+ * Detaches from the DaemonSet: nothing else changes, and the nodes still in flight are recorded for the next release (F11).
+ * Null while that is not possible yet. Either the record is not stopped, or nodes in flight may still settle or do not all
+ * fit the annotation, or the DaemonSet controller has not observed the template.
  */
 export function detachPatch(view: ReleaseView, daemonSet: DaemonSet): readonly PatchOperation[] | null {
   const record = view.release.status?.flight
@@ -38,7 +38,7 @@ export function detachPatch(view: ReleaseView, daemonSet: DaemonSet): readonly P
   return daemonSetPatch(daemonSet, { ...change, annotations: { ...change.annotations, [daemonSetAnnotations.unsettled]: unsettled } })
 }
 
-/** F11: the record with what the last release left in flight on this DaemonSet; null where it has that already. */
+/** F11: the record with the last release's nodes in flight on this DaemonSet; null where it has them already. */
 export function inheritedRecord({ metadata }: DaemonSet, record: FlightRecord): FlightRecord | null {
   const text = metadata.annotations?.[daemonSetAnnotations.unsettled]
   const carried = text === undefined ? null : parseCarried(text)
@@ -58,7 +58,7 @@ const releaseKeys = {
   [TOUCHED_ANNOTATION]: null,
 } as const
 
-/** Gives the strategy back, except where it belongs to the binding of a Rollout, which gives it back when it goes. */
+/** Restores the strategy, unless the Rollout's binding owns it; that one is restored at unbinding. */
 export function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange {
   const isBound = daemonSetAnnotations.rollout in (daemonSet.metadata.annotations ?? {})
   if (view.strategyScope === 'binding' && isBound) return { annotations: releaseKeys }
@@ -70,9 +70,9 @@ export function restoring(view: ReleaseView, daemonSet: DaemonSet): DaemonSetCha
 }
 
 /**
- * Leaves everything where it stands: `OnDelete` and the remembered type stay, and `tranche.dev/frozen` says what was
- * left. Old is what does not run the template of now, which may be newer than what was announced. Null while the
- * DaemonSet controller has not observed it.
+ * Freezes the DaemonSet: `OnDelete` and the recorded type stay, and `tranche.dev/frozen` says what was left. Pods that do not
+ * run the present template are old; it may be newer than the published one. Null while the DaemonSet controller has not
+ * observed it.
  */
 function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | null {
   const discovery = discoverRevisions({ ...view, daemonSet, lastStable: view.release.spec.tranche?.stableRevision })
@@ -91,7 +91,7 @@ function freezing(view: ReleaseView, daemonSet: DaemonSet): DaemonSetChange | nu
   return { annotations: { ...releaseKeys, [daemonSetAnnotations.frozen]: JSON.stringify(frozen) } }
 }
 
-/** G3: how far the steps had opened, and to how many nodes: a Rollout that takes the release up opens no more without an approval. */
+/** G3: the step and the number of nodes that the release had opened. A Rollout that resumes it opens no more without an approval. */
 function openedBy({ spec, status }: BatchRelease): { readonly step: number; readonly size: number } {
   const { batches = [], batchPartition = batches.length - 1 } = spec.releasePlan
   return { step: batchPartition + 1, size: status?.flight?.size ?? 0 }

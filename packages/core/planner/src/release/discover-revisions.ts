@@ -1,34 +1,37 @@
 import { type FleetView, keptPerBlock, type NodeView } from '@tranche/fleet'
 import { canonicalJson, type ControllerRevision, type DaemonSet, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
-/** What is known of the revisions of a DaemonSet, by `controller-revision-hash`. */
+/** Revisions of a DaemonSet, by `controller-revision-hash`. */
 export type Discovery =
   | FoundRevisions
   /** The DaemonSet controller has not observed the latest generation, or our view of its revisions lags. */
   | { readonly kind: 'pending'; readonly why: 'generation' | 'revision' }
 
-/** The two revisions between which a release goes. */
+/** The revisions that a release goes from and to. */
 export interface FoundRevisions {
   readonly kind: 'found'
   readonly canary: string
   readonly stable: string
 }
 
-/** What discovery looks at. */
+/** Input of the discovery. */
 export interface DiscoveryView {
   readonly daemonSet: DaemonSet
   /** ControllerRevisions that the DaemonSet controls, in any order. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
-  /** The last revision that a release of ours completed. */
+  /** Last revision that a Tranche release completed. */
   readonly lastStable: string | undefined
 }
 
 /**
- * Finds the canary and the stable revision. The canary is the revision that holds the current template. The stable one
- * is the last that a release of ours completed, if nodes still run it; else the one that most desired nodes run, of two that as many run not the canary (after a release
- * of ours to another revision: of the nodes that do not run the canary, while there are such, also where the ControllerRevision of what they run has gone); else the
- * second newest; with one revision only, both are the same.
+ * Finds the canary and the stable revision. The canary holds the present template. The stable revision is the first of these
+ * that exists:
+ * - the last one that a Tranche release completed, if nodes still run it
+ * - the one that most desired nodes run; of two with as many nodes, the one that is not the canary. After a Tranche release
+ *   of another revision, only nodes that do not run the canary count while there are any, even where the ControllerRevision
+ *   they run is gone.
+ * - the second newest. With one revision only, both are the same.
  */
 export function discoverRevisions(view: DiscoveryView): Discovery {
   const { daemonSet } = view
@@ -50,10 +53,10 @@ function stableOf(view: DiscoveryView, hashes: readonly string[], canary: string
   )
   const running = counts.map(([hash]) => hash)
   const byNodes = running.filter((hash) => hashes.includes(hash))
-  // Taken for stable, a canary that a release of ours has not completed would pass all its steps at once.
+  // A canary that no Tranche release completed must not count as stable: it would pass all its steps at once.
   const isReleasing = lastStable !== undefined && lastStable !== canary
   if (isReleasing) {
-    // The last is a revision without its ControllerRevision: to a DaemonSet that was created again the earlier ones do not belong.
+    // The last one has no ControllerRevision: the DaemonSet was recreated, and earlier revisions do not belong to it.
     const candidates = [...byNodes, ...(byNodes.length === 0 ? hashes.slice(1, 2) : []), ...running]
     const other = candidates.find((hash) => hash !== canary)
     if (other !== undefined) return other
@@ -67,12 +70,12 @@ function runs(fleet: FleetView, revision: string): boolean {
   return running.has(revision) || running.size === 0
 }
 
-/** The revision of the oldest standing pod of a desired node. */
+/** Revision of the oldest standing pod of a desired node. */
 function runningHash({ desired, pods }: NodeView): string | undefined {
   return desired ? pods.find((pod) => !pod.terminating)?.hash : undefined
 }
 
-/** How many desired nodes run each revision, by that of the oldest standing pod. */
+/** Number of desired nodes per revision, by the revision of their oldest standing pod. */
 export function nodesByHash(fleet: FleetView): ReadonlyMap<string, number> {
   const known = nodesByHashOf.get(fleet)
   if (known !== undefined) return known
@@ -82,7 +85,7 @@ export function nodesByHash(fleet: FleetView): ReadonlyMap<string, number> {
   return counts
 }
 
-/** One pass asks several times of the same view. */
+/** One pass asks for the same view several times. */
 const nodesByHashOf = new WeakMap<FleetView, ReadonlyMap<string, number>>()
 
 const hashesPerBlock = keptPerBlock<null, ReadonlyMap<string, number>>({
@@ -97,18 +100,18 @@ const hashesPerBlock = keptPerBlock<null, ReadonlyMap<string, number>>({
   holds: () => true,
 })
 
-/** The revision's hash: its label, else its name, as the DaemonSet controller takes it. */
+/** The revision's hash: its label, else its name, as the DaemonSet controller reads it. */
 export function hashOf(revision: ControllerRevision): string {
   return revision.metadata.labels?.[REVISION_HASH_LABEL] ?? revision.metadata.name
 }
 
-/** @returns the pod template that the revision holds; undefined where it holds none */
+/** @returns the pod template of the revision; undefined where it holds none */
 export function templateOf(revision: ControllerRevision): object | undefined {
   const data = revision.data as { readonly spec?: { readonly template?: object } } | undefined
   return data?.spec?.template
 }
 
-/** A template as one text. Without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
+/** The template as one text, without the directive of a strategic patch and without nulls (Kubernetes < 1.34 stores one). */
 export function templateText(template: object | undefined): string {
   if (template === undefined) return ''
   const known = templateTexts.get(template)
@@ -118,5 +121,5 @@ export function templateText(template: object | undefined): string {
   return text
 }
 
-/** Templates are frozen and asked for in every pass; their text is worked out once. */
+/** Templates are frozen and used in every pass, so their text is computed once. */
 const templateTexts = new WeakMap<object, string>()

@@ -1,18 +1,18 @@
 import { type FrozenWatch, frozenWatchSchema, type StoppedTime, type WatchedNode } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 
-/** Longest text of what is remembered of single nodes, in characters: 100 of them, with names of up to 63. Other annotations need room. */
+/** Maximum length of the watch data per frozen release, in characters: 100 nodes with names of up to 63. Other annotations need room. */
 const MAX_NODES_LENGTH = 32_768
 
 /**
- * What a release that is frozen leaves to the next of the same revision, so that its pods stay pods of a release. Judged by
- * the new one alone they would be too old to be of it, and a version that fails late would never be found bad. It counts
- * no node against the version that was bad before its update (product §5): what was so was in the record, which is carried
- * over too, and what the last release did not judge stays older than `startedAt`. The pods alone could not tell: one that
- * crashes again and again is Ready in between, now as then.
+ * Watch data that a frozen release leaves for the next release of the same revision, so that its pods remain pods of a
+ * release. Judged by the new release alone they would be too old to belong to it, and a version that fails late would never
+ * count as bad. Nodes that were bad before their update do not count against the version (product §5): the record, which is
+ * carried over, says which those are. Pods that the last release did not judge stay older than `startedAt`. The pods alone do
+ * not show it: one that keeps crashing is Ready in between.
  *
- * @param revision that was released, whatever template the DaemonSet has by now
- * @param known of the release that ends, which was stopped for that
+ * @param revision the one that was released, whatever template the DaemonSet has now
+ * @param known watch data of the release that ends, which is stopped for that
  */
 export function watchToFreeze(
   { metadata }: DaemonSet,
@@ -24,7 +24,7 @@ export function watchToFreeze(
   return { workload: metadata.uid, revision, stopped, nodes }
 }
 
-/** @returns what a release of this revision was frozen with; null where the annotation says nothing of it that can be read */
+/** @returns the watch data with which a release of this revision was frozen; null where the annotation holds none that is readable */
 export function frozenWatch({ metadata }: DaemonSet, revision: string | undefined): FrozenWatch | null {
   const text = metadata.annotations?.[daemonSetAnnotations.frozen]
   const { success, data } = frozenWatchSchema.safeParse(text === undefined ? undefined : watchIn(text))

@@ -15,7 +15,7 @@ import { frozenWatch } from './frozen-watch.ts'
 import { isFinalized } from './is-finalized.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
 
-/** What is to be thought of the release now; null while nothing is being released, and once the release is over. */
+/** Judgement of the release now; null while nothing is being released, and once the release is over. */
 export function judgementOf(view: ReleaseView): Judgement | null {
   const known = judgements.get(view)
   if (known !== undefined) return known
@@ -43,10 +43,10 @@ function judged(view: ReleaseView): Judgement | null {
 }
 
 /**
- * What is known of the nodes that are not well, after what is seen now. A pass asks for it before it plans.
+ * Watch data of nodes that are not well, updated by the present view. A pass computes it before it plans.
  *
- * @param before what was known; the status alone after a restart
- * @param lookedMs when this process asked last for this very release, on the view's steady clock; undefined: never
+ * @param before the earlier watch data; after a restart, that of the status
+ * @param lookedMs when this process last judged this release, on the view's steady clock; undefined: never
  */
 export function watchRelease(
   view: Omit<ReleaseView, 'watched'>,
@@ -60,7 +60,7 @@ export function watchRelease(
   const isOfRelease = release.status?.stoppedTime?.release === judgedRelease(release)
   const known = isOfRelease ? before : []
   if (release.metadata.deletionTimestamp !== undefined) return known
-  // It stands until this release is announced, which is judged from then on.
+  // It applies until this release is published and judged itself.
   const watched = frozenWatch(daemonSet, revision)?.nodes ?? known
   if (!isJudged(full, daemonSet)) return isFinalized(full) ? [] : watched
   return watchNodes({
@@ -76,8 +76,8 @@ export function watchRelease(
 }
 
 /**
- * For how long the release has been stopped, as its status says; where that says nothing of this release, from now on, or
- * from when the release of the same revision began that was frozen in the middle.
+ * How long the release has been stopped, by its status. Without a status of this release: from now on, or from the start of
+ * the release of the same revision that was frozen.
  */
 export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
   const release = judgedRelease(view.release)
@@ -88,7 +88,7 @@ export function stoppedSoFar(view: Omit<ReleaseView, 'watched'>): StoppedTime {
   return frozen === null ? firstObservation(view, revision) : { ...frozen.stopped, release }
 }
 
-/** The BatchRelease with the times of its status by the API server's clock as it runs now (F14). */
+/** The BatchRelease with its status times converted to the API server's present clock (F14). */
 function byTheClock({ release, movedTimes }: Pick<ReleaseView, 'release' | 'movedTimes'>): BatchRelease {
   if (movedTimes === undefined || release.status === undefined) return release
   return { ...release, status: withMovedTimes(release.status, movedTimes) }
@@ -102,7 +102,7 @@ function firstObservation(view: Omit<ReleaseView, 'watched'>, revision: string |
   return firstObservationOf(name, { fleet, revision, ...availabilityOf(daemonSet, view), wasThereBefore, nowMs: steadyMs(view) })
 }
 
-/** Both stamps are of the API server. */
+/** The API server wrote both timestamps. */
 function isOlderThanAnother(revisions: readonly ControllerRevision[], revision: string): boolean {
   const created = (one: ControllerRevision | undefined): string => one?.metadata.creationTimestamp ?? ''
   const own = created(revisions.find((one) => hashOf(one) === revision))
@@ -113,12 +113,12 @@ function judgedRevision({ spec, status }: ReleaseView['release']): string | unde
   return spec.tranche?.canaryRevision ?? status?.flight?.revision
 }
 
-/** The moment by which deadlines go. */
+/** The time by which deadlines are measured. */
 export function steadyMs(view: Pick<ReleaseView, 'nowMs' | 'steadyMs'>): number {
   return view.steadyMs ?? view.nowMs
 }
 
-/** A release of a Rollout is over once `in-progressing` is gone: what fails on the nodes left behind stops nothing. */
+/** A Rollout's release is over once `in-progressing` is gone: failures on nodes left behind stop nothing. */
 function isJudged(view: ReleaseView, daemonSet: DaemonSet): boolean {
   const { metadata } = view.release
   if (metadata.deletionTimestamp !== undefined || !isInCharge(view, daemonSet) || isFinalized(view)) return false

@@ -2,7 +2,7 @@ import { type Leaked, LISTED_NODES_MAX } from '@tranche/api-schema'
 import { keptPerBlock } from '@tranche/fleet'
 import type { ReleaseView } from './release-view.ts'
 
-/** The desired nodes that came up on `revision` without our doing, as their pods' marks say; null where there are none. */
+/** Desired nodes that came up on `revision` without a Tranche delete, by the marks on their pods; null without any. */
 export function leakedNodes({ release, fleet }: ReleaseView, revision: string): Leaked | null {
   const id = release.spec.releasePlan.rolloutID ?? ''
   const nodes = leakedPerBlock(fleet, { revision, id }).flat()

@@ -3,8 +3,8 @@ import type { BatchReleasePlan } from './batch-release-plan.ts'
 import type { ReleaseView } from './release-view.ts'
 
 /**
- * A BatchRelease that no Rollout of ours has written yet is left alone while another controller is active, and until its
- * Rollout has taken it over. Null where it is ours, or written by hand.
+ * Leaves a BatchRelease alone that no Tranche Rollout has written yet, while OpenKruise's controller is active and until its
+ * Rollout has taken it over. Null where Tranche wrote it, or where it was written by hand.
  */
 export function planLeftToOthers({ release, kruise }: ReleaseView): BatchReleasePlan | null {
   if (release.spec.tranche !== undefined) return null

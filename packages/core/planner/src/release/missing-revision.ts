@@ -7,10 +7,10 @@ import { discoverRevisions } from './discover-revisions.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
 import type { Wanted } from './wanted-allowance.ts'
 
-/** For how long the ControllerRevision of the template may be missing before the DaemonSet is touched, and between two touches. Milliseconds. */
+/** How long (ms) the ControllerRevision of the template may be missing before the DaemonSet is touched, and between two touches. */
 const PATIENCE_MS = 30_000
 
-/** What tells whether the template has a ControllerRevision. */
+/** Input of the check for the template's ControllerRevision. */
 export interface TemplateReading {
   readonly daemonSet: DaemonSet
   readonly revisions: readonly ControllerRevision[]
@@ -18,32 +18,38 @@ export interface TemplateReading {
 }
 
 /**
- * Whether the DaemonSet controller has observed the template, and no ControllerRevision of this DaemonSet holds it. Usually our watch lags.
- * A DaemonSet that was deleted and created again can stay so: its controller uses the revision of the one before until the garbage
- * collector has taken that, and makes another only when it looks at the DaemonSet again.
+ * Whether the DaemonSet controller observed the template while no ControllerRevision of this DaemonSet holds it. Usually our
+ * watch lags. A recreated DaemonSet can stay so: its controller uses the former object's revision until the garbage collector
+ * deletes it, and creates another only when it syncs the DaemonSet again.
  */
 export function isTemplateUnkept(reading: TemplateReading): boolean {
   const discovery = discoverRevisions({ ...reading, lastStable: undefined })
   return discovery.kind === 'pending' && discovery.why === 'revision'
 }
 
-/** Milliseconds until the DaemonSet is touched, since when the revision has been missing; 0: now. */
+/** Milliseconds until the DaemonSet is touched for a revision missing since `sinceMs`; 0: now. */
 export function untilTouchMs(sinceMs: number, monotonicMs: number): number {
   return Math.max(0, sinceMs + PATIENCE_MS - monotonicMs)
 }
 
-/** A change of the DaemonSet makes its controller look at it again. */
+/** A change of the DaemonSet makes its controller sync it again. */
 export function touchPatch(daemonSet: DaemonSet, nowMs: number): readonly PatchOperation[] | null {
   return daemonSetPatch(daemonSet, { annotations: { [TOUCHED_ANNOTATION]: new Date(nowMs).toISOString() } })
 }
 
-/** Whether a BatchRelease without a Rollout lacks the ControllerRevision of the template. Where there is a Rollout, its pass touches. */
+/**
+ * Whether a BatchRelease without a Rollout lacks the ControllerRevision of the template. With a Rollout, the Rollout's pass
+ * touches the DaemonSet.
+ */
 export function isReleaseRevisionMissing({ release, daemonSet, revisions, fleet }: Omit<ReleaseView, 'watched'>): boolean {
   if (daemonSet === undefined || rolloutOf(release) !== undefined) return false
   return isTemplateUnkept({ daemonSet, revisions, fleet })
 }
 
-/** In place of waiting longer for the revision, before a batch and before the DaemonSet is let go. Beside an active OpenKruise controller nothing of ours acts. */
+/**
+ * Replaces a longer wait for the revision, before a batch and before detaching. Tranche writes nothing while OpenKruise's
+ * controller is active.
+ */
 export function touchInsteadOfWaiting(view: ReleaseView, wanted: Wanted, plan: BatchReleasePlan): BatchReleasePlan {
   const { release, daemonSet, kruise, revisionMissingSinceMs: sinceMs, monotonicMs } = view
   if (plan.kind !== 'wait' || kruise !== null || daemonSet === undefined || sinceMs === null || sinceMs === undefined) return plan

@@ -38,10 +38,10 @@ import { isOverButForNodesLeft, leftBehind, settleLeftMs } from './the-end.ts'
 import { type Wanted, wantedAllowance } from './wanted-allowance.ts'
 
 /**
- * Decides what to do next for one BatchRelease. Pure.
+ * Decides the next action for one BatchRelease. Pure.
  *
- * Order matters: what stops comes before what announces, what announces before what opens (F8, F9), and status comes
- * last, so that it never claims what is not yet so (G9).
+ * Order matters: stops come before publishing, publishing before opening (F8, F9). The status comes last, so that it never
+ * claims what is not yet true (G9).
  */
 export function planBatchRelease(view: ReleaseView): BatchReleasePlan {
   const left = planLeftToOthers(view)
@@ -65,8 +65,9 @@ function planWanted(view: ReleaseView, wanted: Wanted): BatchReleasePlan {
 }
 
 /**
- * Our fields would be dropped, the record among them: nothing is begun. What runs is not written to either, for the record
- * may still be stored, and is read again when the definitions are ours; without it nobody deletes anything.
+ * The API server would drop our fields, including the record, so nothing is started. A release in progress is not written to
+ * either: its record may still be stored, and becomes readable again with our definitions. Without it no executor deletes
+ * anything.
  */
 function planOutdated({ release }: ReleaseView, gap: string): BatchReleasePlan {
   const begun = release.metadata.finalizers?.includes(BATCH_RELEASE_FINALIZER) ?? false
@@ -75,8 +76,9 @@ function planOutdated({ release }: ReleaseView, gap: string): BatchReleasePlan {
 }
 
 /**
- * F11: the finalizer goes only when the record is stopped and control was handed back, which {@link planEnd} does once
- * nothing is unsettled, or what is was carried over. Where somebody else took control away, or the DaemonSet was made anew, nothing settles any more.
+ * F11: the finalizer is removed only when the record is stopped and control was handed back. {@link planEnd} does that once
+ * nothing is unsettled, or what is was carried over. Where another client removed control, or the DaemonSet was recreated,
+ * nothing settles any more.
  */
 function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
   const { release, daemonSet } = view
@@ -89,8 +91,8 @@ function planFinalizer(view: ReleaseView): BatchReleasePlan | null {
 }
 
 /**
- * F11: this BatchRelease is in charge, so it had a record; other definitions have pruned it, or a backup was restored. Deletions of
- * the lost record may be on their way: before every old pod was touched nothing is opened, and no stop is acknowledged.
+ * F11: this BatchRelease is in charge, so it had a record; other definitions pruned it, or a backup was restored. Deletions
+ * of the lost record may be in flight: until every old pod was touched, nothing is opened and no stop is acknowledged.
  */
 function planLostRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { release, daemonSet } = view
@@ -99,14 +101,14 @@ function planLostRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | n
   return { kind: 'restoreRecord', allowance, minReadyMs: (daemonSet.spec.minReadySeconds ?? 0) * 1000 }
 }
 
-/** What the lost record allowed, as far as the DaemonSet announces it; a record that is stopped allows nothing of it. */
+/** Allowance of the lost record as the DaemonSet publishes it; the new record is stopped and permits nothing. */
 function publishedAllowance({ metadata: { uid, generation = 0, annotations = {} } }: DaemonSet): Allowance {
   const revision = annotations[daemonSetAnnotations.canaryRevision] ?? ''
   const partition = Math.max(0, Number(annotations[daemonSetAnnotations.partition] ?? 0) || 0)
   return { workloadUid: uid, generation, revision, size: 0, partition, limit: 1 }
 }
 
-/** F8: a stop waits for nothing, and what has begun to void is voided, whatever is wanted by then. */
+/** F8: a stop waits for nothing, and a started revocation is completed, whatever is wanted by then. */
 function planStopping(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
   if (isFinalized(view)) return null
@@ -114,7 +116,7 @@ function planStopping(view: ReleaseView, wanted: Wanted): BatchReleasePlan | nul
   return wanted.kind === 'stop' ? planStop(view, record, wanted.holds) : null
 }
 
-/** G11: also in a pause, and before the DaemonSet controller has observed it: each moment may cost a pod. */
+/** G11: in a pause, too, and before the DaemonSet controller has observed it: each moment may cost a pod. */
 function planDrift(view: ReleaseView): BatchReleasePlan | null {
   const drift = strategyDrift(view)
   if (drift.kind === 'report') return { kind: 'reportDrift', status: { contested: drift.contested }, message: drift.message }
@@ -125,20 +127,20 @@ function planDrift(view: ReleaseView): BatchReleasePlan | null {
 function planRecord(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
   if (wanted.kind !== 'allow' || view.daemonSet === undefined || isFinalized(view) || isOver(view, wanted)) return null
-  // G11: the strategy is left as others set it. That the record stays stopped is no loss: nothing is left to update.
+  // G11: the strategy stays as the user set it. The record may stay stopped: nothing is left to update.
   if (strategyDrift(view).kind === 'givenIn') return null
   if (record === undefined) return { kind: 'createRecord', allowance: wanted.allowance }
   return record.state === 'open' ? planOpen(view, view.daemonSet, record, wanted) : planStopped(view, view.daemonSet, record, wanted)
 }
 
-/** F8, F10: what keeps a record from being stopped, or its limit from being lowered, is said once; then its pods are touched again. */
+/** F8, F10: reports once what keeps a record from being stopped, or its limit from being lowered; then touches the pods again. */
 function saidUnclear(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   if (view.unclear === null) return null
   const status = planReleaseStatus(view, wanted)
   return status?.kind === 'writeStatus' ? status : null
 }
 
-/** F8: announce the stop, then void the record; a stopped record only follows the reasons. */
+/** F8: publishes the stop, then revokes the record; a stopped record only gets new reasons. */
 function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: readonly Hold[]): BatchReleasePlan | null {
   if (record === undefined) return null
   const unpublished = unpublishedStop(view, record)
@@ -147,7 +149,7 @@ function planStop(view: ReleaseView, record: FlightRecord | undefined, holds: re
   return sameHolds(record.holds, holds) ? null : { kind: 'writeRecord', why: 'holds', record: withHolds(record, holds), confirm: false }
 }
 
-/** Every stop is announced, also one that finds nothing open; but a release that lets go takes the key away next. */
+/** Every stop is published, even without an open record; but a release that detaches removes the key next. */
 function unpublishedStop(view: ReleaseView, record: FlightRecord): readonly PatchOperation[] | null {
   const { daemonSet, release } = view
   if (daemonSet === undefined || !isInCharge(view, daemonSet) || view.pauseRefused) return null
@@ -155,9 +157,9 @@ function unpublishedStop(view: ReleaseView, record: FlightRecord): readonly Patc
 }
 
 /**
- * F9, F11: from stopped to open: inherit, take over, announce, open. What the last release left in flight is in our record
- * before the announcement takes it from the DaemonSet, and the live reads before the opening see that it was taken. The
- * annotation that says paused goes last.
+ * F9, F11: from stopped to open: inherit, take over, publish, open. The last release's nodes in flight are in our record
+ * before publishing removes them from the DaemonSet. The live reads before the opening confirm the removal. The paused
+ * annotation is removed last.
  */
 function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightRecord, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan {
   const inherited = inheritedRecord(daemonSet, record)
@@ -171,12 +173,12 @@ function planStopped(view: ReleaseView, daemonSet: DaemonSet, record: FlightReco
   return record.workloadUid === wanted.allowance.workloadUid ? open : { kind: 'touchOldPods', next: open }
 }
 
-/** F2: what an opening rests on. */
+/** F2: the watermark of an opening. */
 function newestPodIn({ nodes }: FleetView, seen: string): string {
   return nodes.flatMap(({ pods }) => pods.map(({ resourceVersion }) => resourceVersion)).reduce(newerResourceVersion, seen)
 }
 
-/** Null where the status says already since when this release is judged, or nothing was frozen. Executors read it there. */
+/** Null where the status already says since when this release is judged, or nothing was frozen. Executors read it from the status. */
 function inheritedWatch(view: ReleaseView, daemonSet: DaemonSet, { revision }: FlightRecord): BatchReleaseStatusPatch | null {
   const { spec, status } = view.release
   const watch = frozenWatch(daemonSet, spec.tranche?.canaryRevision ?? revision)
@@ -201,15 +203,15 @@ function planOpen(
 }
 
 /**
- * F10: only the limit; what is wider besides is read live first and follows in a write of its own (F9). Every permit that
- * was not executed goes: the rule for the last node in flight (F4) rests on all of them having been judged by one limit.
+ * F10: lowers only the limit; anything wider is read live first and follows in its own write (F9). Every unexecuted permit is
+ * removed: the rule for the last node in flight (F4) relies on one limit for all of them.
  */
 function lowerLimit(record: FlightRecord, limit: number): BatchReleasePlan {
   const lowerTo = { ...allowanceOf(record), limit }
   return { kind: 'touchPermits', permits: record.permits, lowerTo }
 }
 
-/** What one batch needs, in one patch, so that an executor can never see half of it; null when it stands there already. */
+/** Everything one batch needs, in one patch, so that an executor never sees half of it; null when it is published already. */
 function planPublish(view: ReleaseView, daemonSet: DaemonSet, wanted: Wanted & { kind: 'allow' }): BatchReleasePlan | null {
   if (strategyOf(daemonSet) !== 'OnDelete' || !(daemonSetAnnotations.originalUpdateStrategy in (daemonSet.metadata.annotations ?? {}))) {
     const patch = daemonSetPatch(daemonSet, takeOverStrategy(daemonSet))
@@ -241,12 +243,12 @@ function targetChange(view: ReleaseView, { allowance, stable, progress }: Wanted
   }
 }
 
-/** The owner reference of the BatchRelease in charge, as the annotation carries it. */
+/** Owner reference of the BatchRelease in charge, as in the annotation. */
 export function controlInfo(name: string, uid: string): string {
   return JSON.stringify({ apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: true })
 }
 
-/** The end: where nothing old is left, the keys and the strategy are given back in one patch (product §3.5). */
+/** The end: without old pods left, the keys and the strategy are given back in one patch (product §3.5). */
 function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { daemonSet, release } = view
   if (daemonSet === undefined || !isInCharge(view, daemonSet)) return null
@@ -269,12 +271,12 @@ function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   return patch === null ? null : { kind: 'patchDaemonSet', why: 'restore', patch }
 }
 
-/** Nothing old is left and nothing is in flight: what remains is to give the DaemonSet back. */
+/** Whether nothing old is left and nothing is in flight, so that only the DaemonSet must be given back. */
 function isOver(view: ReleaseView, wanted: Wanted): boolean {
   const { release, daemonSet } = view
   if (daemonSet === undefined || !isInCharge(view, daemonSet)) return false
   if (release.spec.releasePlan.batchPartition !== undefined || wanted.kind !== 'allow') return false
-  // The phase says first that the end has begun: without it nobody could tell keys given back from keys not yet set.
+  // The phase says first that the end has begun; otherwise keys given back would look like keys not yet set.
   if (release.status?.phase !== 'Finalizing' || !isStatusOfRelease(release)) return false
   if (release.metadata.deletionTimestamp !== undefined) return false
   const permits = release.status.flight?.permits.length ?? 0
@@ -283,8 +285,8 @@ function isOver(view: ReleaseView, wanted: Wanted): boolean {
 }
 
 /**
- * Says paused; null when it is said already. It allows less and undoes nothing, so it tests only whose object it is and
- * who is in charge: a status that changes with every pod must not keep a stop waiting.
+ * Publishes the pause; null when it is published. It only restricts, so it tests only the object's uid and who is in charge:
+ * a status that changes with every pod must not delay a stop.
  */
 function pausePatch({ metadata }: DaemonSet): readonly PatchOperation[] | null {
   const { annotations = {}, uid } = metadata
@@ -301,7 +303,7 @@ function sameHolds(a: readonly Hold[], b: readonly Hold[]): boolean {
   return a.length === b.length && a.every((hold, at) => hold.reason === b[at]?.reason && hold.id === b[at]?.id)
 }
 
-/** A status that waits for its turn must not make the clock's next moment wait as well. */
+/** A status write that waits must not delay the next timer. */
 function soonerOf(status: BatchReleasePlan | null, waiting: BatchReleasePlan & { kind: 'wait' }): BatchReleasePlan {
   if (status === null) return waiting
   if (status.kind !== 'wait' || waiting.recheckAfterMs === null) return status
@@ -319,7 +321,10 @@ function nextRecheck(view: ReleaseView, wanted: Wanted): number | null {
   return Number.isFinite(soonest) ? soonest : null
 }
 
-/** Only minReadySeconds, the final settling and the wait of a deleted release end by the clock; everything else but deadlines ends with an event. */
+/**
+ * Only minReadySeconds, the final settling time and the wait of a deleted release end by the clock; all other waits but
+ * deadlines end with an event.
+ */
 function nextOfBatch(view: ReleaseView, wanted: Wanted): number | null {
   if (wanted.kind !== 'allow') return carryLeftMs(view) || null
   if (view.release.spec.releasePlan.batchPartition === undefined && !isFinalized(view)) {

@@ -6,19 +6,22 @@ import { hashOf } from './discover-revisions.ts'
 import { isFinalized } from './is-finalized.ts'
 import type { ReleaseView } from './release-view.ts'
 
-/** Most pods labelled in one pass, so that other writes are not kept waiting. */
+/** Maximum number of pods labelled in one pass, so that other writes are not delayed. */
 const LABELS_PER_PASS = 20
 
 /**
- * F13: only pods of the record's revision that have no permit get the release labels; a label moves `resourceVersion`
- * and would kill a permit. A pod keeps the batch number it was given first, also where the release gets another id.
+ * F13: only pods of the record's revision without a permit get the release labels: a label changes `resourceVersion` and
+ * would make a permit dead. A pod keeps its first batch number, even where the release gets another id.
  *
- * With them goes the mark of a *leaked* pod, one that came up on the revision without our doing: its node is new, or
- * others deleted or evicted the pod before it. The rule: a pod of the revision that is not Ready, whose node has no permit,
- * and that is not from before the release, has leaked. For a permit is there before its pod is deleted, and leaves the record only when the node has an
- * available pod. The record is read live first, and the mark tests the pod's version: it is still not Ready then, so
- * nothing of ours is ever counted. The mark stays with the pod, so the count outlives every process. A pod that was Ready
- * before any controller saw it, as with none running, is not counted.
+ * The labels include the mark of a *leaked* pod, which came up on the revision without a Tranche delete: its node is new, or
+ * another client deleted or evicted the earlier pod. A pod has leaked under these conditions:
+ * - it is of the revision and not Ready;
+ * - its node has no permit: a permit exists before its pod is deleted, and leaves the record only when the node has an
+ *   available pod;
+ * - it is not older than the release.
+ * The record is read live first, and the mark tests the pod's version. The pod is still not Ready then, so no Tranche update
+ * is ever counted. The mark stays on the pod, so the count survives every process. A pod that became Ready while no
+ * controller was running is not counted.
  */
 export function planLabels(view: ReleaseView): BatchReleasePlan | null {
   const { release, fleet } = view
@@ -39,7 +42,7 @@ export function planLabels(view: ReleaseView): BatchReleasePlan | null {
   return { kind: 'labelPods', pods, confirm: pods.some(({ resourceVersion }) => resourceVersion !== null) }
 }
 
-/** Also while the release is stopped: what comes up then has leaked, too. */
+/** Stopped releases label, too: a pod that comes up meanwhile has leaked. */
 function isLabelling(view: ReleaseView, record: FlightRecord): boolean {
   if (record.state === 'open') return true
   const { spec, metadata } = view.release
@@ -47,10 +50,10 @@ function isLabelling(view: ReleaseView, record: FlightRecord): boolean {
   return record.state === 'stopped' && !isOver && record.revision === spec.tranche?.canaryRevision
 }
 
-/** How long before its BatchRelease a revision may have been made and be of this release: the native controller is fast. */
+/** How much older than its BatchRelease (ms) a revision of the release may be: the native controller is fast. */
 const MADE_FOR_IT_MS = 60_000
 
-/** A pod of a revision that the release goes back to may be from long before it. */
+/** Pods of a revision that the release returns to may be much older than it. */
 function isOfThisRelease({ release, revisions }: ReleaseView, { revision }: FlightRecord, pod: FleetPod): boolean {
   const begunMs = Date.parse(release.metadata.creationTimestamp ?? '')
   const made = revisions.find((one) => hashOf(one) === revision)?.metadata.creationTimestamp
@@ -70,7 +73,7 @@ function isLabelled({ rolloutId, rolloutBatchId }: FleetPod): boolean {
   return rolloutId !== undefined && rolloutBatchId !== undefined
 }
 
-/** The release got another id: its pods keep the batch that updated them, and that they leaked. */
+/** The release got another id: its pods keep their batch number and their leaked mark. */
 function renamedLabels({ release }: ReleaseView, pod: FleetPod): PodLabels {
   const { rolloutID = '' } = release.spec.releasePlan
   const { namespace, name, uid, node, rolloutId, leakedIn } = pod

@@ -2,11 +2,11 @@ import type { ReleasePlan } from '@tranche/api-schema'
 import { goJson, sha256Hex } from '@tranche/kube-types'
 
 /**
- * What OpenKruise writes to `observedReleasePlanHash` of a BatchRelease: the SHA-256 of the plan as its types put it into
- * JSON, in hexadecimal. Where it is the hash of `spec.releasePlan`, the status speaks of that plan.
+ * Hash that OpenKruise writes to `observedReleasePlanHash` of a BatchRelease: SHA-256, in hexadecimal, of the plan as its Go
+ * types serialize it to JSON. The status refers to `spec.releasePlan` where the hashes are equal.
  */
 export function releasePlanHash(plan: ReleasePlan): string {
-  // In the order of the fields of OpenKruise's type; what is empty is left out, but for the first and the last.
+  // In the field order of OpenKruise's type; empty fields are omitted, except the first and the last.
   return sha256Hex(
     goJson({
       batches: plan.batches?.map(({ canaryReplicas }) => ({ canaryReplicas })) ?? null,

@@ -20,10 +20,10 @@ import { unwellText } from './unwell-text.ts'
 import { waitingFor } from './waiting-for.ts'
 import type { Wanted } from './wanted-allowance.ts'
 
-/** How often mere counts are written while a batch goes on: a status is for people, and every write costs a request. */
+/** Minimum interval (ms) between writes that change only counts during a batch; every write costs a request. */
 const COUNTS_EVERY_MS = 5_000
 
-/** The status that the cluster gives reason for, as a plan; null when it is as it should be. */
+/** Plans the write of the status; null when it is up to date. */
 export function planReleaseStatus(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   if (view.schemaGap !== undefined) return null
   const after = releaseStatus(view, wanted)
@@ -93,7 +93,7 @@ type Failures = Pick<BatchReleaseStatusPatch, 'failure' | 'watchedNodes' | 'stop
 
 const wellAtTheEnd: Failures = { failure: null, watchedNodes: null, stoppedTime: null }
 
-/** What was found of the new version, and what must be remembered to go on judging it. */
+/** Failures of the new version, and the watch data needed to continue judging it. */
 function failures(view: ReleaseView, wanted: Wanted): Failures {
   const stopped = stoppedTimeAfter(stoppedSoFar(view), judgedRelease(view.release), wanted.kind === 'stop', steadyMs(view))
   const watched = notableNodes(view.watched, { nowMs: steadyMs(view), stopped })
@@ -111,13 +111,13 @@ function acknowledgedGeneration(view: ReleaseView, wanted: Wanted): number {
   return stopped && opened ? generation : (release.status?.observedGeneration ?? 0)
 }
 
-/** A release that stops before it has begun must not pass the last one's ready batch off as its own. */
+/** A release that stops before it starts must not report the last one's ready batch as its own. */
 function notYetBegun(release: BatchRelease): Pick<BatchReleaseStatusPatch, 'canaryStatus'> {
   if (release.status?.canaryStatus === undefined || isStatusOfRelease(release)) return {}
   return { canaryStatus: { batchState: 'Upgrading', currentBatch: batchOf(release), updatedReplicas: 0, updatedReadyReplicas: 0 } }
 }
 
-/** The batch that goes on now, from 0; the last one where the release is being finished. */
+/** Present batch, from 0; the last one where the release is finishing. */
 function batchOf({ spec }: BatchRelease): number {
   return spec.releasePlan.batchPartition ?? Math.max(0, (spec.releasePlan.batches?.length ?? 1) - 1)
 }
@@ -135,7 +135,7 @@ function readySince({ release, nowMs }: ReleaseView, batch: number): string {
   return isTime && isStatusOfRelease(release) ? since : new Date(nowMs).toISOString()
 }
 
-/** @returns when the final settling time ends (RFC 3339): nothing is left to update, and a crash still counts; null while it does not run */
+/** @returns when the final settling time ends (RFC 3339), in which a crash still counts; null while it does not run */
 function endOfSettling(view: ReleaseView, progress: BatchProgress, state: string): string | null {
   const { releasePlan, tranche } = view.release.spec
   const settleMs = (tranche?.finalSettleSeconds ?? 0) * 1000
@@ -150,18 +150,18 @@ function settlingMessage(progress: BatchProgress, until: string): string {
 
 function batchMessage(progress: BatchProgress, state: string, batch: number): string {
   const counts = countsText(progress)
-  const passedOver = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are passed over until they are back` : ''
+  const passedOver = progress.skipped.length > 0 ? `; ${progress.skipped.length} NotReady nodes are skipped until they are Ready again` : ''
   const skipped = progress.excluded.length > 0 ? `${passedOver}; ${progress.excluded.length} nodes are excluded by the policy` : passedOver
   if (state === 'Ready') return `batch ${batch + 1} is ready: ${counts}${skipped}`
   const unwell = unwellText(progress)
   return `batch ${batch + 1}: ${counts}${unwell === '' ? '' : `; not available: ${unwell}`}${skipped}`
 }
 
-/** G11: that somebody set the strategy back is said for as long as the release lasts. */
+/** G11: the message mentions strategy drift until the release ends. */
 function driftNote({ release }: ReleaseView): string {
   const { contested } = release.status ?? {}
   if (contested === undefined || contested.release !== (release.spec.tranche?.release ?? '')) return ''
-  return `; updateStrategy.type was set back ${contested.rounds === 1 ? 'once' : `${contested.rounds} times`} and made OnDelete again`
+  return `; updateStrategy.type was changed ${contested.rounds === 1 ? 'once' : `${contested.rounds} times`} and set to OnDelete again`
 }
 
 function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string {
@@ -171,7 +171,7 @@ function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string 
   return `${updatedAvailable} of ${effectiveSize} nodes are updated and available`
 }
 
-/** Counts change with every pod; what else is in the status says what is going on. */
+/** The status without counts, which change with every pod. */
 function withoutCounts(status: BatchReleaseStatusPatch): unknown {
   const { message: _message, updatedAvailableReplicas: _available, leaked: _leaked, watchedNodes: _watched, ...words } = status
   const { canaryStatus, waiting: wait, failure, ...rest } = words
@@ -184,7 +184,7 @@ function withoutCounts(status: BatchReleaseStatusPatch): unknown {
   }
 }
 
-/** Restarts and messages go on changing, and so does what is tolerated; whether it holds the release, and what for, is said at once. */
+/** Restarts, messages and tolerated failures keep changing; whether the failure holds the release, and its reason, is written at once. */
 function failureWords(failure: Failure | null | undefined): unknown {
   if (failure === null || failure === undefined) return null
   const { reason, stops, action, release, retry, calmSince, accepted } = failure
@@ -192,17 +192,17 @@ function failureWords(failure: Failure | null | undefined): unknown {
   return { reason, stops, action, release, retry, hasRecovered: calmSince !== undefined, accepted }
 }
 
-/** What somebody must act on is said as it stands now; what merely goes on changes with every pod. */
+/** A wait that needs a person is written in full; the text of an ordinary wait changes with every pod. */
 function waitWords({ reason, message }: Waiting): string {
   return reason !== 'NodesLeft' && stalledReasons.some((stalled) => stalled === reason) ? `${reason}: ${message}` : reason
 }
 
-/** Of `before`, the members that `after` speaks of; absent ones as null. */
+/** The members of `before` that `after` has; absent ones as null. */
 function pick(before: BatchReleaseStatus, after: BatchReleaseStatusPatch): BatchReleaseStatusPatch {
   return Object.fromEntries(Object.keys(after).map((key) => [key, before[key as keyof BatchReleaseStatus] ?? null]))
 }
 
-/** What is null is to be removed, so it is the same as what is not there. */
+/** Null means removed, so it equals an absent member. */
 function isSameStatus(a: unknown, b: unknown): boolean {
   return isSameJson(a, b, (_key, member) => member !== null)
 }

@@ -5,9 +5,9 @@ import type { MovedTimes } from '@tranche/verdict'
 import type { KruiseActivity } from '../kruise-activity.ts'
 
 /**
- * How the update strategy is taken over.
+ * When the update strategy is taken over.
  *
- * - `release`: admission makes it `OnDelete` when a release begins; it is given back when the release ends.
+ * - `release`: admission sets it to `OnDelete` when a release begins; it is restored when the release ends.
  * - `binding`: it is `OnDelete` from the moment the Rollout is bound until it is unbound.
  */
 export type StrategyScope = 'release' | 'binding'
@@ -20,39 +20,42 @@ export interface ReleaseView {
   /** ControllerRevisions that the DaemonSet controls. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
-  /** Why the queue over which executors hear of work takes nothing; undefined or null while it does. */
+  /** Why the job queue of the executors accepts nothing; undefined or null while it works. */
   readonly queueOutage?: string | null | undefined
-  /** What the DaemonSet controller was answered when it could create no pod, where nodes wait for one; undefined where nothing is known. */
+  /** The API server's answer when the DaemonSet controller could not create a pod that nodes wait for; undefined where unknown. */
   readonly createRefused?: string | undefined
-  /** Whether the BatchRelease that control-info names, where it is not this one, still exists. */
+  /** State of another BatchRelease that control-info names. */
   readonly otherControl: 'none' | 'exists' | 'vanished'
   readonly strategyScope: StrategyScope
-  /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
+  /** OpenKruise's controller for native DaemonSets, active on the cluster; null where it is not. */
   readonly kruise: KruiseActivity | null
-  /** Which of our fields the API server drops, and what to do; undefined where it keeps them all. */
+  /** Fields that the API server drops, and the fix; undefined where it keeps them all. */
   readonly schemaGap?: string | undefined
-  /** Pods (by uid) that this process has sent release labels for, whose watch has not shown them yet. */
+  /** UIDs of pods for which this process sent release labels that its watch has not shown yet. */
   readonly labelled: ReadonlySet<string>
-  /** What the last touch of a permit's pod was answered with, where it said neither way: node, pod and why; null otherwise. */
+  /** Answer to the last touch of a permit's pod if it was unclear: node, pod and reason; null otherwise. */
   readonly unclear: string | null
-  /** The API server refused to let the DaemonSet say that it is paused; the record alone permits, so a stop goes on without. */
+  /** The API server rejected the paused annotation; the record alone permits, so a stop continues without it. */
   readonly pauseRefused: boolean
-  /** What is known of updated nodes that are not well, or were not (`status.watchedNodes`, and what was seen since). */
+  /** Updated nodes that are or were not well (`status.watchedNodes`, and what was seen since). */
   readonly watched: readonly WatchedNode[]
-  /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null when it has not. */
+  /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null before the first write. */
   readonly statusWrittenMs: number | null
-  /** Since when (monotonic) the ControllerRevision of the template has been missing, or the DaemonSet was touched for it; null or undefined: it is not. */
+  /**
+   * Since when (monotonic) the template's ControllerRevision has been missing, or when the DaemonSet was last touched for it;
+   * null or undefined: it is not missing.
+   */
   readonly revisionMissingSinceMs?: number | null
-  /** Times of the status that the API server's clock, which was set since, stamped; undefined: none. */
+  /** Status times that were stamped before the API server's clock was set; undefined: none. */
   readonly movedTimes?: MovedTimes | undefined
   /** Epoch milliseconds. */
   readonly nowMs: number
   readonly monotonicMs: number
-  /** Epoch milliseconds by a clock that nobody sets while the process runs: deadlines go by it. Undefined: as `nowMs`. */
+  /** Epoch milliseconds by a clock that is never set while the process runs; deadlines use it. Undefined: same as `nowMs`. */
   readonly steadyMs?: number | undefined
 }
 
-/** The owner reference that the annotation control-info carries; undefined where it is missing or no JSON. */
+/** The owner reference in the annotation control-info; undefined where it is missing or not JSON. */
 export function controlledBy(daemonSet: DaemonSet): { readonly name: string; readonly uid: string } | undefined {
   const text = daemonSet.metadata.annotations?.[daemonSetAnnotations.controlInfo]
   if (text === undefined) return undefined

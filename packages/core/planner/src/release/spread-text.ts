@@ -4,26 +4,26 @@ import { type BatchScope, isInScope } from '../nodes/batch-scope.ts'
 import { isInReach, oldNodes } from '../old-nodes.ts'
 import { firstNodes } from './unwell-text.ts'
 
-/** What a batch waits for whose every node waits for others of its zone, rack …. */
+/** A wait of a batch whose every node waits for others of its zone, rack or other spread value. */
 export interface SpreadWait {
   readonly text: string
-  /** Nodes that use the places up. */
+  /** Nodes that use the budget. */
   readonly nodes: readonly string[]
 }
 
-/** Of what the question is. */
+/** Input of {@link spreadWait}. */
 export interface SpreadQuestion {
   readonly fleet: FleetView
   readonly revision: string
-  /** Undefined where it is not known. */
+  /** Undefined where it is unknown. */
   readonly stable: string | undefined
   readonly rules: ReleaseNodeRules | undefined
   readonly scope: BatchScope
-  /** Nodes that use the budget up. */
+  /** Nodes that use the budget. */
   readonly unavailable: readonly string[]
 }
 
-/** Which values of which label have as many nodes down as they may have, where that keeps every node waiting; null where it does not. */
+/** Label values with as many nodes down as allowed, where that keeps every node waiting; null where it does not. */
 export function spreadWait({ fleet, revision, stable, rules, scope, unavailable }: SpreadQuestion): SpreadWait | null {
   const spread = rules?.spread ?? []
   if (spread.length === 0) return null
@@ -51,7 +51,7 @@ export interface FullValue {
   readonly nodes: readonly string[]
 }
 
-/** Values of the label with as many nodes down as the rule lets be. */
+/** Values of the label with as many nodes down as the rule allows. */
 export function fullValues(rule: NonNullable<ReleaseNodeRules['spread']>[number], down: readonly NodeView[]): readonly FullValue[] {
   const { topologyKey: key, maxUnavailable: limit } = rule
   const byValue = Map.groupBy(down, (node) => valueOn(node, key))

@@ -3,16 +3,16 @@ import type { ControllerRevision } from '@tranche/kube-types'
 import { hashOf, templateOf } from './discover-revisions.ts'
 import type { ReleaseView } from './release-view.ts'
 
-/** Longest template that is kept, in characters of JSON: the BatchRelease holds the permit record beside it. */
+/** Maximum length of a stored template, in characters of JSON: the BatchRelease also holds the permit record. */
 const MAX_TEMPLATE_LENGTH = 262_144
-/** What Kubernetes keeps where the DaemonSet does not say. */
+/** Kubernetes' default of revisionHistoryLimit. */
 const DEFAULT_HISTORY_LIMIT = 10
 
 /**
- * The template of the stable revision, where the history of the DaemonSet may lose it before the release has ended: the
- * DaemonSet controller prunes it as soon as no pod runs it and `revisionHistoryLimit` newer revisions beside the current one
- * are there. It is kept one revision ahead, for a newer template may come and prune it before we hear of it. Null where it
- * is in no danger, or too large.
+ * The template of the stable revision, where the DaemonSet's history may lose it before the release ends. The DaemonSet
+ * controller prunes it once no pod runs it and `revisionHistoryLimit` newer revisions exist beside the current one. It is
+ * kept one revision early, because a newer template may prune it before our watch shows that. Null where it is not in danger,
+ * or too large.
  */
 export function stableTemplate({ release, daemonSet, revisions }: ReleaseView, stable: string): StableTemplate | null {
   const known = release.status?.stableTemplate
@@ -25,7 +25,7 @@ export function stableTemplate({ release, daemonSet, revisions }: ReleaseView, s
   return JSON.stringify(template).length > MAX_TEMPLATE_LENGTH ? null : { revision: stable, template }
 }
 
-/** Without the directive of a strategic patch. */
+/** The template without the directive of a strategic patch. */
 export function plainTemplate(revision: ControllerRevision): Record<string, unknown> | null {
   const held = templateOf(revision)
   return held === undefined ? null : Object.fromEntries(Object.entries(held).filter(([key]) => key !== '$patch'))

@@ -8,34 +8,34 @@ import { isFinalized } from './is-finalized.ts'
 import { isInCharge, type ReleaseView } from './release-view.ts'
 
 /**
- * How often somebody may set the strategy back in one release before we give in (G11). Each round costs pods, which the
- * native controller takes beside every batch until the strategy is `OnDelete` again.
+ * How often another client may change the strategy in one release before Tranche gives in (G11). Each round costs pods: the
+ * native controller updates them outside every batch until the strategy is `OnDelete` again.
  */
 const FIGHTS_UNTIL_WE_GIVE_IN = 2
 
 /**
- * What to do about a strategy that is no longer `OnDelete` while this release is in charge.
+ * What to do about a strategy other than `OnDelete` while this release is in charge.
  *
- * - `none`: nothing, it is `OnDelete` or not ours to hold.
- * - `report`: this round is not in the status yet. It is written before the strategy is touched, so that a crash between
- *   the two forgets no round.
- * - `surging`: wait, for a node has two pods, and under `OnDelete` the DaemonSet controller would delete the newer one.
- * - `reassert`: make it `OnDelete` again.
- * - `givenIn`: leave it, and hold the release until a retry, or until the DaemonSet says `OnDelete` of itself.
+ * - `none`: nothing; it is `OnDelete`, or not under our control.
+ * - `report`: this round is not in the status yet. It is written before the strategy is changed, so that a crash in between
+ *   forgets no round.
+ * - `surging`: wait; a node has two pods, and under `OnDelete` the DaemonSet controller would delete the newer one.
+ * - `reassert`: set it to `OnDelete` again.
+ * - `givenIn`: leave it, and hold the release until a retry, or until the DaemonSet is set to `OnDelete` by its owner.
  */
 export type StrategyDrift =
   | { readonly kind: 'none' | 'surging' | 'reassert' }
   | { readonly kind: 'report'; readonly contested: StrategyDriftStatus; readonly message: string }
   | { readonly kind: 'givenIn'; readonly contested: StrategyDriftStatus; readonly message: string }
 
-/** Decides G11's contest. A round is told from the one before by the DaemonSet's generation, which our own answer raises. */
+/** Decides G11's response. The DaemonSet's generation tells rounds apart; our own write raises it. */
 export function strategyDrift(view: ReleaseView): StrategyDrift {
   const { daemonSet, release } = view
   if (daemonSet === undefined || strategyOf(daemonSet) === 'OnDelete' || !isInCharge(view, daemonSet)) return { kind: 'none' }
   if (release.metadata.deletionTimestamp !== undefined || isFinalized(view)) return { kind: 'none' }
   const known = knownDrift(view)
   const generation = daemonSet.metadata.generation ?? 0
-  // Once we have given in, whatever else is changed about the DaemonSet is no further round.
+  // After giving in, other changes of the DaemonSet are not further rounds.
   const isSaid = known !== undefined && (known.generation === generation || known.rounds >= FIGHTS_UNTIL_WE_GIVE_IN)
   if (!isSaid) {
     const contested = nextRound(view, generation, known?.rounds ?? 0)
@@ -46,7 +46,7 @@ export function strategyDrift(view: ReleaseView): StrategyDrift {
   return { kind: isMidSurge(view.fleet) ? 'surging' : 'reassert' }
 }
 
-/** What the status knows of this release's contest, unless a retry has been accepted since. */
+/** The recorded drift of this release, unless a retry has been accepted since. */
 function knownDrift({ release }: ReleaseView): StrategyDriftStatus | undefined {
   const { contested } = release.status ?? {}
   const { release: id = '', retry } = release.spec.tranche ?? {}
@@ -59,15 +59,15 @@ function nextRound({ release }: ReleaseView, generation: number, rounds: number)
 }
 
 function messageOf(rounds: number, type: string): string {
-  const what = `updateStrategy.type was set back to ${type} in mid-release`
+  const what = `updateStrategy.type was changed to ${type} during the release`
   const remedy = 'declare updateStrategy.type: OnDelete in the manifest'
-  if (rounds < FIGHTS_UNTIL_WE_GIVE_IN) return `${what}; it is made OnDelete again, once: ${remedy}`
-  return `${what} again, and is left so: Kubernetes updates the remaining nodes by itself, outside every batch; ${remedy}, or retry`
+  if (rounds < FIGHTS_UNTIL_WE_GIVE_IN) return `${what}; Tranche sets it to OnDelete again, but only once: ${remedy}`
+  return `${what} again, and Tranche leaves it so: Kubernetes updates the remaining nodes by itself, outside every batch; ${remedy}, or retry`
 }
 
 /**
- * Makes the strategy `OnDelete` again. Tests whose object it is, who is in charge and that it is still as somebody set it;
- * not its version, which the native controller's own status moves with every pod that it takes.
+ * Sets the strategy to `OnDelete` again. Tests the uid, who is in charge and the strategy that was read; not the version,
+ * which the native controller's own status changes with every pod.
  */
 export function reassertPatch(daemonSet: DaemonSet): readonly PatchOperation[] {
   const { annotations = {}, uid } = daemonSet.metadata
@@ -83,7 +83,7 @@ export function reassertPatch(daemonSet: DaemonSet): readonly PatchOperation[] {
   ]
 }
 
-/** A desired node has two standing pods, as a rolling update with `maxSurge` makes them. */
+/** Whether a desired node has two standing pods, as in a rolling update with `maxSurge`. */
 export function isMidSurge(fleet: FleetView): boolean {
   return doubledPerBlock(fleet, null).some((doubled) => doubled)
 }

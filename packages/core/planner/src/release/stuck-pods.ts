@@ -2,13 +2,15 @@ import type { Waiting } from '@tranche/api-schema'
 import { type FleetPod, keptPerBlock } from '@tranche/fleet'
 import type { ReleaseView } from './release-view.ts'
 
-/** How long after its time a terminating pod on a node whose kubelet answers may still be there: images and volumes are slow. */
+/** How long (ms) past its grace period a terminating pod on a node with a live kubelet may remain: images and volumes are slow. */
 const SLOW_MS = 60_000
 
 /**
- * F12: a pod that never goes costs its slot; when such pods have them all, somebody must act, for we never force a
- * deletion. A pod is stuck that only its finalizers keep, one whose time is up on a node that is NotReady, for nobody there
- * can end it, and one whose time is long up wherever it is.
+ * F12: a pod that never terminates costs its slot. When such pods use all slots, a person must act: Tranche never forces a
+ * deletion. A pod is stuck in three cases:
+ * - only its finalizers keep it;
+ * - its grace period is over on a NotReady node, where nothing can end it;
+ * - its grace period has long been over on any node.
  */
 export function stuckPods({ fleet, nowMs }: ReleaseView, limit: number): Omit<Waiting, 'since'> | null {
   const stuck = terminatingPerBlock(fleet, null)
@@ -18,11 +20,11 @@ export function stuckPods({ fleet, nowMs }: ReleaseView, limit: number): Omit<Wa
   if (nodes.length < limit || nodes.length === 0) return null
   const named = stuck.slice(0, 3).map(({ pod, ready }) => `${pod.name} on ${pod.node} ${whyText(pod, ready)}`)
   const more = stuck.length > named.length ? ` and ${stuck.length - named.length} more` : ''
-  const message = `maxUnavailable (${limit}) is used up by pods that do not go: ${named.join('; ')}${more}; ${remedyText(stuck)}`
+  const message = `maxUnavailable (${limit}) is used up by pods that do not terminate: ${named.join('; ')}${more}; ${remedyText(stuck)}`
   return { reason: 'PodsStuck', message, nodes }
 }
 
-/** When (epoch ms) the next terminating pod will count as stuck, if it stays; null where none will. */
+/** When (epoch ms) the next terminating pod would count as stuck; null where none will. */
 export function nextStuckMs({ fleet, nowMs }: ReleaseView): number | null {
   const moments = terminatingPerBlock(fleet, null).flat().map(stuckFromMs)
   const next = Math.min(...moments.filter((ms) => ms > nowMs))
@@ -31,7 +33,7 @@ export function nextStuckMs({ fleet, nowMs }: ReleaseView): number | null {
 
 interface TerminatingPod {
   readonly pod: FleetPod
-  /** Its node answers. */
+  /** Whether its node's kubelet answers. */
   readonly ready: boolean
 }
 
@@ -49,15 +51,15 @@ function stuckFromMs({ pod, ready }: TerminatingPod): number {
 }
 
 function whyText({ keptBy }: FleetPod, ready: boolean): string {
-  if (keptBy !== undefined) return `by its finalizers ${keptBy.join(', ')}`
-  return ready ? 'which its kubelet does not end' : 'which is NotReady'
+  if (keptBy !== undefined) return `kept by its finalizers ${keptBy.join(', ')}`
+  return ready ? 'whose kubelet does not end it' : 'which is NotReady'
 }
 
 function remedyText(stuck: readonly TerminatingPod[]): string {
   const remedies = [
     stuck.some(({ pod }) => pod.keptBy !== undefined) ? 'remove the finalizers once their work is done' : '',
     stuck.some(({ pod, ready }) => pod.keptBy === undefined && !ready) ? 'bring the nodes back, or remove them for good' : '',
-    stuck.some(({ pod, ready }) => pod.keptBy === undefined && ready) ? 'see why the kubelet does not end the pod' : '',
+    stuck.some(({ pod, ready }) => pod.keptBy === undefined && ready) ? 'find out why the kubelet does not end the pod' : '',
   ]
   return remedies.filter((remedy) => remedy !== '').join('; ')
 }

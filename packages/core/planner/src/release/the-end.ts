@@ -13,17 +13,17 @@ export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchPro
   return Date.parse(canary.batchReadyTime ?? '') + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs
 }
 
-/** Why nodes are left behind; in the order in which they are told. */
+/** Nodes left behind, by reason; in the order in which they are reported. */
 export interface LeftBehind {
-  /** Run an old pod because they are NotReady, or were not desired because of that. */
+  /** Nodes with an old pod because they are NotReady, or were not desired because of that. */
   readonly old: readonly string[]
-  /** Run an old pod because the policy excludes them. */
+  /** Nodes with an old pod because the policy excludes them. */
   readonly excluded: readonly string[]
-  /** Were updated, or were being so, and have no available pod. */
+  /** Nodes that were updated, or were being updated, and have no available pod. */
   readonly unwell: readonly string[]
 }
 
-/** The nodes that a release which is otherwise over leaves behind; null while it is not over, or where there are none. */
+/** Nodes left behind by a release that is otherwise over; null while it is not over, or without such nodes. */
 export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehind | null {
   const { spec, status } = view.release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return null
@@ -39,14 +39,14 @@ export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehi
   return old.length + unwell.length + excluded.size > 0 ? { old, excluded: progress.excluded, unwell } : null
 }
 
-/** Once a Rollout was told that its release is over, nobody judges which failed nodes are accepted: the batch need not be ready again. */
+/** Once the Rollout knows that its release is over, accepted failures are no longer judged: the batch need not be ready again. */
 function wasOver({ release, daemonSet }: ReleaseView): boolean {
   const isOwned = rolloutOf(release) !== undefined
   if (!isOwned || daemonSet === undefined || !isStatusOfRelease(release)) return false
   return !(daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {}))
 }
 
-/** Nodes that a taint of their own death keeps from being desired: when they come back, their old pod is desired again. */
+/** Nodes that a taint for their own failure keeps from being desired: when they return, their old pod is desired again. */
 function deadWithOldPods({ fleet }: ReleaseView, revision: string | undefined): readonly string[] {
   return deadPerBlock(fleet, revision ?? '').flat()
 }
@@ -56,7 +56,7 @@ const deadPerBlock = keptPerBlock<string, readonly string[]>({
   holds: (known, asked) => known === asked,
 })
 
-/** The release is over for everybody who reads `in-progressing`, though nodes are left; once it is, it stays so. */
+/** Whether the release is over for readers of `in-progressing`, though nodes are left; once true, it stays true. */
 export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {
   const { spec, status } = view.release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false

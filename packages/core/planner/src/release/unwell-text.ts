@@ -1,7 +1,7 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import type { BatchProgress } from './batch-progress.ts'
 
-/** The updated nodes that are not available, grouped by what their pods say: `ImagePullBackOff on node-03, node-07`. */
+/** Updated nodes that are not available, grouped by what their pods report: `ImagePullBackOff on node-03, node-07`. */
 export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
   const byReason = new Map<string, string[]>()
   for (const { node, pod } of progress.unwell) {
@@ -14,8 +14,8 @@ export function unwellText(progress: Pick<BatchProgress, 'unwell'>): string {
 }
 
 /**
- * Says of nodes that had no available pod before their update either, and on which the new pod does not run, that this is no failure of the
- * version and what to do: no deadline ends the wait for them. Empty where there are none.
+ * Text about nodes that had no available pod before their update either, and on which the new pod does not run. It says that
+ * this is no failure of the version and what to do, because no deadline ends the wait. Empty without such nodes.
  */
 export function badBeforeText({ unwell }: Pick<BatchProgress, 'unwell'>, record: Pick<FlightRecord, 'permits'> | undefined): string {
   const bad = new Set(record?.permits.filter(({ wasBad }) => wasBad === true).map(({ node }) => node))
@@ -25,7 +25,7 @@ export function badBeforeText({ unwell }: Pick<BatchProgress, 'unwell'>, record:
   return `; ${firstNodes(nodes)} had no available pod before the update either, so this is no failure of the version, and no deadline ends the wait for ${them}: fix ${node}, abort, or apply another template`
 }
 
-/** The first names and how many more there are. */
+/** The first names, and the number of the others. */
 export function firstNodes(nodes: readonly string[]): string {
   return nodes.length <= 3 ? nodes.join(', ') : `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more`
 }

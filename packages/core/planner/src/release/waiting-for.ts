@@ -10,7 +10,7 @@ import { leftBehind } from './the-end.ts'
 import { badBeforeText, firstNodes, unwellText } from './unwell-text.ts'
 import type { Wanted } from './wanted-allowance.ts'
 
-/** What a release waits for, since when, and on which nodes; null where it waits for nothing. The moment stays while the reason does. */
+/** What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does. */
 export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
   const now = reasonToWait(view, wanted)
   if (now === null) return null
@@ -21,16 +21,16 @@ export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {
 
 type Reason = Omit<Waiting, 'since'>
 
-/** Reason of `status.waiting`, and of the event, for a queue that takes nothing. */
+/** Reason of `status.waiting` and of the event while the queue accepts nothing. */
 export const QUEUE_UNAVAILABLE = 'QueueUnavailable'
 
-const UNCLEAR_ADVICE = 'it asks again by itself: see whether the API server answers, and whether something refuses changes of pods'
+const UNCLEAR_ADVICE = 'Tranche asks again by itself: check that the API server answers and that nothing rejects changes to pods'
 
 function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   const record = view.release.status?.flight
   if (record !== undefined && view.unclear !== null) {
     const nodes = record.permits.map(({ node }) => node)
-    const message = `the stop waits to hear whether a deletion is still on its way: ${view.unclear}; ${UNCLEAR_ADVICE}`
+    const message = `the stop waits until it is known whether a deletion is still in flight: ${view.unclear}; ${UNCLEAR_ADVICE}`
     return { reason: 'TouchUnclear', message, nodes }
   }
   if (wanted.kind === 'stop') return stopped(view, wanted)
@@ -38,7 +38,7 @@ function reasonToWait(view: ReleaseView, wanted: Wanted): Reason | null {
   return left(view, wanted.progress) ?? stuckPods(view, wanted.allowance.limit) ?? inBatch(view, wanted)
 }
 
-/** A deletion ends when the nodes in flight have their pods; everything else that is stopped says why. */
+/** A deletion ends when the nodes in flight have their pods; every other stop says why. */
 function stopped(view: ReleaseView, { holds, message }: Wanted & { kind: 'stop' }): Reason {
   const { release, daemonSet } = view
   const reason = holds[0]?.reason ?? 'Stopped'
@@ -58,11 +58,11 @@ function left(view: ReleaseView, progress: BatchProgress): Reason | null {
   const behind = leftBehind(view, progress)
   if (behind === null) return null
   const nodes = [...behind.old, ...behind.excluded, ...behind.unwell]
-  const old = behind.old.length > 0 ? [`the old revision still runs, for they are NotReady, on ${firstNodes(behind.old)}`] : []
+  const old = behind.old.length > 0 ? [`the old revision still runs on NotReady nodes: ${firstNodes(behind.old)}`] : []
   const excluded = behind.excluded.length > 0 ? [`the policy excludes ${firstNodes(behind.excluded)}`] : []
   const unwell = behind.unwell.length > 0 ? [`no pod is available on ${firstNodes(behind.unwell)}`] : []
   const count = nodes.length === 1 ? '1 node is' : `${nodes.length} nodes are`
-  const message = `${count} left behind: ${[...old, ...excluded, ...unwell].join('; ')}; the update strategy is restored when they are updated and available`
+  const message = `${count} left behind: ${[...old, ...excluded, ...unwell].join('; ')}; the update strategy is restored once they are updated and available`
   return { reason: 'NodesLeft', message, nodes }
 }
 
@@ -90,14 +90,14 @@ function inBatch(view: ReleaseView, wanted: Wanted & { kind: 'allow' }): Reason 
   return { reason: 'BudgetUsedUp', message, nodes: progress.unavailable }
 }
 
-/** Executors begin nothing while the queue over which they hear of work is away, and that may be seen nowhere else on the cluster. */
+/** Executors start nothing while their job queue is unavailable, and nothing else on the cluster may show that. */
 function queueOutage({ queueOutage: why }: ReleaseView, { between, effectiveSize, updated }: BatchProgress): Reason | null {
   if (why === undefined || why === null || effectiveSize <= updated) return null
-  const message = `${lackText(effectiveSize - updated)}; executors begin nothing while the job queue is away, and go on by themselves when it is back: ${why}`
+  const message = `${lackText(effectiveSize - updated)}; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ${why}`
   return { reason: QUEUE_UNAVAILABLE, message, nodes: between }
 }
 
-/** Nodes whose failures a retry has accepted stay down: what they keep from going on, and what helps. */
+/** Nodes whose failures a retry accepted stay down: says what they block, and the fix. */
 function acceptedText({ release }: ReleaseView, { progress, allowance: { limit } }: Wanted & { kind: 'allow' }): string {
   const { failure } = release.status ?? {}
   const accepted = new Set(failure?.release === judgedRelease(release) ? failure.accepted : [])
@@ -106,12 +106,12 @@ function acceptedText({ release }: ReleaseView, { progress, allowance: { limit }
   const acceptedNote = `the failures on ${firstNodes(down)} were accepted`
   const used = progress.unavailable.length
   if (used >= limit && progress.updated < progress.effectiveSize)
-    return `; ${acceptedNote}, and they use maxUnavailable (${limit}) up: raise it to ${used + 1} at least, mend the nodes, abort, or apply another template`
+    return `; ${acceptedNote}, and they use maxUnavailable (${limit}) up: raise it to at least ${used + 1}, fix the nodes, abort, or apply another template`
   if (progress.updatedAvailable > 0) return ''
-  return `; ${acceptedNote}, but no batch is ready before an updated node is available: mend one, abort, or apply another template`
+  return `; ${acceptedNote}, but no batch is ready before an updated node is available: fix one, abort, or apply another template`
 }
 
-/** Which rule of the policy holds back what lacks; null where none does. */
+/** The policy rule that holds back the missing nodes; null without one. */
 function heldByRules(
   { release, fleet }: ReleaseView,
   { progress, allowance, stable }: Wanted & { kind: 'allow' },
@@ -136,7 +136,7 @@ function lackText(nodes: number): string {
   return nodes === 1 ? '1 more node is to be updated' : `${nodes} more nodes are to be updated`
 }
 
-/** More nodes are down than the limit allows, as after it was lowered: nothing goes on before somebody does something. */
+/** More nodes are down than the limit allows, for instance after it was lowered: says what ends the wait. */
 function wayOut({ unavailable }: BatchProgress, limit: number): string {
   const down = unavailable.length
   return down > limit ? `; nothing is deleted until fewer than ${limit} are down, or maxUnavailable is at least ${down + 1}` : ''

@@ -13,17 +13,17 @@ import { isStatusOfRelease } from './is-finalized.ts'
 import { isMidSurge, strategyDrift } from './strategy-drift.ts'
 import { leftBehind } from './the-end.ts'
 
-/** What a BatchRelease should allow now, as its spec and the cluster say. */
+/** What a BatchRelease should allow now, by its spec and the cluster. */
 export type Wanted =
   | { readonly kind: 'allow'; readonly allowance: Allowance; readonly stable: string; readonly progress: BatchProgress }
   /** Nothing may be deleted; each hold says why and is lifted only by its own cause (F9). */
   | { readonly kind: 'stop'; readonly holds: readonly Hold[]; readonly message: string }
-  /** The cluster has not caught up; what is allowed stays as it is, and F1 keeps executors still. */
+  /** The cluster has not caught up; the allowance stays as it is, and F1 keeps executors idle. */
   | { readonly kind: 'pending'; readonly message: string }
 
 type Stop = Wanted & { readonly kind: 'stop' }
 
-/** Why nothing may be deleted, the first that holds: a stop needs nothing but itself, so all of them come before what is allowed. */
+/** Reasons why nothing may be deleted, in order of precedence: a stop depends on nothing else, so they come before the allowance. */
 const reasonsToStop: readonly ((view: ReleaseView, daemonSet: DaemonSet) => Stop | null)[] = [
   deletion,
   foreignControl,
@@ -35,7 +35,7 @@ const reasonsToStop: readonly ((view: ReleaseView, daemonSet: DaemonSet) => Stop
   budgetOfNothing,
 ]
 
-/** Works out what the release should allow. */
+/** Computes what the release should allow. */
 export function wantedAllowance(view: ReleaseView): Wanted {
   const { daemonSet, release } = view
   if (daemonSet === undefined) return stop('WorkloadNotFound', release.spec.workloadRef?.name ?? '', 'the DaemonSet does not exist')
@@ -51,8 +51,8 @@ function deletion({ release: { metadata } }: ReleaseView): Stop | null {
 }
 
 /**
- * Who else is, or seems to be, in charge. A Rollout's release takes over what a vanished BatchRelease left (F11); one
- * written by hand never does, nor does it touch a DaemonSet that is bound to a Rollout.
+ * Detects another BatchRelease that is, or seems to be, in charge. A Rollout's release takes over from a BatchRelease that
+ * vanished (F11). One written by hand never does, nor does it touch a DaemonSet that is bound to a Rollout.
  */
 function foreignControl({ release, otherControl }: ReleaseView, daemonSet: DaemonSet): Stop | null {
   const id = controlledBy(daemonSet)?.uid ?? ''
@@ -60,10 +60,10 @@ function foreignControl({ release, otherControl }: ReleaseView, daemonSet: Daemo
   const owner = rolloutOf(release)
   const boundTo = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout]
   if (boundTo !== undefined && owner?.name !== boundTo) {
-    return stop('ForeignControl', boundTo, `the DaemonSet is bound to the Rollout ${boundTo}, whose BatchRelease this is not`)
+    return stop('ForeignControl', boundTo, `the DaemonSet is bound to the Rollout ${boundTo}, and this BatchRelease does not belong to it`)
   }
   if (owner !== undefined || otherControl === 'none') return null
-  return stop('ForeignControl', id, `${controlText(daemonSet)}, which does not exist any more; remove the annotation first`)
+  return stop('ForeignControl', id, `${controlText(daemonSet)}, which no longer exists; remove the annotation first`)
 }
 
 function holdOfRollout({ release }: ReleaseView): Stop | null {
@@ -77,7 +77,7 @@ function driftStop(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
   return stop('StrategyContested', String(drift.contested.rounds), drift.message)
 }
 
-/** The release finishes, and no node is left: the strategy that others insist on takes no pod any more, and is theirs again at the end. */
+/** Whether the release is finishing with no node left: a changed strategy then takes no pod, and is the user's again at the end. */
 function isAllUpdated(view: ReleaseView, daemonSet: DaemonSet): boolean {
   const { spec, status } = view.release
   if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false
@@ -91,13 +91,13 @@ function pause({ release }: ReleaseView): Stop | null {
   return release.spec.tranche?.paused === true ? stop('Paused', generationOf(release), 'paused by spec.strategy.paused') : null
 }
 
-/** Whatever heals meanwhile: a verdict waits for a retry, for `autoResume`, or, where the release is by hand, for another template. */
+/** A verdict waits for a retry, for `autoResume`, or for another template where the release is by hand, even if nodes recover. */
 function failure(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
   const stops = isOvertakenByHand(view, daemonSet) ? null : (judgementOf(view)?.stops ?? null)
   return stops === null ? null : stop(stops.reason, judgedRelease(view.release), stops.message)
 }
 
-/** A Rollout gives its BatchRelease another name with each template; one written by hand follows the template that is there. */
+/** A Rollout renames its BatchRelease with each template; one written by hand follows the present template. */
 function isOvertakenByHand(view: ReleaseView, daemonSet: DaemonSet): boolean {
   const { spec, status } = view.release
   if (spec.tranche?.release !== undefined || status?.flight === undefined) return false
@@ -116,7 +116,7 @@ function budgetOfNothing({ fleet, release }: ReleaseView, daemonSet: DaemonSet):
   return problem === undefined ? null : stop('BudgetZero', generationOf(daemonSet), problemText(problem))
 }
 
-/** What stands in the place of the DaemonSet's own maxUnavailable. */
+/** Override of the DaemonSet's own maxUnavailable. */
 function overrideOf({ spec }: BatchRelease): IntOrString | undefined {
   return spec.tranche?.maxUnavailable
 }
@@ -130,8 +130,8 @@ function isBound({ release }: ReleaseView, { metadata }: DaemonSet): boolean {
 }
 
 /**
- * The effective maxUnavailable: what stands in its place, else what `rollingUpdate` says (the API keeps it under OnDelete),
- * else 1; a percentage of the nodes desired now rounded up; in 1…{@link MAX_LIMIT}.
+ * The effective maxUnavailable. It is the override, else `rollingUpdate.maxUnavailable` (the API keeps it under OnDelete),
+ * else 1. A percentage counts the nodes desired now and is rounded up. The result is in 1…{@link MAX_LIMIT}.
  */
 export function resolveLimit(daemonSet: DaemonSet, desired: number, override?: IntOrString): number {
   const maxUnavailable = override ?? daemonSet.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1
@@ -140,7 +140,7 @@ export function resolveLimit(daemonSet: DaemonSet, desired: number, override?: I
 
 function allowanceFor(view: ReleaseView, daemonSet: DaemonSet, limit: number): Wanted {
   const { release } = view
-  // Without the binding nobody would give the strategy back; a DaemonSet that was made anew has lost it.
+  // Without the binding nothing would restore the strategy; a recreated DaemonSet has lost it.
   if (!isBound(view, daemonSet)) return { kind: 'pending', message: 'waiting for the Rollout to bind the DaemonSet' }
   if (strategyOf(daemonSet) !== 'OnDelete' && isMidSurge(view.fleet))
     return { kind: 'pending', message: 'waiting until no node has two pods: the rolling update under way uses maxSurge' }

@@ -5,13 +5,13 @@ import { heldTemplate } from './held-revisions.ts'
 import { standingFailure } from './release-failure.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** What the id of a retry begins with that nobody wrote as an action. */
+/** Id prefix of a retry that stems from a pause, not from an action. */
 export const RESUMED = 'resume-'
 
 /**
- * A verdict waits for `resume` or `retry` (product §5): a pause that somebody sets once the failure has been told, and takes
- * away again, lifts it as a retry does. One from before lifts nothing when it ends, for nobody lifts what he has not seen;
- * and no resume lifts what is held (G12).
+ * A verdict waits for `resume` or `retry` (product §5): a pause set after the failure was reported, and then removed, lifts
+ * it like a retry. An earlier pause lifts nothing when it ends, because the user who set it had not seen the failure. No
+ * resume lifts a hold (G12).
  */
 export function actionsAfterPause(view: RolloutView, daemonSet: DaemonSet, state: RolloutState): AcceptedActions {
   const { pause, ...actions } = state.acceptedActions

@@ -10,9 +10,9 @@ import type { RolloutView } from './rollout-view.ts'
 import { type Soak, soakOf } from './soak.ts'
 
 /**
- * Moves a release one state on within its steps, or leaves it with what it waits for.
+ * Moves a release to the next state within its steps, or reports what it waits for.
  *
- * People write into the same state: `StepReady` while the step is paused approves it, and another `nextStepIndex` jumps.
+ * Users write into the same state: `StepReady` while the step is paused approves it, and another `nextStepIndex` jumps.
  */
 export function advanceStep(view: RolloutView, state: RolloutState): RolloutState {
   const steps = stepsOf(view.rollout)
@@ -24,25 +24,27 @@ export function advanceStep(view: RolloutView, state: RolloutState): RolloutStat
   return step === undefined ? toFittingStep(view, state) : walkStep(view, { ...state, canary }, step)
 }
 
-/** Goes to another step, or to the beginning of the present one. Whoever jumps wants to look again: pauses count from then on. */
+/** Moves to another step, or to the start of the present one. A jump asks for another look: pauses count again from then on. */
 export function jumpTo(view: RolloutView, state: RolloutState, step: number): RolloutState {
   const { promote: _over, ...acceptedActions } = state.acceptedActions
   return toStep(view, { ...state, acceptedActions }, step, `jumped to step ${step} of ${stepsOf(view.rollout).length}`)
 }
 
 /**
- * Steps were taken out of the spec, and the present one with them: goes on at the last step that is no larger than what
- * was released, so that nothing is released that nobody has approved.
+ * Steps were removed from the spec, including the present one. Continues at the last step that is no larger than what was
+ * released, so that nothing is released without an approval.
  */
 export function toFittingStep(view: RolloutView, state: RolloutState): RolloutState {
   return toStep(view, state, stepOfReplacedPlan(view, state) ?? fittingStep(view), 'the steps changed')
 }
 
 /**
- * The step of a plan that replaced the one that runs (G3). Where the present step opens less than what was opened, it is the last that opens
- * nothing more, of several that open the same the first, so that no pause is skipped. Where it opens more, it is the first that opens at least as
- * much, from its beginning, also where that is the present one and it has waited: its soak and its pause were those of fewer nodes. Null where
- * the present step goes on as it is, the plan is the same, or the steps are over: what finishes asks for no step.
+ * The step of a replacing plan at which the release continues (G3).
+ * - The present step opens less than was opened before: the last step that opens nothing more. Of several that open the same,
+ *   the first, so that no pause is skipped.
+ * - It opens more: the first step that opens at least as much, from its start. That may be the present one, though it has
+ *   waited: its soak and pause were for fewer nodes.
+ * - Null where the present step continues unchanged, the plan is the same, or the steps are over.
  */
 export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutState, 'canary'>): number | null {
   const { rollout, release } = view
@@ -62,7 +64,7 @@ export function stepOfReplacedPlan(view: RolloutView, { canary }: Pick<RolloutSt
   return first < present || isPastUpgrade(canary) ? first : null
 }
 
-/** All nodes of its step are updated; it soaks, pauses, or was approved. */
+/** Whether all nodes of the step are updated: it soaks, pauses, or was approved. */
 function isPastUpgrade({ currentStepState }: CanaryStatus): boolean {
   return currentStepState === 'StepMetricsAnalysis' || currentStepState === 'StepPaused' || currentStepState === 'StepReady'
 }
@@ -79,7 +81,7 @@ function isSameReach(reach: BatchReach, other: BatchReach): boolean {
   return isWithinReach(reach, other) && isWithinReach(other, reach)
 }
 
-/** How far the plan that runs reaches. */
+/** Reach of the plan that runs. */
 function releasedReach({ release, fleet }: RolloutView): BatchReach {
   const { releasePlan, tranche } = release?.spec ?? {}
   return batchReach(fleet, { plan: releasePlan ?? {}, nodes: tranche?.nodes, batch: releasePlan?.batchPartition ?? -1 })
@@ -110,14 +112,14 @@ function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): Ro
 }
 
 /**
- * A step whose nodes are all NotReady passes them over and pauses with none updated. Once one is updated, the pause begins again when it is
- * available: a pause in which no node runs the new version opens nothing (G3).
+ * A step whose nodes are all NotReady skips them and pauses with none updated. Once one is updated and available, the pause
+ * starts again: a pause in which no node runs the new version opens nothing (G3).
  */
 function hasFirstNode({ rollout }: RolloutView, { canary }: RolloutState): boolean {
   return rollout.status?.canaryStatus?.canaryReplicas === 0 && canary.canaryReplicas > 0
 }
 
-/** What is ready must stay so, and be found good by its analyses; only then does its pause begin, or is the last step over. */
+/** A ready batch must stay ready and pass its analyses; only then its pause starts, or the last step is over. */
 function soakedStep(view: RolloutView, state: RolloutState, step: RolloutStep, title: string): RolloutState {
   const soak = isFullyPromoted(state) || view.fleet.desired === 0 ? done : soakOf(view, state.canary.currentStepIndex)
   if (soak.kind === 'waiting') {
@@ -140,7 +142,7 @@ interface PausedStep {
   readonly stalled: RolloutState['stalled']
 }
 
-/** A pause ends by a person, or by the clock; health is looked at again when it ends. */
+/** A person or the clock ends a pause; health is checked again when it ends. */
 function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, { ready, title, stalled }: PausedStep): RolloutState {
   const since = state.canary.lastUpdateTime ?? stamp(view)
   const unhealthy = ready ? stalledText(stalled) : `; not healthy now: ${releaseReport(view).message ?? 'not known'}`
@@ -153,7 +155,7 @@ function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, {
   return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${releaseReport(view).message ?? ''}` }
 }
 
-/** A batch that is ready may still have lost its hold on the DaemonSet, which an approval alone does not mend. */
+/** A ready batch may still have lost control of the DaemonSet, which an approval alone does not fix. */
 function stalledText(stalled: RolloutState['stalled']): string {
   return stalled === null ? '' : `; ${stalled.message}`
 }
@@ -183,7 +185,7 @@ function toStep(view: RolloutView, state: RolloutState, index: number, message: 
   return { ...state, canary, message }
 }
 
-/** The steps are done: what is left, if anything, is the implicit final batch; then the DaemonSet is given back. */
+/** The steps are done: updates what is left in the implicit final batch, then gives the DaemonSet back. */
 function finalise(view: RolloutView, state: RolloutState): RolloutState {
   const entered = enter(view, state, 'Completed', 'finishing the release')
   return { ...entered, reason: 'Finalising', canary: { ...entered.canary, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
@@ -193,27 +195,27 @@ function enter(view: RolloutView, state: RolloutState, stepState: CanaryStatus['
   return { ...state, canary: { ...state.canary, currentStepState: stepState, lastUpdateTime: stamp(view) }, message }
 }
 
-/** The step that `nextStepIndex` asks for: another than the one that follows, and one that exists; null otherwise. */
+/** The step that `nextStepIndex` asks for, if it exists and is not the next one; null otherwise. */
 export function jumpTarget(canary: CanaryStatus, steps: number): number | null {
   const { nextStepIndex, currentStepIndex } = canary
   if (nextStepIndex === nextIndex(currentStepIndex, steps)) return null
   return Number.isInteger(nextStepIndex) && nextStepIndex >= 1 && nextStepIndex <= steps ? nextStepIndex : null
 }
 
-/** The remaining pauses are skipped, by the action `promote`; each step must still be ready, and stay so, before the next begins. */
+/** Whether the action `promote` skips the remaining pauses; each step must still become and stay ready before the next starts. */
 function isPromoted({ acceptedActions }: RolloutState): boolean {
   return acceptedActions.promote !== undefined
 }
 
-/** Soaks and analyses are skipped too. */
+/** Whether soaks and analyses are skipped, too. */
 function isFullyPromoted({ acceptedActions }: RolloutState): boolean {
   return acceptedActions.promote?.full === true
 }
 
 /**
- * A last step that takes every node does not pause: there is nothing left to wait with; nor is there where no node is desired. Nodes that
- * are out for a while (a zone, a tainted pool) and come back with an old pod are left to wait with: they would be updated after
- * the end, past every step (G3).
+ * A last step that takes every node does not pause, because nothing is left to wait with; nor does a step without desired
+ * nodes. Nodes that are out for a while (a zone, a tainted pool) count as left. They would return with an old pod and be
+ * updated after the end, past every step (G3).
  */
 function coversAll(view: RolloutView, canary: CanaryStatus): boolean {
   const { desired } = view.fleet

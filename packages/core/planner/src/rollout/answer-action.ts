@@ -18,34 +18,34 @@ import type { RolloutView } from './rollout-view.ts'
 /** Answer to the action in `tranche.dev/action`. */
 export interface RolloutActionAnswer {
   readonly lastAction: LastAction
-  /** Content of the action, so that its id is known again. */
+  /** Content of the action, by which a repeated id is recognized. */
   readonly body: AnsweredBody
-  /** What it does; written together with the answer, so that neither is ever there without the other (G7). */
+  /** Effect of the action; written together with the answer, so that neither exists without the other (G7). */
   readonly effect: ActionEffect
 }
 
-/** What an action changes. */
+/** Effect of an action on the release. */
 export type ActionEffect =
   | { readonly kind: 'none' }
   | { readonly kind: 'approve' }
   /** `step` counts from 1 and exists. */
   | { readonly kind: 'jump'; readonly step: number }
-  /** The remaining pauses are skipped; `full`: soak and analysis too. */
+  /** Skips the remaining pauses; `full`: soak and analysis, too. */
   | { readonly kind: 'promote'; readonly id: string; readonly full: boolean }
-  /** The template is held, and the stable one is put back. */
+  /** Holds the template and restores the stable one. */
   | { readonly kind: 'abort'; readonly held: HeldRevision }
-  /** `revision` is held no longer; null where the retry lifts something else. */
+  /** Lifts the hold of `revision`; null where the retry lifts something else. */
   | { readonly kind: 'retry'; readonly id: string; readonly revision: string | null }
 
-/** Longest text of somebody's that the status repeats, in characters. */
+/** Maximum length of a user's text that the status repeats, in characters. */
 const LONGEST_TEXT = 256
 
 /**
- * Answers the action in the annotation `tranche.dev/action`: once for each id, in the present state. An action that comes
- * at the wrong moment is refused, never kept for later (G10).
+ * Answers the action in the annotation `tranche.dev/action`: once per id, in the present state. An action at the wrong moment
+ * is rejected, never kept for later (G10).
  *
- * @param before what the status says already
- * @param decided where the Rollout goes without the action
+ * @param before the stored state
+ * @param decided the next state without the action
  * @returns null without an action, for one that is answered already, and while the released revision is unknown
  */
 export function answerAction(view: RolloutView, before: RolloutState, decided: RolloutState): RolloutActionAnswer | null {
@@ -74,14 +74,14 @@ export function answerAction(view: RolloutView, before: RolloutState, decided: R
   }
 }
 
-/** Ids of the latest actions that were answered, newest last. */
+/** Ids of the latest answered actions, newest last. */
 export function answeredIds({ status }: Rollout): readonly string[] {
   return status?.answeredActions ?? (status?.lastAction === undefined ? [] : [status.lastAction.id])
 }
 
 /**
- * Whether this very action was answered: an annotation that returns because an older manifest was applied again is not a new
- * action. The status of a previous version knows ids alone; there the type of the last answer tells two actions apart.
+ * Whether this exact action was answered. An annotation that returns because an older manifest was applied again is not a new
+ * action. The status of a previous version holds only ids; there the type of the last answer tells two actions apart.
  */
 export function isAnswered(rollout: Rollout, { id, digest }: AnsweredBody, type?: string): boolean {
   const { status } = rollout
@@ -93,9 +93,9 @@ export function isAnswered(rollout: Rollout, { id, digest }: AnsweredBody, type?
 }
 
 /**
- * Whether the status is one that lost every field of ours, as a write under the definitions of OpenKruise leaves it, or a backup: it may have
- * answered the action already, in an earlier release. The next status has fields of ours again, so the answer must be in that very write. A
- * status without DaemonSet has answered nothing but refusals.
+ * Whether the status lost all Tranche fields, as after a write under OpenKruise's definitions, or from a backup. It may have
+ * answered the action in an earlier release. The next status has Tranche fields again, so the answer must be in that same
+ * write. A status without DaemonSet has answered only with rejections.
  */
 export function hasLostAnswers({ status }: Rollout): boolean {
   if (status?.phase === undefined || status.phase === 'Initial') return false
@@ -103,12 +103,12 @@ export function hasLostAnswers({ status }: Rollout): boolean {
 }
 
 const LOST_ANSWERS =
-  'the status has lost which actions were answered, as older CustomResourceDefinitions do it, so this one may have been answered before; ' +
+  'the status has lost its record of answered actions, as under older CustomResourceDefinitions; this one may have been answered before: ' +
   'write it again with an id that was never used'
 
 /**
- * What the status remembers of answered actions, with the answer added. An id that was made from the content is forgotten
- * when the annotation is gone: writing the same action again is a new one then.
+ * Answered actions that the status keeps, with the new answer. An id made from the content is dropped when the annotation is
+ * gone: the same action, written again, is a new one.
  */
 export function rememberAnswer(rollout: Rollout, answer: RolloutActionAnswer | null): Partial<RolloutStatus> {
   const { status } = rollout
@@ -168,18 +168,18 @@ function abortEffect(view: RolloutView, { canary }: RolloutState): ActionEffect 
   return { kind: 'abort', held: toHeldRevision(view, view.daemonSet, canary.canaryRevision) }
 }
 
-/** The one that is named; else the one that the DaemonSet has and that is held. */
+/** The named revision; else the DaemonSet's own if it is held. */
 function revisionToRetry({ daemonSet }: RolloutView, { heldRevisions }: RolloutState, { revision }: RolloutAction): string | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)
   return revision ?? held?.revision ?? null
 }
 
-/** The DaemonSet controller has yet to say which revision the template is: it may be another than the status says. */
+/** The DaemonSet controller has not reported the template's revision yet: it may differ from the one in the status. */
 export function isPending({ daemonSet, revisions, fleet }: RolloutView): boolean {
   return daemonSet !== undefined && discoverRevisions({ daemonSet, revisions, fleet, lastStable: undefined }).kind === 'pending'
 }
 
-/** Id and type of an action that breaks the rules: its own, or an id that stands for its text. */
+/** Id and type of an invalid action: its own, or an id made from its text. */
 function unreadable(text: string): Pick<LastAction, 'id' | 'type'> {
   const members = membersOf(text)
   const id = typeof members.id === 'string' && members.id !== '' ? members.id : `unreadable-${digest(text).slice(0, 8)}`

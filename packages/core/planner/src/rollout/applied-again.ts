@@ -10,10 +10,10 @@ export function numberOf(revisions: readonly ControllerRevision[], hash: string)
 }
 
 /**
- * Whether the released template was replaced and applied again while no controller watched, so that its release begins again (G3, G10):
- * the DaemonSet controller then gives its ControllerRevision a higher number. Counts only where the spec of the DaemonSet has changed since
- * our last status, because a lagging watch of ControllerRevisions shows a number late. Where that watch lags behind the one of DaemonSets,
- * the change is missed, and the release continues.
+ * Whether the released template was replaced and applied again while no controller watched, so that its release starts again
+ * (G3, G10). The DaemonSet controller then gives its ControllerRevision a higher number. It counts only where the spec of the
+ * DaemonSet changed since our last status, because a lagging watch of ControllerRevisions shows a number late. Where that
+ * watch lags behind the one of DaemonSets, the change is missed, and the release continues.
  */
 export function isAppliedAgain({ rollout, daemonSet, revisions }: RolloutView, { canary, canaryNumber }: RolloutState): boolean {
   const number = numberOf(revisions, canary.canaryRevision)

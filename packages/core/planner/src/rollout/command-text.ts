@@ -1,7 +1,7 @@
 import type { Rollout, ActionType } from '@tranche/api-schema'
 
 /**
- * The command that asks for an action on a Rollout, as messages name it to whom they ask to act.
+ * The command that requests an action on a Rollout, for use in messages.
  *
  * @returns such as `tranche retry node-agent -n demo`
  */
@@ -9,7 +9,7 @@ export function commandText({ metadata }: Rollout, type: ActionType, ...flags: r
   return ['tranche', type, metadata.name, '-n', metadata.namespace ?? 'default', ...flags].join(' ')
 }
 
-/** @returns the command that releases a revision after all which is held now, where there may be several of them */
+/** @returns the command that releases a held revision after all; with the choice where several are held */
 export function retryHeldText(rollout: Rollout, held: readonly string[]): string {
   const [only = '', ...others] = held
   const command = commandText(rollout, 'retry', '--revision')

@@ -2,14 +2,14 @@ import type { DaemonSet } from '@tranche/kube-types'
 import { tallyNodes } from '../pass/node-tally.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** How the DaemonSet does while no release runs. */
+/** State of the DaemonSet while no release runs. */
 export interface CurrentText {
   readonly text: string
-  /** When the count changes by the clock alone (minReadySeconds); null when it does not. */
+  /** Milliseconds until the clock alone (minReadySeconds) changes the count; null where it does not. */
   readonly availableInMs: number | null
 }
 
-/** Says which revision is current, and on how many of the desired nodes a pod is available. */
+/** Names the current revision, and how many desired nodes have an available pod. */
 export function currentText({ fleet, monotonicMs }: RolloutView, { spec }: DaemonSet, revision: string): CurrentText {
   const minReadyMs = (spec.minReadySeconds ?? 0) * 1000
   const { desired, unavailable, nextAvailableMs } = tallyNodes(fleet, { revision, minReadyMs, monotonicMs })

@@ -11,8 +11,8 @@ import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * The new version is bad. By the policy's failure.action it is taken back, as an abort takes it back, or the release waits
- * for somebody. It is said to be stalled when nothing can be deleted for it any more (G9), not when that was decided.
+ * The new version is bad. By the policy's failure.action it is rolled back like an abort, or the release waits for a person.
+ * It is reported as stalled when nothing can be deleted for it any more (G9), not when the verdict was reached.
  */
 export function failedState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState, failure: Failure): RolloutState {
   const said = { ...state, failure }
@@ -26,7 +26,7 @@ export function failedState(view: RolloutView, daemonSet: DaemonSet, state: Roll
   return { ...said, reason, message: `${seenText(view, state, failure)}; waiting until no deletion can be accepted any more` }
 }
 
-/** Says what was seen, what is done about it, and what somebody can do. */
+/** Reports the failure, what is done about it, and what a user can do. */
 function failedStall(view: RolloutView, state: RolloutState, failure: Failure): NonNullable<RolloutState['stalled']> {
   return {
     reason: failure.reason === 'AnalysisInconclusive' ? 'AnalysisInconclusive' : 'ReleaseFailed',
@@ -36,17 +36,17 @@ function failedStall(view: RolloutView, state: RolloutState, failure: Failure): 
 
 function seenText(view: RolloutView, { canary: { canaryRevision } }: Pick<RolloutState, 'canary'>, { reason, message }: Failure): string {
   if (reason === 'AnalysisInconclusive')
-    return `it cannot be told whether revision ${canaryRevision} is well: ${message}${policyText(view)}`
+    return `the analysis cannot tell whether revision ${canaryRevision} is healthy: ${message}${policyText(view)}`
   return `revision ${canaryRevision} failed: ${message}${reason === 'AnalysisFailed' ? policyText(view) : ''}`
 }
 
-/** Names where the conditions of an analysis stand. */
+/** Names the ReleasePolicy that holds the analysis conditions. */
 function policyText(view: RolloutView): string {
   const policy = policyInUse(view)
   return policy === undefined ? '' : ` (ReleasePolicy ${policy.name})`
 }
 
-/** Says why a version that is to be taken back is not. */
+/** Says why a version that should be rolled back is not. */
 function rollbackText(view: RolloutView, state: RolloutState, failure: Failure): string {
   if (!asksForRollback(failure)) return ''
   const whyNot = whyNoRollback(view, state)

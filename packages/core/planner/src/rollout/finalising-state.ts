@@ -7,7 +7,7 @@ import { returnTitle } from './release-title.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { rolledBackText } from './rolled-back-text.ts'
 
-/** The steps are done: the release is over once the DaemonSet was given back, or keeps it for the nodes that are left. */
+/** The steps are done: the release is over once the DaemonSet was given back, or stays under control for nodes left behind. */
 export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): RolloutState {
   const { completed, nodesLeft, message, stalled, waiting } = releaseReport(view)
   if (!completed && nodesLeft === null) return { ...before, message: endingText(before, message), waitingFor: waiting, stalled }
@@ -31,7 +31,7 @@ export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before:
   }
 }
 
-/** A rollback says so all the time: counts alone would read as progress of the version that is taken back. */
+/** A rollback is named in every message: counts alone would read as progress of the version that is rolled back. */
 function endingText({ reason, rollbackFrom, canary }: RolloutState, message: string | undefined): string {
   if (reason !== 'Cancelling' || rollbackFrom === undefined) return message ?? 'finishing the release'
   return `${returnTitle(canary, rollbackFrom)}${message === undefined ? '' : `: ${message}`}`

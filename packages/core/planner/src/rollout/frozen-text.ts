@@ -6,9 +6,9 @@ import { onDeletePolicy } from './on-delete.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * Says what an unbinding leaves frozen: how many nodes, on which revisions, and how to go on; null where nothing is.
+ * Reports what an unbinding leaves frozen: how many nodes, on which revisions, and how to continue; null without any.
  *
- * @param change what unbinds the DaemonSet; the BatchRelease may have frozen it already
+ * @param change the unbinding change; the BatchRelease may have frozen the DaemonSet already
  */
 export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: DaemonSetChange): string | null {
   const frozen = change.annotations?.[daemonSetAnnotations.frozen] ?? metadata.annotations?.[daemonSetAnnotations.frozen]
@@ -18,7 +18,7 @@ export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: D
   const left = leftByRevision(view, revision)
   const nodes = [...left.values()].reduce((sum, count) => sum + count, 0)
   const where = [...left].map(([hash, count]) => `${count} on revision ${hash}`).join(', ')
-  const ways = `to go on in steps, have an enabled Rollout for DaemonSet ${metadata.name}; to let Kubernetes do it, set updateStrategy.type to RollingUpdate`
+  const ways = `to continue in steps, enable a Rollout for DaemonSet ${metadata.name}; to let Kubernetes continue, set updateStrategy.type to RollingUpdate`
   if (nodes === 0) return `every node runs revision ${revision} of the template; updateStrategy.type stays OnDelete; ${ways}`
   return (
     `${nodes} of ${view.fleet.desired} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
@@ -26,14 +26,14 @@ export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: D
   )
 }
 
-/** The template may have changed since it was frozen: what nodes lack is that of now. Null while nobody can tell. */
+/** The template may have changed since the freeze: nodes lack the present one. Null while its revision is unknown. */
 function revisionNow({ daemonSet, revisions, fleet }: RolloutView): string | null {
   if (daemonSet === undefined) return null
   const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: undefined })
   return discovery.kind === 'found' ? discovery.canary : null
 }
 
-/** How many nodes do not run the template as it is now; null while that is unknown. */
+/** Number of nodes that do not run the present template; null while that is unknown. */
 export function nodesLeft(view: RolloutView): number | null {
   const revision = revisionNow(view)
   return revision === null ? null : oldNodes(view.fleet, revision).length
@@ -52,25 +52,25 @@ function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<s
 function policyText({ rollout }: RolloutView): string {
   const policy = onDeletePolicy(rollout)
   if (policy === 'Freeze') return ''
-  return `; ${rolloutAnnotations.onDelete}: ${policy} was not carried out to the end, for what is left cannot be updated, is held, or was taken away`
+  return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: the remaining nodes cannot be updated, the revision is held, or control was lost`
 }
 
-/** The stable revision of the release that was frozen on the DaemonSet; undefined without one, and where its history has it no more. */
+/** Stable revision of the release that was frozen on the DaemonSet; undefined without one, or where the history lost it. */
 export function frozenStable({ daemonSet, revisions }: RolloutView): string | undefined {
   const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
   const { stable } = frozen === undefined ? {} : membersOf(frozen)
   return revisions.map(hashOf).find((hash) => hash === stable)
 }
 
-/** How far a release had opened its steps when it was frozen. */
+/** Steps and nodes that a release had opened when it was frozen. */
 export interface OpenedWhenFrozen {
-  /** Number of the step, from 1. */
+  /** Step number, from 1. */
   readonly step: number
-  /** How many nodes it had. */
+  /** Number of nodes of the step. */
   readonly size: number
 }
 
-/** @returns null where no release of this revision was frozen on the DaemonSet, or by a version that did not say */
+/** @returns null where no release of this revision was frozen on the DaemonSet, or by a version that did not record it */
 export function openedWhenFrozen({ metadata }: DaemonSet, revision: string): OpenedWhenFrozen | null {
   const frozen = metadata.annotations?.[daemonSetAnnotations.frozen]
   const { revision: its, step, size } = frozen === undefined ? {} : membersOf(frozen)

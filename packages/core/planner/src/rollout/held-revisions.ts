@@ -2,7 +2,7 @@ import { HELD_REVISIONS_MAX, type HeldRevision, type Rollout } from '@tranche/ap
 import { type DaemonSet, daemonSetAnnotations, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '../release/discover-revisions.ts'
 
-/** G12: what is held of the template that the DaemonSet has now; undefined where it is not held. */
+/** G12: the hold of the DaemonSet's present template; undefined where it is not held. */
 export function heldTemplate(
   held: readonly HeldRevision[],
   { spec }: { readonly spec: { readonly template: object } },
@@ -12,12 +12,12 @@ export function heldTemplate(
   return held.find((one) => one.digest === digest)
 }
 
-/** G12: what the status remembers of a revision that was taken back; undefined where nobody has. */
+/** G12: the recorded hold of a revision; undefined without one. */
 export function heldRevision({ status }: Rollout, revision: string): HeldRevision | undefined {
   return status?.heldRevisions?.find((one) => one.revision === revision)
 }
 
-/** The SHA-256 of a pod template in canonical JSON: the same for the same template, whichever revision holds it. */
+/** SHA-256 of a pod template in canonical JSON: equal for equal templates, whichever revision holds them. */
 export function templateDigest(template: object): string {
   const known = digests.get(template)
   if (known !== undefined) return known
@@ -26,34 +26,34 @@ export function templateDigest(template: object): string {
   return digest
 }
 
-/** Templates are frozen and asked for in every pass. */
+/** Templates are frozen and used in every pass. */
 const digests = new WeakMap<object, string>()
 
-/** What is remembered of the DaemonSet's template when it is taken back now. */
+/** The hold to record when the DaemonSet's template is rolled back now. */
 export function toHeldRevision({ nowMs }: { readonly nowMs: number }, { spec }: DaemonSet, revision: string): HeldRevision {
   return { digest: templateDigest(spec.template), revision, reason: 'Aborted', at: new Date(nowMs).toISOString(), reverted: false }
 }
 
-/** Remembers one more; the same template once, and the oldest goes first. */
+/** Adds a hold; the same template once, and the oldest is dropped first. */
 export function withHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
   return [...held.filter(({ digest }) => digest !== one.digest), one].slice(-HELD_REVISIONS_MAX)
 }
 
-/** Remembers the same template in other words, in its place. */
+/** Replaces the hold of the same template, in its place. */
 export function replaceHeld(held: readonly HeldRevision[], one: HeldRevision): readonly HeldRevision[] {
   return held.map((other) => (other.digest === one.digest ? one : other))
 }
 
-/** Forgets the templates of a revision. */
+/** Removes the holds of a revision. */
 export function withoutHeld(held: readonly HeldRevision[], revision: string): readonly HeldRevision[] {
   return held.filter((one) => one.revision !== revision)
 }
 
 /**
- * What is remembered once a template was seen: a revision that was made anew has its new name, and a template that was not
- * put back for its sake by now will not be, for somebody has applied another one.
+ * Updates a hold for the present template. A recreated revision gets its new name. A template that was not reverted by now
+ * will not be: a user has applied another one.
  *
- * @param held the template that the DaemonSet has now
+ * @param held the hold of the DaemonSet's present template
  */
 export function heldAsSeen(
   all: readonly HeldRevision[],
@@ -66,18 +66,18 @@ export function heldAsSeen(
   })
 }
 
-/** Whether the template was put back for this hold, whatever was applied since. */
+/** Whether the template was reverted for this hold, whatever was applied since. */
 export function isReverted(daemonSet: DaemonSet, held: HeldRevision): boolean {
   return held.reverted !== false || isMarked(daemonSet, held)
 }
 
-/** The stable template was put back, or need not be any more; it is counted where it was done once more. */
+/** The stable template was restored, or need not be any more; a repeated revert is counted. */
 export function revertOver(held: HeldRevision, daemonSet: DaemonSet): HeldRevision {
   const again = held.revertAt !== undefined && isMarked(daemonSet, held) ? { reverts: (held.reverts ?? 0) + 1 } : {}
   return { ...held, ...again, reverted: true }
 }
 
-/** By what a template that was put back is known: another one each time that it is to be done. */
+/** Mark of a revert; different for each time that it is due. */
 export function revertMark({ at = '', revertAt }: HeldRevision): string {
   return revertAt ?? at
 }

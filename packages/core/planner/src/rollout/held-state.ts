@@ -11,9 +11,8 @@ import { revisionText } from './revision-text.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * G12: the template of the DaemonSet is held, so nothing is released. The stable template is put back first, where that was
- * asked for and is still to be done, and again, after a while, where the policy says `Revert`; else somebody must say how to
- * go on.
+ * G12: the DaemonSet's template is held, so nothing is released. First the stable template is restored where that was
+ * requested and is still due; later again where the policy says `Revert`. Otherwise a user must decide how to continue.
  */
 export function heldState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState, held: HeldRevision): RolloutState {
   const whyNot = whyNoRollback(view, state)
@@ -31,12 +30,12 @@ export function heldState(view: RolloutView, daemonSet: DaemonSet, state: Rollou
   return { ...waitingState(view, standing, `${revertText(view, state, now)}${notYet}`), recheckAfterMs: leftMs > 0 ? leftMs : null }
 }
 
-/** @returns what is said of a rollback that a policy asks for while the Rollout is paused */
+/** @returns the text for a rollback that a policy asks for while the Rollout is paused */
 export function afterPause({ rollout }: RolloutView): string {
   return `it is rolled back once the Rollout is resumed (${commandText(rollout, 'resume')})`
 }
 
-/** What is to be remembered of it: that the template was put back, or when it is put back next. */
+/** The hold to record: that the template was reverted, or when it is reverted next. */
 function heldNow(view: RolloutView, daemonSet: DaemonSet, held: HeldRevision, whyNot: string | null): HeldRevision {
   const isOff = held.reverted === false && isRevertAgain(held) && reapplyAction(view) !== 'Revert'
   const seen = held.reverted === false && (isReverted(daemonSet, held) || isOff) ? revertOver(held, daemonSet) : held
@@ -44,7 +43,7 @@ function heldNow(view: RolloutView, daemonSet: DaemonSet, held: HeldRevision, wh
   return isAgain ? withNextRevert(seen, view.nowMs) : seen
 }
 
-/** Somebody must say how to go on, or the clock does. */
+/** A user must decide how to continue, or the clock does. */
 function waitingState({ fleet }: RolloutView, state: RolloutState, message: string): RolloutState {
   const { updated } = countUpdated(fleet, state.canary.canaryRevision)
   return { ...state, message: `${message}; ${updated} of ${fleet.desired} nodes run it`, stalled: { reason: 'RevisionHeld', message } }
@@ -58,21 +57,21 @@ function rollingBackText({ revisions }: RolloutView, { canary, failure }: Rollou
   return `${seen}${cause}rolling back revision ${from}: the template of revision ${to} is put back`
 }
 
-/** Says why nothing is released, and what lifts it. */
+/** Says why nothing is released, and what lifts the hold. */
 function heldText({ rollout }: RolloutView, held: HeldRevision, whyNot: string | null): string {
   const why = held.reverted === false && whyNot !== null ? whyNot : 'its template was applied again'
   return `${pastText(held)}, and ${why}: nothing is deleted for it; to release it after all run ${commandText(rollout, 'retry')}, else apply another template`
 }
 
-/** Says when the stable template is put back once more. */
+/** Says when the stable template is restored again. */
 function revertText({ rollout, revisions }: RolloutView, { canary }: RolloutState, held: HeldRevision): string {
   const times = held.reverts === undefined ? '' : ` (${held.reverts} times so far)`
   return (
     `${pastText(held)}, and its template was applied again: nothing is deleted for it, and at ${held.revertAt} the template of revision ` +
-    `${revisionText(revisions, canary.stableRevision ?? '')} is put back${times}, for failure.onReapply is Revert; to release it after all run ${commandText(rollout, 'retry')}`
+    `${revisionText(revisions, canary.stableRevision ?? '')} is put back${times}, because failure.onReapply is Revert; to release it after all run ${commandText(rollout, 'retry')}`
   )
 }
 
 function pastText({ revision, reason, at }: HeldRevision): string {
-  return `revision ${revision} ${reason === 'Failed' ? 'failed' : 'was taken back'} at ${at}`
+  return `revision ${revision} ${reason === 'Failed' ? 'failed' : 'was rolled back'} at ${at}`
 }

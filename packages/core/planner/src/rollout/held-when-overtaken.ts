@@ -7,8 +7,8 @@ import { standingFailure } from './release-failure.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * G12: another template came over a version whose failure stops it. It is remembered, though nobody has taken it back, so
- * that it is not released again where the old manifest is applied once more. One that the history has lost cannot be.
+ * G12: another template replaced a version that a failure had stopped. The version is held, though it was not rolled back, so
+ * that re-applying the old manifest does not release it again. A version that the history has lost cannot be held.
  */
 export function heldWhenOvertaken(view: RolloutView, before: RolloutState): readonly HeldRevision[] {
   const { heldRevisions, canary } = before

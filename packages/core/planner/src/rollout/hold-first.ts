@@ -4,23 +4,23 @@ import { isForeign } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * What the BatchRelease must be stopped with before the status may say that a revision is held (G9, G12): who reads that it
- * is may rely on nothing more being deleted for it. Null where the course holds nothing new.
+ * The hold that must stop the BatchRelease before the status may say that a revision is held (G9, G12): readers of that
+ * status may rely on no further deletion. Null where the next state holds nothing new.
  */
 export function newHold(before: RolloutState, { heldRevisions }: RolloutState): HeldBy | null {
   const known = new Set(before.heldRevisions.map(({ digest }) => digest))
   const revision = heldRevisions.find(({ digest }) => !known.has(digest))?.revision
-  return revision === undefined ? null : { reason: 'RevisionHeld', id: revision, message: `revision ${revision} is being taken back` }
+  return revision === undefined ? null : { reason: 'RevisionHeld', id: revision, message: `revision ${revision} is being rolled back` }
 }
 
-/** While nothing new is held yet: everything else stays as it is said. */
+/** The state while the new hold is not in force yet: everything else stays as reported. */
 export function heldUp(before: RolloutState, { id }: HeldBy, { goesOn, failure, obstacle, stalled }: RolloutState): RolloutState {
   const why = failure === undefined ? '' : `revision ${id} failed: ${failure.message}; `
   const standing = obstacle === null ? before : { ...before, obstacle, stalled }
   return { ...standing, goesOn, failure, message: `${why}rolling back revision ${id}: waiting until no deletion can be accepted any more` }
 }
 
-/** Nothing can be deleted for the revision any more, whoever froze before whichever write. */
+/** Whether nothing can be deleted for the revision any more, whichever process was frozen before a write. */
 export function isStoppedWith({ id }: HeldBy, view: RolloutView): boolean {
   const { release } = view
   if (release === undefined || isForeign(view)) return true

@@ -5,9 +5,10 @@ import { partsOfReleaseId } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * The view with what is remembered elsewhere, where the status has lost it: any write of the Rollout under other CustomResourceDefinitions
- * drops our fields, and a backup may come back without a status. Held revisions are in the annotation (G12); which release it is that runs,
- * and so whose failure stands, says its BatchRelease (G9). A status that has its fields counts alone.
+ * The view with data kept elsewhere, where the status has lost it. A write of the Rollout under other
+ * CustomResourceDefinitions drops our fields, and a backup may be restored without a status. The annotation keeps held
+ * revisions (G12). The BatchRelease says which release runs, and so whose failure counts (G9). A status that has its fields
+ * is used alone.
  */
 export function withMemory(view: RolloutView): RolloutView {
   const { rollout } = view
@@ -21,7 +22,7 @@ export function withMemory(view: RolloutView): RolloutView {
   return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
 }
 
-/** Of the release that the BatchRelease was made for; undefined where that is another one than the status speaks of. */
+/** Generation of the release that the BatchRelease was made for; undefined where the status describes another one. */
 function generationOfRelease({ rollout, release }: RolloutView): number | undefined {
   const { uid, revision, generation } = partsOfReleaseId(release?.spec.tranche?.release)
   const isOurs = uid === rollout.metadata.uid && revision === rollout.status?.canaryStatus?.canaryRevision
@@ -30,20 +31,20 @@ function generationOfRelease({ rollout, release }: RolloutView): number | undefi
 
 type Holds = Pick<RolloutStatus, 'heldRevisions'>
 
-/** Whether the annotation has to be written before the status: it remembers at least what the status does, at every moment. */
+/** Whether the annotation must be written before the status: it always holds at least what the status does. */
 export function mustKeepFirst(rollout: Rollout, { heldRevisions = [] }: Holds): boolean {
   const kept = new Set(keptHolds(rollout).map(({ digest }) => digest))
   return heldRevisions.some(({ digest }) => !kept.has(digest))
 }
 
-/** @returns what the annotation is to be; null: there should be none */
+/** @returns the annotation's text; null: no annotation */
 export function holdsText({ heldRevisions = [] }: Holds): string | null {
   if (heldRevisions.length === 0) return null
-  // The stable template was put back by the time that this is read, or is not for the sake of this hold any more.
+  // By the time this is read, the stable template was restored, or is no longer restored for this hold.
   return JSON.stringify(heldRevisions.map(({ digest, revision, reason, at }) => ({ digest, revision, reason, at })))
 }
 
-/** A user who may annotate the Rollout may write anything there: a list that is not one of held revisions is ignored, and so is its excess. */
+/** A user who may annotate the Rollout may write anything here: a list of other things is ignored, and so are excess entries. */
 function keptHolds({ metadata }: Rollout): readonly HeldRevision[] {
   const list = heldRevisionSchema.array().safeParse(jsonOf(metadata.annotations?.[HELD_REVISIONS_ANNOTATION]))
   return list.success ? list.data.slice(-HELD_REVISIONS_MAX) : []

@@ -5,12 +5,12 @@ import { heldTemplate } from './held-revisions.ts'
 import { isRevertAgain } from './reapply.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Creation times are whole seconds, rounded down. */
+/** Creation times are whole seconds, rounded down; milliseconds. */
 const ROUNDED_MS = 999
 
 /**
- * The nodes that came up on a revision since it is held: nothing of ours was deleted for it any more, so whoever applied it
- * again, and deleted their pods, brought it there. Null where the template is none that was applied again.
+ * Nodes that came up on a revision since it is held. Tranche deleted nothing for it, so the client that applied it again and
+ * deleted the pods caused them. Null where the template was not applied again.
  */
 export function leakedWhileHeld({ daemonSet, fleet }: RolloutView, { heldRevisions, canary }: RolloutState): Leaked | null {
   const held = daemonSet === undefined ? undefined : heldTemplate(heldRevisions, daemonSet)

@@ -1,17 +1,17 @@
 import type { Rollout, RolloutStatus } from '@tranche/api-schema'
 
-/** The status was written by us: it has a member, or a condition, that no other controller of Rollouts writes. */
+/** Whether Tranche wrote the status: it has a member or a condition that no other controller of Rollouts writes. */
 export function isStatusOurs(status: RolloutStatus | undefined): boolean {
   return status?.stableRevision !== undefined || status?.conditions?.some(({ type }) => type === 'Stalled') === true
 }
 
-/** The last status of a Rollout whose workload is no DaemonSet any more: nothing in it is ours, and no release runs. */
+/** Last status of a Rollout whose workload is no longer a DaemonSet: it has no Tranche fields, and no release runs. */
 export function leftStatus({ metadata, spec, status }: Rollout): RolloutStatus {
   const { apiVersion, kind } = spec.workloadRef
   return {
     observedGeneration: metadata.generation ?? 0,
     phase: 'Initial',
-    message: `let go: spec.workloadRef names a ${kind} of ${apiVersion}, and Tranche acts on DaemonSets of apps/v1 only`,
+    message: `detached: spec.workloadRef names a ${kind} of ${apiVersion}, and Tranche acts on DaemonSets of apps/v1 only`,
     currentStepIndex: status?.currentStepIndex ?? 0,
     currentStepState: '',
     conditions: [],

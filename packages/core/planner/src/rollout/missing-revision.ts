@@ -3,17 +3,17 @@ import { isTemplateUnkept, touchPatch, untilTouchMs } from '../release/missing-r
 import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Whether no ControllerRevision of the DaemonSet that is bound to the Rollout holds its template, though its controller has observed it. */
+/** Whether no ControllerRevision of the bound DaemonSet holds its template, though its controller has observed it. */
 export function isRevisionMissing(view: Pick<RolloutView, 'rollout' | 'daemonSet' | 'revisions' | 'fleet'>): boolean {
   const { rollout, daemonSet, revisions, fleet } = view
   if (daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] !== rollout.metadata.name) return false
   return isTemplateUnkept({ daemonSet, revisions, fleet })
 }
 
-/** In place of waiting longer: a change of the DaemonSet makes its controller look again. */
+/** Replaces a longer wait: a change of the DaemonSet makes its controller sync it again. */
 export function planMissingRevision(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { daemonSet, kruise, revisionMissingSinceMs: sinceMs, monotonicMs } = view
-  // Beside an active OpenKruise controller nothing of ours acts.
+  // Tranche writes nothing while OpenKruise's controller is active.
   if (plan.kind !== 'wait' || kruise !== null || daemonSet === undefined || sinceMs === null || sinceMs === undefined) return plan
   const leftMs = untilTouchMs(sinceMs, monotonicMs)
   if (leftMs > 0) return { ...plan, recheckAfterMs: Math.min(plan.recheckAfterMs ?? leftMs, leftMs) }

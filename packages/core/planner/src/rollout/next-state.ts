@@ -15,7 +15,7 @@ import type { RolloutView } from './rollout-view.ts'
 import { completedCanary } from './start-state.ts'
 import { takenOver } from './taken-over.ts'
 
-/** Where the Rollout goes from where it stands. */
+/** Next state of the Rollout. */
 export function nextState(view: RolloutView, before: RolloutState): RolloutState {
   if (isGoing(view.rollout)) return teardownState(view, before)
   const obstacle = obstacleOf(view)
@@ -23,7 +23,7 @@ export function nextState(view: RolloutView, before: RolloutState): RolloutState
   return unblockedState(view, before)
 }
 
-/** Nothing stands in the way: revisions are looked up, and the release goes on, begins, or need not. */
+/** Without an obstacle: looks up the revisions, then continues, starts or skips a release. */
 function unblockedState(view: RolloutView, before: RolloutState): RolloutState {
   const { daemonSet, revisions, fleet } = view
   if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
@@ -35,12 +35,12 @@ function unblockedState(view: RolloutView, before: RolloutState): RolloutState {
 }
 
 function pendingText({ metadata }: DaemonSet, why: 'generation' | 'revision'): string {
-  if (why === 'revision') return 'waiting for the DaemonSet controller to keep the template in a ControllerRevision'
+  if (why === 'revision') return 'waiting for the DaemonSet controller to store the template in a ControllerRevision'
   return `waiting for the DaemonSet controller to observe generation ${metadata.generation ?? 0}`
 }
 
 /**
- * The Rollout was disabled, was to be rolled back before it went, and is enabled again: the rollback goes on. One that was to be
+ * The Rollout was disabled with `Rollback` and is enabled again before that ended: the rollback continues. One that was to be
  * completed is released in its steps again.
  */
 function isRollbackOfGoing({ phase, canary, heldRevisions }: RolloutState): boolean {
@@ -48,7 +48,7 @@ function isRollbackOfGoing({ phase, canary, heldRevisions }: RolloutState): bool
   return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
 }
 
-/** What the status says already; what somebody wrote into it that cannot be taken is put back. */
+/** The stored state; invalid values that users wrote into it are put back. */
 export function currentState(view: RolloutView): RolloutState {
   const status = view.rollout.status
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
@@ -76,13 +76,13 @@ export function currentState(view: RolloutView): RolloutState {
   }
 }
 
-/** Characters of a time with nanoseconds and an offset, and some more. */
+/** Length of a time with nanoseconds and an offset, in characters, with a margin. */
 const LONGEST_TIME = 40
 
-/** A status that an older version wrote has no `pausedSince`: the condition was updated when the pause began. */
+/** A status of an older version has no `pausedSince`: its condition was updated when the pause began. */
 function pausedSince(status: RolloutStatus | undefined): string | undefined {
   const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
   const since = progressing?.reason === 'Paused' ? (status?.pausedSince ?? progressing.lastUpdateTime) : undefined
-  // API servers take more for a time than one: letters without end after a second T.
+  // API servers accept more than one time format, with any number of letters after a second T.
   return since === undefined || since.length > LONGEST_TIME || Number.isNaN(Date.parse(since)) ? undefined : since
 }

@@ -6,7 +6,7 @@ import { policyObstacle } from './release-policy.ts'
 import { isForeign } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** The first that holds is the one that is told. */
+/** In order of precedence: the first one found is reported. */
 const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
   foreignRelease,
   activeKruise,
@@ -16,7 +16,7 @@ const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
   unusablePolicy,
 ]
 
-/** @returns what stands in the Rollout's way; null where it can be acted on, and its DaemonSet exists */
+/** @returns what prevents acting on the Rollout; null where nothing does, and its DaemonSet exists */
 export function obstacleOf(view: RolloutView): Obstacle | null {
   for (const find of obstacles) {
     const obstacle = find(view)
@@ -25,7 +25,7 @@ export function obstacleOf(view: RolloutView): Obstacle | null {
   return null
 }
 
-/** Stands still for the obstacle's sake. */
+/** The unchanged state, stalled by the obstacle. */
 export function stalledState(before: RolloutState, obstacle: Obstacle): RolloutState {
   const { reason, message, recheckAfterMs } = obstacle
   return {
@@ -37,14 +37,14 @@ export function stalledState(before: RolloutState, obstacle: Obstacle): RolloutS
   }
 }
 
-/** Says of a revision that was taken back meanwhile what its nodes wait for. */
+/** Says what the nodes of a revision that was rolled back meanwhile wait for. */
 function stalledText(
   { phase, canary: { canaryRevision }, heldRevisions }: RolloutState,
   { message, takesAborts = false }: Obstacle,
 ): string {
   const isRolledBack = phase === 'Progressing' && heldRevisions.some(({ revision }) => revision === canaryRevision)
   if (!takesAborts || !isRolledBack) return message
-  return `revision ${canaryRevision} was taken back; no pod is deleted until the policy can be used: ${message}`
+  return `revision ${canaryRevision} was rolled back; no pod is deleted until the policy can be used: ${message}`
 }
 
 function foreignRelease(view: RolloutView): Obstacle | null {
@@ -52,11 +52,11 @@ function foreignRelease(view: RolloutView): Obstacle | null {
   const { name } = view.rollout.metadata
   return {
     reason: 'ForeignControl',
-    message: `the BatchRelease ${name} exists and is not of this Rollout; delete that BatchRelease first`,
+    message: `the BatchRelease ${name} exists and does not belong to this Rollout; delete that BatchRelease first`,
   }
 }
 
-/** While another controller of DaemonSets acts, nothing of ours does. */
+/** While OpenKruise's controller acts, Tranche does not. */
 export function activeKruise({ kruise }: Pick<RolloutView, 'kruise'>): Obstacle | null {
   return kruise === null ? null : { reason: 'PeerActive', message: kruiseActiveText(kruise), recheckAfterMs: kruise.activeForMs }
 }
@@ -82,7 +82,10 @@ function missingWorkload({ rollout, daemonSet }: RolloutView): Obstacle | null {
   return { reason: 'WorkloadNotFound', message }
 }
 
-/** A release never goes by anything laxer than its policy: without it, it holds. That deletes nothing, so people may abort it (G9). */
+/**
+ * A release never follows anything laxer than its policy: without the policy, it holds. That deletes nothing, so an abort is
+ * possible (G9).
+ */
 export function unusablePolicy(view: RolloutView): Obstacle | null {
   const obstacle = policyObstacle(view)
   return obstacle === null ? null : { ...obstacle, binds: true, takesAborts: true }

@@ -9,21 +9,21 @@ import { isRevisionMissing } from './missing-revision.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Binds the DaemonSet to the Rollout; null when it is. */
+/** Binds the DaemonSet to the Rollout; null when it is bound. */
 export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | null {
   const patch = daemonSetPatch(daemonSet, binding(view, daemonSet))
   return patch === null ? null : { kind: 'patchDaemonSet', why: 'bind', daemonSet, patch, event: null }
 }
 
 /**
- * While a release is in charge the strategy is its own affair: it counts who sets it back (G11). A node with two pods makes
- * it wait too: under `OnDelete` the DaemonSet controller would delete the newer one.
+ * A release in charge manages the strategy itself: it counts who changes it (G11). A node with two pods also delays it: under
+ * `OnDelete` the DaemonSet controller would delete the newer pod.
  */
 function binding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
   const { rollout, fleet, strategyScope } = view
   const mayTakeOver = strategyScope === 'binding' && controlledBy(daemonSet) === undefined && !isMidSurge(fleet)
   const takeOver = mayTakeOver ? takeOverStrategy(daemonSet) : {}
-  // What was frozen says what to go on from: it stands until a release goes on from there, or there is nothing to release.
+  // The frozen annotation says where to resume: it stays until a release resumes there, or nothing is left to release.
   const thawed = rollout.status?.phase === 'Healthy' ? { [daemonSetAnnotations.frozen]: null } : {}
   const isTouched = TOUCHED_ANNOTATION in (daemonSet.metadata.annotations ?? {})
   const seen = isTouched && !isRevisionMissing(view) ? { [TOUCHED_ANNOTATION]: null } : {}
@@ -34,7 +34,7 @@ function binding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange {
   }
 }
 
-/** Gives the strategy back where no node runs an old pod; else, and where it was frozen already, all stays as it stands. */
+/** Restores the strategy where no node runs an old pod; else, or where it was frozen already, changes nothing. */
 export function planUnbinding(view: RolloutView): RolloutPlan | null {
   const { daemonSet, rollout } = view
   const annotations = daemonSet?.metadata.annotations
@@ -48,7 +48,7 @@ export function planUnbinding(view: RolloutView): RolloutPlan | null {
   return { kind: 'patchDaemonSet', why: 'unbind', daemonSet, patch, event }
 }
 
-/** Null while it cannot be told which pods are old. */
+/** Null while it is unknown which pods are old. */
 function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | null {
   const unbound = {
     annotations: {
@@ -66,7 +66,7 @@ function unbinding(view: RolloutView, daemonSet: DaemonSet): DaemonSetChange | n
   const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable })
   if (discovery.kind === 'pending') return null
   const old = oldNodes(view.fleet, discovery.canary).length
-  // Where the type is no longer OnDelete, somebody has let the native controller go on: there is nothing to freeze.
+  // Where the type is no longer OnDelete, a user has let the native controller continue: there is nothing to freeze.
   if (old > 0 && original !== 'OnDelete' && strategyOf(daemonSet) === 'OnDelete') {
     const at = new Date(view.nowMs).toISOString()
     const frozen = JSON.stringify({ revision: discovery.canary, stable: discovery.stable, nodesLeft: old, at })

@@ -12,8 +12,8 @@ import type { RolloutPlan } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * Puts the template of the stable revision back where the present one was taken back: once for each time that it is
- * asked for, whatever is applied afterwards (G11, G12). What a policy asks for waits while somebody has paused. Null where there is nothing to put back.
+ * Restores the template of the stable revision where the present one was rolled back: once per request, whatever is applied
+ * afterwards (G11, G12). A policy's request waits during a pause. Null where there is nothing to restore.
  */
 export function planRevert(view: RolloutView): RolloutPlan | null {
   const { daemonSet, rollout } = view
@@ -29,21 +29,21 @@ export function planRevert(view: RolloutView): RolloutPlan | null {
   return { kind: 'patchDaemonSet', why: 'revert', daemonSet, patch, event: revertEvent(view, held) }
 }
 
-/** Whether the stable template is put back for this hold now: not during a back-off, and what a policy asks for not during a pause. */
+/** Whether the stable template is restored for this hold now: not during a back-off; a policy's request not during a pause. */
 export function isRevertDue(view: RolloutView, held: HeldRevision): boolean {
   if (isRevertAgain(held) && (reapplyAction(view) !== 'Revert' || untilRevertMs(held, view.nowMs) > 0)) return false
   return !((held.reason === 'Failed' || isRevertAgain(held)) && waitsForResume(view.rollout))
 }
 
 /**
- * The template of a revision as its ControllerRevision holds it, or as the BatchRelease has kept it, whichever of them is the one that
- * became stable (F15); null where both are gone, or are not. Previous versions recorded no digest: then the first of them counts.
+ * Template of a revision from its ControllerRevision or from the BatchRelease's copy, whichever is the one that became stable
+ * (F15); null where neither is. Previous versions recorded no digest: then the first of them counts.
  */
 export function templateToPutBack(view: RolloutView, hash: string | undefined): object | null {
   return templatesOf(view, hash).find((template) => !isForged(view, template)) ?? null
 }
 
-/** Says why there is no template to put back, and what to do; null where there is one. */
+/** Says why there is no template to restore, and the fix; null where there is one. */
 export function whyNoTemplate(view: RolloutView, hash: string): string | null {
   const templates = templatesOf(view, hash)
   if (templates.length === 0) return `revision ${hash}, which ran before, is no longer in the history (revisionHistoryLimit)`
@@ -57,15 +57,15 @@ function templatesOf({ revisions, release }: RolloutView, hash: string | undefin
   return [...inHistory, kept !== undefined && kept.revision === hash ? kept.template : null].filter((template) => template !== null)
 }
 
-/** F15: a revision that was deleted and created again, under its name or another one, may hold any template. */
+/** F15: a revision that was deleted and recreated, under the same or another name, may hold any template. */
 function isForged({ rollout: { status } }: RolloutView, template: object): boolean {
   return status?.stableDigest !== undefined && status.stableDigest !== templateDigest(template)
 }
 
 /**
- * Tests the uid, the generation and whose DaemonSet it is, so that it never undoes what somebody applied in between, nor
- * comes when it was let go; a status that changes with every pod must not keep it waiting. The native controller must not act on the template, so the strategy is taken over with
- * it where it is not yet.
+ * Tests the uid, the generation and the bound Rollout, so that it never undoes a concurrent change and never comes after
+ * detaching. A status that changes with every pod does not delay it. The native controller must not act on the template, so
+ * the strategy is taken over in the same patch where needed.
  */
 function revertPatch(
   { rollout }: RolloutView,

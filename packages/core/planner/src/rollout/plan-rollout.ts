@@ -20,10 +20,10 @@ import type { RolloutView } from './rollout-view.ts'
 import { mayWriteStatus } from './status-writes.ts'
 
 /**
- * Decides what to do next for one Rollout. Pure.
+ * Decides the next action for one Rollout. Pure.
  *
- * The status is decided first and written; what follows from it (the BatchRelease's spec) is worked out from the status
- * that stands, so a pass that dies between two writes is simply gone on with.
+ * The status is decided and written first. The BatchRelease's spec is computed from the stored status. A crash between two
+ * writes is safe: the next pass resumes.
  */
 export function planRollout(read: RolloutView): RolloutPlan {
   const view = withMemory(read)
@@ -31,13 +31,13 @@ export function planRollout(read: RolloutView): RolloutPlan {
 }
 
 /**
- * Where the API server drops fields of ours, it drops them with every write of the object, whatever is written: what a status that is
- * stored remembers (the stable revision, held revisions, which actions were answered) would be lost. An event says so instead.
+ * An API server that drops Tranche fields drops them on every write of the object. A stored status would lose what it
+ * records: the stable revision, held revisions, answered actions. An event reports it instead.
  */
 function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rollout, schemaGap } = view
   if (schemaGap === undefined || rollout.status === undefined || !writesRollout(plan)) return plan
-  // A Rollout that goes, with its release gone, needs to remember nothing.
+  // A Rollout that is being deleted without a release has nothing to record.
   if (rollout.metadata.deletionTimestamp !== undefined && view.release === undefined) return plan
   const isSaid = rollout.status.conditions?.some(({ reason }) => reason === 'CRDOutdated') ?? false
   return { ...wait(schemaGap), ...(!isSaid && { warning: outdatedEvent(schemaGap) }) }
@@ -63,8 +63,8 @@ function decide(view: RolloutView): RolloutPlan {
 }
 
 /**
- * The workload became another kind: what is ours is taken back, the finalizer and our status with it, and from then on
- * the Rollout is another controller's. Null when nothing is ours.
+ * The workload became another kind: removes all Tranche data, including the finalizer and our status. From then on the
+ * Rollout belongs to another controller. Null when nothing is left to remove.
  */
 function planDetach(view: RolloutView): RolloutPlan | null {
   const { release, rollout } = view
@@ -79,7 +79,7 @@ function planDetach(view: RolloutView): RolloutPlan | null {
   return { kind: 'writeStatus', status: leftStatus(rollout), warning: null }
 }
 
-/** The workload became another DaemonSet: the one before is let go, its BatchRelease first. */
+/** The workload became another DaemonSet: the former one is detached, its BatchRelease first. */
 function planLeaving(view: RolloutView): RolloutPlan | null {
   const { release, rollout } = view
   if (release === undefined || isForeign(view) || release.spec.workloadRef?.name === rollout.spec.workloadRef.name) {
@@ -103,7 +103,7 @@ function planOwnRelease(view: RolloutView, next: NextStatus): RolloutPlan | null
   return next.obstacle === null ? planReleaseOrRevert(view, next) : planStalled(view, next.obstacle, next.hold)
 }
 
-/** Ends our control: the BatchRelease stops and lets go of the DaemonSet, then the binding goes, then the finalizer. */
+/** Ends our control: the BatchRelease stops and detaches, then the binding is removed, then the finalizer. */
 function planDeletion(view: RolloutView): RolloutPlan {
   const { release, rollout } = view
   if (!hasFinalizer(rollout)) return wait('its deletion')
@@ -119,14 +119,14 @@ function planTerminating(view: RolloutView, { status }: NextStatus): RolloutPlan
   return mayWriteStatus(view, status) ? { kind: 'writeStatus', status, warning: null } : wait('its BatchRelease to stop')
 }
 
-/** That the Rollout goes is said first; then its release goes on as that says, to its end. */
+/** First reports the deletion; then its release continues to its end. */
 function planGoingOn(view: RolloutView, next: NextStatus): RolloutPlan {
   if (next.obstacle !== null) return planHold(view, obstacleHold(next.obstacle)) ?? planStatus(view, next)
   const said = view.rollout.status?.phase === next.status.phase
   return (said ? planReleaseOrRevert(view, next) : null) ?? planStatus(view, next)
 }
 
-/** Binds the DaemonSet before anything else is said of it; unbinds it when the Rollout is disabled and its release is gone. */
+/** Binds the DaemonSet before anything else is reported about it; unbinds it when the Rollout is disabled and its release is gone. */
 function planBinding(view: RolloutView, next: NextStatus): RolloutPlan | null {
   const { rollout, daemonSet, release } = view
   if (rollout.spec.disabled === true) {
@@ -141,20 +141,20 @@ function planReleaseOrRevert(view: RolloutView, { hold }: NextStatus): RolloutPl
   return planRelease(view, hold) ?? (hold === null ? planRevert(view) : null)
 }
 
-/** Makes the BatchRelease what the status says it should be, and stops it with `hold` where that has to come first. */
+/** Makes the BatchRelease match the status, and stops it with `hold` where that comes first. */
 function planRelease(view: RolloutView, hold: HeldBy | null): RolloutPlan | null {
   const { release, rollout } = view
   if (release !== undefined && release.metadata.deletionTimestamp !== undefined) return null
   if (isBehind(view)) return wait('its own watch to show what its BatchRelease was written for')
   if (rollout.status?.phase === 'Healthy' && release !== undefined) return planOverRelease(view, release)
   const spec = withPlanThatRuns(view, withHold(releaseSpecFor(view), hold))
-  // The status names a step that is no more: it is put right first, for no size follows from it.
+  // The status names a step that no longer exists: it is corrected first, because no size follows from it.
   if (spec === null || (spec.releasePlan.batchPartition !== undefined && !isWithinSteps(rollout, canaryOf(rollout)))) return null
   if (release === undefined) return hold === null ? { kind: 'createRelease', spec } : null
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
-/** The status still names a step of the plan that was replaced: until it is put right the sizes stay, and only stops go through. */
+/** The status still names a step of the replaced plan: until it is corrected the sizes stay, and only stops go through. */
 function withPlanThatRuns(view: RolloutView, spec: BatchReleaseSpec | null): BatchReleaseSpec | null {
   const { rollout, release } = view
   if (spec === null || release === undefined || stepOfReplacedPlan(view, { canary: canaryOf(rollout) }) === null) return spec
@@ -165,7 +165,7 @@ function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchRele
   return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold } }
 }
 
-/** The release is over: its BatchRelease goes, or stays for the nodes that are left. */
+/** The release is over: its BatchRelease is deleted, or stays for the nodes left behind. */
 function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan | null {
   if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
   const spec = overReleaseSpec(release, view)
@@ -177,7 +177,7 @@ function canaryOf({ status }: Rollout): CanaryStatus {
   return status.canaryStatus
 }
 
-/** A template that was taken back is put back also while an obstacle stops all deletions, where it takes aborts (G9). */
+/** A rolled-back template is restored even while an obstacle stops all deletions, where the obstacle takes aborts (G9). */
 function planStalled(view: RolloutView, obstacle: Obstacle, hold: HeldBy | null): RolloutPlan | null {
   const held = planHold(view, hold ?? obstacleHold(obstacle))
   return held ?? (obstacle.takesAborts === true && hold === null ? planRevert(view) : null)
@@ -187,7 +187,7 @@ function obstacleHold({ reason, message }: Obstacle): HeldBy {
   return { reason, id: reason, message }
 }
 
-/** What cannot be acted on stops the release as it runs, whatever the spec would make of it. */
+/** An obstacle stops the release as it runs, whatever the spec would change. */
 function planHold(view: RolloutView, hold: HeldBy): RolloutPlan | null {
   const { release, rollout } = view
   if (release === undefined || release.metadata.deletionTimestamp !== undefined || isBehind(view)) return null
@@ -196,7 +196,7 @@ function planHold(view: RolloutView, hold: HeldBy): RolloutPlan | null {
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }
 
-/** G9: somebody has seen a newer Rollout than we have, and acted on it; what we would write is out of date. */
+/** G9: the BatchRelease was written for a newer Rollout than our watch shows, so our write would be outdated. */
 function isBehind({ release, rollout }: RolloutView): boolean {
   return (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)
 }
@@ -209,7 +209,7 @@ function planStatus(view: RolloutView, next: NextStatus): RolloutPlan {
   return planAnnotations(view.rollout) ?? wait(status.message ?? '', next.recheckAfterMs)
 }
 
-/** What only readers of the Rollout want, and what need not be remembered any more: everything else comes first. */
+/** Annotations for readers, and data no longer needed; everything else comes first. */
 function planAnnotations(rollout: Rollout): RolloutPlan | null {
   const { annotations = {} } = rollout.metadata
   const hash = rolloutHash(rollout)

@@ -3,7 +3,7 @@ import type { RolloutPlan } from './rollout-plan.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Says that everything was let go, before the finalizer goes: whoever watches the deletion reads it. Null once it is said. */
+/** Reports that everything was detached, before the finalizer is removed, for clients that watch the deletion. Null once reported. */
 export function planTerminated(view: RolloutView): RolloutPlan | null {
   const before = view.rollout.status
   if (before === undefined || before.conditions?.some(isTerminated) === true) return null
@@ -22,7 +22,7 @@ function terminated(condition: RolloutCondition, now: string): RolloutCondition 
     ...condition,
     status: 'False',
     reason: 'Completed',
-    message: 'everything was let go',
+    message: 'detached from the DaemonSet',
     lastUpdateTime: now,
     lastTransitionTime: now,
   }

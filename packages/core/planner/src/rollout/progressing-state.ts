@@ -16,7 +16,7 @@ import type { RolloutView } from './rollout-view.ts'
 import { refreshed, startState, toTheEnd, withCounts } from './start-state.ts'
 import { actionsAfterPause } from './actions-after-pause.ts'
 
-/** A release runs: how does it go on? */
+/** State of a release that runs. */
 export function progressingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const isAnother = discovery.canary !== before.canary.canaryRevision || isAppliedAgain(view, before)
   if (isAnother) return startState(view, daemonSet, before, discovery)
@@ -44,8 +44,8 @@ export function progressingState(view: RolloutView, daemonSet: DaemonSet, before
 }
 
 /**
- * Its step was taken out of the spec: no BatchRelease can be asked for it, also not for one that is stopped. Or other steps were put before
- * it: a later one opens what was opened already.
+ * The step was removed from the spec: no BatchRelease can be written for it, even for a stopped one. Or steps were added
+ * before it: a later one opens what was opened already.
  */
 function isAtWrongStep(view: RolloutView, state: RolloutState): boolean {
   const { canary } = state
@@ -53,7 +53,7 @@ function isAtWrongStep(view: RolloutView, state: RolloutState): boolean {
   return !isWithinSteps(view.rollout, canary) || stepOfReplacedPlan(view, state) !== null
 }
 
-/** The version is held, or failed, so that it goes on by no step of its own; null where it may. */
+/** The version is held, or failed, so it does not continue on its own; null where it may. */
 function stoppedState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState): RolloutState | null {
   const held = heldTemplate(state.heldRevisions, daemonSet)
   if (held !== undefined) return heldState(view, daemonSet, state, held)
@@ -61,7 +61,7 @@ function stoppedState(view: RolloutView, daemonSet: DaemonSet, state: RolloutSta
   return failure === null ? null : failedState(view, daemonSet, state, failure)
 }
 
-/** A rollback that walks the steps with their pauses. */
+/** Whether a rollback walks the steps with their pauses. */
 function walksBack({ rollout }: RolloutView, { rollbackFrom }: RolloutState): boolean {
   return rollbackFrom !== undefined && isInBatches(rollout)
 }
@@ -70,18 +70,18 @@ function endReason({ rollbackFrom }: RolloutState, isBackAtOnce: boolean): Progr
   return isBackAtOnce && rollbackFrom !== undefined ? 'Cancelling' : 'Finalising'
 }
 
-/** A BatchRelease that is being deleted runs nothing any more; the next one takes its name once it is gone. */
+/** A BatchRelease that is being deleted runs nothing; the next one takes its name once it is gone. */
 function lastReleaseText({ status }: BatchRelease): string {
   const waiting = status?.waiting === undefined ? '' : `: ${status.waiting.message} (since ${status.waiting.since})`
-  return `waiting for the last BatchRelease to go${waiting}`
+  return `waiting for the previous BatchRelease to be deleted${waiting}`
 }
 
-/** What a release says between two reasons: that it waits for nobody any more. */
+/** Message between two reasons: it no longer waits for a person. */
 function goingOnText({ reason, message }: RolloutState): string {
-  return reason === 'Paused' ? 'spec.strategy.paused was taken away: the release goes on' : message
+  return reason === 'Paused' ? 'spec.strategy.paused was cleared: the release continues' : message
 }
 
-/** G9: paused is said when nothing can be deleted any more, not when somebody asked for it. */
+/** G9: reports the pause when nothing can be deleted any more, not when it was requested. */
 function pausedState(view: RolloutView, before: RolloutState): RolloutState {
   const { paused, message } = releaseReport(view)
   if (!paused)
@@ -99,10 +99,10 @@ function pausedState(view: RolloutView, before: RolloutState): RolloutState {
 }
 
 function afterPauseText({ rollout }: RolloutView, { acceptedActions: { pause } }: RolloutState): string {
-  if (pause === undefined) return `run ${commandText(rollout, 'resume')} to go on`
+  if (pause === undefined) return `run ${commandText(rollout, 'resume')} to continue`
   return pause.lifts
-    ? `run ${commandText(rollout, 'resume')} to accept what has failed, as a retry does, and to go on`
-    : 'it was set before the release failed, so setting it to false lifts nothing of that'
+    ? `run ${commandText(rollout, 'resume')} to accept the failure, as a retry does, and continue`
+    : 'it was set before the release failed, so setting it to false does not lift the failure'
 }
 
 function stamp(view: RolloutView): string {

@@ -5,17 +5,17 @@ import { standingFailure } from './release-failure.ts'
 import { isFinalising, nextIndex, stepsOf } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** The canary status with what people wrote into it, and what had to be put back. */
+/** Canary status with users' actions, and what was put back. */
 export interface StatusActions {
   readonly canary: CanaryStatus
-  /** Says what was put back and why; null when nothing was. */
+  /** Text about the values that were put back, and why; null without any. */
   readonly warning: string | null
 }
 
 /**
- * Tells the actions in a status from our own values: `canaryStatus.currentStepState` is written by people too (`StepReady`
- * approves a paused step), while the status's own `currentStepState` is only ever written by us; and another
- * `nextStepIndex` than the one that follows jumps. A value that is no action now is put back, never kept for later (G10).
+ * Separates the actions in a status from our own values. Users write `canaryStatus.currentStepState`, too (`StepReady`
+ * approves a paused step), while only Tranche writes the status's own `currentStepState`. A `nextStepIndex` other than the
+ * next step jumps. A value that is no valid action now is put back, never kept for later (G10).
  */
 export function readStatusActions(view: RolloutView): StatusActions | undefined {
   const { rollout } = view
@@ -48,7 +48,7 @@ function readNextStep(rollout: Rollout, canary: CanaryStatus, stop: string | nul
   if (phase === 'Progressing' && !isFinalising(canary)) {
     const ownNext = nextIndex(currentStepIndex, steps)
     if (stop !== null) return nextStepIndex === ownNext ? { canary, warning: null } : putBack(canary, ownNext, stop)
-    // The step after the present one, or none: our own word from before the steps of the spec became more or fewer.
+    // Our own value from before the number of steps changed: the step after the present one, or none.
     const isOwn = nextStepIndex === -1 || nextStepIndex === currentStepIndex + 1
     if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }
     return putBack(canary, nextIndex(currentStepIndex, steps), `and the steps are 1 to ${steps}`)
@@ -57,7 +57,7 @@ function readNextStep(rollout: Rollout, canary: CanaryStatus, stop: string | nul
   return putBack(canary, -1, 'while there is no step to leave')
 }
 
-/** G12: no action leads on while the revision is held, or has failed; none is kept for later. */
+/** G12: no action continues a held or failed revision, and none is kept for later. */
 function stopText(view: RolloutView, status: RolloutStatus, canary: CanaryStatus): string | null {
   const { heldRevisions = [] } = status
   const { canaryRevision } = canary

@@ -3,18 +3,18 @@ import { isGoing } from './on-delete.ts'
 import { policyTerms } from './release-policy.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** How long at least between putting the stable template back and doing it again: doubles each time. */
+/** Minimum time (ms) between two reverts to the stable template; doubles each time. */
 const BACK_OFF_MS = 10_000
 const BACK_OFF_MAX_MS = 600_000
 
-/** What the policy says of a template that was taken back and is applied again; a Rollout that goes fights nobody. */
+/** What the policy says about re-applying a rolled-back template; a Rollout that is being deleted or disabled never reverts. */
 export function reapplyAction(view: RolloutView): ReapplyAction {
   return policyTerms(view).failure?.onReapply === 'Revert' && !isGoing(view.rollout) ? 'Revert' : 'Hold'
 }
 
 /**
- * The stable template is to be put back once more: at once, but no sooner after the last time than the back-off allows, so
- * that two programs that undo one another do not do so every second.
+ * Plans another revert to the stable template: at once, but not before the back-off since the last one has passed. Two
+ * programs that undo each other must not do so every second.
  */
 export function withNextRevert(held: HeldRevision, nowMs: number): HeldRevision {
   const lastMs = Date.parse(held.revertAt ?? held.at ?? '')
@@ -23,12 +23,12 @@ export function withNextRevert(held: HeldRevision, nowMs: number): HeldRevision 
   return { ...held, reverted: false, revertAt: new Date(dueMs).toISOString() }
 }
 
-/** Milliseconds until the stable template may be put back; 0 where that is now. */
+/** Milliseconds until the stable template may be restored; 0: now. */
 export function untilRevertMs({ revertAt }: HeldRevision, nowMs: number): number {
   return revertAt === undefined ? 0 : Math.max(0, Date.parse(revertAt) - nowMs)
 }
 
-/** It is to be put back because the template that was taken back was applied again, not for the first time. */
+/** Whether the revert is a repeated one, because the rolled-back template was applied again. */
 export function isRevertAgain({ revertAt }: HeldRevision): boolean {
   return revertAt !== undefined
 }

@@ -11,13 +11,13 @@ import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.t
 import { releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Where the Rollout stands, and where it goes without the action. */
+/** The stored state, and the next state without the action. */
 export interface Standing {
   readonly before: RolloutState
   readonly decided: RolloutState
 }
 
-/** What waits for a person and goes on by the action retry, beside a held revision. */
+/** Reasons, besides a held revision, that wait for a user and that the action retry lifts. */
 const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
 
 /** Why an action cannot be carried out in the present state (G10); null where it can. */
@@ -44,7 +44,7 @@ function noReleaseText({ rollout }: RolloutView, { heldRevisions }: RolloutState
   return `no release is under way; to release a held revision after all run ${retryHeldText(rollout, held)}`
 }
 
-/** While the Rollout is stalled no release of another template begins, so the status still names the one before. */
+/** While the Rollout is stalled no release of another template starts, so the status still names the former one. */
 function changedRefusal({ daemonSet, revisions, fleet }: RolloutView, { canary, stableRevision }: RolloutState): string | null {
   if (daemonSet === undefined) return null
   const found = discoverRevisions({ daemonSet, revisions, fleet, lastStable: stableRevision })
@@ -53,7 +53,7 @@ function changedRefusal({ daemonSet, revisions, fleet }: RolloutView, { canary, 
   return `the template has changed: the DaemonSet has ${now} now, no longer ${canary.canaryRevision}`
 }
 
-/** Whether it is meant for what is going on now. */
+/** Whether the action is meant for the present release and step. */
 function momentRefusal({ before, decided }: Standing, { revision, expectedStep }: RolloutAction): string | null {
   const { canaryRevision, currentStepIndex } = before.canary
   if (decided.canary.canaryRevision !== canaryRevision) {
@@ -85,7 +85,7 @@ function stopRefusal(view: RolloutView, before: RolloutState): string | null {
   return `revision ${before.canary.canaryRevision} is stopped by a failure; run ${commandText(view.rollout, 'retry')} first`
 }
 
-/** What cannot be told by analysis may be gone on without. */
+/** A release whose analysis is inconclusive may continue without analysis. */
 function isWayOut(view: RolloutView, before: RolloutState, { full }: RolloutAction): boolean {
   return full === true && heldRefusal(view, before) === null && standingFailure(view, before)?.reason === 'AnalysisInconclusive'
 }
@@ -95,14 +95,14 @@ function heldRefusal({ daemonSet, rollout }: RolloutView, { heldRevisions }: Rol
   return held === undefined ? null : `revision ${held.revision} is held; run ${commandText(rollout, 'retry')} first`
 }
 
-/** An approval or a jump says at which step it is meant, so that two people never leave two steps. */
+/** An approval or a jump names its step, so that two users never leave two steps. */
 function stepRefusal(view: RolloutView, before: RolloutState, { expectedStep }: RolloutAction): string | null {
   const done = doneRefusal(view, before) ?? replacedRefusal(view, before)
   if (done !== null || expectedStep !== undefined) return done
   return `it does not say expectedStep; the release is at step ${before.canary.currentStepIndex}`
 }
 
-/** The step that it names is one of the plan before, or of the release before. */
+/** The named step belongs to the former plan, or to the former release. */
 function replacedRefusal(view: RolloutView, before: RolloutState): string | null {
   if (isAppliedAgain(view, before))
     return `the template was applied again: revision ${before.canary.canaryRevision} is released from its first step`
@@ -128,15 +128,15 @@ function jumpRefusal({ rollout }: RolloutView, { step = 0 }: RolloutAction): str
   return step >= 1 && step <= steps ? null : `there is no step ${step}: the steps are 1 to ${steps}`
 }
 
-/** Also while the release is being finished: until the DaemonSet was given back there is something to take back. */
+/** Possible while the release is finishing, too: until the DaemonSet was given back there is something to roll back. */
 function abortRefusal(view: RolloutView, { canary, heldRevisions }: RolloutState): string | null {
   const { daemonSet } = view
   const { canaryRevision, stableRevision } = canary
   if (daemonSet === undefined) return 'the DaemonSet does not exist'
-  if (isReturn(canary)) return `the release goes to revision ${canaryRevision}, which ran before: there is nothing to take back`
+  if (isReturn(canary)) return `the release goes to revision ${canaryRevision}, which ran before: there is nothing to roll back`
   const held = heldTemplate(heldRevisions, daemonSet)
   if (held !== undefined && !isReverted(daemonSet, held) && isRevertDue(view, held))
-    return `revision ${canaryRevision} is being taken back already`
+    return `revision ${canaryRevision} is already being rolled back`
   const why = whyNoTemplate(view, stableRevision ?? '')
   return why === null ? null : `${why}: apply the template of the last good version`
 }
@@ -145,5 +145,5 @@ function retryRefusal(view: RolloutView, before: RolloutState): string | null {
   if (stopRefusal(view, before) !== null) return null
   const { stalled } = releaseReport(view)
   if (liftedByRetry.some((reason) => reason === stalled?.reason)) return null
-  return 'nothing that a retry lifts stands in the way'
+  return 'there is nothing for a retry to lift'
 }

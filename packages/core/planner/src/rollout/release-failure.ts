@@ -8,8 +8,8 @@ import type { RolloutView } from './rollout-view.ts'
 type Standing = Pick<RolloutState, 'canary' | 'acceptedActions'>
 
 /**
- * The verdict that stops the release which runs; null where none does, and where somebody has accepted it with a retry that
- * the BatchRelease has yet to hear of. On the way back nothing stops: what ran before is better than what is taken back.
+ * The verdict that stops the present release; null without one, or where a user accepted it with a retry that the
+ * BatchRelease has yet to receive. Nothing stops a rollback: the former version is better than the one being rolled back.
  */
 export function standingFailure(view: RolloutView, { canary, acceptedActions }: Standing): Failure | null {
   const { failure } = releaseReport(view)
@@ -18,8 +18,8 @@ export function standingFailure(view: RolloutView, { canary, acceptedActions }: 
 }
 
 /**
- * What the status should say of failures: those of the release that runs, whether they stop it or not; on the way back, and
- * while a revision is held, why it was taken back.
+ * The failure to report: that of the present release, whether it stops it or not; during a rollback, and while a revision is
+ * held, the reason for the rollback.
  */
 export function failureToSay(view: RolloutView, { canary, failure, heldRevisions, rollbackFrom }: RolloutState): Failure | undefined {
   const { failure: reported } = releaseReport(view)
@@ -28,12 +28,12 @@ export function failureToSay(view: RolloutView, { canary, failure, heldRevisions
   return reported === null || reported.reason === 'Accepted' ? undefined : reported
 }
 
-/** The policy asks for the version to be taken back, which a verdict that nobody could reach never does. */
+/** Whether the policy asks for a rollback. An inconclusive analysis never does. */
 export function asksForRollback({ action, reason }: Failure): boolean {
   return action === 'Rollback' && reason !== 'AnalysisInconclusive'
 }
 
-/** Why the stable template cannot be put back; null where it can. */
+/** Why the stable template cannot be restored; null where it can. */
 export function whyNoRollback(view: RolloutView, { canary: { stableRevision = '' } }: Pick<RolloutState, 'canary'>): string | null {
   return whyNoTemplate(view, stableRevision)
 }

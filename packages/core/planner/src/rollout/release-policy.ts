@@ -3,16 +3,16 @@ import { rolloutAnnotations } from '@tranche/kube-types'
 import { type Problem, problemsText, validatePolicy } from '@tranche/validation'
 import type { RolloutView } from './rollout-view.ts'
 
-/** What is known of the ReleasePolicy that a Rollout names. */
+/** Result of reading the ReleasePolicy that a Rollout names. */
 export type PolicyReading =
-  /** It names none: the defaults hold. */
+  /** The Rollout names no policy: the defaults apply. */
   | { readonly kind: 'none' }
-  /** The API server serves no policies, or has not told yet which there are. */
+  /** The API server serves no policies, or has not listed them yet. */
   | { readonly kind: 'unseen'; readonly name: string }
   | { readonly kind: 'missing'; readonly name: string }
   | { readonly kind: 'found'; readonly policy: ReleasePolicy }
 
-/** A policy that a release cannot go by: it holds, and nothing laxer takes its place. */
+/** A policy that a release cannot follow: the release holds, and nothing laxer replaces the policy. */
 export interface PolicyObstacle {
   readonly reason: StalledReason
   readonly message: string
@@ -21,7 +21,7 @@ export interface PolicyObstacle {
 /** Seconds after the last batch in which a crash still counts. @default 10 (`soak.final` of a policy changes it) */
 export const FINAL_SETTLE_SECONDS = 10
 
-/** Why a release cannot go by the policy that its Rollout names; null where it can, or names none. */
+/** Why a release cannot follow the policy that its Rollout names; null where it can, or names none. */
 export function policyObstacle({ policy: reading, rollout }: RolloutView): PolicyObstacle | null {
   switch (reading.kind) {
     case 'none':
@@ -47,7 +47,7 @@ export function policyObstacle({ policy: reading, rollout }: RolloutView): Polic
   }
 }
 
-/** What the status says of the policy; undefined where the Rollout names none. */
+/** The policy as reported in the status; undefined where the Rollout names none. */
 export function policyInUse(view: RolloutView): PolicyInUse | undefined {
   const { policy: reading } = view
   if (reading.kind === 'none') return undefined
@@ -60,19 +60,19 @@ export function policyInUse(view: RolloutView): PolicyInUse | undefined {
   return { name, generation, ...(message !== null && { message }) }
 }
 
-/** What its status says of what cannot be used; null where nothing is said of its present generation. */
+/** What the policy's status says about unusable parts; null without a report for its present generation. */
 function unusableText({ metadata, status }: ReleasePolicy): string | null {
   const usable = status?.conditions?.find(({ type }) => type === 'Usable')
   if (usable?.status !== 'False' || usable.observedGeneration !== metadata.generation) return null
   return `ReleasePolicy ${metadata.name} cannot be used in full: ${usable.message}`
 }
 
-/** What a policy says for a release, as `spec.tranche` of its BatchRelease carries it. */
+/** Terms of a policy for a release, as in `spec.tranche` of its BatchRelease. */
 export type PolicyTerms = Pick<TrancheSpec, 'nodes' | 'maxUnavailable' | 'failure' | 'analysis' | 'finalSettleSeconds' | 'stepSoakSeconds'>
 
 /**
- * What the policy says for this release. While it cannot be used, what was said last stands: a release that is brought to
- * an end meanwhile must not do so by laxer terms.
+ * The policy's terms for this release. While the policy cannot be used, the last terms remain: a release that is ended
+ * meanwhile must not follow laxer ones.
  */
 export function policyTerms(view: RolloutView): PolicyTerms {
   if (policyObstacle(view) !== null) return termsOf(view.release?.spec.tranche)
@@ -85,7 +85,7 @@ export function policyTerms(view: RolloutView): PolicyTerms {
   return termsOf({ nodes, maxUnavailable, failure, analysis, stepSoakSeconds, finalSettleSeconds })
 }
 
-/** Every problem of a policy. Policies are frozen and asked about in every pass, and checking a query is dear. */
+/** All problems of a policy. Policies are frozen and checked in every pass, and checking a query is expensive. */
 export function policyProblems(policy: ReleasePolicy): readonly Problem[] {
   const known = problemsOf.get(policy)
   if (known !== undefined) return known
@@ -96,32 +96,32 @@ export function policyProblems(policy: ReleasePolicy): readonly Problem[] {
 
 const problemsOf = new WeakMap<ReleasePolicy, readonly Problem[]>()
 
-/** What a BatchRelease says, but for what a policy says. */
+/** The BatchRelease's terms without those of a policy. */
 export function withoutPolicyTerms(tranche: TrancheSpec | undefined): TrancheSpec {
   const { nodes: _n, maxUnavailable: _m, failure: _f, analysis: _a, finalSettleSeconds: _s, stepSoakSeconds: _t, ...rest } = tranche ?? {}
   return rest
 }
 
-/** Members that are undefined are none. */
+/** Drops undefined members. */
 function termsOf(tranche: TrancheSpec | undefined): PolicyTerms {
   const { nodes, maxUnavailable, failure, analysis, finalSettleSeconds = FINAL_SETTLE_SECONDS, stepSoakSeconds } = tranche ?? {}
   return { nodes, maxUnavailable, failure, analysis, stepSoakSeconds, finalSettleSeconds }
 }
 
-/** The selectors of the steps go with the rules: one for each batch, where any step has one. */
+/** The steps' selectors belong to the rules: one per batch, where any step has one. */
 export function nodeRulesFor(rollout: Rollout, rules: PolicyTerms['nodes']): PolicyTerms['nodes'] {
   const steps = rollout.spec.strategy.canary?.steps ?? []
   if (!steps.some(({ nodes }) => nodes !== undefined)) return rules
   return { ...rules, steps: steps.map(({ nodes }) => nodes ?? {}) }
 }
 
-/** Nodes that may be unavailable when a step is ready may also have failed, unless the policy says how many may. */
+/** Tolerates as many failed nodes as `failureThreshold`, unless the policy sets `maxFailedNodes`. */
 function failureOf({ rollout }: RolloutView, rules: PolicyTerms['failure']): PolicyTerms['failure'] {
   const maxFailedNodes = rules?.maxFailedNodes ?? rollout.spec.strategy.canary?.failureThreshold
   return maxFailedNodes === undefined ? rules : { ...rules, maxFailedNodes }
 }
 
-/** Rounded up. */
+/** Whole seconds, rounded up. */
 function secondsOf(duration: string | undefined): number | undefined {
   return duration === undefined ? undefined : Math.ceil(durationMs(duration) / 1000)
 }

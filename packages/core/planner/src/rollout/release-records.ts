@@ -1,16 +1,16 @@
 import { RELEASES_MAX, type ReleaseRecord, type ReleaseResult, type RolloutStatus } from '@tranche/api-schema'
 import { partsOfReleaseId } from './release-spec.ts'
 
-/** Longest text that is kept of a failure, in characters. */
+/** Maximum length of a stored failure text, in characters. */
 const LONGEST_TEXT = 256
 
 /**
- * The releases that a status remembers, newest last: one begins with each template that is released, and ends when the status next says
- * that it is over, or that another template is released. A rollback is the end of the release that it rolls back, and no release itself.
+ * Releases that a status records, newest last. A release starts with each released template. It ends when the next status says that it
+ * is over, or that another template is released. A rollback is the end of the release that it rolls back, not a release itself.
  *
- * @param before the status that stands
- * @param next what the status is about to say beside this
- * @returns undefined where there was none yet
+ * @param before the stored status
+ * @param next the next status without its records
+ * @returns undefined before the first release
  */
 export function nextReleases(before: RolloutStatus | undefined, next: RolloutStatus, nowMs: number): readonly ReleaseRecord[] | undefined {
   const at = new Date(nowMs).toISOString()
@@ -27,17 +27,17 @@ export function nextReleases(before: RolloutStatus | undefined, next: RolloutSta
   return [...earlier, overtaken, { revision: released, startedAt: at }].slice(-RELEASES_MAX)
 }
 
-/** The Rollout is being disabled or deleted, and its release is ended first. */
+/** Whether the Rollout is being disabled or deleted, and its release is ended first. */
 function isGoing({ phase }: RolloutStatus): boolean {
   return phase === 'Disabling' || phase === 'Terminating'
 }
 
-/** The revision whose release is under way; in a rollback the one that is rolled back. */
+/** Revision whose release is in progress; during a rollback the one that is rolled back. */
 function releasedBy({ phase, canaryStatus, rollbackFrom }: RolloutStatus): string | undefined {
   return phase === 'Progressing' ? (rollbackFrom ?? canaryStatus?.canaryRevision) || undefined : undefined
 }
 
-/** A release that has ended says so in `Succeeded`, also where the Rollout is disabled after it; one that was stopped does not. */
+/** Result of a release by its `Succeeded` condition, even where the Rollout is disabled later; a stopped release has none. */
 function endOf({ conditions = [] }: RolloutStatus): ReleaseResult {
   const succeeded = conditions.find(({ type }) => type === 'Succeeded')?.status
   if (succeeded === undefined) return 'Stopped'
@@ -45,8 +45,8 @@ function endOf({ conditions = [] }: RolloutStatus): ReleaseResult {
 }
 
 /**
- * The failure that stopped it, as it was last before the rollback: more nodes may fail after the first. The status forgets the failure
- * before it says what comes next.
+ * The failure that stopped the release, in its last form before the rollback: more nodes may fail after the first. The status drops the
+ * failure before it describes what comes next.
  */
 function withFailure(record: ReleaseRecord, { failure, rollbackFrom }: RolloutStatus): ReleaseRecord {
   if (record.failure !== undefined && rollbackFrom !== undefined) return record
@@ -54,7 +54,7 @@ function withFailure(record: ReleaseRecord, { failure, rollbackFrom }: RolloutSt
   return { ...record, failure: failure.message.slice(0, LONGEST_TEXT) }
 }
 
-/** A version that came to every node after all did not fail. */
+/** A version that reached every node did not fail. */
 function ended({ failure, ...record }: ReleaseRecord, result: ReleaseResult, at: string): ReleaseRecord {
   return { ...record, endedAt: at, result, ...(failure !== undefined && result !== 'Completed' && { failure }) }
 }

@@ -4,42 +4,42 @@ import type { RolloutView } from './rollout-view.ts'
 import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
 import { isReleaseOf } from '@tranche/kube-types'
 
-/** What the BatchRelease of a Rollout says, for the release that the Rollout means. */
+/** What the BatchRelease of a Rollout reports about the Rollout's present release. */
 export interface ReleaseReport {
-  /** Its status speaks of the spec that this generation of the Rollout gave rise to. */
+  /** Whether its status is for the spec written for this generation of the Rollout. */
   readonly acknowledged: boolean
-  /** Its record is stopped: no deletion of ours can be accepted (G9). */
+  /** Whether its record is stopped by a pause: no deletion by Tranche can be accepted (G9). */
   readonly paused: boolean
-  /** Its record is stopped, for whatever reason: no deletion of ours can be accepted (G9). */
+  /** Whether its record is stopped for any reason: no deletion by Tranche can be accepted (G9). */
   readonly stopped: boolean
-  /** The verdict on this release, whether it stops it or not; null without one. */
+  /** Verdict on this release, whether it stops it or not; null without one. */
   readonly failure: Failure | null
-  /** The batch, from 0, that is ready now; null while none is. */
+  /** Batch, from 0, that is ready now; null while none is. */
   readonly readyBatch: number | null
-  /** Since when (RFC 3339) it has been ready without a break; null while none is. */
+  /** Since when (RFC 3339) it has been continuously ready; null while none is. */
   readonly readySince: string | null
-  /** The BatchRelease is there for nodes that a release has left behind, or about to go. */
+  /** Whether the BatchRelease exists for nodes that a release left behind, or is being deleted. */
   readonly present: boolean
-  /** The DaemonSet was given back. */
+  /** Whether the DaemonSet was given back. */
   readonly completed: boolean
-  /** What to say of nodes that keep the release from being given back; null where there are none. */
+  /** Text about nodes that keep the release from being given back; null without any. */
   readonly nodesLeft: string | null
   /** When the final settling time ends (RFC 3339); null while it does not run. */
   readonly settlingUntil: string | null
-  /** What it waits for. */
+  /** What it waits for, as text. */
   readonly message: string | undefined
-  /** The same, as data; undefined where it waits for nothing. */
+  /** What it waits for, as data; undefined where it waits for nothing. */
   readonly waiting: Waiting | undefined
-  /** A reason that needs somebody. */
+  /** Stall reason that needs a person. */
   readonly stalled: RolloutState['stalled']
 }
 
-/** A BatchRelease of our name that another made: neither read nor written. */
+/** Whether a BatchRelease of the same name belongs to another owner: it is neither read nor written. */
 export function isForeign({ rollout, release }: Pick<RolloutView, 'rollout' | 'release'>): boolean {
   return release !== undefined && !isReleaseOf(release, rollout)
 }
 
-/** Reads the BatchRelease. What speaks of another release, or of an older spec, says nothing. */
+/** Reads the BatchRelease. A status for another release, or an older spec, is ignored. */
 export function releaseReport(view: RolloutView): ReleaseReport {
   const { rollout } = view
   const release = isForeign(view) ? undefined : view.release
@@ -70,7 +70,7 @@ export function releaseReport(view: RolloutView): ReleaseReport {
   }
 }
 
-/** Of the nodes that a retry has accepted there may be thousands; whoever judges has them in the BatchRelease. */
+/** A retry may have accepted thousands of nodes; the BatchRelease keeps the full list. */
 function withoutAccepted({ accepted: _nodes, ...failure }: Failure): Failure {
   return failure
 }
@@ -80,7 +80,7 @@ function messageOf({ waiting, message }: BatchReleaseStatus): string | undefined
   return waiting === undefined ? message : `${waiting.message} (since ${waiting.since})`
 }
 
-/** What the Rollout says by itself, of the release that it means, is not taken from what may speak of the last one. */
+/** Reasons that the Rollout derives itself for its present release, instead of from a status that may describe the former one. */
 const ownReasons: readonly StalledReason[] = ['NodesLeft', 'RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']
 
 function stalledBy(waiting: { readonly reason: string; readonly message: string } | undefined): RolloutState['stalled'] {

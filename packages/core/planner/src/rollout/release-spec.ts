@@ -10,17 +10,17 @@ import { type PolicyTerms, policyTerms, withoutPolicyTerms } from './release-pol
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * What the BatchRelease should say, as the Rollout's status stands; null where no release runs.
+ * The BatchRelease's spec for the Rollout's status; null where no release runs.
  *
- * Steps count from 1 and batches from 0: this is the one place where they are converted. A last step below 100 % gets
- * an implicit final batch, which only finalizing reaches.
+ * Steps count from 1 and batches from 0: this is the one place where they are converted. A last step below 100 % gets an
+ * implicit final batch, which only finalizing reaches.
  */
 export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
   const { rollout, daemonSet } = view
   const canary = rollout.status?.canaryStatus
   if (canary === undefined || daemonSet === undefined || !isReleasing(rollout, canary)) return null
   const retry = acceptedActionsOf(rollout.status).retry
-  // What the status has seen beside this revision: the label of the DaemonSet may have come with the next template.
+  // Data that the status recorded with this revision: the DaemonSet's label may belong to the next template.
   const rolloutID = canary.observedRolloutID ?? canary.canaryRevision
   const batchPartition = isFinalising(canary) ? undefined : canary.currentStepIndex - 1
   return {
@@ -47,10 +47,10 @@ export function releaseSpecFor(view: RolloutView): BatchReleaseSpec | null {
 }
 
 /**
- * What the BatchRelease of a release that is over should say, while it stays for nodes that are left: it is paused as the
- * Rollout is, and goes by the policy as it is now, but by the steps with which it began, whose sizes it has. What held it
- * while the Rollout could not be acted on holds it no longer. It finishes, whatever batch it names: who was frozen while the
- * release ended may have made it anew, as it was to begin with (G8).
+ * Spec of the BatchRelease while a finished release keeps it for nodes left behind. It is paused with the Rollout and follows
+ * the present policy, but keeps the steps it started with, whose sizes it has. A hold from an obstacle no longer applies. It
+ * finishes, whatever batch it names: a controller that was frozen while the release ended may have recreated it in its
+ * initial form (G8).
  */
 export function overReleaseSpec({ spec }: BatchRelease, view: RolloutView): BatchReleaseSpec {
   const { rollout } = view
@@ -70,8 +70,7 @@ function withStepsOf(begun: PolicyTerms['nodes'], now: PolicyTerms['nodes']): Po
 }
 
 /**
- * Who wants a release promoted in full waits neither for soaks nor for analyses; and the way back to what ran before rests
- * on no measurement.
+ * A release promoted in full waits for neither soaks nor analyses, and a rollback does not depend on measurements.
  */
 function termsOf(view: RolloutView, canary: CanaryStatus): PolicyTerms {
   const isFull = acceptedActionsOf(view.rollout.status).promote?.full === true
@@ -80,7 +79,7 @@ function termsOf(view: RolloutView, canary: CanaryStatus): PolicyTerms {
   return { ...terms, stepSoakSeconds, finalSettleSeconds, ...(!isReturn(canary) && { analysis }) }
 }
 
-/** Who has a release ended needs no steps: those that break the rules do not keep the Rollout from going. */
+/** A release that is being ended needs no steps: invalid ones do not keep the Rollout from being deleted. */
 function sizesOf(rollout: Rollout): Pick<BatchReleaseSpec['releasePlan'], 'batches' | 'failureThreshold'> {
   if (endsRelease(rollout) && validateSpec(rollout, { desired: null }).length > 0) return { batches: [{ canaryReplicas: '100%' }] }
   const { failureThreshold } = rollout.spec.strategy.canary ?? {}
@@ -88,7 +87,7 @@ function sizesOf(rollout: Rollout): Pick<BatchReleaseSpec['releasePlan'], 'batch
   return { batches, ...(failureThreshold !== undefined && { failureThreshold }) }
 }
 
-/** The sizes of the steps as batches; all nodes of a step that names no size. */
+/** Step sizes as batches; a step without a size takes all of its nodes. */
 export function batchesOf(rollout: Rollout): NonNullable<BatchReleaseSpec['releasePlan']['batches']> {
   return stepsOf(rollout).map(({ replicas = '100%' }) => ({ canaryReplicas: replicas }))
 }
@@ -99,67 +98,67 @@ function isReleasing(rollout: Rollout, canary: CanaryStatus): boolean {
   return (phase === 'Terminating' || phase === 'Disabling') && endsRelease(rollout) && isUnderWay(canary)
 }
 
-/** A release was begun and is not over. */
+/** Whether a release was started and is not over. */
 export function isUnderWay(canary: CanaryStatus): boolean {
   return canary.currentStepState !== 'Completed' || isFinalising(canary)
 }
 
-/** G12: what was taken back is stopped as long as it is remembered. */
+/** G12: a rolled-back revision is stopped as long as its hold is recorded. */
 function holdOf(rollout: Rollout, { canaryRevision }: CanaryStatus): { readonly hold?: HeldBy } {
   const held = heldRevision(rollout, canaryRevision)
   if (held === undefined) return {}
-  const message = `revision ${canaryRevision} ${held.reason === 'Failed' ? 'failed' : 'was taken back'} at ${held.at}; ${commandText(rollout, 'retry', '--revision', canaryRevision)} lifts this`
+  const message = `revision ${canaryRevision} ${held.reason === 'Failed' ? 'failed' : 'was rolled back'} at ${held.at}; ${commandText(rollout, 'retry', '--revision', canaryRevision)} lifts this`
   return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }
 }
 
-/** How far a step, from 1, reaches together with those before it; all of its nodes where it names no size. */
+/** Nodes that a step, from 1, and those before it reach; all of its nodes where it has no size. */
 export function stepReach(view: RolloutView, step: number): BatchReach {
   return batchReach(view.fleet, { plan: { batches: batchesOf(view.rollout) }, nodes: policyTerms(view).nodes, batch: step - 1 })
 }
 
-/** Back to the revision that ran before: no step is worth a pause, unless a rollback is asked to walk them. */
+/** Whether the release returns to the former revision: no step pauses, unless the rollback is asked to walk the steps. */
 export function isReturn({ canaryRevision, stableRevision }: CanaryStatus): boolean {
   return canaryRevision === stableRevision
 }
 
-/** A rollback walks the steps with their pauses, instead of going back at once. */
+/** Whether a rollback walks the steps with their pauses, instead of going back at once. */
 export function isInBatches({ metadata }: Rollout): boolean {
   return metadata.annotations?.[rolloutAnnotations.rollbackInBatch] === 'true'
 }
 
-/** The steps of the canary strategy; none where there is none. */
+/** Steps of the canary strategy; empty without one. */
 export function stepsOf(rollout: Rollout): readonly RolloutStep[] {
   return rollout.spec.strategy.canary?.steps ?? []
 }
 
-/** The step after this one, from 1; −1 after the last. */
+/** The next step, from 1; −1 after the last. */
 export function nextIndex(index: number, steps: number): number {
   return index < steps ? index + 1 : -1
 }
 
-/** The steps are done and the release is being finished; a pause in between does not change that. */
+/** Whether the steps are done and the release is finishing; a pause in between does not change that. */
 export function isFinalising({ finalisingStep }: CanaryStatus): boolean {
   return finalisingStep === 'ResumeWorkload'
 }
 
-/** The status names a step that the spec has: after steps were taken out of the spec it may not. */
+/** Whether the spec has the step that the status names; not so after steps were removed. */
 export function isWithinSteps(rollout: Rollout, { currentStepIndex }: CanaryStatus): boolean {
   return currentStepIndex >= 1 && currentStepIndex <= stepsOf(rollout).length
 }
 
-/** One release of one revision of one DaemonSet: what it is called in `spec.tranche.release`. */
+/** Id of one release of one revision of one DaemonSet, as in `spec.tranche.release`. */
 export function releaseId({ metadata, status }: Rollout): string {
   const { canaryRevision = '', observedWorkloadGeneration = 0 } = status?.canaryStatus ?? {}
   return `${metadata.uid}/${canaryRevision}/${status?.releaseGeneration ?? observedWorkloadGeneration}`
 }
 
-/** @returns what {@link releaseId} made the id of; empty texts where there is none */
+/** @returns the parts of a {@link releaseId}; empty strings where there are none */
 export function partsOfReleaseId(id = ''): Readonly<Record<'uid' | 'revision' | 'generation', string>> {
   const [uid = '', revision = '', generation = ''] = id.split('/')
   return { uid, revision, generation }
 }
 
-/** The spec of the BatchRelease says the same already. */
+/** Whether two BatchRelease specs say the same. */
 export function sameReleaseSpec(a: BatchReleaseSpec, b: BatchReleaseSpec): boolean {
   return JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b))
 }

@@ -1,22 +1,22 @@
 import type { CanaryStatus, Rollout, RolloutStep } from '@tranche/api-schema'
 import { isFinalising, stepsOf } from './release-spec.ts'
 
-/** What the message of a step begins with: `step 2 of 4 (24%)`. */
+/** Prefix of a step's message: `step 2 of 4 (24%)`. */
 export function stepTitle(
   rollout: Rollout,
   { canary, rollbackFrom }: { readonly canary: CanaryStatus; readonly rollbackFrom: string | undefined },
   step: RolloutStep,
 ): string {
-  const back = rollbackFrom === undefined ? '' : `going back from revision ${rollbackFrom}, `
+  const back = rollbackFrom === undefined ? '' : `rolling back from revision ${rollbackFrom}, `
   return `${back}step ${canary.currentStepIndex} of ${stepsOf(rollout).length} (${step.replicas ?? (step.nodes === undefined ? '100%' : 'all of its nodes')})`
 }
 
-/** What the message of a rollback without pauses begins with: the revisions. */
+/** Prefix of the message of a rollback without pauses: its revisions. */
 export function returnTitle({ canaryRevision }: CanaryStatus, rollbackFrom: string): string {
-  return `going back from revision ${rollbackFrom} to ${canaryRevision}`
+  return `rolling back from revision ${rollbackFrom} to ${canaryRevision}`
 }
 
-/** What the message of the Rollout begins with while `status.waitingFor` says what it waits for; empty where it is that alone. */
+/** Prefix of the Rollout's message while `status.waitingFor` says what it waits for; empty where the wait is all there is. */
 export function releaseTitle(rollout: Rollout): string {
   const { canaryStatus: canary, rollbackFrom, conditions } = rollout.status ?? {}
   if (canary === undefined) return ''

@@ -11,7 +11,7 @@ import type { RolloutView } from './rollout-view.ts'
 import { completedCanary, refreshed, startState } from './start-state.ts'
 import { rolledBackText } from './rolled-back-text.ts'
 
-/** No release runs: does one begin? */
+/** State without a release: starts one where needed. */
 export function restingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const stable = before.stableRevision ?? discovery.stable
   const asked = daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {})
@@ -34,13 +34,13 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
 
 interface Remains {
   readonly before: RolloutState
-  /** Hash of the revision that the template has. */
+  /** Hash of the template's revision. */
   readonly canary: string
 }
 
 /**
- * No release runs, and yet something of one is there: a BatchRelease of another revision, nodes that run old pods, a template
- * that was put back, or a strategy that was taken over for a release and not given back.
+ * Whether traces of a release remain though none runs: a BatchRelease of another revision, nodes with old pods, a restored
+ * template, or a strategy that was not restored.
  */
 function isUnfinished({ fleet, release, strategyScope }: RolloutView, daemonSet: DaemonSet, { before, canary }: Remains): boolean {
   if (release !== undefined && release.metadata.deletionTimestamp === undefined)
@@ -54,8 +54,8 @@ function isUnfinished({ fleet, release, strategyScope }: RolloutView, daemonSet:
 }
 
 /**
- * Whether a Healthy status already describes this DaemonSet. A lagging watch still shows the keys of the release that ended with this
- * status, and their removal raised the generation.
+ * Whether a Healthy status already describes this DaemonSet. A lagging watch still shows the keys of the release that ended
+ * with this status, and their removal raised the generation.
  */
 function isKnown({ phase, canary }: RolloutState, { metadata }: DaemonSet): boolean {
   const isNewer = (metadata.generation ?? 0) > (canary.observedWorkloadGeneration ?? 0)
@@ -63,7 +63,7 @@ function isKnown({ phase, canary }: RolloutState, { metadata }: DaemonSet): bool
   return phase === 'Healthy' && !isNewer && !isCreatedSince
 }
 
-/** A budget that lets nothing be updated is said before anybody needs it. */
+/** A budget that allows no update is reported before a release needs it. */
 function budgetStall(view: RolloutView, daemonSet: DaemonSet): RolloutState['stalled'] {
   const problem = validateDaemonSetBudget(daemonSet, view.fleet.desired, policyTerms(view).maxUnavailable)[0]
   return problem === undefined ? null : { reason: problem.reason, message: problemsText([problem]) }

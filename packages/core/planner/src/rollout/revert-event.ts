@@ -5,7 +5,7 @@ import { revisionText } from './revision-text.ts'
 import type { PlannedEvent } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Says that the template of the stable revision was put back, who wanted it, and why. */
+/** Event about a restored stable template: who asked for it, and why. */
 export function revertEvent({ rollout, revisions }: Pick<RolloutView, 'rollout' | 'revisions'>, held: HeldRevision): PlannedEvent {
   const stable = revisionText(revisions, rollout.status?.canaryStatus?.stableRevision ?? '')
   const message = `${whyText(rollout, held)}: the template of revision ${stable} was put back`
@@ -15,10 +15,10 @@ export function revertEvent({ rollout, revisions }: Pick<RolloutView, 'rollout' 
 function whyText(rollout: Rollout, held: HeldRevision): string {
   const { revision, reverts = 0, reason, at } = held
   if (isRevertAgain(held)) {
-    const past = reason === 'Failed' ? `failed at ${at}` : `was taken back at ${at}`
+    const past = reason === 'Failed' ? `failed at ${at}` : `was rolled back at ${at}`
     return `revision ${revision} ${past} and its template was applied again (${reverts + 1} times); by failure.onReapply Revert${policyText(rollout)}`
   }
-  if (reason !== 'Failed') return `revision ${revision} was taken back`
+  if (reason !== 'Failed') return `revision ${revision} was rolled back`
   const { failure } = rollout.status ?? {}
   return `revision ${revision} failed${failure === undefined ? '' : `: ${failure.message}`}; by failure.action Rollback${policyText(rollout)}`
 }

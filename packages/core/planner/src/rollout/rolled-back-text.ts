@@ -1,11 +1,11 @@
 import type { RolloutState } from './rollout-state.ts'
 
-/** What a Rollout at rest says of the version that its last release took back, and why; empty where that was none. */
+/** Text of a Rollout at rest about the version that its last release rolled back, and why; empty for any other release. */
 export function rolledBackText({ rollbackFrom, failure, heldRevisions }: RolloutState): string {
   if (rollbackFrom === undefined) return ''
   const held = heldRevisions.find(({ revision }) => revision === rollbackFrom)
-  // A failure that a retry has accepted is not why somebody took the version back afterwards.
+  // A failure that a retry accepted is not the reason for a later rollback.
   const isAborted = held?.reason === 'Aborted' && (failure === undefined || failure.reason === 'Accepted')
-  const why = isAborted ? ' by an abort' : failure !== undefined ? `, for it failed: ${failure.message}` : ''
-  return `; revision ${rollbackFrom} was taken back${why}`
+  const why = isAborted ? ' by an abort' : failure !== undefined ? ` because it failed: ${failure.message}` : ''
+  return `; revision ${rollbackFrom} was rolled back${why}`
 }

@@ -11,8 +11,8 @@ interface Said {
 }
 
 /**
- * The conditions of a Rollout: the peer's (`Progressing`, `Succeeded`, `Terminating`), the three that Flux reads
- * (`Ready`, `Reconciling`, `Stalled`), and `StrategyRestored`. A transition time moves only when the status does.
+ * The conditions of a Rollout: OpenKruise's (`Progressing`, `Succeeded`, `Terminating`), the three that Flux reads (`Ready`,
+ * `Reconciling`, `Stalled`), and `StrategyRestored`. A transition time changes only with the status.
  */
 export function toConditions(view: RolloutView, state: RolloutState): readonly RolloutCondition[] {
   const said = [...progressing(state), ...terminating(state), ...health(state), ...strategy(view, state)]
@@ -37,7 +37,7 @@ function progressing({ phase, reason, succeeded, message, rollbackFrom, goesOn }
       message: isOn ? message : 'the release is over',
     })
   if (succeeded === null) return conditions
-  const why = succeeded || rollbackFrom === undefined ? '' : `revision ${rollbackFrom} was taken back`
+  const why = succeeded || rollbackFrom === undefined ? '' : `revision ${rollbackFrom} was rolled back`
   conditions.push({ type: 'Succeeded', status: succeeded ? 'True' : 'False', reason: '', message: why })
   return conditions
 }
@@ -62,11 +62,11 @@ function health(state: RolloutState): Said[] {
   ]
 }
 
-/** Said from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
+/** Set from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
 function strategy(view: RolloutView, { phase, reason }: RolloutState): Said[] {
   if (phase !== 'Healthy' || reason !== 'Completed') return []
   const { present, completed, nodesLeft, message: waitsFor } = releaseReport(view)
-  // A node that was left and is being updated now is still the reason. A BatchRelease that is about to go leaves none.
+  // A left node that is being updated now still counts. A BatchRelease that is about to be deleted leaves none.
   if (present && !completed && (nodesLeft !== null || wasLeftBehind(view)))
     return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? waitsFor ?? '' }]
   const message =

@@ -5,8 +5,8 @@ import { isFinalising } from './release-spec.ts'
 import { RESUMED } from './actions-after-pause.ts'
 
 /**
- * The events that a change of status gives rise to: one for each phase, step, pause and reason to stall that is entered,
- * one for each action that is answered, and a Warning for what somebody wrote and could not be taken.
+ * Events for a change of status: one for each phase, step, pause and stall reason that starts, and for each answered action.
+ * A user's write that was rejected gets a Warning.
  */
 export function rolloutEvents(before: RolloutStatus | undefined, after: RolloutStatus, warning: string | null): readonly PlannedEvent[] {
   return [
@@ -36,7 +36,7 @@ function actionEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
     : [{ type: 'Warning', reason: 'ActionRejected', message }]
 }
 
-/** @returns the answer that a change of status gives; also to an action whose id was answered before: it is rejected, with other content */
+/** @returns the answer in a change of status; includes the rejection of an answered id with other content */
 export function newAnswer(
   before: RolloutStatus | undefined,
   { lastAction }: RolloutStatus,
@@ -46,33 +46,33 @@ export function newAnswer(
   return lastAction.id === id && lastAction.type === type && lastAction.at === at ? null : lastAction
 }
 
-/** A version that is taken back at once, or goes on all the same, is never said to be stalled. */
+/** A version that is rolled back at once, or continues in spite of the failure, is never reported as stalled. */
 function failureEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   return [...rollbackEvents(before, after), ...continueEvents(before, after), ...resumeEvents(before, after)]
 }
 
-/** Whoever takes a pause away is told that this has lifted a failure. */
+/** The end of a pause reports that it lifted a failure. */
 function resumeEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const { retry } = acceptedActionsOf(after)
   if (retry?.startsWith(RESUMED) !== true || retry === acceptedActionsOf(before).retry) return []
   const lifted = before?.failure === undefined ? '' : `: ${before.failure.message}`
-  return [{ type: 'Normal', reason: 'ActionAccepted', message: `spec.strategy.paused was taken away, which lifts the failure${lifted}` }]
+  return [{ type: 'Normal', reason: 'ActionAccepted', message: `spec.strategy.paused was cleared, which lifts the failure${lifted}` }]
 }
 
 function continueEvents(before: RolloutStatus | undefined, { failure }: RolloutStatus): PlannedEvent[] {
   if (failure?.action !== 'Continue' || (before?.failure?.action === 'Continue' && before.failure.release === failure.release)) return []
-  return [{ type: 'Warning', reason: 'ReleaseFailed', message: `${failure.message}; failure.action is Continue, so the release goes on` }]
+  return [{ type: 'Warning', reason: 'ReleaseFailed', message: `${failure.message}; failure.action is Continue, so the release continues` }]
 }
 
 function rollbackEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
-  // What was said to be stalled for it has been told, when another template came over it.
+  // A failure that was reported as stalled needs no second event when another template replaces it.
   if (conditionOf(before, 'Stalled')?.reason === 'ReleaseFailed') return []
   const known = new Set(before?.heldRevisions?.map(({ digest, at }) => `${digest} ${at}`))
   return (after.heldRevisions ?? [])
     .filter(({ reason, digest, at }) => reason === 'Failed' && !known.has(`${digest} ${at}`))
     .map(({ revision }) => {
       const seen = after.failure === undefined ? '' : `: ${after.failure.message}`
-      return { type: 'Warning', reason: 'ReleaseFailed', message: `revision ${revision} failed${seen}; it is taken back` }
+      return { type: 'Warning', reason: 'ReleaseFailed', message: `revision ${revision} failed${seen}; it is rolled back` }
     })
 }
 
@@ -86,7 +86,7 @@ function phaseEvents(before: RolloutStatus | undefined, after: RolloutStatus): P
   const [was, is] = [conditionOf(before, 'Progressing')?.reason, conditionOf(after, 'Progressing')?.reason]
   if (before?.phase === after.phase && was === is) return []
   const message = after.message ?? ''
-  // A template that is held starts nothing; why it is held is an event of its own.
+  // A held template starts nothing; its hold has its own event.
   if (is === 'Initializing' && conditionOf(after, 'Stalled')?.reason === 'RevisionHeld') return []
   if (is === 'Initializing' && after.rollbackFrom === undefined) return [{ type: 'Normal', reason: 'ReleaseStarted', message }]
   if (is === 'Initializing' || (is === 'Cancelling' && was !== 'Paused')) return [{ type: 'Normal', reason: 'RollbackStarted', message }]
@@ -99,18 +99,18 @@ function phaseEvents(before: RolloutStatus | undefined, after: RolloutStatus): P
 
 function stepEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [before?.canaryStatus, after.canaryStatus]
-  // Once the steps are done none begins, also where nodes go back.
+  // After the last step none starts, even where nodes return.
   if (is === undefined || after.phase !== 'Progressing' || isFinalising(is)) return []
   if (was?.currentStepState === is.currentStepState && was.currentStepIndex === is.currentStepIndex) return []
   if (is.currentStepState === 'StepPaused') return [{ type: 'Normal', reason: 'StepPaused', message: after.message ?? '' }]
   if (is.currentStepState === 'StepMetricsAnalysis') return [{ type: 'Normal', reason: 'StepSoaking', message: after.message ?? '' }]
-  // An approval out of turn that is put back begins nothing.
+  // An early approval that was put back starts nothing.
   const isPutBack = was?.currentStepIndex === is.currentStepIndex && was.currentStepState === 'StepReady'
   if (is.currentStepState === 'StepUpgrade' && !isPutBack) return [{ type: 'Normal', reason: 'StepStarted', message: after.message ?? '' }]
   return []
 }
 
-/** The terms of a release changed under it. */
+/** The policy of a release changed during it. */
 function policyEvents(before: RolloutStatus | undefined, after: RolloutStatus): PlannedEvent[] {
   const [was, is] = [before?.policy, after.policy]
   const isSame = was?.name === is?.name && was?.generation === is?.generation
@@ -118,12 +118,12 @@ function policyEvents(before: RolloutStatus | undefined, after: RolloutStatus): 
     return []
   const message =
     is === undefined
-      ? `the release goes by ReleasePolicy ${was?.name} no more, but by the defaults`
-      : `the release goes by generation ${is.generation} of ReleasePolicy ${is.name}`
+      ? `the release no longer follows ReleasePolicy ${was?.name}; the defaults apply`
+      : `the release follows generation ${is.generation} of ReleasePolicy ${is.name}`
   return [{ type: 'Normal', reason: 'PolicyChanged', message }]
 }
 
-/** A policy that stalls the release is told by the stall. */
+/** A policy that stalls the release is reported by the stall. */
 function usabilityEvents(before: RolloutStatus | undefined, { policy }: RolloutStatus): PlannedEvent[] {
   const isKnown = before?.policy?.message !== undefined && before.policy.generation === policy?.generation
   if (policy?.message === undefined || policy.generation === undefined || isKnown) return []
@@ -136,7 +136,7 @@ function mismatchEvents(before: RolloutStatus | undefined, { stableMismatch, sta
   const message =
     `ControllerRevision ${stableMismatch} of the stable revision ${stableRevision} does not hold the template that became stable last ` +
     '(status.stableDigest), so it is never put back: to roll back, apply the template of the last good version; where revisionHistoryLimit ' +
-    'does not explain it, look in the audit log which user wrote that ControllerRevision'
+    'does not explain it, look in the audit log for the user who wrote that ControllerRevision'
   return [{ type: 'Warning', reason: 'StableRevisionChanged', message }]
 }
 
@@ -147,7 +147,7 @@ function conditionOf(
   return status?.conditions?.find((condition) => condition.type === type)
 }
 
-/** @returns the warning that the API server drops fields of ours, of a Rollout whose status must not be written */
+/** @returns the warning that the API server drops Tranche fields, for a Rollout whose status must not be written */
 export function outdatedEvent(schemaGap: string): PlannedEvent {
   return { type: 'Warning', reason: 'CRDOutdated', message: schemaGap }
 }

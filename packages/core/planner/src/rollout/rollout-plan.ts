@@ -2,36 +2,36 @@ import type { BatchReleaseSpec, RolloutStatus } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { DaemonSet } from '@tranche/kube-types'
 
-/** An event; the reason is stable. */
+/** A Kubernetes event with a stable reason. */
 export interface PlannedEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
 }
 
-/** The one write that a pass over a Rollout should make. */
+/** The one write of a pass over a Rollout. */
 export type RolloutPlan =
   | { readonly kind: 'setFinalizer'; readonly present: boolean }
-  /** Writes annotations of the Rollout that are ours; null takes one away. */
+  /** Writes our annotations of the Rollout; null removes one. */
   | { readonly kind: 'setAnnotations'; readonly annotations: Readonly<Record<string, string | null>> }
   | {
       readonly kind: 'patchDaemonSet'
       readonly why: 'bind' | 'unbind' | 'revert' | 'touch'
       readonly daemonSet: DaemonSet
       readonly patch: readonly PatchOperation[]
-      /** What is said of it on the Rollout and on the DaemonSet; null where nothing is worth an event. */
+      /** Event on the Rollout and on the DaemonSet; null for none. */
       readonly event: PlannedEvent | null
     }
   | { readonly kind: 'createRelease'; readonly spec: BatchReleaseSpec }
   | { readonly kind: 'updateRelease'; readonly spec: BatchReleaseSpec }
   | { readonly kind: 'deleteRelease' }
-  /** Replaces the status, with the resourceVersion that was read: what somebody wrote in between is never lost (G10). */
+  /** Replaces the status, with the resourceVersion that was read: concurrent writes are never lost (G10). */
   | { readonly kind: 'writeStatus'; readonly status: RolloutStatus; readonly warning: string | null }
   | {
       readonly kind: 'wait'
       readonly for: string
       readonly recheckAfterMs: number | null
-      /** What the status cannot say: recorded once. */
+      /** Warning that the status cannot carry; recorded once. */
       readonly warning?: PlannedEvent
     }
 

@@ -18,7 +18,7 @@ import type { RolloutView } from './rollout-view.ts'
 import { stableRecord } from './stable-digest.ts'
 import { mayWriteStatus, untilCountsMs } from './status-writes.ts'
 
-/** Decides the next status of a Rollout from what stands and what is seen. Pure. */
+/** Decides the next status of a Rollout from its stored status and the view. Pure. */
 export function nextRolloutStatus(view: RolloutView): NextStatus {
   const before = currentState(view)
   const decided = nextState(view, before)
@@ -60,7 +60,7 @@ function carryOut(view: RolloutView, effect: ActionEffect, { before, decided }: 
       return nextState(view, { ...before, canary: { ...before.canary, currentStepState: 'StepReady' } })
     case 'jump': {
       const jumped = jumpTo(view, before, effect.step)
-      // The message of a pause says since when.
+      // A pause's message says since when.
       return before.reason === 'Paused' ? { ...jumped, message: before.message } : jumped
     }
     case 'promote':
@@ -114,7 +114,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   }
 }
 
-/** What stays as it is unless somebody says otherwise. */
+/** Members that stay unless something changes them. */
 function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStatus> {
   const {
     skippedNodes: _gone,
@@ -137,21 +137,21 @@ function withoutOwnWords(status: RolloutStatus | undefined): Partial<RolloutStat
   return kept
 }
 
-/** Where the API server drops our own fields, nobody is told anything. */
+/** Where the API server drops our fields, no receiver is notified. */
 function notifyingStatus(view: RolloutView, next: RolloutStatus): NotifyingStatus {
   const { rollout, nowMs, schemaGap } = view
   if (schemaGap !== undefined) return { status: keptStatus(view, next), recheckAfterMs: null }
   return withNotifications(next, { rollout, receivers: receiversOf(view.policy), nowMs })
 }
 
-/** Where the API server drops our own fields, only those are written that it keeps: else every pass would write them again. */
+/** Where the API server drops our fields, only the kept ones are written: else every pass would write them again. */
 function keptStatus({ schemaGap }: RolloutView, status: RolloutStatus): RolloutStatus {
   if (schemaGap === undefined) return status
   const { observedGeneration: generation, phase, message, currentStepIndex, currentStepState, conditions, canaryStatus } = status
   return { observedGeneration: generation, phase, message, currentStepIndex, currentStepState, conditions, canaryStatus }
 }
 
-/** A spec that allows less is observed when the BatchRelease has acknowledged it (F8, G9). */
+/** A spec that allows less counts as observed when the BatchRelease has acknowledged it (F8, G9). */
 function observedGeneration(view: RolloutView, state: RolloutState): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0

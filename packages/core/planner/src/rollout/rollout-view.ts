@@ -16,27 +16,27 @@ export interface WorkloadReading {
 /** Everything one pass over one Rollout has read. */
 export interface RolloutView {
   readonly rollout: Rollout
-  /** The DaemonSet that spec.workloadRef names; undefined when it does not exist, or the workload is no DaemonSet. */
+  /** DaemonSet named by spec.workloadRef; undefined when it does not exist, or the workload is of another kind. */
   readonly daemonSet: DaemonSet | undefined
   /** ControllerRevisions that the DaemonSet controls. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
   /** Another DaemonSet of the namespace that is still bound to the Rollout; undefined without one. */
   readonly former: WorkloadReading | undefined
-  /** The BatchRelease of the same name; undefined when it does not exist. */
+  /** BatchRelease with the Rollout's name; undefined when it does not exist. */
   readonly release: BatchRelease | undefined
-  /** The other Rollouts of the namespace. */
+  /** Other Rollouts of the namespace. */
   readonly others: readonly Rollout[]
-  /** The ReleasePolicy that the Rollout names. */
+  /** ReleasePolicy that the Rollout names. */
   readonly policy: PolicyReading
   readonly strategyScope: StrategyScope
-  /** Another controller of native DaemonSets that is active on the cluster; null where none is. */
+  /** OpenKruise's controller for native DaemonSets, active on the cluster; null where it is not. */
   readonly kruise: KruiseActivity | null
-  /** Which of our fields the API server drops, and what to do; undefined where it keeps them all. */
+  /** Fields that the API server drops, and the fix; undefined where it keeps them all. */
   readonly schemaGap?: string | undefined
-  /** When this process last wrote the status of this Rollout, on the monotonic clock; null when it has not. */
+  /** When this process last wrote the status of this Rollout, on the monotonic clock; null before the first write. */
   readonly statusWrittenMs: number | null
-  /** Since when this process sees `isRevisionMissing`, or when it last touched the DaemonSet for it, on the monotonic clock; null where it does not. */
+  /** Since when (monotonic) this process sees `isRevisionMissing`, or last touched the DaemonSet for it; null where it does not. */
   readonly revisionMissingSinceMs?: number | null
   /** Epoch milliseconds. */
   readonly nowMs: number

@@ -4,16 +4,16 @@ import { policyTerms } from './release-policy.ts'
 import { isForeign, releaseReport } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** Where a step stands between being ready and its pause. */
+/** State of a step between ready and its pause. */
 export type Soak =
-  /** It has stayed ready for as long as the policy says, and its analyses have succeeded. */
+  /** The batch stayed ready for the policy's soak time, and its analyses succeeded. */
   | { readonly kind: 'done' }
-  /** `recheckAfterMs`: when the clock alone changes it; null where it does not. */
+  /** `recheckAfterMs`: milliseconds until the clock alone changes it; null where it does not. */
   | { readonly kind: 'waiting'; readonly waitingFor: WaitingFor; readonly recheckAfterMs: number | null }
 
 /**
- * Whether a batch that is ready, or was, may leave its step: it must stay ready for as long as `soak.step` of the policy
- * says, without a break; then the analyses of the step must succeed.
+ * Whether a batch that is or was ready may leave its step. It must stay ready without a break for `soak.step` of the policy;
+ * then the analyses of the step must succeed.
  *
  * @param step from 1
  */
@@ -22,7 +22,7 @@ export function soakOf(view: RolloutView, step: number): Soak {
   const { readyBatch, readySince, message } = releaseReport(view)
   const soakSeconds = policyTerms(view).stepSoakSeconds ?? 0
   if (release === undefined || readyBatch !== step - 1 || readySince === null) {
-    const again = soakSeconds > 0 ? '; its soak begins again when it is' : ''
+    const again = soakSeconds > 0 ? '; its soak starts again when it is' : ''
     return waiting('BatchNotReady', `is not ready any more: ${message ?? 'not known'}${again}`)
   }
   const endMs = Date.parse(readySince) + soakSeconds * 1000

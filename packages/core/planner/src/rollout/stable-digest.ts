@@ -6,17 +6,17 @@ import type { RolloutState } from './rollout-state.ts'
 import { templateDigest } from './held-revisions.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** What a status says of the template that became stable, and of the one that may become so. */
+/** Digests in a status: of the stable template, and of the one that may become stable. */
 export type StableRecord = Pick<RolloutStatus, 'stableDigest' | 'stableMismatch' | 'canaryDigest'>
 
 /**
- * Rule F15: the digest of the template that became stable, and the ControllerRevision that holds another one for it.
+ * Rule F15: digest of the template that became stable, and the ControllerRevision that holds another one in its place.
  *
- * The digest is that of the DaemonSet's own template where the revision holds that one. While the Rollout is in control, a stable revision
- * that came by its hash alone keeps the digest that was recorded before: a ControllerRevision that was written under a new hash becomes
- * nothing that is put back. A canary that becomes stable in mid-release, because every node runs it when the next version comes, brings the
- * digest that the DaemonSet's template had while it was the canary's. Only the first status, that of a previous version, and the first one
- * after the Rollout was disabled take the digest from the history.
+ * The digest comes from the DaemonSet's own template where the revision holds that one. While the Rollout is in control, a
+ * stable revision known only by its hash keeps its recorded digest: a ControllerRevision written under a new hash is never
+ * restored. A canary that becomes stable during a release, because every node runs it when the next version arrives, keeps
+ * the digest of the DaemonSet's template while it was the canary. Only two statuses take the digest from the history: the
+ * first one after a previous version, and the first one after the Rollout was disabled.
  */
 export function stableRecord(view: RolloutView, { stableRevision, canary }: Pick<RolloutState, 'stableRevision' | 'canary'>): StableRecord {
   const before = view.rollout.status
@@ -36,7 +36,7 @@ export function stableRecord(view: RolloutView, { stableRevision, canary }: Pick
   }
 }
 
-/** @returns the digest of the DaemonSet's template where it is that of the revision; undefined where it is another */
+/** @returns the digest of the DaemonSet's template where it is of the revision; undefined otherwise */
 function presentDigest({ daemonSet, revisions }: RolloutView, revision: string): string | undefined {
   const present = daemonSet?.spec.template
   const isPresent = revisions.some((one) => hashOf(one) === revision && templateText(templateOf(one)) === templateText(present))
@@ -50,7 +50,7 @@ function digestOfCanary(view: RolloutView, canaryRevision: string): string | und
 }
 
 interface Digests {
-  /** That of the DaemonSet's template, where it is that of the revision. */
+  /** Digest of the DaemonSet's template, where it is of the revision. */
   readonly present: string | undefined
   readonly inHistory: object | undefined
 }

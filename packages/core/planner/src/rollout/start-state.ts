@@ -12,8 +12,8 @@ import { isInBatches, isReturn, nextIndex, stepReach, stepsOf } from './release-
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * A release begins, or begins again because the template changed under it. In mid-release the stable revision stays what
- * it was, however many templates come; going back to it is a rollback.
+ * Starts a release, or starts again because the template changed. During a release the stable revision stays the same,
+ * however many templates follow; returning to it is a rollback.
  */
 export function startState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
   const revision = discovery.canary
@@ -44,28 +44,28 @@ export function startState(view: RolloutView, daemonSet: DaemonSet, before: Roll
     acceptedActions: {},
     failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : undefined,
     rollbackFrom,
-    message: rollbackFrom === undefined ? `releasing revision ${revision}` : `going back from revision ${rollbackFrom} to ${revision}`,
+    message: rollbackFrom === undefined ? `releasing revision ${revision}` : `rolling back from revision ${rollbackFrom} to ${revision}`,
   }
   if (held !== undefined) return heldState(view, daemonSet, state, { ...held, revision })
   return rollbackFrom === undefined || walksBack ? state : { ...toTheEnd(state), reason: 'Cancelling' }
 }
 
-/** The failure that is known is of the held template itself, and not of another version that was released since. */
+/** Whether the recorded failure is of the held template itself, not of another version that was released since. */
 function isOfHeld({ rollbackFrom, canary }: RolloutState, held: HeldRevision | undefined, revision: string): boolean {
   const failed = rollbackFrom ?? canary.canaryRevision
   return held !== undefined && (failed === revision || failed === held.revision)
 }
 
 /**
- * The steps count as done: every node that is left follows under the budget, and then the DaemonSet is given back. On the way back nodes are
- * still updated, and `Completed` would read as if it were over.
+ * The steps count as done: remaining nodes follow under the budget, and then the DaemonSet is given back. During a rollback
+ * nodes are still updated, and `Completed` would read as if it were over.
  */
 export function toTheEnd(state: RolloutState): RolloutState {
   const currentStepState = isReturn(state.canary) ? 'StepUpgrade' : 'Completed'
   return { ...state, canary: { ...state.canary, currentStepState, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
 }
 
-/** The stable revision of the release that is overtaken, as long as the DaemonSet's history has it or the BatchRelease has kept it; null otherwise. */
+/** Stable revision of the overtaken release, while the DaemonSet's history or the BatchRelease has it; null otherwise. */
 function stableInMidRelease({ revisions, release }: RolloutView, { phase, canary }: RolloutState): string | null {
   const { stableRevision } = canary
   if (phase !== 'Progressing' || stableRevision === undefined) return null
@@ -76,14 +76,17 @@ function stableInMidRelease({ revisions, release }: RolloutView, { phase, canary
 interface Beginning {
   readonly revision: string
   readonly isReturn: boolean
-  /** A rollback that walks the steps with their pauses. */
+  /** Whether a rollback walks the steps with their pauses. */
   readonly walksBack: boolean
 }
 
 /**
- * Step 1; where a release was frozen, the last step that what is updated already fits, but none that had not opened by then: nodes that
- * came to the revision by other hands since approve nothing (G3). Where a rollback walks the steps, the first that takes a node back.
- * Nothing new to release (the template came back): no step is worth a pause.
+ * The first step of a release:
+ * - step 1 by default;
+ * - where a release was frozen: the last step that the updated nodes fill, but none that was not open then, because nodes
+ *   that other clients updated approve nothing (G3);
+ * - where a rollback walks the steps: the first that takes a node back;
+ * - where the template came back and nothing is new: no step pauses.
  */
 function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
   const steps = stepsOf(view.rollout)
@@ -97,7 +100,7 @@ function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBac
   return walksBack ? Math.min(fitting + 2, steps.length) : Math.max(1, Math.min(fitting + 1, opened.step))
 }
 
-/** The status of a release that is over: also the first status ever, which readers dereference. */
+/** Status of a finished release, and the first status ever, which readers dereference. */
 export function completedCanary({ rollout, daemonSet, nowMs }: RolloutView, revision: string): CanaryStatus {
   const steps = Math.max(1, stepsOf(rollout).length)
   return {
@@ -115,12 +118,12 @@ export function completedCanary({ rollout, daemonSet, nowMs }: RolloutView, revi
   }
 }
 
-/** The same status, of the DaemonSet as it is now: readers compare generation and id with what they see themselves. */
+/** The same status for the present DaemonSet: readers compare generation and id with their own. */
 export function refreshed({ daemonSet }: RolloutView, canary: CanaryStatus): CanaryStatus {
   return { ...canary, ...ofWorkload(daemonSet, canary.canaryRevision) }
 }
 
-/** Counted here and not by the BatchRelease: nodes change also while that one is stopped. */
+/** Counted here and not by the BatchRelease: nodes change while it is stopped, too. */
 export function withCounts({ fleet }: RolloutView, canary: CanaryStatus): CanaryStatus {
   const { updated, updatedReady } = countUpdated(fleet, canary.canaryRevision)
   return { ...canary, canaryReplicas: updated, canaryReadyReplicas: updatedReady }

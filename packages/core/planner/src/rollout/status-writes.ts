@@ -2,10 +2,10 @@ import type { RolloutStatus } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
 import type { RolloutView } from './rollout-view.ts'
 
-/** How often mere counts and messages are written while a step goes on. */
+/** Minimum interval (ms) between writes that change only counts and messages during a step. */
 const COUNTS_EVERY_MS = 5_000
 
-/** Whether the status is worth a write now: anything but counts and words at once, those every few seconds. */
+/** Whether to write the status now: everything but counts and messages at once, those every few seconds. */
 export function mayWriteStatus(view: RolloutView, next: RolloutStatus): boolean {
   const before = view.rollout.status
   if (before === undefined) return true
@@ -14,7 +14,7 @@ export function mayWriteStatus(view: RolloutView, next: RolloutStatus): boolean 
   return view.statusWrittenMs === null || view.monotonicMs - view.statusWrittenMs >= COUNTS_EVERY_MS
 }
 
-/** How long until counts may be written again; null when they may be now. */
+/** Milliseconds until counts may be written again; null when they may be now. */
 export function untilCountsMs(view: RolloutView): number | null {
   if (view.statusWrittenMs === null) return null
   const left = COUNTS_EVERY_MS - (view.monotonicMs - view.statusWrittenMs)
@@ -29,7 +29,7 @@ function withoutCounts(status: RolloutStatus): unknown {
     ...rest,
     canary,
     verdict,
-    // Why somebody must act is said as it stands now.
+    // The reason for a stall is always written in full.
     conditions: conditions?.map(({ type, status: value, reason, message }) => [type, value, reason, type === 'Stalled' ? message : '']),
   }
 }

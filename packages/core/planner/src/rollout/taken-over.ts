@@ -1,6 +1,6 @@
 import type { CanaryStatus, RolloutStatus } from '@tranche/api-schema'
 
-/** What of a release another controller has begun cannot be read from its words alone. */
+/** Data about another controller's release that its status alone does not contain. */
 export interface TakenOver {
   readonly canary: CanaryStatus
   readonly stableRevision: string | undefined
@@ -8,8 +8,8 @@ export interface TakenOver {
 }
 
 /**
- * A release goes on where it stands, whoever began it: OpenKruise keeps the stable revision in the canary status alone,
- * does not say when the release began, and finishes in more steps than a DaemonSet needs.
+ * A release continues where it is, whichever controller started it. OpenKruise keeps the stable revision only in the canary
+ * status, does not record when the release started, and finishes in more steps than a DaemonSet needs.
  */
 export function takenOver(status: RolloutStatus | undefined, canary: CanaryStatus): TakenOver {
   const { stableRevision, releaseGeneration } = status ?? {}

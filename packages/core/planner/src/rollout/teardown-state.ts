@@ -18,8 +18,8 @@ import type { RolloutView } from './rollout-view.ts'
 import { startState, toTheEnd, withCounts } from './start-state.ts'
 
 /**
- * The Rollout is deleted or disabled. By the annotation `tranche.dev/on-delete` its release is brought to an end first, without
- * pauses and under the same budget: forwards (`Complete`) or back (`Rollback`); otherwise it is stopped where it stands.
+ * The Rollout is deleted or disabled. The annotation `tranche.dev/on-delete` ends its release first, without pauses and under
+ * the same budget: forwards (`Complete`) or back (`Rollback`). Otherwise the release stops where it is.
  */
 export function teardownState(view: RolloutView, before: RolloutState): RolloutState {
   const isDeleted = view.rollout.metadata.deletionTimestamp !== undefined
@@ -31,9 +31,9 @@ export function teardownState(view: RolloutView, before: RolloutState): RolloutS
 }
 
 /**
- * Argo CD and Flux take a disabled Rollout whose step is not `Completed` for a release that was left in the middle. It is so while nodes lack
- * the template, and no longer once they have it, however they came to it. The stable revision and the DaemonSet's `tranche.dev/frozen` stay: the
- * Rollout that is enabled again begins from those, and this approves nothing (G3).
+ * Argo CD and Flux read a disabled Rollout whose step is not `Completed` as a release left in the middle. That is so while
+ * nodes lack the template, and no longer once they have it, however they got it. The stable revision and the DaemonSet's
+ * `tranche.dev/frozen` stay: the Rollout, enabled again, resumes from those, and this approves nothing (G3).
  */
 function disabledCanary(view: RolloutView, { canary, stableRevision }: RolloutState): CanaryStatus {
   const { daemonSet, rollout } = view
@@ -46,33 +46,33 @@ function disabledCanary(view: RolloutView, { canary, stableRevision }: RolloutSt
   return { ...canary, currentStepState: 'StepPaused', nextStepIndex, finalisingStep: '' }
 }
 
-/** Whether a release was left here, and nothing updates the other nodes. */
+/** Whether a release was frozen here, so that nothing updates the other nodes. */
 function isFrozen(daemonSet: DaemonSet | undefined): boolean {
   return daemonSet?.spec.updateStrategy?.type === 'OnDelete' && daemonSetAnnotations.frozen in (daemonSet.metadata.annotations ?? {})
 }
 
-/** What was left in the middle of a release is no DaemonSet at rest. */
+/** A DaemonSet frozen during a release is not at rest. */
 function disabledText(view: RolloutView): string {
   const { daemonSet } = view
   const frozen = daemonSet !== undefined && isFrozen(daemonSet) ? frozenText(view, daemonSet, {}) : null
-  return frozen === null ? 'disabled: the DaemonSet is not under control' : `disabled in mid-release: ${frozen}`
+  return frozen === null ? 'disabled: Tranche does not control the DaemonSet' : `disabled in mid-release: ${frozen}`
 }
 
-/** Says what the BatchRelease waits for before it lets go, whichever release it is of. */
+/** Says what the BatchRelease waits for before it detaches, whichever release it is of. */
 function detachingText({ release }: RolloutView): string {
   const waiting = release?.status?.waiting
-  const base = 'stopping the release and leaving the DaemonSet as it stands'
+  const base = 'stopping the release and leaving the DaemonSet as it is'
   return waiting === undefined ? base : `${base}: ${waiting.message} (since ${waiting.since})`
 }
 
-/** Null where there is nothing to bring to an end, or where it cannot be any more: then the release is frozen. */
+/** Null where there is nothing to end, or where that is no longer possible: then the release is frozen. */
 function endingState(view: RolloutView, before: RolloutState): RolloutState | null {
   const { rollout, daemonSet, release } = view
   if (!endsRelease(rollout) || daemonSet === undefined || isForeign(view) || !isHeldBy(view, daemonSet)) return null
   if (view.schemaGap !== undefined) return null
   if (release?.metadata.deletionTimestamp !== undefined) {
-    // Who deleted the BatchRelease of a release that runs has frozen it.
-    return release.status?.phase === 'Completed' ? { ...before, message: 'waiting for the last BatchRelease to go' } : null
+    // Deleting the BatchRelease of a running release has frozen it.
+    return release.status?.phase === 'Completed' ? { ...before, message: 'waiting for the previous BatchRelease to be deleted' } : null
   }
   const discovery = discoverRevisions({ daemonSet, revisions: view.revisions, fleet: view.fleet, lastStable: before.stableRevision })
   if (discovery.kind === 'pending') return { ...before, message: 'waiting for the DaemonSet controller to observe the latest generation' }
@@ -80,16 +80,17 @@ function endingState(view: RolloutView, before: RolloutState): RolloutState | nu
   if (ending === null) return null
   const state = ending.isWanted ? forwards(view, daemonSet, ending) : backwards(view, daemonSet, ending)
   if (state === null) return null
-  // Beside a peer, or without its policy, it is held as any release is, and not frozen for good: that may be for a moment.
+  // While OpenKruise's controller is active, or without its policy, it is held like any release and not frozen for good: the
+  // cause may be brief.
   const obstacle = activeKruise(view) ?? unusablePolicy(view)
   return beforeTeardown(obstacle === null ? state : stalledState(before, obstacle))
 }
 
 function beforeTeardown(state: RolloutState): RolloutState {
-  return { ...state, message: `before the Rollout goes: ${state.message}` }
+  return { ...state, message: `before detaching: ${state.message}` }
 }
 
-/** Bound to this Rollout, not frozen yet, and the BatchRelease, if there is one, is of this DaemonSet. */
+/** Whether the DaemonSet is bound to this Rollout and not frozen yet, and the BatchRelease, if any, is of this DaemonSet. */
 function isHeldBy({ rollout, release }: RolloutView, { metadata }: DaemonSet): boolean {
   const annotations = metadata.annotations ?? {}
   const isGoingOn = release !== undefined && release.metadata.deletionTimestamp === undefined
@@ -101,15 +102,15 @@ function isHeldBy({ rollout, release }: RolloutView, { metadata }: DaemonSet): b
 interface Ending {
   readonly before: RolloutState
   readonly discovery: FoundRevisions
-  /** The release that the status speaks of runs, and releases the template of now. */
+  /** Whether the release in the status runs, and releases the present template. */
   readonly isSame: boolean
-  /** The template of now is the one to end with. */
+  /** Whether the release should end with the present template. */
   readonly isWanted: boolean
-  /** The release that runs is the rollback, begun because the Rollout goes. */
+  /** Whether the present release is the rollback started because of the deletion or disabling. */
   readonly isBack: boolean
 }
 
-/** Null where the last release of the template is over: what it left behind are nodes that nobody can update now. */
+/** Null where the template's last release is over: the nodes it left behind cannot be updated now. */
 function endingOf({ rollout, fleet }: RolloutView, before: RolloutState, discovery: FoundRevisions): Ending | null {
   const { canary, phase } = before
   const isRunning = isUnderWay(canary) && (phase === 'Progressing' || phase === 'Terminating' || phase === 'Disabling')
@@ -119,13 +120,13 @@ function endingOf({ rollout, fleet }: RolloutView, before: RolloutState, discove
   const isWanted = onDeletePolicy(rollout) === 'Complete' || stable === discovery.canary
   if (!isRunning && isWanted && oldNodes(fleet, discovery.canary).length === 0) return null
   const isBack = isRunning && phase !== 'Progressing' && isReturn(canary)
-  // In mid-release the stable revision stays what it was.
+  // During a release the stable revision stays the same.
   return { before: isRunning ? { ...before, phase: 'Progressing' } : before, discovery: { ...discovery, stable }, isSame, isWanted, isBack }
 }
 
 /**
- * Every node is brought to the template of now; one that is held is not released this way either (G12). Where it turns out to
- * be bad, the policy says whether it is taken back, or somebody is waited for.
+ * Brings every node to the present template; a held one is not released this way either (G12). If it proves bad, the policy
+ * decides whether it is rolled back or a user must decide.
  */
 function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame }: Ending): RolloutState | null {
   const held = heldTemplate(before.heldRevisions, daemonSet)
@@ -139,19 +140,19 @@ function forwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, 
   return isSame && isFinalising(before.canary) ? finalisingState(view, daemonSet, state) : { ...state, message: 'finishing the release' }
 }
 
-/** By a verdict; that it was put back is said before the DaemonSet is let go, and the key that tells it goes. */
+/** Whether a verdict rolls it back. The revert is reported before detaching removes the key that records it. */
 function isBeingRolledBack({ reason, reverted }: HeldRevision): boolean {
   return reason === 'Failed' && reverted === false
 }
 
 /**
- * The stable template is put back first, once; null where it cannot be, or was and another came: that is somebody's answer to
- * what they saw, and may be the mend of a stable revision that is bad itself.
+ * Restores the stable template first, once. Null where that is not possible, or where another template followed it: the user
+ * has reacted, perhaps with a fix for a bad stable revision.
  */
 function backwards(view: RolloutView, daemonSet: DaemonSet, { before, discovery, isSame, isBack }: Ending): RolloutState | null {
   if (isBack || templateToPutBack(view, discovery.stable) === null) return null
   const held = heldTemplate(before.heldRevisions, daemonSet)
-  // That it was put back is said before the DaemonSet is let go, and the key that tells it goes.
+  // The revert is reported before detaching removes the key that records it.
   if (held !== undefined) return held.reverted === false ? heldState(view, daemonSet, before, held) : null
   const begun = isSame ? before : startState(view, daemonSet, before, discovery)
   const one = toHeldRevision(view, daemonSet, discovery.canary)

@@ -6,10 +6,10 @@ import { currentState, nextState } from './next-state.ts'
 import { refusalOf, type Standing } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-/** What somebody beside the controller knows of a Rollout. */
+/** What a client other than the controller knows about a Rollout. */
 export interface KnownRollout {
   readonly rollout: Rollout
-  /** The BatchRelease of the Rollout's name; undefined where it does not exist. */
+  /** BatchRelease with the Rollout's name; undefined where it does not exist. */
   readonly release: BatchRelease | undefined
   readonly daemonSet: DaemonSet | undefined
   /** ControllerRevisions that the DaemonSet controls. */
@@ -18,22 +18,22 @@ export interface KnownRollout {
   readonly fleet: FleetView | undefined
   /** Epoch milliseconds. */
   readonly nowMs: number
-  /** The clock that stamped the pods. */
+  /** Now, on the monotonic clock that stamped the pods. */
   readonly monotonicMs: number
 }
 
-/** Tells of an action why it would be refused; null where it would be accepted. */
+/** Predicts why an action would be refused; null where it would be accepted. */
 export type Refusals = (action: RolloutAction) => string | null
 
-/** What only the controller sees is taken from what its status says of it. */
+/** Reasons that only the controller can determine; taken from its status. */
 const seenByController: readonly StalledReason[] = ['WorkloadTaken', 'CRDOutdated', 'PeerActive', 'PolicyNotFound', 'PolicyInvalid']
 
-/** An abort is carried out all the same (G9). */
+/** An abort is carried out nevertheless (G9). */
 const ofPolicy: readonly StalledReason[] = ['PolicyNotFound', 'PolicyInvalid']
 
 /**
- * What the controller would answer to actions that were written now. A forecast, for whoever offers or refuses them; what counts is what
- * the controller answers, as things stand then (G10).
+ * What the controller would answer to actions written now. A forecast for clients that offer or refuse actions; the
+ * controller's own answer, at the time it reads the action, counts (G10).
  */
 export function refusalsFor(known: KnownRollout): Refusals {
   const view = toView(known)
@@ -44,8 +44,7 @@ export function refusalsFor(known: KnownRollout): Refusals {
 }
 
 function refusalsIn(view: RolloutView): Refusals {
-  if (isPending(view))
-    return () => 'it cannot be told yet which revision is released: the DaemonSet controller has yet to observe the template'
+  if (isPending(view)) return () => 'the released revision is not known yet: the DaemonSet controller has not observed the template'
   const before = currentState(view)
   const standing: Standing = { before, decided: nextState(view, before) }
   return (action) => refusalOf(view, standing, action)

@@ -6,8 +6,8 @@ import { type RolloutPlan, wait } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
- * While another controller is active, a Rollout that it has in hand is left to it: only the three conditions that nobody
- * else writes say why we do nothing. Null where none is active, or the Rollout is ours already.
+ * While OpenKruise's controller is active, a Rollout that it manages is left to it: only the three conditions that no other
+ * controller writes say why Tranche does nothing. Null where it is not active, or Tranche manages the Rollout already.
  */
 export function planYieldToKruise(view: RolloutView): RolloutPlan | null {
   const { kruise, rollout } = view
@@ -18,12 +18,12 @@ export function planYieldToKruise(view: RolloutView): RolloutPlan | null {
     : { kind: 'writeStatus', status, warning: null }
 }
 
-/** Bound by us, or released by us, before the other one came. */
+/** Whether Tranche bound or released it before OpenKruise's controller came. */
 function isOurs(view: RolloutView): boolean {
   const { rollout, daemonSet, release } = view
   if (release !== undefined && !isForeign(view) && release.spec.tranche !== undefined) return true
   if (daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] === rollout.metadata.name) return true
-  // Nothing has been said yet, by anybody: our first status says that we wait.
+  // No status has been written yet: our first one says that we wait.
   return rollout.status === undefined
 }
 

@@ -7,7 +7,7 @@ import { aReceiver, aRollout, aStatus, T0 } from './statuses.ts'
 const news: readonly NotifyEvent[] = ['ReleaseStarted', 'ReleaseCompleted', 'RollbackStarted', 'RollbackCompleted']
 
 describe('the outbox, for every number of waiting notifications (G7)', () => {
-  it('is bounded, loses what nobody has to act on first, from whom the most waits for, and says how many', () => {
+  it('is bounded, drops notifications without an action first, from the longest queue, and says how many', () => {
     fc.assert(
       fc.property(fc.array(waiting(), { minLength: 40, maxLength: 80, size: 'max' }), (all) => {
         const notifications = all.map((one, at) => ({ ...one, id: String(at) }))
@@ -29,7 +29,7 @@ describe('the outbox, for every number of waiting notifications (G7)', () => {
     )
   })
 
-  it('keeps for each receiver the order in which things happened', () => {
+  it('keeps the order of events for each receiver', () => {
     fc.assert(
       fc.property(fc.array(waiting(), { minLength: 40, maxLength: 80, size: 'max' }), (all) => {
         const notifications = all.map((one, at) => ({ ...one, id: String(at) }))

@@ -7,14 +7,14 @@ import { aReceiver, aRollout, aStatus, T0 } from './statuses.ts'
 const found = { kind: 'found', policy: aPolicy(['a', 'b']) } as const
 const both = [waiting('1', 'a'), waiting('2', 'b'), waiting('3', 'a')]
 
-describe('what a receiver is told next', () => {
+describe('the next notification of a receiver', () => {
   const cases: Record<string, { view: Partial<NotifyView>; notifications?: readonly Notification[]; want: object }> = {
-    'is the oldest that waits for it': {
+    'is its oldest': {
       view: { receiver: 'b' },
       want: { kind: 'notify', notification: both[1], receiver: { name: 'b' } },
     },
-    'is nothing where nothing waits for it': { view: { receiver: 'c' }, want: { kind: 'wait', recheckAfterMs: null } },
-    'is nothing before the oldest is due again, so that the order is kept': {
+    'is none where none is pending': { view: { receiver: 'c' }, want: { kind: 'wait', recheckAfterMs: null } },
+    'is none before the oldest is due again, so that the order is kept': {
       view: {},
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(5_000) }), waiting('2', 'a')],
       want: { kind: 'wait', recheckAfterMs: 5_000 },
@@ -24,21 +24,21 @@ describe('what a receiver is told next', () => {
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(5_000) })],
       want: { kind: 'notify', notification: { id: '1' } },
     },
-    'waits no longer for a clock that was set back than for any back-off': {
+    'waits no longer than the longest back-off after the clock was set back': {
       view: {},
       notifications: [waiting('1', 'a', { attempts: 1, nextAt: at(3_600_000) })],
       want: { kind: 'notify' },
     },
-    'is dropped where the policy has no such receiver any more': {
+    'is dropped where the policy no longer has the receiver': {
       view: { policy: { kind: 'found', policy: aPolicy(['b']) } },
       want: { kind: 'drop', notification: both[0] },
     },
-    'is dropped where the Rollout names no policy any more': { view: { policy: { kind: 'none' } }, want: { kind: 'drop' } },
-    'waits for a policy that is not there': {
+    'is dropped where the Rollout no longer names a policy': { view: { policy: { kind: 'none' } }, want: { kind: 'drop' } },
+    'waits for a missing policy': {
       view: { policy: { kind: 'missing', name: 'p' } },
       want: { kind: 'wait', recheckAfterMs: null },
     },
-    'waits for policies to be seen': { view: { policy: { kind: 'unseen', name: 'p' } }, want: { kind: 'wait', recheckAfterMs: null } },
+    'waits until policies are listed': { view: { policy: { kind: 'unseen', name: 'p' } }, want: { kind: 'wait', recheckAfterMs: null } },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { view, notifications = both, want }) => {
@@ -47,10 +47,10 @@ describe('what a receiver is told next', () => {
   })
 })
 
-describe('what is written of an attempt', () => {
+describe('the patch after an attempt', () => {
   const rollout = aRollout({ ...aStatus('StepPaused'), notifications: both })
 
-  it('takes away what was told, and nothing else', () => {
+  it('removes the delivered notification, and nothing else', () => {
     const reported = applyPatch(rollout, removalPatch(rollout, '2')!)
     expect(reported?.status?.notifications?.map(({ id }) => id)).toEqual(['1', '3'])
   })
@@ -60,7 +60,7 @@ describe('what is written of an attempt', () => {
     expect(applyPatch(last, removalPatch(last, '1')!)?.status).not.toHaveProperty('notifications')
   })
 
-  it('is nothing where it is gone', () => {
+  it('is null where the notification is gone', () => {
     expect(removalPatch(rollout, '9')).toBeNull()
     expect(postponePatch(rollout, '9', { message: '', retryAfterMs: null }, T0)).toBeNull()
   })
@@ -73,7 +73,7 @@ describe('what is written of an attempt', () => {
     expect(applyPatch(now, postponePatch(rollout, '2', { message: '', retryAfterMs: null }, T0)!)).toBeNull()
   })
 
-  it('waits for something new also where the last one of the list goes', () => {
+  it('waits for something new after the last notification of the list, too', () => {
     const last = aRollout({ ...aStatus('StepPaused'), notifications: [both[0]!] })
     expect(applyPatch(rollout, removalPatch(last, '1')!)).toBeNull()
   })
@@ -86,7 +86,7 @@ describe('what is written of an attempt', () => {
     [2_000, null, 300_000],
     [0, 30_000, 30_000],
     [0, 86_400_000, 300_000],
-  ])('after %i attempts in vain, and an answer that asks for %s ms, tries again in %i ms', (attempts, retryAfterMs, wantMs) => {
+  ])('after %i failed attempts, and a requested delay of %s ms, tries again in %i ms', (attempts, retryAfterMs, wantMs) => {
     const before = aRollout({ ...aStatus('StepPaused'), notifications: [waiting('1', 'a', { attempts, failingSince: at(-1) })] })
     const patch = postponePatch(before, '1', { message: 'x'.repeat(1_000), retryAfterMs }, T0)!
     expect(applyPatch(before, patch)?.status?.notifications).toEqual([
@@ -96,7 +96,7 @@ describe('what is written of an attempt', () => {
 })
 
 describe('the trouble with receivers', () => {
-  it('is what was tried in vain, since the first time, and why', () => {
+  it('is the failed attempts, since the first one, with the reason', () => {
     const failing = [
       waiting('1', 'b', { attempts: 3, failingSince: at(1_000), nextAt: at(9_000), error: 'webhook.url: later' }),
       waiting('2', 'b', { attempts: 9, failingSince: at(500), nextAt: at(8_000), error: 'webhook.url: sooner' }),

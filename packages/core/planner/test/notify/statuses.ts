@@ -1,9 +1,9 @@
 import type { Receiver, Rollout, RolloutStatus } from '@tranche/api-schema'
 
-/** When everything below was written; epoch milliseconds. */
+/** Time of every write below, in epoch milliseconds. */
 export const T0 = Date.parse('2026-01-01T00:00:00Z')
 
-/** @returns a Rollout that pauses after its first step without a duration and after its second for a minute */
+/** @returns a Rollout that pauses indefinitely after its first step and for a minute after its second */
 export function aRollout(status: RolloutStatus | undefined, resourceVersion = '7'): Rollout {
   return {
     metadata: { namespace: 'demo', name: 'agent', uid: 'uid', resourceVersion, generation: 1 },
@@ -42,7 +42,7 @@ export function aStatus(
   }
 }
 
-/** @returns a receiver that is told these events; everything without any */
+/** @returns a receiver of these events; of all events without any */
 export function aReceiver(name: string, fields: Partial<Receiver> = {}): Receiver {
   return { name, webhook: { url: 'https://hooks.example.com/' }, ...fields }
 }

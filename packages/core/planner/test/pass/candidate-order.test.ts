@@ -8,7 +8,7 @@ const everyNode = batchScope(undefined, null)
 const revisions = { canary: 'new', stable: 'stable', scope: everyNode }
 const healthy = { hash: 'stable', createdAt: '2026-01-05T00:00:00Z' }
 
-/** Every reason to go first, the strongest first. Within one line of G5, older means earlier; then the name decides. */
+/** Every reason for precedence, the strongest first. Within one rank of G5 the older pod comes first, then the name decides. */
 const inOrder: readonly (Omit<PodFields, 'node'> & { readonly why: string })[] = [
   { ...healthy, why: 'superseded and failed', hash: 'older', phase: 'Failed', ready: false },
   { ...healthy, why: 'superseded and healthy', hash: 'older' },
@@ -48,7 +48,7 @@ describe('firstCandidates (G5)', () => {
     )
   })
 
-  it('counts no pod as superseded while the stable revision is not known', () => {
+  it('counts no pod as superseded while the stable revision is unknown', () => {
     const nodes = [nodeWith('a', { hash: 'older', createdAt: '2026-01-02T00:00:00Z' }), nodeWith('b', { hash: 'stable' })]
     expect(firstCandidates(nodes, { canary: 'new', stable: undefined, scope: everyNode }, 2).map(({ node }) => node.name)).toEqual([
       'b',
@@ -64,7 +64,7 @@ describe('firstCandidates (G5)', () => {
     ])
   })
 
-  it('passes over nodes that are NotReady', () => {
+  it('skips nodes that are NotReady', () => {
     expect(names([{ ...nodeWith('a', healthy), ready: false }, nodeWith('b', healthy)], 2)).toEqual(['b'])
   })
 
@@ -77,14 +77,14 @@ describe('firstCandidates (G5)', () => {
     expect(names([{ ...nodeWith('a', { ...healthy, ...pod }), ready: false, ...node }, nodeWith('b', healthy)], 2)).toEqual(want)
   })
 
-  it('takes NotReady nodes whose kubelets answer as those that are not ready, while the stable revision is put back', () => {
+  it('ranks NotReady nodes with a live kubelet as not ready while the stable revision is restored', () => {
     const bad = { ...healthy, hash: 'bad' }
     const nodes = [nodeWith('a', bad), { ...nodeWith('b', bad), ready: false }, nodeWith('c', { ...bad, ready: false, phase: 'Pending' })]
     const chosen = firstCandidates(nodes, { canary: 'stable', stable: 'stable', scope: everyNode }, 3)
     expect(chosen.map(({ node }) => node.name)).toEqual(['c', 'b', 'a'])
   })
 
-  it('gives one pod of a node: the first of its old ones', () => {
+  it('offers one pod per node: the first of its old ones', () => {
     const node = nodeWith('a', { hash: 'stable', name: 'pod-1' })
     const broken = nodeWith('a', { hash: 'stable', name: 'pod-2', ready: false })
     const updated = nodeWith('a', { hash: 'new', name: 'pod-0' })
@@ -92,7 +92,7 @@ describe('firstCandidates (G5)', () => {
     expect(firstCandidates([doubled], revisions, 5).map(({ pod }) => pod.name)).toEqual(['pod-2'])
   })
 
-  it('gives nothing where nothing is asked for', () => {
+  it('offers nothing for a count of zero', () => {
     expect(names([nodeWith('a', healthy)], 0)).toEqual([])
     expect(names([nodeWith('a', healthy)], -3)).toEqual([])
   })

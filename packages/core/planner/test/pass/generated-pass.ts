@@ -6,13 +6,13 @@ import { FLEET_OWNER, type GeneratedCluster, generatedClusters, nodeOfPod, type 
 import fc from 'fast-check'
 import { publishedTargetOf, NOW_MS } from './pass-notation.ts'
 
-/** A generated cluster, the view that a pass has of it, and the truth about it, worked out apart from the code under test. */
+/** A generated cluster, the view of a pass on it, and the truth about it, computed independently of the code under test. */
 export interface GeneratedPass {
   readonly cluster: GeneratedCluster
   readonly view: PassView
 }
 
-/** Passes in which everybody agrees, over clusters in every state; some of the permits were sent and not yet seen. */
+/** Passes without disagreement, over clusters in every state; some permits were sent without a visible outcome. */
 export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
   return fc.tuple(generatedClusters(), fc.constantFrom(0, 0, 0, 2, 3)).map(([cluster, everySent]) => {
     const sent = cluster.record.permits.filter((_, at) => everySent > 0 && at % everySent === 0)
@@ -20,7 +20,7 @@ export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
   })
 }
 
-/** The view of a pass that has read every pod; nodes and pods are delivered in the order in which the cluster lists them. */
+/** The view of a pass that has read every pod; nodes and pods arrive in the order in which the cluster lists them. */
 export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []): PassView {
   const index = new FleetIndex()
   for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
@@ -40,16 +40,16 @@ export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []):
   }
 }
 
-/** What is true of one node, by the words of the guarantees. */
+/** The truth about one node, in the words of the guarantees. */
 export interface NodeTruth {
   readonly desired: boolean
   readonly isReady: boolean
-  /** It is Ready, or its kubelet answers and a superseded revision runs there. */
+  /** The node is Ready, or its kubelet answers and it runs a superseded revision. */
   readonly inReach: boolean
   readonly pods: readonly SeenPod[]
-  /** Has an available, non-terminating pod. */
+  /** The node has an available, non-terminating pod. */
   readonly available: boolean
-  /** Has a standing pod on another revision than the record's. */
+  /** The node has a standing pod on another revision than the record's. */
   readonly old: boolean
 }
 
@@ -75,19 +75,19 @@ export function truthOf({ nodes, pods, record, minReadySeconds }: GeneratedClust
   )
 }
 
-/** F6: its pod is gone, and the node has an available one; a node that is no longer desired never settles in a count. */
+/** F6: its pod is gone and the node has an available one; a node that is no longer desired never settles in a count. */
 export function isSettled({ node, podUid }: Permit, truth: ReadonlyMap<string, NodeTruth>): boolean {
   const known = truth.get(node)
   return known?.desired === true && known.available && !known.pods.some(({ pod }) => pod.metadata.uid === podUid)
 }
 
-/** Its pod is terminating or gone, and has not settled: what the view shows as deleted by us. */
+/** Its pod is terminating or gone, and has not settled: the view shows it as deleted by Tranche. */
 export function isFlying(permit: Permit, truth: ReadonlyMap<string, NodeTruth>): boolean {
   const pod = truth.get(permit.node)?.pods.find((seen) => seen.pod.metadata.uid === permit.podUid)?.pod
   return pod === undefined ? !isSettled(permit, truth) : !stands(pod)
 }
 
-/** What the batch lacks (G3): its size less the nodes that run, or will come back on, the revision, or have a permit. */
+/** What the batch lacks (G3): its size minus the nodes that run, or will come back on, the revision, or have a permit. */
 export function lackOf({ record }: GeneratedCluster, truth: ReadonlyMap<string, NodeTruth>): number {
   const desired = [...truth].filter(([, node]) => node.desired)
   const taken = permittedNodes(record.permits, truth)
@@ -95,7 +95,7 @@ export function lackOf({ record }: GeneratedCluster, truth: ReadonlyMap<string, 
   return Math.max(0, desired.length - record.partition) - onTheWay.length
 }
 
-/** Nodes with a permit; one that was executed says nothing of an old pod that has come up on the node since. */
+/** Nodes with a permit; an executed permit does not cover an old pod that came up later on the node. */
 export function permittedNodes(permits: readonly Permit[], truth: ReadonlyMap<string, NodeTruth>): ReadonlySet<string> {
   return new Set(permits.filter((permit) => !isFlying(permit, truth)).map(({ node }) => node))
 }

@@ -8,14 +8,14 @@ const six = 'a:old b:old c:old d:old e:old f:old'
 const onePerZone = { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] }
 const inZone = (...values: readonly string[]): NodeSelector => ({ matchExpressions: [{ key: 'zone', operator: 'In', values }] })
 
-describe('which pods an executor permits and deletes by the node rules of a release', () => {
+describe('the pods that an executor permits and deletes under the node rules of a release', () => {
   it.each<[string, PassCase, string]>([
     [
-      'the first key of the order that tells two nodes apart decides (G5)',
+      'the first key of the order that distinguishes two nodes decides (G5)',
       { nodes: six, zones, rules: { order: [{ selector: inZone('z') }, { selector: inZone('y') }] }, partition: 1 },
       'append e f c d a',
     ],
-    ['a key by name stands where ages are the same (G5)', { nodes: 'b:old a:old', rules: { order: [{ by: 'Name' }] } }, 'append a b'],
+    ['a key by name decides where ages are equal (G5)', { nodes: 'b:old a:old', rules: { order: [{ by: 'Name' }] } }, 'append a b'],
     [
       'an unhealthy pod goes before the order of the policy (G5)',
       { nodes: 'a:old b:old c:old!', zones, rules: { order: [{ selector: inZone('x') }] }, limit: 2, partition: 1 },
@@ -23,75 +23,75 @@ describe('which pods an executor permits and deletes by the node rules of a rele
     ],
     ['an excluded node is never taken (G4)', { nodes: six, zones, rules: { exclude: [inZone('x', 'y')] } }, 'append e f'],
     [
-      'a selector that nobody can read excludes every node',
+      'an unreadable selector excludes every node',
       { nodes: six, zones, rules: { exclude: [{ matchExpressions: [{ key: 'zone', operator: 'Like' as 'In', values: ['x'] }] }] } },
       'wait for batch',
     ],
     [
-      'the permit of a node that is excluded by its labels now is withdrawn (F7)',
+      'the permit of a node that its labels now exclude is withdrawn (F7)',
       { nodes: six, zones, rules: { exclude: [inZone('x')] }, permits: 'a' },
       'withdraw a',
     ],
-    ['a step takes its own nodes alone', { nodes: six, zones, rules: { steps: [inZone('y'), {}] }, batch: 0, partition: 4 }, 'append c d'],
+    ['a step takes only its own nodes', { nodes: six, zones, rules: { steps: [inZone('y'), {}] }, batch: 0, partition: 4 }, 'append c d'],
     [
-      'the next step takes its nodes beside those of the steps before it',
+      'the next step takes its nodes as well as those of the steps before it',
       { nodes: six, zones, rules: { steps: [inZone('y'), inZone('z'), {}] }, batch: 1, partition: 2 },
       'append c d e f',
     ],
     ['the last batch takes every node', { nodes: 'a:old e:old', zones, rules: { steps: [inZone('y')] }, batch: null }, 'append a e'],
     [
-      'as many of a zone are permitted as may be down in it, then the next, and then again (F3)',
+      'as many of a zone are permitted as may be down in it, then those of the next zone, and again (F3)',
       { nodes: six, zones, rules: onePerZone, limit: 3 },
       'append a c e b d f',
     ],
-    ['a zone gives one place at a time (F4)', { nodes: six, zones, rules: onePerZone, limit: 3, permits: 'a b c' }, 'execute a c'],
+    ['a zone allows one slot at a time (F4)', { nodes: six, zones, rules: onePerZone, limit: 3, permits: 'a b c' }, 'execute a c'],
     [
-      'a node that is down by other hands has the place of its zone, for a Ready pod',
+      'a node that another client took down uses the slot of its zone, for a Ready pod',
       { nodes: 'a:new! b:old c:old d:old', zones, rules: onePerZone, limit: 3, permits: 'b c' },
       'execute c',
     ],
     [
-      'a pod that is not Ready needs no more than that we deleted none in its zone',
+      'a pod that is not Ready only needs that Tranche deleted none in its zone',
       { nodes: 'a:new! b:old! c:old', zones, rules: onePerZone, limit: 3, permits: 'b' },
       'execute b',
     ],
     [
-      'nodes without the label are of one zone together',
+      'nodes without the label form one zone',
       { nodes: 'g:old h:old a:old', zones, rules: onePerZone, limit: 3, permits: 'g h a' },
       'execute g a',
     ],
     [
-      'a permit that waits for its zone gives its place to one that need not (F7)',
+      'a permit that waits for its zone gives its slot to one that does not (F7)',
       { nodes: 'a:none b:old c:old d:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone b' },
       'withdraw b',
     ],
     [
-      'a permit that waits for its zone stays where nobody else could go',
+      'a permit that waits for its zone stays where no other could be executed',
       { nodes: 'a:none b:old c:new d:new', zones, rules: onePerZone, limit: 2, permits: 'a.gone b' },
       'wait for budget',
     ],
     [
-      'the node of the last permit of its zone that is gone may be deleted on again, however many are down there (F4)',
+      'the node of the zone’s last permit that is gone may be deleted on again, however many nodes are down there (F4)',
       { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 3, permits: 'a.gone b.gone', partition: 1 },
       'append b c',
     ],
     [
-      'it is found among as many of its zone that are gone as there are, by whatever order they would go (F4, G6)',
+      'it is found among as many gone nodes of its zone as there are, whatever their order (F4, G6)',
       { nodes: 'a:bad! b:bad! g:bad! h:bad!', zones: `${zones} g=x h=x`, rules: onePerZone, limit: 5, permits: 'a.gone b.gone g.gone' },
       'append g',
     ],
     [
-      'a permit of a node that is in no view takes a place of every zone (F4)',
+      'a permit of a node that is in no view uses a slot of every zone (F4)',
       { nodes: 'a:old c:old', zones, rules: onePerZone, limit: 3, permits: 'n.gone a c' },
       'confirm node n',
     ],
     [
-      'a permit of a node that is in no view takes a place of a zone where nodes are down already (F4)',
+      'a permit of a node that is in no view uses a slot of a zone where nodes are down already (F4)',
       { nodes: 'a:new! b:old', zones, rules: { spread: [{ topologyKey: 'zone', maxUnavailable: 2 }] }, limit: 4, permits: 'n.gone b' },
       'confirm node n',
     ],
     [
-      'a node waits for no permit whose zone has no place because of what others took down (F3)',
+      'a node does not wait for permits of a zone without a slot, because other clients took its nodes down (F3)',
       { nodes: 'a:new! b:old c:old', zones, rules: onePerZone, limit: 3 },
       'append c',
     ],
@@ -101,7 +101,7 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'append a c b',
     ],
     [
-      'no more than twice as many of a zone are permitted, whatever else tells its nodes apart (F3)',
+      'no more than twice as many of a zone are permitted, whatever other rules distinguish its nodes (F3)',
       {
         nodes: 'a:old b:old g:old',
         zones: 'a=x/1 b=x/2 g=x/3',
@@ -126,27 +126,27 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'wait for batch',
     ],
     [
-      'the permit of another node goes while one on a node in flight waits for its zone: behind it nothing could go (F7, G6)',
+      'the permit of another node is withdrawn while one on a node in flight waits for its zone and blocks it (F7, G6)',
       { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone b.gone a c' },
       'withdraw c',
     ],
     [
-      'a permit stays while the broken pod that waits has no place in its own zone (F7)',
+      'a permit stays while the waiting broken pod has no slot in its own zone (F7)',
       { nodes: 'a:none b:old! c:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone c' },
       'wait for budget',
     ],
     [
-      'a permit stays while the broken pod that uses the budget up is on an excluded node (F7)',
+      'a permit stays while the broken pod that uses the budget is on an excluded node (F7)',
       { nodes: 'a:old! c:old', zones, rules: { exclude: [inZone('x')] }, permits: 'c' },
       'wait for budget',
     ],
     [
-      'a permit stays while the broken pod that uses the budget up is on a node of a later step (F7)',
+      'a permit stays while the broken pod that uses the budget is on a node of a later step (F7)',
       { nodes: 'a:old! c:old', zones, rules: { steps: [inZone('y'), {}] }, batch: 0, permits: 'c' },
       'wait for budget',
     ],
     [
-      'a node has to have room by every rule to be next (F3)',
+      'the next node needs room under every rule (F3)',
       {
         nodes: 'a:new! b:old c:old d:old',
         zones,
@@ -161,28 +161,28 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'append c d',
     ],
     [
-      'a NotReady node is passed over, and another taken in its place (G6)',
+      'a NotReady node is skipped, and another taken in its place (G6)',
       { nodes: 'a?:old! b:old c:old', rules: { notReady: { action: 'Skip' } }, partition: 1, limit: 3 },
       'append b c',
     ],
     [
-      'a NotReady node that is waited for keeps its place, by name and age as if it were well',
+      'a NotReady node that the batch waits for keeps its rank, by name and age as if it were healthy',
       { nodes: 'a?:old! b:old c:old', rules: { notReady: { action: 'Wait' } }, partition: 1, limit: 3 },
       'append b',
     ],
     [
-      'a NotReady node whose turn comes later keeps nobody waiting',
+      'a NotReady node that is not due yet delays no other',
       { nodes: 'a:old b:old c?:old!', rules: { notReady: { action: 'Wait' } }, partition: 1, limit: 3 },
       'append a b',
     ],
     ['a NotReady node costs budget', { nodes: 'a?:old! b:old', rules: { notReady: { action: 'Skip' } }, permits: 'b' }, 'wait for budget'],
     [
-      'as many NotReady nodes as are exempt cost none (G1)',
+      'exempt NotReady nodes cost no budget (G1)',
       { nodes: 'a?:old! b:old', rules: { notReady: { exempt: 1 } }, permits: 'b' },
       'execute b',
     ],
     [
-      'one more than are exempt costs budget',
+      'one NotReady node beyond the exempt ones costs budget',
       { nodes: 'a?:old! b:old c?:old!', rules: { notReady: { exempt: 1 } }, permits: 'b' },
       'wait for budget',
     ],
@@ -202,7 +202,7 @@ describe('which pods an executor permits and deletes by the node rules of a rele
       'wait for budget',
     ],
     [
-      'a node that is Ready takes no place among the exempt from one that is not',
+      'a Ready node takes no exemption from a NotReady one',
       { nodes: 'a:old! b?:old! c:old', rules: { notReady: { exempt: 1 } }, permits: 'c', limit: 2 },
       'execute c',
     ],
@@ -210,7 +210,7 @@ describe('which pods an executor permits and deletes by the node rules of a rele
     expect(planText(planPass(passView(given)))).toBe(plan)
   })
 
-  it('waits while the rules that it sees are not those of the record, and while it sees none (F1)', () => {
+  it('waits while the visible rules are not those of the record, and while none are visible (F1)', () => {
     const view = passView({ nodes: six, zones, rules: onePerZone })
     for (const nodes of [undefined, { ...onePerZone, exclude: [inZone('x')] }]) {
       expect(planText(planPass({ ...view, nodes }))).toBe('wait for agreement')

@@ -8,28 +8,28 @@ import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
 /** Now, on the monotonic clock of every view here. */
 export const NOW_MS = 100_000
 
-/** What a case says about a pass; the rest is calm: everybody agrees, one node at a time, no partition, fresh views. */
+/** Input of a case. Defaults: every party agrees, one node at a time, no partition, fresh views. */
 export interface PassCase {
   /** See {@link fleetOf}. */
   readonly nodes: string
   /** See {@link permitsOf}. */
   readonly permits?: string
-  /** Nodes whose permit was sent and not yet seen. */
+  /** Nodes whose permit was sent without a visible outcome. */
   readonly sent?: string
   /** Nodes whose gone pod's permit has settled, or left, by a live read (F6). */
   readonly confirmed?: string
-  /** Nodes whose new pod was read in vain at its version of now, to be read again a second from now. */
+  /** Nodes whose new pod was read at its present version without confirmation, to be read again in one second. */
   readonly open?: string
-  /** The same, at an older version. */
+  /** Nodes whose new pod was read at an older version without confirmation. */
   readonly openBefore?: string
-  /** Nodes that were read in vain, to be read again a second from now. */
+  /** Nodes that were read without confirmation, to be read again in one second. */
   readonly openNodes?: string
   readonly limit?: number
   /** Label `zone` of nodes, and `rack` behind a slash, as `a=x b=y/1`. */
   readonly zones?: string
-  /** The node rules of the release, of which the record has the scope. */
+  /** Node rules of the release; the record has their scope. */
   readonly rules?: ReleaseNodeRules
-  /** Batch from 0 that the record is opened for; null, as by default, for the last. */
+  /** Batch from 0 for which the record is open; null, the default, for the last. */
   readonly batch?: number | null
   readonly partition?: number
   readonly minReadySeconds?: number
@@ -64,7 +64,7 @@ export function passView(given: PassCase): PassView {
   }
 }
 
-/** What the DaemonSet says when it agrees with the record. */
+/** Published target of a DaemonSet that agrees with the record. */
 export function publishedTargetOf(record: FlightRecord): PublishedTarget {
   return {
     uid: record.workloadUid,
@@ -82,9 +82,10 @@ export function publishedTargetOf(record: FlightRecord): PublishedTarget {
 }
 
 /**
- * `a:old b?:new! c-:none d:old+new` is node a with an available pod of revision old, node b, whose kubelet does not answer, with a pod that
- * is not Ready, node c, which is not desired and has no pod, and node d with two pods. After a revision stand `!` (not
- * Ready), `*` (Ready since one second), `x` (terminating). `e¿:old` is a NotReady node whose kubelet answers.
+ * Notation of nodes and pods. In `a:old b?:new! c-:none d:old+new`, node a has an available pod of revision old. Node b,
+ * whose kubelet does not answer, has a pod that is not Ready. Node c is not desired and has no pod. Node d has two pods.
+ * Suffixes of a revision: `!` (not Ready), `*` (Ready since one second), `x` (terminating). `e¿:old` is a NotReady node whose
+ * kubelet answers.
  */
 export function fleetOf(text: string, zones = ''): FleetView {
   const index = new FleetIndex()
@@ -103,8 +104,8 @@ export function fleetOf(text: string, zones = ''): FleetView {
 }
 
 /**
- * `a b.gone c.dead d.unseen` permits the pod of a as it stands, a pod of b that is gone, an older version of the pod of c,
- * and a newer version of the pod of d than the view shows.
+ * Notation of permits. `a b.gone c.dead d.unseen` permits the present pod of a, a pod of b that is gone, an older version of
+ * the pod of c, and a newer version of the pod of d than the view shows.
  */
 export function permitsOf(text: string): readonly Permit[] {
   return words(text).map((word) => {

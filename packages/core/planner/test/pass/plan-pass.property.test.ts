@@ -25,7 +25,7 @@ import { planText } from './pass-notation.ts'
 const numRuns = 2_000
 
 describe('planPass, for every view', () => {
-  it('executes no Ready pod while as many nodes as the limit are down beside its own (G1, F4)', () => {
+  it('executes no Ready pod while the nodes down beside its own use up the limit (G1, F4)', () => {
     forEveryPlan(({ cluster }, plan) => {
       for (const permit of executedBy(plan)) {
         if (!isReady(podOf(cluster, permit)!)) continue
@@ -35,7 +35,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('executes nothing that would put more nodes than the limit in flight, but on the node that was last (G2, F4)', () => {
+  it('executes nothing that would put more nodes than the limit in flight, except on the last node (G2, F4)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const truth = truthOf(cluster)
       const { permits, limit } = cluster.record
@@ -49,7 +49,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('takes and settles nothing by a minReadySeconds of another generation than the record’s, larger or smaller (F10, F1, G1)', () => {
+  it('takes and settles nothing by minReadySeconds of another generation than the record’s, larger or smaller (F10, F1, G1)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(0, 1, 60, 3_600), fc.constantFrom(-1, 1), ({ view }, minReadySeconds, by) => {
         const { generation, observedGeneration } = view.published
@@ -60,7 +60,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('settles nothing in a record that is not open by a DaemonSet older than it, whatever this says (F6, F8, G2)', () => {
+  it('settles nothing in a closed record by a DaemonSet older than it, whatever that says (F6, F8, G2)', () => {
     fc.assert(
       fc.property(
         generatedPasses(),
@@ -75,7 +75,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('takes no permit out because its view does not have the node (F6, G2)', () => {
+  it('removes no permit only because its view lacks the node (F6, G2)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom('open' as const, 'stopped' as const), ({ cluster, view }, state) => {
         const plan = planPass({ ...view, record: { ...cluster.record, state }, confirmations: new Map() })
@@ -88,7 +88,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('settles nothing, and gives no place away, by what only the clock says of a pod (F6, G2)', () => {
+  it('settles nothing, and frees no budget, by the clock alone (F6, G2)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(1, 60), ({ cluster, view }, minReadySeconds) => {
         const published = { ...view.published, minReadySeconds }
@@ -110,7 +110,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('appends no more than the batch lacks, nor than the record may hold (G3, F3)', () => {
+  it('appends at most what the batch lacks and the record may hold (G3, F3)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const { record } = cluster
       const appended = appendedBy(plan)
@@ -118,12 +118,12 @@ describe('planPass, for every view', () => {
       expect(appended.length).toBeLessThanOrEqual(lackOf(cluster, truthOf(cluster)))
       const held = record.permits.length - plan.change.remove.length + appended.length
       const most = record.limit + Math.max(8, Math.ceil(record.limit / 8))
-      // A limit that has fallen may leave more; then one at a time, on a node that is in flight already.
+      // A lower limit may leave more; then one at a time, on a node that is in flight already.
       expect(held <= most || (appended.length === 1 && inFlight(cluster).has(appended[0]!.node))).toBe(true)
     })
   })
 
-  it('permits and executes only standing old pods of desired nodes, each as it is, one for a node (G4)', () => {
+  it('permits and executes only standing old pods of desired nodes, unchanged, one per node (G4)', () => {
     forEveryPlan(({ cluster, view }, plan) => {
       const truth = truthOf(cluster)
       for (const permit of [...executedBy(plan), ...appendedBy(plan)]) {
@@ -141,7 +141,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('takes out only what was executed or can never be: a standing permit leaves by a touch alone (F5, F6, F7)', () => {
+  it('removes only executed or dead permits: a standing permit leaves only by a touch (F5, F6, F7)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const removed = plan.kind === 'changePermits' ? plan.change.remove : []
       for (const permit of removed) {
@@ -154,14 +154,14 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('rests on no less than the versions of the pods that it permits (F2)', () => {
+  it('rests on at least the versions of the pods that it permits (F2)', () => {
     forEveryPlan((_pass, plan) => {
       if (plan.kind !== 'changePermits') return
       for (const { podResourceVersion } of plan.change.append) expect(plan.change.restsOn).toContain(podResourceVersion)
     })
   })
 
-  it('makes the same choice whatever the order in which nodes and pods were delivered (G5)', () => {
+  it('makes the same choice whatever the order in which nodes and pods arrive (G5)', () => {
     fc.assert(
       fc.property(
         generatedPasses().chain((pass) =>
@@ -180,7 +180,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('chooses nobody while somebody who stands before them is left out (G5)', () => {
+  it('chooses no pod while one of higher rank is left out (G5)', () => {
     forEveryPlan(({ cluster }, plan) => {
       const chosen = appendedBy(plan).map((permit) => podOf(cluster, permit)!)
       if (chosen.length === 0) return
@@ -192,7 +192,7 @@ describe('planPass, for every view', () => {
         .filter((pod) => truth.get(nodeOfPod(pod))!.desired && truth.get(nodeOfPod(pod))!.inReach)
       const flying = inFlight(cluster)
       const isFull = flying.size >= cluster.record.limit
-      // Where the nodes in flight use the limit up, those that run a broken old pod come first; beyond it, one of them.
+      // Where the nodes in flight use up the limit, those with a broken old pod come first; beyond it, one of them.
       if (isFull && chosen.every((pod) => flying.has(nodeOfPod(pod)) && !isReady(pod))) return
       const noBudget = downBeside(cluster, '', cluster.record.permits.length).length >= cluster.record.limit
       for (const pod of leftOut) {
@@ -201,7 +201,7 @@ describe('planPass, for every view', () => {
     })
   })
 
-  it('gives the same plan for the same view, and changes nothing of it', () => {
+  it('gives the same plan for the same view, and does not modify it', () => {
     forEveryPlan(({ view }, plan) => {
       const before = JSON.stringify(view)
       expect(planPass(view)).toEqual(plan)
@@ -219,7 +219,7 @@ describe('planPass, for every view', () => {
     { generation: 9 },
     { observedGeneration: 1 },
   ]
-  it('does nothing while anybody disagrees (F1)', () => {
+  it('does nothing while record and DaemonSet disagree (F1)', () => {
     fc.assert(
       fc.property(generatedPasses(), fc.constantFrom(...disagreements), ({ view }, wrong) => {
         expect(planText(planPass({ ...view, published: { ...view.published, ...wrong } }))).toBe('wait for agreement')
@@ -241,7 +241,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('comes to rest while nothing happens: it never undoes what it has just done (G6)', () => {
+  it('comes to rest while nothing happens: it never undoes its own action (G6)', () => {
     fc.assert(
       fc.property(generatedPasses(), ({ cluster, view }) => {
         let now: Standing = { cluster, view }
@@ -258,7 +258,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('meets every state often enough: budget exhausted, terminating, podless and mis-scheduled in a fifth of the views', () => {
+  it('covers every state often enough: budget exhausted, terminating, podless and mis-scheduled in a fifth of the views', () => {
     const passes = fc.sample(generatedPasses(), { numRuns: 1_000, seed: 1 })
     const share = (met: (pass: GeneratedPass) => boolean): number => passes.filter(met).length / passes.length
     const some = ({ cluster }: GeneratedPass, met: (node: ReturnType<typeof nodesOf>[number]) => boolean): boolean =>
@@ -277,7 +277,7 @@ describe('planPass, for every view', () => {
   })
 })
 
-/** Nodes of permits whose pod is gone, and that have not settled. */
+/** Nodes of permits whose pod is gone and that have not settled. */
 function inFlight({ record, ...rest }: GeneratedCluster): ReadonlySet<string> {
   const truth = truthOf({ record, ...rest })
   return new Set(record.permits.filter((permit) => isFlying(permit, truth)).map(({ node }) => node))
@@ -287,12 +287,12 @@ function isStanding(pod: ReturnType<typeof podOf>): boolean {
   return pod !== undefined && stands(pod)
 }
 
-/** No pod of this uid stands, in whatever version. */
+/** No pod of this uid stands, in any version. */
 function isGone({ pods }: GeneratedCluster, { podUid }: GeneratedCluster['record']['permits'][number]): boolean {
   return !pods.some(({ pod }) => pod.metadata.uid === podUid && stands(pod))
 }
 
-/** Another permit of its node stands behind it, and the pods of both are on their way out or gone. */
+/** Another permit of its node follows it, and the pods of both are terminating or gone. */
 function isRepeated(cluster: GeneratedCluster, permit: GeneratedCluster['record']['permits'][number]): boolean {
   const truth = truthOf(cluster)
   const { permits } = cluster.record
@@ -311,7 +311,10 @@ function forEveryPlan(check: (pass: GeneratedPass, plan: PassPlan) => void): voi
   )
 }
 
-/** |D ∪ U| beside `own`, counted anew: nodes of unsettled permits before `place`, those in flight, and desired ones without an available pod. */
+/**
+ * |D ∪ U| without `own`, counted independently: nodes of unsettled permits before `place`, those in flight, and desired ones
+ * without an available pod.
+ */
 function downBeside(cluster: GeneratedCluster, own: string, place: number): readonly string[] {
   const truth = truthOf(cluster)
   const taken = cluster.record.permits.filter((permit, at) => (at < place && !isSettled(permit, truth)) || isFlying(permit, truth))
@@ -323,7 +326,7 @@ function nodesOf(cluster: GeneratedCluster) {
   return [...truthOf(cluster).values()]
 }
 
-/** A text by which pods sort as G5 says; where no budget is left, nodes without a Ready pod stand before all others (F7). */
+/** Sort key for the order of G5; without budget left, nodes without a Ready pod come first (F7). */
 function rankOf(cluster: GeneratedCluster, pod: GeneratedCluster['pods'][number]['pod'], noBudget: boolean): string {
   const here = cluster.pods.filter((seen) => nodeOfPod(seen.pod) === nodeOfPod(pod))
   const costless = noBudget && !here.some((seen) => stands(seen.pod) && isReady(seen.pod))
@@ -340,7 +343,7 @@ interface Standing {
   readonly view: PassView
 }
 
-/** What the plan changes at once, while no kubelet and no watch does anything but show a touch. */
+/** Immediate effect of the plan, while kubelets and watches show nothing but a touch. */
 function answer({ cluster, view }: Standing, plan: Exclude<PassPlan, { kind: 'wait' }>): Standing {
   if (plan.kind === 'execute') {
     const sent = plan.pods.map(({ permit }) => `${permit.podUid}@${permit.podResourceVersion}`)

@@ -6,7 +6,7 @@ import { type PassCase, passView, planText } from './pass-notation.ts'
 
 type Case = PassCase & { readonly want: string }
 
-describe('planPass: who may act at all', () => {
+describe('planPass: when an executor may act', () => {
   const cases: Record<string, Case> = {
     'acts while record and DaemonSet agree': { nodes: 'a:old', permits: 'a', want: 'execute a' },
     'waits for the opening while a record is stopped': { nodes: 'a:old', record: { state: 'stopped' }, want: 'wait for opening' },
@@ -17,7 +17,7 @@ describe('planPass: who may act at all', () => {
       record: { watermark: '100' },
       want: 'wait for podWatch',
     },
-    'F2 acts as soon as its pod watch has got there': {
+    'F2 acts as soon as its pod watch has caught up': {
       nodes: 'a:old',
       permits: 'a',
       podsSeen: '100',
@@ -37,13 +37,13 @@ describe('planPass: who may act at all', () => {
   table({
     'executes nothing while the new version is bad': { nodes: 'a:old', permits: 'a', isBad: true, want: 'wait for verdict' },
     'permits nothing while the new version is bad': { nodes: 'a:old', isBad: true, want: 'wait for verdict' },
-    'looks again when time may make a node well while the new version is bad': {
+    'passes again when time may make a node healthy while the new version is bad': {
       nodes: 'a:new* b:old',
       minReadySeconds: 60,
       isBad: true,
       want: 'wait for verdict until 159000',
     },
-    'withdraws what nobody wants any more, however bad the new version is': {
+    'withdraws unwanted permits, however bad the new version is': {
       nodes: 'a:old b:new',
       permits: 'a',
       partition: 1,
@@ -53,10 +53,10 @@ describe('planPass: who may act at all', () => {
   })
 
   it.each([
-    ['a node that is well', 'a:old', undefined],
+    ['a healthy node', 'a:old', undefined],
     ['a node with an available pod beside one that is not', 'a:old+new!', undefined],
     ['a node without a Ready pod', 'a:old!', true],
-  ])('says of %s whether it was bad before', (_what, nodes, wasBad) => {
+  ])('records for %s whether it was bad before', (_what, nodes, wasBad) => {
     const plan = planPass(passView({ nodes }))
     expect(plan.kind === 'changePermits' && plan.change.append.map((permit) => permit.wasBad)).toEqual([wasBad])
   })
@@ -69,13 +69,13 @@ describe('planPass: who may act at all', () => {
     'the DaemonSet is another one of the same name': { uid: 'another' },
     'control-info names another BatchRelease': { controlledBy: 'another' },
     'control-info is missing': { controlledBy: undefined },
-    'another revision is announced': { canaryRevision: 'newer' },
-    'no revision is announced': { canaryRevision: undefined },
-    'another partition is announced': { partition: 1 },
-    'no partition is announced': { partition: undefined },
-    'the DaemonSet says paused': { paused: true },
+    'another revision is published': { canaryRevision: 'newer' },
+    'no revision is published': { canaryRevision: undefined },
+    'another partition is published': { partition: 1 },
+    'no partition is published': { partition: undefined },
+    'the DaemonSet is marked as paused': { paused: true },
     'the native controller would replace pods itself': { strategy: 'RollingUpdate' },
-    'somebody has changed the DaemonSet since': { generation: 3 },
+    'the DaemonSet has changed since': { generation: 3 },
     'the DaemonSet controller has not observed the change': { observedGeneration: 1 },
     'the record follows an older generation': { generation: 3, observedGeneration: 3 },
   }
@@ -102,7 +102,7 @@ describe('planPass: which pods get a permit (F3)', () => {
     },
     'counts a node once, whatever number of pods it has': { nodes: 'a:new+new b:old c:old', partition: 1, want: 'append b' },
     'does not count a permit of a node that is not desired': { nodes: 'a-:oldx b:old c:old', permits: 'a', partition: 1, want: 'append b' },
-    'G3 permits no more than the size of the record, however many nodes have become desired again': {
+    'G3 permits at most the size of the record, however many nodes have become desired again': {
       nodes: 'a:new b:old c:old d:old',
       partition: 1,
       record: { size: 1 },
@@ -114,7 +114,7 @@ describe('planPass: which pods get a permit (F3)', () => {
       record: { size: 3 },
       want: 'append a',
     },
-    'permits nothing without a size in the record, as a previous version wrote it': {
+    'permits nothing without a size in the record, as written by a previous version': {
       nodes: 'a:old b:old',
       record: { size: undefined },
       want: 'wait for batch',
@@ -126,7 +126,7 @@ describe('planPass: which pods get a permit (F3)', () => {
       want: 'execute a',
     },
     'takes no more when the batch lacks nothing': { nodes: 'a:new b:old', partition: 1, want: 'wait for batch' },
-    'takes no more when more nodes than asked for are on the revision': {
+    'takes no more when too many nodes are on the revision': {
       nodes: 'a:new b:new c:old',
       partition: 2,
       want: 'wait for batch',
@@ -136,35 +136,39 @@ describe('planPass: which pods get a permit (F3)', () => {
     'never takes a terminating pod': { nodes: 'a:oldx', want: 'wait for batch' },
     'never takes a pod of the revision beside an old one': { nodes: 'a:new+old', want: 'append a' },
     'takes a pod of an unknown revision': { nodes: 'a:whatever', want: 'append a' },
-    'passes over a node that is NotReady': { nodes: 'a?:old b:old', want: 'append b' },
+    'skips a NotReady node': { nodes: 'a?:old b:old', want: 'append b' },
     'takes a NotReady node whose kubelet answers, off a superseded revision': { nodes: 'a¿:bad b:old', want: 'append a b' },
-    'passes over a NotReady node on the stable revision, whether its kubelet answers or not': {
+    'skips a NotReady node on the stable revision, whether its kubelet answers or not': {
       nodes: 'a¿:old b?:bad c:old',
       want: 'append c',
     },
-    'appends nothing while enough permits stand': {
+    'appends nothing while enough permits are standing': {
       nodes: 'a:none b:old c:old d:old e:old',
       permits: 'a.gone b c d',
       want: 'wait for budget',
     },
-    'appends nothing while enough permits stand that it has not seen': {
+    'appends nothing while enough standing permits are unseen': {
       nodes: 'a:none b:old c:old d:old e:old',
       permits: 'a.gone b.unseen c.unseen d.unseen',
       want: 'wait for availability',
     },
-    'gives the room of settled permits to new ones, in the same write': {
+    'gives the slots of settled permits to new ones, in the same write': {
       nodes: `s1:new s2:new s3:new s4:new s5:new s6:new s7:new s8:new a:none ${many}`,
       permits: 's1.gone s2.gone s3.gone s4.gone s5.gone s6.gone s7.gone s8.gone a.gone',
       want: `remove s1 s2 s3 s4 s5 s6 s7 s8, append ${nodesFrom(100, 8)}`,
     },
-    'appends again when two permits stand': { nodes: 'a:none b:old c:old e:old f:old', permits: 'a.gone b c', want: 'append e f' },
-    'keeps no more permits than the limit and its slack, settled ones too': {
+    'appends again when only two permits are standing': {
+      nodes: 'a:none b:old c:old e:old f:old',
+      permits: 'a.gone b c',
+      want: 'append e f',
+    },
+    'keeps at most the limit and its slack, including settled permits': {
       nodes: `a:none ${many}`,
       permits: 'a.gone',
       want: `append ${nodesFrom(100, 8)}`,
     },
     'ends with nothing to do on a DaemonSet that matches no node': { nodes: '', want: 'wait for batch' },
-    'takes a node whose only Ready pod is terminating before healthy ones, where nothing of the budget is left': {
+    'takes a node whose only Ready pod is terminating before healthy ones, where no budget is left': {
       nodes: 'a:bad b:oldx+old! c:new!',
       want: 'append b a',
     },
@@ -178,20 +182,20 @@ describe('planPass: which pods get a permit (F3)', () => {
       limit: 4,
       want: 'append a b',
     },
-    'takes broken nodes first while permits that stand use the budget up': {
+    'takes broken nodes first while standing permits use the budget': {
       nodes: 'a:old b:bad c:old!',
       permits: 'a',
       sent: 'a',
       limit: 2,
       want: 'append c b',
     },
-    'takes nodes in their order where only a permit that has settled would use the budget up': {
+    'takes nodes in their order where only a settled permit would use the budget': {
       nodes: 'a:new b:bad c:old!',
       permits: 'a.gone',
       limit: 2,
       want: 'remove a, append b c',
     },
-    'takes a node with another Ready pod as healthy, where nothing of the budget is left': {
+    'treats a node with another Ready pod as healthy, where no budget is left': {
       nodes: 'a:bad b:old+old! c:new!',
       want: 'append a b',
     },
@@ -213,7 +217,7 @@ describe('planPass: which pods get a permit (F3)', () => {
     expect(plan.kind === 'changePermits' && plan.change.append.length).toBe(most)
   })
 
-  it('permits a pod as it stands, by uid and resourceVersion (G4)', () => {
+  it('permits a pod unchanged, by uid and resourceVersion (G4)', () => {
     const plan = planPass(passView({ nodes: 'a:new+old' }))
     expect(plan).toMatchObject({ change: { append: [{ node: 'a', podUid: 'uid-pod-a-2', podResourceVersion: '10' }] } })
   })
@@ -228,64 +232,64 @@ describe('planPass: which permits are executed (F4)', () => {
       want: 'execute c a',
     },
     'executes what follows settled permits': { nodes: 'a:new b:old', permits: 'a.gone b', want: 'execute b' },
-    'waits while earlier nodes take every place': { nodes: 'a:none b:old!', permits: 'a.gone b', want: 'wait for budget' },
-    'holds the place of a permit that was sent': { nodes: 'a:old b:old', permits: 'a b', sent: 'a', want: 'wait for budget' },
+    'waits while earlier nodes use every slot': { nodes: 'a:none b:old!', permits: 'a.gone b', want: 'wait for budget' },
+    'keeps the slot of a permit that was sent': { nodes: 'a:old b:old', permits: 'a b', sent: 'a', want: 'wait for budget' },
     'sends nothing twice': { nodes: 'a:old', permits: 'a', sent: 'a', want: 'wait for budget' },
-    'holds the place of a permit whose pod it has not seen': { nodes: 'a:old b:old', permits: 'a.unseen b', want: 'wait for budget' },
-    'counts nodes, not permits: the own node takes no place from itself': { nodes: 'a:old!', permits: 'a.gone a', want: 'execute a' },
+    'keeps the slot of a permit whose pod it has not seen': { nodes: 'a:old b:old', permits: 'a.unseen b', want: 'wait for budget' },
+    'counts nodes, not permits: a node takes no slot from itself': { nodes: 'a:old!', permits: 'a.gone a', want: 'execute a' },
     'counts a node with two earlier permits once': { nodes: 'a:old! b:old', permits: 'a.gone a b', limit: 2, sent: 'a', want: 'execute b' },
     'does not add a node that broke to one that it took': { nodes: 'a:none b:old', permits: 'a.gone b', limit: 2, want: 'execute b' },
-    'waits while a node that broke by itself uses the budget up': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
-    'waits while earlier permits and broken nodes use the budget up together': {
+    'waits while a node that broke by itself uses the budget': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
+    'waits while earlier permits and broken nodes together use the budget': {
       nodes: 'a:oldx b:new! c:old',
       permits: 'a c',
       limit: 2,
       want: 'wait for budget',
     },
-    'waits while an earlier permit, sent and not yet seen, and a broken node use the budget up together (G1)': {
+    'waits while a permit, sent without a visible outcome, and a broken node together use the budget (G1)': {
       nodes: 'a:old b:new! c:old',
       permits: 'a c',
       sent: 'a',
       limit: 2,
       want: 'wait for budget',
     },
-    'waits while a node without a pod uses the budget up': { nodes: 'a:none b:old', permits: 'b', want: 'wait for budget' },
-    'waits for a new pod that is Ready for too short': {
+    'waits while a node without a pod uses the budget': { nodes: 'a:none b:old', permits: 'b', want: 'wait for budget' },
+    'waits for a new pod that is Ready for less than minReadySeconds': {
       nodes: 'a:new* b:old',
       permits: 'b',
       minReadySeconds: 60,
       want: 'wait for budget until 159000',
     },
-    'lets a Ready pod cost budget though it is not yet available': {
+    'lets a Ready pod cost budget before it is available': {
       nodes: 'a:new! b:old*',
       permits: 'b',
       minReadySeconds: 60,
       want: 'wait for budget until 159000',
     },
-    'lets no pod stand in its own way': { nodes: 'a:old*', permits: 'a', minReadySeconds: 60, want: 'execute a' },
-    'lets a pod that is not Ready go, whatever else is broken': { nodes: 'a:new! b:old!', permits: 'b', want: 'execute b' },
+    'lets no pod block itself': { nodes: 'a:old*', permits: 'a', minReadySeconds: 60, want: 'execute a' },
+    'executes a pod that is not Ready, whatever else is broken': { nodes: 'a:new! b:old!', permits: 'b', want: 'execute b' },
     'does not count broken nodes that are not desired': { nodes: 'a-:new! b:old', permits: 'b', want: 'execute b' },
     'counts a node that a later permit took': { nodes: 'a:old b:none', permits: 'a b.gone', want: 'wait for budget' },
-    'counts a permit of a node that left, until the record says so': {
+    'counts a permit of a node that left until the record changes': {
       nodes: 'b:old',
       permits: 'a.gone b',
       confirmed: 'a',
       want: 'remove a',
     },
-    'counts a permit of a node that only our view does not have': { nodes: 'b:old', permits: 'a.gone b', want: 'confirm node a' },
-    'keeps the place of a node that left from a pod that costs no budget too': {
+    'counts a permit of a node that only our view lacks': { nodes: 'b:old', permits: 'a.gone b', want: 'confirm node a' },
+    'keeps the slot of a node that left, even from a pod that costs no budget': {
       nodes: 'b:old!',
       permits: 'a.gone b',
       confirmed: 'a',
       want: 'remove a',
     },
-    'permits an old pod that has come up on a node in flight, and takes it at once': {
+    'permits an old pod that came up on a node in flight, and executes it at once': {
       nodes: 'a:older!',
       permits: 'a.gone',
       want: 'append a',
     },
-    'F12 loses one slot to a pod that never goes': { nodes: 'a:oldx b:old c:old', permits: 'a b c', limit: 2, want: 'execute b' },
-    'F12 waits when pods that never go have every slot': {
+    'F12 loses one slot to a pod that never terminates': { nodes: 'a:oldx b:old c:old', permits: 'a b c', limit: 2, want: 'execute b' },
+    'F12 waits when pods that never terminate use every slot': {
       nodes: 'a:oldx b:oldx c:old',
       permits: 'a b c',
       limit: 2,
@@ -305,45 +309,45 @@ describe('planPass: which permits are executed (F4)', () => {
 
 describe('planPass: more nodes in flight than the limit allows, with a version that never comes up (F4, F7, G6)', () => {
   const cases: Record<string, Case> = {
-    'executes the first permit that stands, on the node of the last one that is gone': {
+    'executes the first standing permit, on the node of the last one that is gone': {
       nodes: 'a:bad! b:bad! c:old',
       permits: 'a.gone b.gone b',
       want: 'execute b',
     },
-    'executes it also after what has settled behind that one': {
+    'executes it even behind settled permits': {
       nodes: 'a:bad! b:bad! c:new',
       permits: 'a.gone b.gone c.gone b',
       want: 'execute b',
     },
     'executes none on a node before the last': { nodes: 'a:bad! b:none', permits: 'a.gone b.gone a', want: 'wait for budget' },
-    'executes none but the first that stands': {
+    'executes none but the first standing permit': {
       nodes: 'a:bad! b:bad! c:old',
       permits: 'a.gone b.gone c b',
       sent: 'c',
       want: 'wait for budget',
     },
-    'executes none behind one whose pod it has not seen': {
+    'executes none behind an unseen permit': {
       nodes: 'a:bad! b:bad! c:old!',
       permits: 'a.gone b.gone c.unseen b',
       want: 'wait for budget',
     },
-    'permits the pod on the last node alone': { nodes: 'a:bad! b:bad! c:bad! d:old', permits: 'a.gone b.gone', want: 'append b' },
-    'permits nobody while the last node waits for its new pod': {
+    'permits only the pod on the last node': { nodes: 'a:bad! b:bad! c:bad! d:old', permits: 'a.gone b.gone', want: 'append b' },
+    'permits nothing while the last node waits for its new pod': {
       nodes: 'a:bad! b:new! c:bad!',
       permits: 'a.gone b.gone',
       want: 'wait for availability',
     },
-    'withdraws the permits of others that stand in front': {
+    'withdraws other permits that come first': {
       nodes: 'a:bad! b:bad! c:old! d:old',
       permits: 'a.gone b.gone c d',
       want: 'withdraw c d',
     },
-    'withdraws the permits of others alone': {
+    'withdraws only the permits of other nodes': {
       nodes: 'a:bad! b:bad! c:old d:old',
       permits: 'a.gone b.gone c b',
       want: 'withdraw c',
     },
-    'takes any of them again while they are no more than the limit': {
+    'takes any of them again while they are within the limit': {
       nodes: 'a:bad! b:bad! c:old! d:old',
       permits: 'a.gone b.gone',
       limit: 2,
@@ -355,22 +359,22 @@ describe('planPass: more nodes in flight than the limit allows, with a version t
       permits: 'a.gone b.gone c',
       want: 'wait for budget until 159000',
     },
-    'has room for one however far the limit has fallen': {
+    'has room for one permit however far the limit has fallen': {
       nodes: `${nodesFrom(1, 20).replaceAll(' ', ':bad! ')}:bad! z:old`,
       permits: `${nodesFrom(1, 20).replaceAll(' ', '.gone ')}.gone`,
       want: 'append n20',
     },
-    'forgets a permit of a node that has another gone one behind it': {
+    'drops a permit of a node that has a later gone one': {
       nodes: 'a:oldx b:old',
       permits: 'a.gone a',
       want: 'remove a, append b',
     },
-    'keeps it for the sake of one in between that it has not seen': {
+    'keeps it for an unseen permit in between': {
       nodes: 'a:oldx b:old c:old',
       permits: 'a.gone b.unseen a',
       want: 'append c',
     },
-    'keeps it for the sake of one that stands in between': { nodes: 'a:oldx b:old c:old', permits: 'a.gone b a', want: 'append c' },
+    'keeps it for a standing permit in between': { nodes: 'a:oldx b:old c:old', permits: 'a.gone b a', want: 'append c' },
   }
   table(cases)
 })
@@ -378,9 +382,14 @@ describe('planPass: more nodes in flight than the limit allows, with a version t
 describe('planPass: which permits leave the record', () => {
   const eightSettled = Array.from({ length: 8 }, (_, at) => `s${at}`)
   const cases: Record<string, Case> = {
-    'F5 buries a permit whose pod lives on with a newer version': { nodes: 'a:old', permits: 'a.dead', want: 'remove a' },
-    'F5 gives a buried pod no permit in the same write': { nodes: 'a:old b:old', permits: 'a.dead', limit: 2, want: 'remove a, append b' },
-    'F6 takes out what has settled when nothing else is left': { nodes: 'a:new', permits: 'a.gone', want: 'remove a' },
+    'F5 discards a permit whose pod exists in a newer version': { nodes: 'a:old', permits: 'a.dead', want: 'remove a' },
+    'F5 gives a discarded pod no permit in the same write': {
+      nodes: 'a:old b:old',
+      permits: 'a.dead',
+      limit: 2,
+      want: 'remove a, append b',
+    },
+    'F6 removes settled permits when nothing else is left': { nodes: 'a:new', permits: 'a.gone', want: 'remove a' },
     'F6 settles by a pod with another uid, whatever its revision': {
       nodes: 'a:old b:none',
       permits: 'a.gone b.gone',
@@ -394,21 +403,27 @@ describe('planPass: which permits leave the record', () => {
       minReadySeconds: 60,
       want: 'wait for availability until 159000',
     },
-    'F6 reads a pod that only the clock has made available before it counts': {
+    'F6 reads a pod that only the clock has made available before counting it': {
       nodes: 'a:new b:old',
       permits: 'a.gone b',
       minReadySeconds: 60,
       want: 'confirm a',
     },
-    'F6 goes on as soon as a read has confirmed it': {
+    'F6 continues as soon as a read has confirmed it': {
       nodes: 'a:new b:old',
       permits: 'a.gone b',
       minReadySeconds: 60,
       confirmed: 'a',
       want: 'execute b',
     },
-    'F6 takes out what a read has confirmed': { nodes: 'a:new', permits: 'a.gone', minReadySeconds: 60, confirmed: 'a', want: 'remove a' },
-    'F6 holds the place of a node whose pod was read in vain, and reads it again after a while': {
+    'F6 removes a permit that a read has confirmed': {
+      nodes: 'a:new',
+      permits: 'a.gone',
+      minReadySeconds: 60,
+      confirmed: 'a',
+      want: 'remove a',
+    },
+    'F6 keeps the slot of a node whose pod was read without confirmation, and reads it again later': {
       nodes: 'a:new b:old',
       permits: 'a.gone b',
       minReadySeconds: 60,
@@ -428,7 +443,7 @@ describe('planPass: which permits leave the record', () => {
       permits: 'a.gone b',
       want: 'execute b',
     },
-    'F6 reads no pod that is not Ready any more, whatever was read before': {
+    'F6 reads no pod that is no longer Ready, whatever was read before': {
       nodes: 'a:new!',
       permits: 'a.gone',
       minReadySeconds: 60,
@@ -440,13 +455,13 @@ describe('planPass: which permits leave the record', () => {
       permits: 'a.gone',
       want: 'confirm node a',
     },
-    'F6 takes out the permit of a node that a read has found to be no longer desired': {
+    'F6 removes the permit of a node that a read confirmed as no longer desired': {
       nodes: 'a-:new b:new',
       permits: 'a.gone',
       confirmed: 'a',
       want: 'remove a',
     },
-    'F6 holds the place of a node that our view does not have and a read has found, and reads it again after a while': {
+    'F6 keeps the slot of a node that a read found and our view lacks, and reads it again later': {
       nodes: 'b:old',
       permits: 'a.gone b',
       openNodes: 'a',
@@ -466,7 +481,7 @@ describe('planPass: which permits leave the record', () => {
       open: 'a',
       want: 'wait for budget until 100500',
     },
-    'F6 waits for the watch of nodes, where nothing else is to be done': {
+    'F6 waits for the node watch where nothing else is left': {
       nodes: 'b:new',
       permits: 'a.gone',
       openNodes: 'a',
@@ -480,35 +495,35 @@ describe('planPass: which permits leave the record', () => {
       openNodes: 'a',
       want: 'confirm a',
     },
-    'F6 executes first what has its place whether the node has left or not': {
+    'F6 first executes a permit that fits the budget whether the node has left or not': {
       nodes: 'b:old',
       permits: 'a.gone b',
       limit: 2,
       want: 'execute b',
     },
-    'F6 reads pods and nodes side by side': {
+    'F6 reads pods and nodes together': {
       nodes: 'a:new b-:new',
       permits: 'a.gone b.gone',
       minReadySeconds: 60,
       want: 'confirm a node b',
     },
-    'F6 never takes a standing pod out without a touch': { nodes: 'a-:old', permits: 'a', want: 'withdraw a' },
+    'F6 never removes a standing permit without a touch': { nodes: 'a-:old', permits: 'a', want: 'withdraw a' },
     'F6 lets a few settled permits wait for the next write': {
       nodes: 'a:new b:none',
       permits: 'a.gone b.gone',
       want: 'wait for availability',
     },
-    'F6 takes out eight settled permits even without another reason': {
+    'F6 removes eight settled permits even without another reason': {
       nodes: `${eightSettled.map((name) => `${name}:new`).join(' ')} b:none`,
       permits: `${eightSettled.map((name) => `${name}.gone`).join(' ')} b.gone`,
       want: `remove ${eightSettled.join(' ')}`,
     },
-    'F3 takes out settled permits with the next append': {
+    'F3 removes settled permits with the next append': {
       nodes: 'a:new b:none c:old',
       permits: 'a.gone b.gone',
       want: 'remove a, append c',
     },
-    'F7 withdraws from a node on a superseded revision whose kubelet has fallen silent': {
+    'F7 withdraws from a node on a superseded revision whose kubelet stopped answering': {
       nodes: 'a?:bad b:old',
       permits: 'a b',
       limit: 2,
@@ -531,45 +546,45 @@ describe('planPass: which permits leave the record', () => {
       want: 'withdraw a b',
     },
     'F7 withdraws nothing that was sent': { nodes: 'a:old c:new', partition: 1, permits: 'a', sent: 'a', want: 'wait for budget' },
-    'F7 withdraws a head that waits while a broken old pod has no place': { nodes: 'a:old! b:old', permits: 'b', want: 'withdraw b' },
-    'F7 withdraws a head that stands in front of a broken old pod': { nodes: 'a:old! b:old', permits: 'b a', want: 'withdraw b' },
+    'F7 withdraws the first permit while a broken old pod has no slot': { nodes: 'a:old! b:old', permits: 'b', want: 'withdraw b' },
+    'F7 withdraws the first permit before a broken old pod': { nodes: 'a:old! b:old', permits: 'b a', want: 'withdraw b' },
     'F7 withdraws nothing while something may be executed': { nodes: 'a:old! b:old! c:old', permits: 'c a', limit: 2, want: 'execute a' },
     'F7 withdraws nothing for a broken pod that was sent': { nodes: 'a:old! b:old', permits: 'b a', sent: 'a', want: 'wait for budget' },
-    'F7 withdraws nothing for a broken pod that has its place': { nodes: 'a:oldx b:old', permits: 'a b', want: 'wait for budget' },
+    'F7 withdraws nothing for a broken pod that has its slot': { nodes: 'a:oldx b:old', permits: 'a b', want: 'wait for budget' },
     'F7 withdraws nothing for a broken pod on a node that is NotReady': { nodes: 'a?:old! b:old', permits: 'b', want: 'wait for budget' },
-    'F7 withdraws a head that waits for a broken superseded pod on a NotReady node whose kubelet answers': {
+    'F7 withdraws the first permit for a broken superseded pod on a NotReady node whose kubelet answers': {
       nodes: 'a¿:bad! b:old',
       permits: 'b',
       want: 'withdraw b',
     },
     'F7 withdraws nothing for a broken pod of the revision': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
-    'F7 withdraws nothing while the places are taken, whatever is broken': {
+    'F7 withdraws nothing while all slots are taken, whatever is broken': {
       nodes: 'a:none b:old c:old!',
       permits: 'a.gone b',
       partition: 1,
       want: 'wait for budget',
     },
-    'F7 withdraws a head that waits for a place while a broken old pod on a node in flight has no permit': {
+    'F7 withdraws the first permit that waits for a slot while a broken old pod on a node in flight has no permit': {
       nodes: 'a:older! b:old',
       permits: 'a.gone b',
       partition: 1,
       want: 'withdraw b',
     },
-    'F7 withdraws nothing while the places are taken by several nodes, whatever is broken': {
+    'F7 withdraws nothing while several nodes take all slots, whatever is broken': {
       nodes: 'a:none b:none c:old d:old!',
       permits: 'a.gone b.gone c',
       limit: 2,
       partition: 1,
       want: 'wait for budget',
     },
-    'F7 withdraws a head that waits for a broken old pod where only a settled permit would use the places up': {
+    'F7 withdraws the first permit for a broken old pod where only a settled permit would use the slots': {
       nodes: 'a:new b:none c:old d:old!',
       permits: 'a.gone b.gone c',
       limit: 2,
       partition: 1,
       want: 'withdraw c',
     },
-    'F7 withdraws a head behind one that was sent while a broken old pod on a node in flight has no permit': {
+    'F7 withdraws the first permit behind a sent one while a broken old pod on a node in flight has no permit': {
       nodes: 'a:bad! b:old c:old',
       permits: 'a.gone b c',
       sent: 'b',
@@ -583,7 +598,7 @@ describe('planPass: which permits leave the record', () => {
       minReadySeconds: 60,
       want: 'wait for budget until 159000',
     },
-    'F7 permits the broken first while no budget is left, also before a superseded one': {
+    'F7 permits broken pods first while no budget is left, even before a superseded one': {
       nodes: 'a:older b:old!',
       partition: 1,
       want: 'append b',
@@ -591,7 +606,7 @@ describe('planPass: which permits leave the record', () => {
   }
   table(cases)
 
-  it('rests on the version of every pod that it looked at (F2)', () => {
+  it('rests on the version of every pod that it used (F2)', () => {
     const plan = planPass(passView({ nodes: 'a:new b:old', permits: 'a.gone', limit: 1 }))
     expect(plan).toMatchObject({ change: { restsOn: ['10', '10'] } })
   })
@@ -606,7 +621,7 @@ describe('planPass: while a record is not open (F8)', () => {
     'settles at once': { nodes: 'a:new b:none', permits: 'a.gone b.gone', want: 'remove a' },
     'reads before it settles by the clock (F6)': { nodes: 'a:new', permits: 'a.gone', minReadySeconds: 60, want: 'confirm a' },
     'settles what a read has confirmed': { nodes: 'a:new', permits: 'a.gone', minReadySeconds: 60, confirmed: 'a', want: 'remove a' },
-    'settles the rest while a pod was read in vain': {
+    'settles the rest while a pod was read without confirmation': {
       nodes: 'a:new b-:new',
       permits: 'a.gone b.gone',
       minReadySeconds: 60,
@@ -614,15 +629,15 @@ describe('planPass: while a record is not open (F8)', () => {
       confirmed: 'b',
       want: 'remove b',
     },
-    'settles though somebody has changed the DaemonSet': {
+    'settles although the DaemonSet has changed': {
       nodes: 'a:new',
       permits: 'a.gone',
       published: { generation: 9 },
       want: 'remove a',
     },
     'reads a node before its permit leaves (F6)': { nodes: 'b:old', permits: 'a.gone', want: 'confirm node a' },
-    'takes out permits of nodes that left': { nodes: 'b:old', permits: 'a.gone', confirmed: 'a', want: 'remove a' },
-    'waits for the watch of nodes where a read has found the node (F6)': {
+    'removes permits of nodes that left': { nodes: 'b:old', permits: 'a.gone', confirmed: 'a', want: 'remove a' },
+    'waits for the node watch where a read has found the node (F6)': {
       nodes: 'b:old',
       permits: 'a.gone',
       openNodes: 'a',
@@ -641,13 +656,13 @@ describe('planPass: while a record is not open (F8)', () => {
       published: { generation: 0 },
       want: 'wait for agreement',
     },
-    'settles by a DaemonSet that was made anew, whose generations begin anew': {
+    'settles by a recreated DaemonSet, whose generations start again': {
       nodes: 'a:new',
       permits: 'a.gone',
       published: { uid: 'another', generation: 0 },
       want: 'remove a',
     },
-    'buries nothing: a touch answers for it': { nodes: 'a:old', permits: 'a.dead', want: 'wait for availability' },
+    'discards nothing: a touch decides': { nodes: 'a:old', permits: 'a.dead', want: 'wait for availability' },
     'waits for the moment at which a pod becomes available': {
       nodes: 'a:new*',
       permits: 'a.gone',
@@ -662,7 +677,7 @@ describe('planPass: while a record is not open (F8)', () => {
   }
 })
 
-it('reads the pod that the clock has made available, not one beside it that is not Ready (F6)', () => {
+it('reads the pod that the clock has made available, not a pod beside it that is not Ready (F6)', () => {
   const plan = planPass(passView({ nodes: 'a:new!+new', permits: 'a.gone', minReadySeconds: 60 }))
   expect(plan).toMatchObject({ kind: 'confirm', pods: [{ pod: { name: 'pod-a-2' } }] })
 })

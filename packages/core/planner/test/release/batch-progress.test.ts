@@ -25,7 +25,7 @@ const base: BatchQuestion = {
 }
 
 describe('batchProgress', () => {
-  it('counts the same nodes anew once time alone has made a pod available (G6)', () => {
+  it('counts the same nodes again once time alone has made a pod available (G6)', () => {
     const fleet = nodes('a:new b:new c:old d:old')
     const at = (monotonicMs: number): number => batchProgress({ ...base, fleet, minReadyMs: 150_000, monotonicMs }).updatedAvailable
     expect([at(100_000), at(149_999), at(150_000)]).toEqual([0, 0, 2])
@@ -36,7 +36,7 @@ describe('batchProgress', () => {
       question: { ...canaryStep, fleet: nodes('a:new b:old c:old d:old') },
       want: { size: 1, partition: 3, effectiveSize: 1, state: 'Ready', old: ['b', 'c', 'd'], skipped: [] },
     },
-    'waits for the nodes of the step, however many others came up by other hands': {
+    'waits for the nodes of the step, however many others came up by other means': {
       question: { ...canaryStep, fleet: nodes('a:old b:new c:new d:old') },
       want: { size: 3, partition: 1, effectiveSize: 3, state: 'Upgrading' },
     },
@@ -52,19 +52,22 @@ describe('batchProgress', () => {
       question: { ...canaryStep, fleet: nodes('a:new b:old? c:old d:old') },
       want: { effectiveSize: 1, skipped: [], state: 'Ready' },
     },
-    'is ready without nodes that are excluded': {
+    'is ready without excluded nodes': {
       question: { batch: 1, nodes: { exclude: [named('c', 'd')] }, fleet: nodes('a:new b:new c:old d:old') },
       want: { size: 4, effectiveSize: 2, excluded: ['c', 'd'], skipped: [], state: 'Ready' },
     },
-    'waits for NotReady nodes where the policy says so': {
+    'waits for NotReady nodes where the policy requires it': {
       question: { batch: 1, nodes: { notReady: { action: 'Wait' } }, fleet: nodes('a:new b:new c:new d:old?') },
       want: { size: 4, effectiveSize: 4, skipped: [], waitedFor: ['d'], state: 'Upgrading' },
     },
-    'leaves as many dead nodes out of the unavailable ones as are exempt': {
+    'does not count exempt dead nodes as unavailable': {
       question: { nodes: { notReady: { exempt: 1 } }, fleet: nodes('a:old!? b:old!? c:old! d:old') },
       want: { unavailable: ['b', 'c'] },
     },
-    'is upgrading while nodes lack': { question: {}, want: { size: 2, partition: 2, effectiveSize: 2, updated: 0, state: 'Upgrading' } },
+    'is upgrading while nodes are missing': {
+      question: {},
+      want: { size: 2, partition: 2, effectiveSize: 2, updated: 0, state: 'Upgrading' },
+    },
     'is ready when as many nodes as the size are updated and available': {
       question: { fleet: nodes('a:new b:new c:old d:old') },
       want: { updated: 2, updatedReady: 2, updatedAvailable: 2, state: 'Ready', old: ['c', 'd'] },
@@ -81,19 +84,19 @@ describe('batchProgress', () => {
       question: { fleet: nodes('a:new b:new c:old d:old'), minReadyMs: 100_000 },
       want: { updatedAvailable: 2, state: 'Ready' },
     },
-    'counts a node between two pods as on its way': {
+    'counts a node between two pods as being updated': {
       question: { fleet: nodes('a:new b:old~ c:- d:old') },
       want: { updated: 1, between: ['b', 'c'], old: ['d'], state: 'Verifying' },
     },
-    'takes no node for updated on which another pod stands too': {
+    'does not count a node as updated while it also runs another pod': {
       question: { fleet: withTwoPods() },
       want: { updated: 0, old: ['a'] },
     },
-    'skips NotReady nodes that run an old pod': {
+    'skips NotReady nodes with an old pod': {
       question: { batch: 1, fleet: nodes('a:new b:new c:new d:old?') },
       want: { size: 4, effectiveSize: 3, skipped: ['d'], old: ['d'], state: 'Ready' },
     },
-    'skips no NotReady node whose kubelet answers and that runs a superseded revision': {
+    'does not skip a NotReady node whose kubelet answers and that runs a superseded revision': {
       question: { batch: 1, stable: 'old', fleet: nodes('a:new b:new c:old¿ d:bad¿ e:bad?') },
       want: { size: 5, effectiveSize: 3, skipped: ['c', 'e'], old: ['c', 'd', 'e'], state: 'Upgrading' },
     },
@@ -101,7 +104,7 @@ describe('batchProgress', () => {
       question: { batch: 1, stable: 'old', nodes: { notReady: { action: 'Wait' } }, fleet: nodes('a:new b:old¿ c:bad¿') },
       want: { skipped: [], waitedFor: ['b'] },
     },
-    'takes the size where fewer nodes are skipped than it leaves out': {
+    'keeps the size where other nodes make up for the skipped ones': {
       question: { fleet: nodes('a:new b:new c:old? d:old') },
       want: { size: 2, effectiveSize: 2, skipped: ['c'], state: 'Ready' },
     },
@@ -113,7 +116,7 @@ describe('batchProgress', () => {
       question: { fleet: nodes('a:new b:old~ c:old d:old') },
       want: { away: [], state: 'Verifying' },
     },
-    'does not call a batch ready on dead nodes alone': {
+    'is not ready on dead nodes alone': {
       question: {
         fleet: nodes('a:old~? b:old c:old d:old'),
         plan: { batches: [{ canaryReplicas: 1 }], enableExtraWorkloadForCanary: false },
@@ -128,11 +131,11 @@ describe('batchProgress', () => {
       question: { batch: 1, fleet: nodes('a:new b:new c:new d:new?') },
       want: { effectiveSize: 4, skipped: [], state: 'Ready' },
     },
-    'tolerates as many nodes as failureThreshold says': {
+    'tolerates as many nodes as failureThreshold allows': {
       question: { plan: tolerating(1), batch: 1, fleet: nodes('a:new b:new c:new d:new!') },
       want: { state: 'Ready' },
     },
-    'tolerates no node that nobody has updated': {
+    'tolerates no node that was not updated': {
       question: { plan: tolerating(1), batch: 1, fleet: nodes('a:new b:new c:new d:old') },
       want: { state: 'Upgrading' },
     },
@@ -144,15 +147,15 @@ describe('batchProgress', () => {
       question: { plan: tolerating('100%'), batch: 1, fleet: nodes('a:new! b:new! c:new! d:new!') },
       want: { state: 'Verifying' },
     },
-    'is ready with one node available of a whole batch that is tolerated': {
+    'is ready with one available node in a batch that is tolerated as a whole': {
       question: { plan: tolerating(9), batch: 1, fleet: nodes('a:new b:new! c:new! d:new!') },
       want: { state: 'Ready' },
     },
-    'counts all nodes where there is no batch': {
+    'counts all nodes without a batch': {
       question: { batch: null },
       want: { size: 4, partition: 0 },
     },
-    'is no node where the batch is outside the plan': {
+    'has size 0 where the batch is outside the plan': {
       question: { batch: 7 },
       want: { size: 0, partition: 4, state: 'Ready' },
     },
@@ -160,7 +163,7 @@ describe('batchProgress', () => {
       question: { fleet: nodes('') },
       want: { desired: 0, size: 0, partition: 0, effectiveSize: 0, state: 'Ready' },
     },
-    'counts nothing of nodes that are not desired': {
+    'ignores nodes that are not desired': {
       question: {
         fleet: toFleetView([...nodes('a:old').nodes, ...nodes('b:old').nodes.map((node) => ({ ...node, desired: false }))]),
       },
@@ -181,7 +184,7 @@ describe('batchSize', () => {
     ['takes a whole number as it is', 3, 4, 3],
     ['clamps a whole number to the desired nodes', 9, 4, 4],
     ['is all of them with 100%', '100%', 7, 7],
-    ['is none for what is no size', 'many', 4, 0],
+    ['is none for an invalid size', 'many', 4, 0],
   ])('%s', (_name, size, desired, want) => {
     expect(batchSize(plan(size), 0, desired)).toBe(want)
   })

@@ -11,14 +11,14 @@ const asRead = [
 ]
 
 describe('daemonSetPatch', () => {
-  it('tests the uid and the resourceVersion before it changes anything', () => {
+  it('tests the uid and the resourceVersion before any change', () => {
     expect(daemonSetPatch(daemonSet, { annotations: { a: '1' } })).toEqual([
       ...asRead,
       { op: 'add', path: '/metadata/annotations/a', value: '1' },
     ])
   })
 
-  it('is nothing when everything is as wanted', () => {
+  it('is null when nothing differs', () => {
     expect(
       daemonSetPatch(daemonSet, {
         annotations: { [daemonSetAnnotations.partition]: '3', missing: null },
@@ -33,7 +33,7 @@ describe('daemonSetPatch', () => {
     expect(patch).toContainEqual({ op: 'add', path: '/metadata/annotations/a~1b~0c', value: '1' })
   })
 
-  it('makes the maps of annotations and labels where there are none', () => {
+  it('creates the maps of annotations and labels where they are missing', () => {
     const patch = daemonSetPatch(bare, { annotations: { a: '1' }, workloadTypeLabel: 'set' })
     expect(patch?.slice(2)).toEqual([
       { op: 'add', path: '/metadata/annotations', value: {} },
@@ -43,7 +43,7 @@ describe('daemonSetPatch', () => {
     ])
   })
 
-  it('removes only what is there', () => {
+  it('removes only existing keys', () => {
     const patch = daemonSetPatch(daemonSet, { annotations: { [daemonSetAnnotations.partition]: null, missing: null } })
     expect(patch?.slice(2)).toEqual([{ op: 'remove', path: '/metadata/annotations/rollouts.kruise.io~1daemonset-partition' }])
   })
@@ -58,16 +58,16 @@ describe('daemonSetPatch', () => {
 
 describe('takeOverStrategy', () => {
   const { originalUpdateStrategy } = daemonSetAnnotations
-  it('remembers the type and makes it OnDelete', () => {
+  it('records the type and sets it to OnDelete', () => {
     const rolling = { ...bare, spec: { ...bare.spec, updateStrategy: { type: 'RollingUpdate' } } }
     expect(takeOverStrategy(rolling)).toEqual({ annotations: { [originalUpdateStrategy]: 'RollingUpdate' }, strategy: 'OnDelete' })
   })
 
-  it('remembers an OnDelete that the user declares, and changes nothing', () => {
+  it('records an OnDelete that the user declares, and changes nothing', () => {
     expect(takeOverStrategy(bare)).toEqual({ annotations: { [originalUpdateStrategy]: 'OnDelete' } })
   })
 
-  it('never overwrites what is remembered (G11)', () => {
+  it('never overwrites the recorded type (G11)', () => {
     const drifted = { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy: { type: 'RollingUpdate' } } }
     expect(takeOverStrategy(drifted)).toEqual({ annotations: {}, strategy: 'OnDelete' })
     expect(takeOverStrategy(daemonSet)).toEqual({ annotations: {} })

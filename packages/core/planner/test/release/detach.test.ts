@@ -11,19 +11,19 @@ const deletedAgo = (ms: number): NonNullable<ViewFields['metadata']> => ({ delet
 const carried = carriedText(carryOver({ ...baseRecord, ...inFlight }) ?? none()) ?? ''
 
 describe('a release that is deleted with nodes in flight (F11)', () => {
-  it('waits 30 seconds for them to have an available pod, by the clock', () => {
+  it('waits 30 seconds for an available pod on them, by the clock', () => {
     const view = onceSaid(aView({ metadata: deletedAgo(10_000), record: inFlight, nodes: 'a:new! b:- c:old d:old e:old' }))
     expect(planBatchRelease(view)).toEqual({ kind: 'wait', for: 'the BatchRelease is being deleted', recheckAfterMs: 20_000 })
     expect(view.release.status?.waiting).toMatchObject({ reason: 'Deleting', nodes: ['a', 'b'] })
     expect(view.release.status?.waiting?.message).toContain(`waiting until ${new Date(NOW_MS + 20_000).toISOString()}`)
   })
 
-  it('then gives up control and leaves them to the next release, in one patch', () => {
+  it('then detaches and leaves them to the next release, in one patch', () => {
     const plan = planBatchRelease(aView({ metadata: deletedAgo(30_000), record: inFlight, nodes: 'a:new! b:- c:old d:old e:old' }))
     expect(valuesOf(plan)).toMatchObject({ [unsettled]: carried, [controlInfo]: undefined, [frozen]: expect.any(String) })
   })
 
-  it('leaves them also where no node runs an old pod and the strategy is given back', () => {
+  it('leaves them even where no node runs an old pod and the strategy is restored', () => {
     const fields: ViewFields = {
       metadata: deletedAgo(30_000),
       record: inFlight,
@@ -35,7 +35,7 @@ describe('a release that is deleted with nodes in flight (F11)', () => {
     expect(values).not.toHaveProperty([frozen])
   })
 
-  it('gives no strategy back that nobody has remembered (G11)', () => {
+  it('restores no strategy that was not recorded (G11)', () => {
     const plan = planBatchRelease(
       aView({
         metadata: deletedAgo(30_000),
@@ -55,14 +55,14 @@ describe('a release that is deleted with nodes in flight (F11)', () => {
     expect(valuesOf(plan)).not.toHaveProperty([unsettled])
   })
 
-  it('goes on waiting where they are too many to be carried over', () => {
+  it('keeps waiting where they are too many to be carried over', () => {
     const permits = Array.from({ length: 1000 }, (_, at) => permitFor(String(at).padStart(253, 'n')))
     const view = onceSaid(aView({ metadata: deletedAgo(60_000), record: { ...inFlight, permits } }))
     expect(planBatchRelease(view)).toMatchObject({ kind: 'wait' })
   })
 })
 
-describe('a release that begins where another has let go (F11)', () => {
+describe('a release that starts where another has detached (F11)', () => {
   const begins: ViewFields = { record: { state: 'stopped' }, annotations: { ...unannounced, [unsettled]: carried } }
 
   it.each([
@@ -71,28 +71,25 @@ describe('a release that begins where another has let go (F11)', () => {
       'written by hand',
       { metadata: { ownerReferences: [] }, annotations: { ...begins.annotations, [daemonSetAnnotations.rollout]: null } },
     ],
-  ] as const)('inherits what is in flight before it announces anything: %s', (_whose, fields) => {
+  ] as const)('inherits the permits in flight before it publishes anything: %s', (_whose, fields) => {
     const plan = planBatchRelease(aView({ ...begins, ...fields }))
     expect(plan).toMatchObject({ kind: 'writeRecord', why: 'inherit', record: { state: 'stopped', permits: inFlight.permits } })
   })
 
-  it('takes the annotation away with its announcement, once the record has it', () => {
+  it('removes the annotation when it publishes, once the record has the permits', () => {
     const plan = planBatchRelease(aView({ ...begins, record: { state: 'stopped', permits: inFlight.permits } }))
     expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
     expect(valuesOf(plan)).toMatchObject({ [unsettled]: undefined, [controlInfo]: expect.any(String) })
   })
 
-  it('does not open while the annotation is there', () => {
+  it('does not open while the annotation exists', () => {
     const plan = planBatchRelease(aView({ record: { state: 'stopped' }, annotations: { [unsettled]: carried } }))
     expect(plan).toMatchObject({ kind: 'writeRecord', why: 'inherit' })
   })
 
   it.each([
-    [
-      'of another DaemonSet, as a copied manifest brings it',
-      { daemonSetUid: 'another', record: { state: 'stopped', workloadUid: 'another' } },
-    ],
-    ['that cannot be read', { annotations: { ...unannounced, [unsettled]: 'odd' } }],
+    ['of another DaemonSet, as in a copied manifest', { daemonSetUid: 'another', record: { state: 'stopped', workloadUid: 'another' } }],
+    ['that is unreadable', { annotations: { ...unannounced, [unsettled]: 'odd' } }],
   ] as const)('takes an annotation away %s', (_which, fields) => {
     const plan = planBatchRelease(aView({ ...begins, ...fields }))
     expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
@@ -109,19 +106,15 @@ describe('a release that is frozen', () => {
   const next = { release: 'r2' }
   const comes: ViewFields = { record: { state: 'stopped' }, annotations: { ...unannounced, [frozen]: text }, tranche: next }
 
-  it('leaves what it knew of its nodes to the next one', () => {
+  it('leaves its watch data to the next one', () => {
     const plan = planBatchRelease(aView({ ...ended, status: { stoppedTime, watchedNodes } }))
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ revision: 'new', watch })
   })
 
   it.each([
-    [
-      'the batch that was open',
-      { batches: [{ canaryReplicas: 1 }, { canaryReplicas: 3 }, { canaryReplicas: '100%' }], batchPartition: 1 },
-      2,
-    ],
-    ['the last of them where the plan names none', { batches: [{ canaryReplicas: 1 }, { canaryReplicas: '100%' }] }, 2],
-  ])('says how far it had opened its batches, and to how many nodes: %s (G3)', (_title, releasePlan, step) => {
+    ['the open batch', { batches: [{ canaryReplicas: 1 }, { canaryReplicas: 3 }, { canaryReplicas: '100%' }], batchPartition: 1 }, 2],
+    ['the last one where the plan names none', { batches: [{ canaryReplicas: 1 }, { canaryReplicas: '100%' }] }, 2],
+  ])('records how far it had opened its batches, and to how many nodes: %s (G3)', (_title, releasePlan, step) => {
     const view = aView({ ...ended, record: { ...ended.record, size: 3 } })
     const release = {
       ...view.release,
@@ -131,12 +124,12 @@ describe('a release that is frozen', () => {
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ step, size: 3 })
   })
 
-  it('remembers it while it is deleted', () => {
+  it('records it while it is deleted', () => {
     const { watched, ...view } = aView({ ...ended, status: { stoppedTime, watchedNodes } })
     expect(watchRelease(view, watched)).toEqual(watchedNodes)
   })
 
-  it('leaves only since when it was judged where that is too much', () => {
+  it('leaves only the time since when it was judged where the data is too large', () => {
     const many = Array.from({ length: 100 }, (_, at) => ({
       node: String(at).padStart(253, 'n'),
       since: stoppedTime.since,
@@ -147,7 +140,7 @@ describe('a release that is frozen', () => {
     expect(JSON.parse(String(valuesOf(plan)[frozen]))).toMatchObject({ watch: { stopped: stoppedTime, nodes: [] } })
   })
 
-  it('is gone on from: the status has it before anything is announced, and the time between was a stop', () => {
+  it('is resumed: the status has its data before anything is published, and the time between counts as a stop', () => {
     const view = aView(comes)
     const plan = planBatchRelease(view)
     expect(plan).toEqual({ kind: 'writeStatus', status: { stoppedTime: { ...stoppedTime, release: 'r2' }, watchedNodes } })
@@ -161,17 +154,17 @@ describe('a release that is frozen', () => {
 
   it.each([
     ['of another revision', { ...watch, revision: 'other' }],
-    ['of another DaemonSet, as a copied manifest brings it', { ...watch, workload: 'another' }],
-    ['whose times cannot be read', { ...watch, stopped: { ...stoppedTime, startedAt: 'lately' } }],
-    ['that says nothing of nodes', 'odd'],
-  ])('says nothing to a release %s', (_what, other) => {
+    ['of another DaemonSet, as in a copied manifest', { ...watch, workload: 'another' }],
+    ['whose times are unreadable', { ...watch, stopped: { ...stoppedTime, startedAt: 'lately' } }],
+    ['without data about nodes', 'odd'],
+  ])('is ignored by a release %s', (_what, other) => {
     const annotations = { ...unannounced, [frozen]: JSON.stringify({ revision: 'new', watch: other }) }
     const plan = planBatchRelease(aView({ ...comes, annotations }))
     expect(plan).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })
   })
 })
 
-/** The annotations that a patch sets, or removes (undefined). */
+/** Annotations that a patch sets, or removes (undefined). */
 function valuesOf(plan: ReturnType<typeof planBatchRelease>): Record<string, unknown> {
   if (plan.kind !== 'patchDaemonSet') throw new Error(`it plans ${plan.kind}`)
   const prefix = '/metadata/annotations/'

@@ -4,7 +4,7 @@ import { aRevision, aView, nodes, templateOf } from '../../../../../test/fakes/b
 
 describe('discoverRevisions', () => {
   const cases: Record<string, { view: Partial<DiscoveryView>; want: object }> = {
-    'takes the revision that holds the template for the canary, and the one most nodes run for the stable one': {
+    'takes the revision with the template as the canary, and the one most nodes run as the stable one': {
       view: {},
       want: { kind: 'found', canary: 'new', stable: 'old' },
     },
@@ -31,7 +31,7 @@ describe('discoverRevisions', () => {
       view: { revisions: [aRevision('new', 2, { spec: { containers: [{ image: 'new', name: 'agent' }] } })] },
       want: { kind: 'found', canary: 'new', stable: 'new' },
     },
-    'takes a rolled back revision, which was numbered anew, for the canary': {
+    'takes a rolled-back revision, with its new number, as the canary': {
       view: { revisions: [aRevision('new', 3), aRevision('bad', 2)], fleet: nodes('a:bad b:bad c:new') },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
@@ -43,43 +43,43 @@ describe('discoverRevisions', () => {
       view: { revisions: three(), fleet: nodes('a:old b:bad c:bad'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'old' },
     },
-    'forgets the revision of the last release when no node runs it any more': {
+    'drops the revision of the last release when no node runs it any more': {
       view: { revisions: three(), fleet: nodes('a:bad b:bad'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
-    'takes no canary for stable that as many nodes run, where none runs the revision of the last release (G3)': {
+    'never takes a canary as stable that as many nodes run, where none runs the revision of the last release (G3)': {
       view: { revisions: three(), fleet: nodes('a:bad b:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
-    'takes no canary for stable that most nodes run, where none runs the revision of the last release (G3)': {
+    'never takes a canary as stable that most nodes run, where none runs the revision of the last release (G3)': {
       view: { revisions: three(), fleet: nodes('a:bad b:new c:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
-    'takes no canary for stable beside nodes whose ControllerRevision went with the DaemonSet of before (G3)': {
+    'never takes a canary as stable beside nodes whose ControllerRevision went with the former DaemonSet (G3)': {
       view: { revisions: [aRevision('new', 1)], fleet: nodes('a:gone b:new c:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'gone' },
     },
-    'takes the canary for stable that every node runs': {
+    'takes the canary as stable where every node runs it': {
       view: { revisions: three(), fleet: nodes('a:new b:new'), lastStable: 'old' },
       want: { kind: 'found', canary: 'new', stable: 'new' },
     },
-    'takes the canary of a rollout that was not ours for stable where most nodes run it': {
+    'takes the canary of a foreign rollout as stable where most nodes run it': {
       view: { revisions: three(), fleet: nodes('a:bad b:new c:new') },
       want: { kind: 'found', canary: 'new', stable: 'new' },
     },
-    'forgets the revision of the last release when its history is pruned': {
+    'drops the revision of the last release when its history is pruned': {
       view: { fleet: nodes('a:old'), lastStable: 'pruned' },
       want: { kind: 'found', canary: 'new', stable: 'old' },
     },
-    'takes no canary for stable that no more nodes run than another revision, without any release before (G3)': {
+    'never takes a canary as stable that no more nodes run than another revision, without any release before (G3)': {
       view: { fleet: nodes('a:old b:old c:new d:new') },
       want: { kind: 'found', canary: 'new', stable: 'old' },
     },
-    'takes the newer of two revisions that as many nodes run': {
+    'takes the newer of two revisions that equally many nodes run': {
       view: { revisions: three(), fleet: nodes('a:old b:bad') },
       want: { kind: 'found', canary: 'new', stable: 'bad' },
     },
-    'counts no terminating pod': {
+    'ignores terminating pods': {
       view: { revisions: three(), fleet: nodes('a:bad~ b:bad~ c:old') },
       want: { kind: 'found', canary: 'new', stable: 'old' },
     },
@@ -98,7 +98,7 @@ describe('discoverRevisions', () => {
     expect(discoverRevisions({ daemonSet: daemonSet!, revisions, fleet, lastStable: undefined, ...view })).toMatchObject(want)
   })
 
-  it('takes the name of a revision that has no hash label', () => {
+  it('uses the name of a revision without a hash label', () => {
     const bare = aRevision('new', 2)
     const revision = { ...bare, metadata: { ...bare.metadata, labels: {} } }
     const { daemonSet, fleet } = aView()

@@ -4,7 +4,7 @@ import { aFleetPod, aRevision, aView, NOW_MS, onceSaid } from '../../../../../te
 
 const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOString()
 
-/** uids that the status calls older than the release, where node a has a crashing pod of a revision made at this moment. */
+/** UIDs that the status lists as older than the release, where node a has a crashing pod of a revision made at this moment. */
 function olderPods(madeMs: number): readonly string[] | undefined {
   const view = aView({ nodes: 'b:old c:old d:old e:old' })
   const pod = aFleetPod('a', 'new', { ready: false, trouble: { reason: 'CrashLoopBackOff' }, createdAt: at(-7_200_000) })
@@ -16,12 +16,12 @@ function olderPods(madeMs: number): readonly string[] | undefined {
   return onceSaid({ ...view, revisions, fleet: toFleetView([node, ...view.fleet.nodes]) }).release.status?.stoppedTime?.olderPods
 }
 
-describe('the first sight of a release', () => {
-  it('calls no pod older whose revision was made for it, whatever the clock of the API server says', () => {
+describe('the first observation of a release', () => {
+  it('lists no pod as older whose revision was made for it, whatever the clock of the API server says', () => {
     expect(olderPods(-59_000)).toBeUndefined()
   })
 
-  it('calls pods older that were bad, of a revision that had been there before', () => {
+  it('lists bad pods of an earlier revision as older', () => {
     expect(olderPods(-61_000)).toEqual([expect.stringContaining('a')])
   })
 })

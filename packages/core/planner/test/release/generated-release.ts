@@ -6,11 +6,11 @@ import { aPod, applyPatch, DAEMON_SET_UID, FLEET_OWNER, type GeneratedCluster, g
 import fc from 'fast-check'
 import { aRevision, NOW_MS, templateOf } from '../../../../../test/fakes/build-view.ts'
 
-/** What one pass over a BatchRelease may find: any cluster, in any state of the record, of the DaemonSet and of the user's spec. */
+/** Possible input of a pass over a BatchRelease: any cluster, any state of the record and of the DaemonSet, any user's spec. */
 export interface GeneratedRelease {
   readonly cluster: GeneratedCluster
   readonly view: ReleaseView
-  /** Somebody wants that nothing be deleted: a pause, or the end of the BatchRelease or of the DaemonSet. */
+  /** Requests that nothing be deleted: a pause, or the end of the BatchRelease or of the DaemonSet. */
   readonly stopAsked: boolean
 }
 
@@ -18,7 +18,7 @@ const MONOTONIC_MS = 10_000_000
 const control = fc.constantFrom('ours', 'ours', 'ours', 'ours', 'vanished', 'exists', 'nobody')
 
 const shape = fc.record({
-  /** Where it stands: anywhere; with a larger batch announced; with the record too as it is wanted; or with nothing left to update. */
+  /** Progress: anywhere; with a larger batch published; with the record up to date as well; or with nothing left to update. */
   stage: fc.constantFrom('anywhere', 'anywhere', 'announced', 'followed', 'done'),
   record: fc.constantFrom<FlightRecord['state'] | 'none' | 'ofAnother'>(
     'open',
@@ -33,7 +33,7 @@ const shape = fc.record({
   holds: fc.boolean(),
   request: fc.constantFrom('go', 'go', 'go', 'go', 'pause', 'delete', 'remove'),
   control,
-  /** The annotations of the release: as the record has them, as another batch had them, or none. */
+  /** Annotations of the release: as in the record, as for another batch, or none. */
   published: fc.constantFrom('asRecorded', 'asRecorded', 'otherwise', 'nothing'),
   paused: fc.boolean(),
   strategy: fc.constantFrom('OnDelete', 'OnDelete', 'OnDelete', 'RollingUpdate'),
@@ -54,7 +54,7 @@ const shape = fc.record({
 })
 type Shape = typeof shape extends fc.Arbitrary<infer S> ? S : never
 
-/** Passes over a BatchRelease of the revision `new`; `users` adds to the DaemonSet what is the user's alone. */
+/** Passes over a BatchRelease of the revision `new`; `users` adds the user's own data to the DaemonSet. */
 export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant({})): fc.Arbitrary<GeneratedRelease> {
   return fc.tuple(generatedClusters(), shape, users).map(([generated, drawn, fields]) => {
     const cluster = drawn.stage === 'done' ? updated(generated) : generated
@@ -83,14 +83,14 @@ export function generatedReleases(users: fc.Arbitrary<UserFields> = fc.constant(
   })
 }
 
-/** What a user may have on a DaemonSet. */
+/** User data of a DaemonSet. */
 export interface UserFields {
   readonly annotations?: Readonly<Record<string, string>> | undefined
   readonly labels?: Readonly<Record<string, string>> | undefined
   readonly spec?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Keys that look like anybody's, some of them beside ours; often none at all. */
+/** Arbitrary keys, some of them beside ours; often none at all. */
 export function generatedUserFields(): fc.Arbitrary<UserFields> {
   const key = fc.constantFrom(
     'app',
@@ -108,7 +108,7 @@ export function generatedUserFields(): fc.Arbitrary<UserFields> {
   return fc.record({ annotations: keys, labels: keys, spec })
 }
 
-/** @returns the DaemonSet after the patch; fails where the API server would refuse it */
+/** @returns the DaemonSet after the patch; fails where the API server would reject it */
 export function patchedDaemonSet(daemonSet: DaemonSet, patch: Parameters<typeof applyPatch>[1]): DaemonSet {
   const patched = applyPatch(daemonSet, patch)
   if (patched === null) throw new Error(`does not apply to what it was made from: ${JSON.stringify(patch)}`)
@@ -121,7 +121,7 @@ function updated(cluster: GeneratedCluster): GeneratedCluster {
   return { ...cluster, pods, record: { ...cluster.record, permits: [] } }
 }
 
-/** The announcement says what is wanted now, and the record too but for so many nodes that it still keeps. */
+/** The published target is up to date, and the record is, too, except for the number of nodes it keeps. */
 function followed(view: ReleaseView, kept: number): ReleaseView {
   const { release, daemonSet } = view
   const wanted = wantedAllowance(view)
@@ -184,7 +184,7 @@ function releaseOf(cluster: GeneratedCluster, drawn: Shape): BatchRelease {
       workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' },
       releasePlan: {
         batches: batches.map((canaryReplicas) => ({ canaryReplicas })),
-        // One beyond the last: the release is being finished.
+        // One beyond the last: the release is finishing.
         ...(drawn.batch < batches.length && drawn.stage !== 'done' && { batchPartition: drawn.batch }),
         rolloutID: 'new',
         enableExtraWorkloadForCanary: false,
@@ -218,7 +218,7 @@ function daemonSetOf({ record, maxUnavailable, minReadySeconds }: GeneratedClust
     ...(controller !== null && { [daemonSetAnnotations.controlInfo]: controlInfo('agent', controller) }),
     ...(drawn.remembered !== null && { [daemonSetAnnotations.originalUpdateStrategy]: drawn.remembered }),
     ...(drawn.paused && { [daemonSetAnnotations.paused]: 'true' }),
-    // An open record was announced, which took it away.
+    // An open record was published, which removed it.
     ...(drawn.frozen && record.state !== 'open' && { [daemonSetAnnotations.frozen]: '{}' }),
     [daemonSetAnnotations.rollout]: 'agent',
   }

@@ -7,8 +7,8 @@ import { type GeneratedRelease, generatedReleases, generatedUserFields, patchedD
 const ourAnnotations: readonly string[] = Object.values(daemonSetAnnotations)
 const ourLabel = 'rollouts.kruise.io/workload-type'
 
-describe('whatever a user has on the DaemonSet', () => {
-  it('a BatchRelease changes only our keys and the type of the strategy, and remembers the type once (G11)', () => {
+describe('for any user data on the DaemonSet', () => {
+  it('a BatchRelease changes only our keys and the strategy type, and records the type once (G11)', () => {
     fc.assert(
       fc.property(generatedReleases(generatedUserFields()), ({ view }) => {
         const plan = planBatchRelease(view)
@@ -18,7 +18,7 @@ describe('whatever a user has on the DaemonSet', () => {
     )
   })
 
-  it('a Rollout that binds it or lets it go changes only our keys and the type of the strategy (G11)', () => {
+  it('a Rollout that binds or detaches it changes only our keys and the strategy type (G11)', () => {
     let patched = 0
     fc.assert(
       fc.property(generatedReleases(generatedUserFields()), fc.constantFrom('runs', 'isDisabled', 'isDeleted'), (release, change) => {
@@ -37,7 +37,7 @@ function expectHandsOff(before: DaemonSet, patch: Parameters<typeof patchedDaemo
   const after = patchedDaemonSet(before, patch)
   expect(users(after)).toEqual(users(before))
   expect(patch[0]).toEqual({ op: 'test', path: '/metadata/uid', value: before.metadata.uid })
-  // A type is remembered before it is changed, and given back where it is forgotten; and what is remembered stays as it is.
+  // A type is recorded before it is changed, and restored when it is dropped; the recorded type never changes.
   const [was, is] = [before, after].map(({ metadata }) => metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy])
   if (was !== undefined && is !== undefined) expect(is).toBe(was)
   if (strategyOf(before) === strategyOf(after)) return
@@ -46,7 +46,7 @@ function expectHandsOff(before: DaemonSet, patch: Parameters<typeof patchedDaemo
   expect([isTakenOver, isGivenBack]).toContain(true)
 }
 
-/** All of it that is none of ours; empty maps are as good as none. */
+/** Everything but our own keys; empty maps equal missing ones. */
 function users(daemonSet: DaemonSet): unknown {
   const { annotations = {}, labels = {}, ...metadata } = daemonSet.metadata
   const { updateStrategy, ...spec } = daemonSet.spec

@@ -6,7 +6,7 @@ import { aFleetPod, aRevision, aView, NOW_MS, onceSaid, permitFor, type ViewFiel
 
 const at = (fromNowMs: number): string => new Date(NOW_MS + fromNowMs).toISOString()
 
-/** Node a has a pod of the revision without labels, which came up a second ago in a release that began a minute ago. */
+/** Node a has a pod of the revision without labels, which came up a second ago in a release that started a minute ago. */
 function cameUp(fields: ViewFields & { readonly pod?: Parameters<typeof aFleetPod>[2]; readonly madeMs?: number } = {}): ReleaseView {
   const base = aView({ nodes: 'b:old c:old d:old e:old', metadata: { creationTimestamp: at(-60_000) }, ...fields })
   const pod = aFleetPod('a', 'new!', { rolloutId: undefined, createdAt: at(-1_000), ...fields.pod })
@@ -35,7 +35,7 @@ describe('a pod that came up on the revision (product §3.8)', () => {
   const ours = { leakedIn: undefined, version: null }
   it.each([
     ['has leaked where its node has no permit', {}, leaked],
-    ['is ours where its node has one', { record: { permits: [{ node: 'a', podUid: 'before', podResourceVersion: '9' }] } }, ours],
+    ['is ours where its node has a permit', { record: { permits: [{ node: 'a', podUid: 'before', podResourceVersion: '9' }] } }, ours],
     ['has leaked though another node has a permit', { record: { permits: [permitFor('b')] } }, leaked],
     ['is not known to have leaked once it is Ready', { pod: { ready: true } }, ours],
     [
@@ -49,11 +49,11 @@ describe('a pod that came up on the revision (product §3.8)', () => {
     ],
     ['has leaked before the release took over, of a revision made for it', { pod: { createdAt: at(-61_000) } }, leaked],
     [
-      'is none of this release where the release goes back to its revision',
+      'does not belong to this release where the release returns to its revision',
       { madeMs: -9_000_000, pod: { createdAt: at(-8_000_000) } },
       ours,
     ],
-    ['has leaked on the way back to an older revision', { madeMs: -9_000_000 }, leaked],
+    ['has leaked during a return to an older revision', { madeMs: -9_000_000 }, leaked],
   ] as const)('%s', (_name, fields, want) => {
     expect(markOf(cameUp(fields))).toEqual(want)
   })
@@ -71,12 +71,12 @@ describe('a pod with labels of another rollout-id (F13)', () => {
     expect(labelsFor({})).toEqual([{ [id]: 'new' }])
   })
 
-  it('keeps the mark that it leaked in this release', () => {
+  it('keeps its leaked mark of this release', () => {
     expect(labelsFor({ leakedIn: 'before' })).toEqual([{ [id]: 'new', [LEAKED_LABEL]: 'new' }])
     expect(labelsFor({ leakedIn: 'long before' })).toEqual([{ [id]: 'new' }])
   })
 
-  it('is of the present batch where it is from a release before', () => {
+  it('belongs to the present batch where it is from an earlier release', () => {
     expect(labelsFor({ createdAt: at(-8_000_000), leakedIn: 'before' }, -9_000_000)).toEqual([{ [id]: 'new', [batch]: '1' }])
   })
 })
@@ -112,8 +112,8 @@ describe('the status of a release whose pods have leaked', () => {
   it.each([
     ['of another revision', { ...marked, hash: 'old' }],
     ['of another release', { ...marked, leakedIn: 'before' }],
-    ['on its way out', { ...marked, terminating: true }],
-  ])('counts none %s', (_which, pod) => {
+    ['that is terminating', { ...marked, terminating: true }],
+  ])('ignores pods %s', (_which, pod) => {
     expect(onceSaid(cameUp({ pod })).release.status?.leaked).toBeUndefined()
   })
 })

@@ -17,7 +17,7 @@ import { type GeneratedRelease, generatedReleases, patchedDaemonSet } from './ge
 const numRuns = 2_000
 
 describe('planBatchRelease, for every view', () => {
-  it('does nothing before it has stopped what is open, where a stop is asked for (F8, G9)', () => {
+  it('does nothing before it has stopped an open record, where a stop is requested (F8, G9)', () => {
     forEveryPlan(({ view, stopAsked }, plan) => {
       const record = recordOf(view)
       if (!stopAsked || record === undefined) return
@@ -58,7 +58,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('opens and widens only what the DaemonSet says already, and only to be confirmed by live reads (F9, F1)', () => {
+  it('opens and widens only what the DaemonSet publishes already, and only if live reads confirm it (F9, F1)', () => {
     forEveryPlan(({ view }, plan) => {
       const before = recordOf(view)
       const write = writeOf(plan)
@@ -80,7 +80,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('lowers the limit alone, after a withdrawal of every permit that was not executed (F10)', () => {
+  it('lowers only the limit, after withdrawing every unexecuted permit (F10)', () => {
     forEveryPlan(({ view }, plan) => {
       const record = recordOf(view)
       if (plan.kind !== 'touchPermits' || plan.lowerTo === null || record === undefined) return
@@ -91,7 +91,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('never has a lower limit in the record while permits are beyond it (F10, G2)', () => {
+  it('never records a lower limit while permits exceed it (F10, G2)', () => {
     forEveryPlan(({ view }, plan) => {
       const before = recordOf(view)
       const write = writeOf(plan)
@@ -100,14 +100,14 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('keeps what has not settled through every write of its own (F11, G7)', () => {
+  it('keeps unsettled permits through every write of its own (F11, G7)', () => {
     forEveryPlan(({ view }, plan) => {
       const write = writeOf(plan)
       if (write !== null) expect(write.record.permits).toEqual(recordOf(view)?.permits)
     })
   })
 
-  it('lets go of the DaemonSet only when the record is stopped, and when it is deleted only with nothing unsettled (F11)', () => {
+  it('detaches from the DaemonSet only when the record is stopped, and when it is deleted only with nothing unsettled (F11)', () => {
     forEveryPlan(({ view }, plan) => {
       const record = recordOf(view)
       const daemonSet = view.daemonSet
@@ -122,7 +122,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('touches every old pod before it takes over what a lost record may have permitted (F11)', () => {
+  it('touches every old pod before it takes over permits of a lost record (F11)', () => {
     forEveryPlan(({ view }, plan) => {
       const daemonSet = view.daemonSet
       if (daemonSet === undefined) return
@@ -136,7 +136,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('labels only pods of the revision of the record that have no permit (F13)', () => {
+  it('labels only pods of the record’s revision without a permit (F13)', () => {
     forEveryPlan(({ view, cluster }, plan) => {
       if (plan.kind !== 'labelPods') return
       const permitted = recordOf(view)!.permits.map(({ podUid }) => podUid)
@@ -149,7 +149,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('says that pods are stuck, and on which nodes, exactly where they take the whole budget (F12)', () => {
+  it('reports stuck pods and their nodes exactly where they take the whole budget (F12)', () => {
     forEveryPlan(({ view, cluster }) => {
       const wanted = wantedAllowance(view)
       if (wanted.kind !== 'allow' || view.unclear !== null) return
@@ -163,7 +163,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('meets every kind of plan often enough', () => {
+  it('covers every kind of plan often enough', () => {
     const kinds = Map.groupBy(
       fc.sample(generatedReleases(), { numRuns: 6_000, seed: 1 }).map(({ view }) => planBatchRelease(view)),
       nameOf,
@@ -205,7 +205,7 @@ function isFinalizerThere({ release }: ReleaseView): boolean {
   return (release.metadata.finalizers ?? []).length > 0
 }
 
-/** The write of the record that a plan makes, at once or after touches. */
+/** The record write of a plan, at once or after touches. */
 function writeOf(plan: BatchReleasePlan): (BatchReleasePlan & { kind: 'writeRecord' }) | null {
   if (plan.kind === 'touchOldPods') return writeOf(plan.next)
   return plan.kind === 'writeRecord' ? plan : null

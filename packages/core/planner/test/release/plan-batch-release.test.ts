@@ -23,49 +23,49 @@ const finishing: ViewFields = {
   status: { phase: 'Finalizing', canaryStatus: { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-10_000) } },
 }
 
-/** The record of a release that is over. */
+/** Record of a release that is over. */
 const unbound = { ...finishing.annotations, [rollout]: null }
 const over = { partition: 0, state: 'stopped', holds: [{ reason: 'Finalized', id: 'release' }] } as const
 
 describe('planBatchRelease', () => {
   const cases: Record<string, { view: ViewFields; want: object }> = {
-    'puts its finalizer on before anything else': {
+    'adds its finalizer first': {
       view: { metadata: { finalizers: [] }, record: null, annotations: unannounced },
       want: { kind: 'setFinalizer', present: true },
     },
-    'makes the first record before it announces anything': {
+    'creates the first record before it publishes anything': {
       view: { record: null, annotations: unannounced },
       want: { kind: 'createRecord', allowance: { revision: 'new', partition: 3, limit: 2, generation: 2, workloadUid: 'daemonset' } },
     },
-    'takes the strategy over before it announces the batch': {
+    'takes the strategy over before it publishes the batch': {
       view: { record: { state: 'stopped' }, annotations: unannounced, daemonSet: { updateStrategy: { type: 'RollingUpdate' } } },
       want: { kind: 'patchDaemonSet', why: 'takeOver' },
     },
-    'announces the batch before it opens the record': {
+    'publishes the batch before it opens the record': {
       view: { record: { state: 'stopped' }, annotations: unannounced },
       want: { kind: 'patchDaemonSet', why: 'publish' },
     },
-    'opens the announced record after reading everything live (F9)': {
+    'opens the published record after reading everything live (F9)': {
       view: { record: { state: 'stopped' } },
       want: { kind: 'writeRecord', why: 'open', confirm: true, record: { state: 'open', epoch: 4, seq: 8, holds: [] } },
     },
-    'lets no executor act that has not seen every pod it has seen itself (F2)': {
+    'excludes executors that have not seen every pod it has seen (F2)': {
       view: { record: { state: 'stopped', watermark: '1' } },
       want: { kind: 'writeRecord', why: 'open', record: { watermark: '10' } },
     },
-    'opens the record before it takes the pause from the DaemonSet': {
+    'opens the record before it removes the pause from the DaemonSet': {
       view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '3' }] }, annotations: { [paused]: 'true' } },
       want: { kind: 'writeRecord', why: 'open' },
     },
-    'takes the pause from the DaemonSet once the record is open': {
+    'removes the pause from the DaemonSet once the record is open': {
       view: { annotations: { [paused]: 'true' } },
       want: { kind: 'patchDaemonSet', why: 'resume' },
     },
-    'says paused on the DaemonSet before it voids the record (F8)': {
+    'publishes the pause on the DaemonSet before it revokes the record (F8)': {
       view: { tranche: { paused: true } },
       want: { kind: 'patchDaemonSet', why: 'pause' },
     },
-    'voids the record, with the reason, once paused is said (F8)': {
+    'revokes the record, with the reason, once the pause is published (F8)': {
       view: { tranche: { paused: true }, annotations: { [paused]: 'true' } },
       want: {
         kind: 'writeRecord',
@@ -74,7 +74,7 @@ describe('planBatchRelease', () => {
         record: { state: 'voiding', epoch: 4, holds: [{ reason: 'Paused', id: '4' }] },
       },
     },
-    'touches every pod in a voiding record, whatever is wanted by now (F8)': {
+    'touches every pod in a voiding record, whatever is wanted by then (F8)': {
       view: { record: { state: 'voiding', permits: [permitFor('a'), permitFor('b')] } },
       want: { kind: 'touchPermits', permits: [permitFor('a'), permitFor('b')], lowerTo: null },
     },
@@ -82,11 +82,11 @@ describe('planBatchRelease', () => {
       view: { record: { state: 'voiding', permits: [permitFor('a')] }, tranche: { paused: true }, view: { unclear: 'pod-a on a: 500' } },
       want: { kind: 'writeStatus', status: { observedGeneration: 4, waiting: { reason: 'TouchUnclear', nodes: ['a'] } } },
     },
-    'voids an open record whose DaemonSet is gone without announcing it to anybody': {
+    'revokes an open record whose DaemonSet is gone without publishing it': {
       view: { daemonSet: null },
       want: { kind: 'writeRecord', why: 'stop', record: { holds: [{ reason: 'WorkloadNotFound', id: 'agent' }] } },
     },
-    'follows the reasons of a stop that changes': {
+    'updates the reasons of a stop': {
       view: {
         record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '1' }] },
         tranche: { paused: true },
@@ -98,19 +98,19 @@ describe('planBatchRelease', () => {
       view: { record: { partition: 0 } },
       want: { kind: 'writeRecord', why: 'narrow', record: { state: 'voiding', holds: [], partition: 0 } },
     },
-    'announces a larger batch before it widens the record': {
+    'publishes a larger batch before it widens the record': {
       view: { spec: { batchPartition: 1 } },
       want: { kind: 'patchDaemonSet', why: 'publish' },
     },
-    'widens the record once the larger batch is announced, after reading everything live (F9)': {
+    'widens the record once the larger batch is published, after reading everything live (F9)': {
       view: { spec: { batchPartition: 1 }, annotations: { [partition]: '0' } },
       want: { kind: 'writeRecord', why: 'widen', confirm: true, record: { partition: 0, epoch: 3, seq: 8 } },
     },
-    'follows a generation that leaves the revision as it is (F10)': {
+    'follows a generation that keeps the revision (F10)': {
       view: { generation: 3 },
       want: { kind: 'writeRecord', why: 'widen', record: { generation: 3, epoch: 3 } },
     },
-    'takes every permit out that was not executed, and lowers nothing but the limit (F10)': {
+    'removes every unexecuted permit, and lowers nothing but the limit (F10)': {
       view: {
         record: { limit: 5, permits: [permitFor('a'), permitFor('b'), permitFor('c')] },
         spec: { batchPartition: 1 },
@@ -122,7 +122,7 @@ describe('planBatchRelease', () => {
         lowerTo: { limit: 2, partition: 3, generation: 2 },
       },
     },
-    'touches every old pod before it opens a record of a DaemonSet that was made anew (F11)': {
+    'touches every old pod before it opens a record of a recreated DaemonSet (F11)': {
       view: { record: { state: 'stopped', workloadUid: 'before' } },
       want: { kind: 'touchOldPods', next: { kind: 'writeRecord', why: 'open' } },
     },
@@ -130,15 +130,15 @@ describe('planBatchRelease', () => {
       view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('agent', 'gone') }, view: { otherControl: 'vanished' } },
       want: { kind: 'touchOldPods', next: { kind: 'patchDaemonSet', why: 'publish' } },
     },
-    'announces nothing while another BatchRelease is in charge': {
+    'publishes nothing while another BatchRelease is in charge': {
       view: { record: { state: 'stopped' }, annotations: { [control]: controlInfo('b', 'b') }, view: { otherControl: 'exists' } },
       want: { kind: 'writeRecord', why: 'holds', record: { holds: [{ reason: 'ForeignControl', id: 'b' }] } },
     },
-    'leaves the record while the DaemonSet controller has not observed the generation': {
+    'keeps the record while the DaemonSet controller has not observed the generation': {
       view: { generation: 3, observed: 2 },
       want: { kind: 'wait', for: 'waiting for the DaemonSet controller to observe the latest generation' },
     },
-    'says that it finishes before it gives anything back': {
+    'reports that it finishes before it gives anything back': {
       view: { ...finishing, status: { ...finishing.status, phase: 'Progressing' } },
       want: { kind: 'writeStatus', status: { phase: 'Finalizing' } },
     },
@@ -165,23 +165,23 @@ describe('planBatchRelease', () => {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old', record: over },
       want: { kind: 'writeRecord', why: 'open' },
     },
-    'puts back the keys that somebody took away before the record was stopped': {
+    'restores the keys that another client removed before the record was stopped': {
       view: { ...finishing, annotations: unannounced },
       want: { kind: 'patchDaemonSet', why: 'publish' },
     },
-    'announces a stop that finds nothing open': {
+    'publishes a stop even without an open record': {
       view: { record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] }, tranche: { paused: true } },
       want: { kind: 'patchDaemonSet', why: 'pause' },
     },
-    'stops without announcing it where the API server refuses that': {
+    'stops without publishing it where the API server rejects that': {
       view: { tranche: { paused: true }, view: { pauseRefused: true } },
       want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
     },
-    'keeps OnDelete and says in one patch that no release runs when NotReady nodes are left': {
+    'keeps OnDelete and publishes in one patch that no release runs when NotReady nodes are left': {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?' },
       want: { kind: 'patchDaemonSet', why: 'publish' },
     },
-    'is quiet about nodes that are left once that is said': {
+    'writes nothing more about left nodes once that is published': {
       view: { ...finishing, nodes: 'a:new b:new c:new d:new e:old?', annotations: { [partition]: '0', [inProgressing]: null } },
       want: { kind: 'wait' },
     },
@@ -189,11 +189,11 @@ describe('planBatchRelease', () => {
       view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } },
       want: { kind: 'patchDaemonSet', why: 'release' },
     },
-    'takes its finalizer off once it has let go': {
+    'removes its finalizer once it has detached': {
       view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] }, annotations: unannounced },
       want: { kind: 'setFinalizer', present: false },
     },
-    'voids its record before its finalizer goes, even where somebody took control away (F11)': {
+    'revokes its record before its finalizer goes, even where another client removed control (F11)': {
       view: { metadata: deleting, annotations: unannounced },
       want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
     },
@@ -201,11 +201,11 @@ describe('planBatchRelease', () => {
       view: { metadata: deleting, annotations: unannounced, record: { state: 'voiding', permits: [permitFor('a')] } },
       want: { kind: 'touchPermits' },
     },
-    'takes its finalizer off when the DaemonSet is gone and the record is stopped': {
+    'removes its finalizer when the DaemonSet is gone and the record is stopped': {
       view: { metadata: deleting, daemonSet: null, record: { state: 'stopped', permits: [permitFor('a')] } },
       want: { kind: 'setFinalizer', present: false },
     },
-    'opens nothing again after it has given the DaemonSet back': {
+    'never opens again after it has given the DaemonSet back': {
       view: { ...finishing, record: over, annotations: unannounced },
       want: { kind: 'writeStatus', status: { phase: 'Completed' } },
     },
@@ -218,7 +218,7 @@ describe('planBatchRelease', () => {
     ).toMatchObject(want)
   })
 
-  it('restores the strategy and takes every key but the binding away in one patch', () => {
+  it('restores the strategy and removes every key but the binding in one patch', () => {
     const plan = planBatchRelease(aView({ ...finishing, record: over, view: { strategyScope: 'release' } }))
     const operations = plan.kind === 'patchDaemonSet' ? plan.patch : []
     expect(operations.slice(0, 2)).toEqual([
@@ -232,8 +232,8 @@ describe('planBatchRelease', () => {
   })
 
   it.each([
-    ['keeps OnDelete where it belongs to the binding of a Rollout', {}, []],
-    ['gives the strategy back where no Rollout is bound', { annotations: unbound, metadata: { ownerReferences: [] } }, ['RollingUpdate']],
+    ['keeps OnDelete where a Rollout’s binding owns it', {}, []],
+    ['restores the strategy where no Rollout is bound', { annotations: unbound, metadata: { ownerReferences: [] } }, ['RollingUpdate']],
   ] as const)('%s', (_name, fields, want) => {
     const plan = planBatchRelease(aView({ ...finishing, record: over, ...fields }))
     const values = (plan.kind === 'patchDaemonSet' ? plan.patch : []).flatMap((one) =>
@@ -243,7 +243,7 @@ describe('planBatchRelease', () => {
     expect(values).toEqual(want)
   })
 
-  it('leaves the strategy as it is where what was remembered is none', () => {
+  it('keeps the strategy where the recorded type is invalid', () => {
     const fields = { ...finishing, record: over, annotations: { [partition]: '0', [originalUpdateStrategy]: 'Sideways' } }
     const plan = planBatchRelease(aView({ ...fields, view: { strategyScope: 'release' } }))
     const paths = (plan.kind === 'patchDaemonSet' ? plan.patch : []).map(({ op, path }) => `${op} ${path}`)
@@ -251,7 +251,7 @@ describe('planBatchRelease', () => {
     expect(paths.filter((path) => path.includes('updateStrategy/'))).toEqual([])
   })
 
-  it('says what was left where when it is deleted in mid-release', () => {
+  it('records what was left when it is deleted during a release', () => {
     const stopped = { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } as const
     const plan = planBatchRelease(aView({ metadata: deleting, record: stopped, nodes: 'a:new b:old c:old' }))
     const said = (plan.kind === 'patchDaemonSet' ? plan.patch : []).find(({ path }) => path.endsWith(frozen.replace('/', '~1')))
@@ -259,7 +259,7 @@ describe('planBatchRelease', () => {
     expect(JSON.parse(String(value))).toMatchObject({ revision: 'new', stable: 'old', nodesLeft: 2, at: stamp(0) })
   })
 
-  it('gives no strategy back when the template is newer than what it has announced', () => {
+  it('does not restore the strategy when the template is newer than the published one', () => {
     const view = { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] } } as const
     const published = { ...view, nodes: 'a:old b:old', annotations: { [canaryRevision]: 'old' } }
     const plan = planBatchRelease(aView(published))
@@ -268,7 +268,7 @@ describe('planBatchRelease', () => {
     expect(pending.kind).toBe('wait')
   })
 
-  it('pauses a DaemonSet whose status changes all the time: it tests who is in charge, not the resourceVersion', () => {
+  it('pauses a DaemonSet whose status keeps changing: it tests who is in charge, not the resourceVersion', () => {
     const plan = planBatchRelease(aView({ tranche: { paused: true } }))
     const paths = (plan.kind === 'patchDaemonSet' ? plan.patch : []).map(({ op, path }) => `${op} ${path}`)
     expect(paths).toEqual([
@@ -278,7 +278,7 @@ describe('planBatchRelease', () => {
     ])
   })
 
-  it('keeps what it was asked to do when it writes the record: nothing else of it changes', () => {
+  it('keeps the rest of the record when it writes it', () => {
     const plan = planBatchRelease(aView({ record: { state: 'stopped', permits: [permitFor('a')] } }))
     expect(plan.kind === 'writeRecord' && plan.record).toEqual({
       ...baseRecord,
@@ -289,7 +289,7 @@ describe('planBatchRelease', () => {
     })
   })
 
-  it('never waits longer for its counts than for the clock', () => {
+  it('never lets its counts delay the next timer', () => {
     const canaryStatus = { batchState: 'Ready', currentBatch: 1, batchReadyTime: stamp(-9_500) } as const
     const view = onceSaid(aView({ ...finishing, status: { ...finishing.status, canaryStatus } }))
     const release = { ...view.release, status: { ...view.release.status, message: 'settling: a moment ago' } }

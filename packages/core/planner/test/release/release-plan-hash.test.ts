@@ -27,6 +27,6 @@ it.each<[ReleasePlan, string]>([
     'b9c1241da28814206728d999ee88f9e3b7ed57e9583f61bbb013892475861bd5',
   ],
   [{ enableExtraWorkloadForCanary: false, rolloutID: '' }, '3302e7186e7e06d28705388a4a1b1aff81bfff01b535eb1515c0420e893613d8'],
-])('hashes the plan %j as OpenKruise does, in whatever order its members stand', (plan, hash) => {
+])('hashes the plan %j as OpenKruise does, whatever the order of its members', (plan, hash) => {
   expect(releasePlanHash(plan)).toBe(hash)
 })

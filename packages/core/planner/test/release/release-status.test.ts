@@ -25,11 +25,11 @@ describe('the status of a BatchRelease', () => {
       view: { ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } },
       want: { observedGeneration: 4, message: 'paused by spec.strategy.paused', waiting: { reason: 'Paused' } },
     },
-    'acknowledges a stop when there never was a record': {
+    'acknowledges a stop without a record': {
       view: { ...stopped, record: null, annotations: { [controlInfo]: null } },
       want: { observedGeneration: 4 },
     },
-    'acknowledges no stop while a touch is not answered clearly (G9)': {
+    'acknowledges no stop while a touch has no clear answer (G9)': {
       view: { ...stopped, record: { state: 'voiding', permits: [permitFor('a')] }, view: { unclear: 'refused' } },
       want: { observedGeneration: 3, waiting: { reason: 'TouchUnclear', message: expect.stringContaining('refused') } },
     },
@@ -37,7 +37,7 @@ describe('the status of a BatchRelease', () => {
       view: { status: begun, revisions: [] },
       want: { observedGeneration: 3, waiting: { reason: 'Pending' } },
     },
-    'takes no ready batch over from the release before, though it stops at once': {
+    'does not report the former release’s ready batch, even if it stops at once': {
       view: {
         ...stopped,
         record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] },
@@ -45,18 +45,18 @@ describe('the status of a BatchRelease', () => {
       },
       want: { observedRelease: 'r1', canaryStatus: { batchState: 'Upgrading', currentBatch: 0 } },
     },
-    'counts what is updated, ready and available': {
+    'counts updated, ready and available nodes': {
       view: { nodes: 'a:new b:new! c:old d:old e:old' },
       want: {
         canaryStatus: { batchState: 'Verifying', currentBatch: 0, updatedReplicas: 2, updatedReadyReplicas: 1 },
         updatedAvailableReplicas: 1,
       },
     },
-    'names the nodes that are not available, why, and since when': {
+    'names the unavailable nodes, why, and since when': {
       view: { nodes: 'a:new b:new! c:old d:old e:old' },
       want: { waiting: { reason: 'NotAvailable', message: expect.stringContaining('not ready on b'), nodes: ['b'], since: stamp(0) } },
     },
-    'says that accepted nodes use the budget up, and what helps': {
+    'reports that accepted nodes use the budget, and the fix': {
       view: {
         nodes: 'a:new! b:new! c:old d:old e:old',
         spec: { batchPartition: 1 },
@@ -67,15 +67,15 @@ describe('the status of a BatchRelease', () => {
       want: {
         waiting: {
           message:
-            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to 3 at least, mend the nodes, abort, or apply another template',
+            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to at least 3, fix the nodes, abort, or apply another template',
         },
       },
     },
-    'says that a batch waits for an updated node beside those that were accepted': {
+    'reports that a batch waits for an updated node beside those that were accepted': {
       view: { nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b') } },
       want: { waiting: { message: expect.stringContaining('no batch is ready before an updated node is available') } },
     },
-    'keeps the moment while the reason stays': {
+    'keeps the time while the reason stays': {
       view: {
         nodes: 'a:new b:new! c:old d:old e:old',
         status: { ...begun, waiting: { reason: 'NotAvailable', message: '', nodes: [], since: stamp(-5_000) } },
@@ -86,40 +86,40 @@ describe('the status of a BatchRelease', () => {
       view: { nodes: 'a:old~ b:- c:old d:old e:old' },
       want: { waiting: { reason: 'Upgrading', message: 'waiting for new pods on a, b', nodes: ['a', 'b'] } },
     },
-    'says that executors begin nothing without the job queue': {
+    'reports that executors start nothing without the job queue': {
       view: { view: { queueOutage: 'Redis does not answer' } },
       want: {
         waiting: {
           reason: 'QueueUnavailable',
           message:
-            '2 more nodes are to be updated; executors begin nothing while the job queue is away, and go on by themselves when it is back: ' +
+            '2 more nodes are to be updated; executors start nothing while the job queue is unavailable, and continue by themselves when it is back: ' +
             'Redis does not answer',
           nodes: [],
         },
       },
     },
-    'says nothing of the job queue where no executor has anything to begin': {
+    'does not mention the job queue where executors have nothing to start': {
       view: { nodes: 'a:new b:new! c:old d:old e:old', view: { queueOutage: 'Redis does not answer' } },
       want: { waiting: { reason: 'NotAvailable' } },
     },
-    'names the nodes that use the budget up': {
+    'names the nodes that use the budget': {
       view: { nodes: 'a:old! b:old! c:old d:old e:old' },
       want: {
         waiting: { reason: 'BudgetUsedUp', message: expect.stringContaining('maxUnavailable (2) is used up by a, b'), nodes: ['a', 'b'] },
       },
     },
-    'waits for nothing in a batch that is ready': {
+    'waits for nothing in a ready batch': {
       view: {
         nodes: 'a:new b:new c:old d:old e:old',
         status: { ...begun, waiting: { reason: 'Upgrading', message: '', nodes: [], since: stamp(0) } },
       },
       want: { canaryStatus: { batchState: 'Ready', batchReadyTime: stamp(0) }, waiting: null },
     },
-    'counts no more nodes of a batch than it has': {
+    'counts at most the nodes of the batch': {
       view: { nodes: 'a:new b:new c:new d:old e:old', status: begun },
       want: { message: 'batch 1 is ready: 3 nodes are updated and available, more than the 2 of the batch' },
     },
-    'says until when the final settling time runs': {
+    'reports when the final settling time ends': {
       view: {
         ...leaving(-9_000),
         nodes: 'a:new b:new c:new d:new e:new',
@@ -128,7 +128,7 @@ describe('the status of a BatchRelease', () => {
       },
       want: { message: `settling: goes Healthy at ${stamp(1_000)} if nothing crashes; 5 of 5 nodes are updated and available` },
     },
-    'begins the final settling time again where its beginning is no time that can be read': {
+    'restarts the final settling time where its start is unreadable': {
       view: {
         ...leaving(-9_000),
         nodes: 'a:new b:new c:new d:new e:new',
@@ -140,7 +140,7 @@ describe('the status of a BatchRelease', () => {
       },
       want: { settlingUntil: stamp(10_000) },
     },
-    'speaks of no settling while a node is not available': {
+    'reports no settling while a node is unavailable': {
       view: {
         ...leaving(-9_000),
         nodes: 'a:new b:new c:new d:new e:new!',
@@ -157,10 +157,10 @@ describe('the status of a BatchRelease', () => {
       view: { ...leaving(-10_000), status: { ...leaving(-10_000).status, ...begun } },
       want: {
         phase: 'Finalizing',
-        waiting: { reason: 'NodesLeft', message: expect.stringContaining('for they are NotReady, on e'), nodes: ['e'] },
+        waiting: { reason: 'NodesLeft', message: expect.stringContaining('still runs on NotReady nodes: e'), nodes: ['e'] },
       },
     },
-    'leaves tolerated nodes behind too, and names them': {
+    'leaves tolerated nodes behind, too, and names them': {
       view: {
         ...leaving(-10_000),
         nodes: 'a:new b:new c:new d:new e:new!',
@@ -170,7 +170,7 @@ describe('the status of a BatchRelease', () => {
       },
       want: { waiting: { reason: 'NodesLeft', message: expect.stringContaining('no pod is available on e'), nodes: ['e'] } },
     },
-    'does not call a release over whose last nodes are still being updated': {
+    'does not report a release as over while its last nodes are being updated': {
       view: {
         ...leaving(-10_000),
         nodes: 'a:new b:new c:new d:new! e:old?',
@@ -185,7 +185,7 @@ describe('the status of a BatchRelease', () => {
     expect(planBatchRelease(aView(view))).toMatchObject({ kind: 'writeStatus', status: want })
   })
 
-  it('writes mere counts every five seconds and everything else at once', () => {
+  it('writes counts every five seconds and everything else at once', () => {
     const said = onceSaid(aView({ nodes: 'a:old~ b:old~ c:old d:old e:old' }))
     const counts = { ...said, fleet: aView({ nodes: 'a:- b:old~ c:old d:old e:old' }).fleet, statusWrittenMs: 98_000 }
     const fewer = { ...counts, fleet: aView({ nodes: 'a:new b:- c:old d:old e:old' }).fleet }
@@ -195,7 +195,7 @@ describe('the status of a BatchRelease', () => {
     expect(planBatchRelease(ready)).toMatchObject({ kind: 'writeStatus', status: { canaryStatus: { batchState: 'Ready' } } })
   })
 
-  it('says at once why somebody must act, also when only the words change', () => {
+  it('reports at once why a person must act, even when only the message changes', () => {
     const held = (maxUnavailable: number | string): ViewFields => ({
       daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } },
       record: { state: 'stopped', holds: [{ reason: 'BudgetZero', id: '2' }] },
@@ -209,14 +209,14 @@ describe('the status of a BatchRelease', () => {
     })
   })
 
-  it('says at once that the final settling begins', () => {
+  it('reports the start of the final settling at once', () => {
     const view = { ...aView({ ...leaving(-9_000), nodes: 'a:new b:new c:new d:new e:new', annotations: { [partition]: '0' } }) }
     const said = onceSaid(view)
     const release = { ...said.release, status: { ...said.release.status, settlingUntil: undefined } }
     expect(planBatchRelease({ ...view, release, statusWrittenMs: 99_000 })).toMatchObject({ kind: 'writeStatus' })
   })
 
-  it('replaces no status that came meanwhile: the first one tests the resourceVersion', () => {
+  it('never replaces a status written meanwhile: the first one tests the resourceVersion', () => {
     const { release } = aView()
     const { status: _none, ...bare } = release
     expect(releaseStatusPatch(bare, { phase: 'Preparing' })).toContainEqual({ op: 'test', path: '/metadata/resourceVersion', value: '50' })
@@ -237,7 +237,7 @@ describe('the labels of a release (F13)', () => {
     ),
   }
 
-  it('go on standing pods of the revision, with the batch counted from 1', () => {
+  it('are set on standing pods of the revision, with the batch counted from 1', () => {
     const labels = { [ROLLOUT_ID_LABEL]: 'new', [ROLLOUT_BATCH_ID_LABEL]: '1' }
     const pods = ['a', 'b', 'e'].map((node) => ({
       namespace: 'demo',
@@ -250,14 +250,14 @@ describe('the labels of a release (F13)', () => {
     expect(planBatchRelease(view)).toEqual({ kind: 'labelPods', pods, confirm: false })
   })
 
-  it('go on no pod that has a permit, nor on one whose label is on its way', () => {
+  it('are set on no pod with a permit, nor on one with a pending label', () => {
     const flight = { ...view.release.status!.flight!, permits: [permitFor('a')] }
     const release = { ...view.release, status: { ...view.release.status, flight } }
     const plan = planBatchRelease({ ...view, release, labelled: new Set(['pod-b']) })
     expect(plan.kind === 'labelPods' && plan.pods.map(({ name }) => name)).toEqual(['pod-e'])
   })
 
-  it('go on pods while the release is stopped, but not while its record is being voided', () => {
+  it('are set while the release is stopped, but not while its record is being revoked', () => {
     const paused = aView({ ...stopped, record: { state: 'stopped', holds: [{ reason: 'Paused', id: '4' }] } })
     expect(planBatchRelease({ ...paused, fleet: view.fleet }).kind).toBe('labelPods')
     const revoking = aView({ record: { state: 'voiding' } })
@@ -279,7 +279,7 @@ function stamp(fromNowMs: number): string {
   return new Date(NOW_MS + fromNowMs).toISOString()
 }
 
-/** What the status says once a retry has accepted the nodes. */
+/** The status once a retry has accepted the nodes. */
 function accepted(...nodes: readonly string[]): NonNullable<NonNullable<ViewFields['status']>['failure']> {
   return { reason: 'Accepted', message: '', nodes: [], count: 0, stops: false, release: 'r1', accepted: nodes }
 }

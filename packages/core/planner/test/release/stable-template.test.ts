@@ -8,7 +8,7 @@ const big = aRevision('old', 1, { spec: { containers: [{ name: 'agent', image: '
 
 describe('the template of the stable revision (product §3.2)', () => {
   it.each([
-    ['is kept where no history is', 0, expected],
+    ['is kept without a history', 0, expected],
     ['is kept where one newer revision prunes it', 1, expected],
     ['is left to a history that holds it', 2, undefined],
   ] as const)('%s', (_name, limit, want) => {

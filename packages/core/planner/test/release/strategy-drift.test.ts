@@ -32,21 +32,21 @@ const surging = {
   ]),
 }
 
-describe('a strategy that is set back while a release is in charge (G11)', () => {
+describe('a strategy that is changed while a release is in charge (G11)', () => {
   const cases: Record<string, { view: ViewFields; want: object }> = {
-    'is remembered before anything is done about it': {
+    'is recorded before anything is done about it': {
       view: setBack,
-      want: { kind: 'reportDrift', status: round(1, 3), message: expect.stringContaining('OnDelete again, once') },
+      want: { kind: 'reportDrift', status: round(1, 3), message: expect.stringContaining('OnDelete again, but only once') },
     },
-    'is made OnDelete again as soon as that is stored': {
+    'is set to OnDelete again as soon as that is stored': {
       view: { ...setBack, status: round(1, 3) },
       want: { kind: 'patchDaemonSet', why: 'reassert', patch: reassert },
     },
-    'is made OnDelete again before the DaemonSet controller has observed it': {
+    'is set to OnDelete again before the DaemonSet controller has observed it': {
       view: { ...setBack, observed: 2, status: round(1, 3) },
       want: { kind: 'patchDaemonSet', why: 'reassert' },
     },
-    'is made OnDelete again in a pause': {
+    'is set to OnDelete again in a pause': {
       view: {
         ...setBack,
         status: round(1, 3),
@@ -56,7 +56,7 @@ describe('a strategy that is set back while a release is in charge (G11)', () =>
       },
       want: { kind: 'patchDaemonSet', why: 'reassert' },
     },
-    'is remembered as the original where nothing is': {
+    'is recorded as the original where none is': {
       view: { ...setBack, status: round(1, 3), annotations: { [originalUpdateStrategy]: null } },
       want: { patch: expect.arrayContaining([expect.objectContaining({ op: 'add', value: 'RollingUpdate' })]) },
     },
@@ -64,31 +64,31 @@ describe('a strategy that is set back while a release is in charge (G11)', () =>
       view: { ...setBack, status: round(1, 3), view: surging },
       want: { kind: 'wait' },
     },
-    'counts another round where another generation brings it': {
+    'counts another round with another generation': {
       view: { ...setBack, generation: 5, status: round(1, 3) },
-      want: { kind: 'reportDrift', status: round(2, 5), message: expect.stringContaining('is left so') },
+      want: { kind: 'reportDrift', status: round(2, 5), message: expect.stringContaining('Tranche leaves it so') },
     },
     'is left after the second round, and the release is stopped': {
       view: { ...setBack, generation: 5, status: round(2, 5), annotations: { [paused]: 'true' } },
       want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding', holds: [{ reason: 'StrategyContested' }] } },
     },
-    'is no further round when the DaemonSet is changed after that': {
+    'counts no further round for other changes of the DaemonSet': {
       view: { ...setBack, generation: 9, status: round(2, 5) },
       want: { kind: 'patchDaemonSet', why: 'pause' },
     },
-    'is made OnDelete again by a retry, which begins to count anew': {
+    'is set to OnDelete again by a retry, which restarts the count': {
       view: { ...setBack, generation: 5, status: round(2, 5), tranche: { retry: 'again' } },
       want: { kind: 'reportDrift', status: round(1, 5, { retry: 'again' }) },
     },
-    'is counted anew in another release': {
+    'is counted from zero in another release': {
       view: { ...setBack, generation: 5, status: round(2, 5, { release: 'r0' }) },
       want: { kind: 'reportDrift', status: round(1, 5) },
     },
-    'is taken over without a word before the release is in charge': {
+    'is taken over without a report before the release is in charge': {
       view: { ...setBack, record: { state: 'stopped' }, annotations: { [controlInfo]: null } },
       want: { kind: 'patchDaemonSet', why: 'takeOver' },
     },
-    'is left to whoever set it when the release is being deleted': {
+    'is left to its writer when the release is being deleted': {
       view: { ...setBack, metadata: { deletionTimestamp: '2023-11-14T00:00:00Z' }, annotations: { [paused]: 'true' } },
       want: { kind: 'writeRecord', why: 'stop', record: { holds: [{ reason: 'Deleting' }] } },
     },
@@ -99,7 +99,7 @@ describe('a strategy that is set back while a release is in charge (G11)', () =>
     expect(plan.kind === 'writeStatus' ? planOnceSaid(aView(view)) : plan).toMatchObject(want)
   })
 
-  it('lets the release go on when the DaemonSet says OnDelete of itself', () => {
+  it('lets the release continue when the DaemonSet is set to OnDelete by its owner', () => {
     const stopped = { state: 'stopped', holds: [{ reason: 'StrategyContested', id: '2' }], generation: 2 } as const
     const view = aView({ generation: 6, status: round(2, 5), record: stopped })
     expect(wantedAllowance(view).kind).toBe('allow')

@@ -3,7 +3,7 @@ import { planBatchRelease } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, aView, NOW_MS, onceSaid } from '../../../../../test/fakes/build-view.ts'
 
-/** Two of five nodes, as many as maxUnavailable, have a pod on its way out. */
+/** Two of five nodes, as many as maxUnavailable, have a terminating pod. */
 function stuckView(fields: Parameters<typeof aFleetPod>[2], ready: boolean): ReturnType<typeof aView> {
   const nodes = ['a', 'b'].map((name) => ({
     name,
@@ -24,20 +24,20 @@ function stuckView(fields: Parameters<typeof aFleetPod>[2], ready: boolean): Ret
   return aView({ view: { fleet: toFleetView([...nodes, ...others]) } })
 }
 
-describe('pods that do not go, as many as maxUnavailable (F12 PodsStuck)', () => {
+describe('pods that do not terminate, as many as maxUnavailable (F12 PodsStuck)', () => {
   it.each([
     ['only finalizers keep them', { keptBy: ['example.com/keep'], goneByMs: NOW_MS + 1_000 }, true, 'finalizers example.com/keep'],
-    ['their time is up on nodes that are NotReady', { goneByMs: NOW_MS - 1 }, false, 'NotReady'],
-    ['their time is long up on nodes that answer', { goneByMs: NOW_MS - 60_000 }, true, 'kubelet does not end'],
-  ] as const)('are told where %s', (_where, fields, ready, text) => {
+    ['their grace period is over on nodes that are NotReady', { goneByMs: NOW_MS - 1 }, false, 'NotReady'],
+    ['their grace period has long been over on nodes that answer', { goneByMs: NOW_MS - 60_000 }, true, 'kubelet does not end'],
+  ] as const)('are reported where %s', (_where, fields, ready, text) => {
     const { waiting } = onceSaid(stuckView(fields, ready)).release.status ?? {}
     expect(waiting).toMatchObject({ reason: 'PodsStuck', nodes: ['a', 'b'] })
     expect(waiting?.message).toContain(text)
   })
 
   it.each([
-    ['they have their time', { goneByMs: NOW_MS + 5_000 }, false, 5_000],
-    ['a kubelet that answers may still be at it', { goneByMs: NOW_MS - 50_000 }, true, 10_000],
+    ['their grace period is not over', { goneByMs: NOW_MS + 5_000 }, false, 5_000],
+    ['a live kubelet may still be ending them', { goneByMs: NOW_MS - 50_000 }, true, 10_000],
   ] as const)('are waited for while %s, and looked at again by the clock', (_while, fields, ready, ms) => {
     const view = onceSaid(stuckView(fields, ready))
     expect(view.release.status?.waiting?.reason).not.toBe('PodsStuck')
@@ -45,7 +45,7 @@ describe('pods that do not go, as many as maxUnavailable (F12 PodsStuck)', () =>
   })
 })
 
-it('says nothing of pods that do not go from nodes where none belongs: they cost nothing (F12, G1)', () => {
+it('ignores such pods on nodes that are not desired: they cost nothing (F12, G1)', () => {
   const keptBy = ['example.com/keep']
   const gone = ['a', 'b'].map((name) => ({
     name,
@@ -67,7 +67,7 @@ it('says nothing of pods that do not go from nodes where none belongs: they cost
 })
 
 describe('more nodes down than a lowered maxUnavailable', () => {
-  it('are told with the way out', () => {
+  it('are reported with the way out', () => {
     const view = onceSaid(aView({ nodes: 'a:old! b:old! c:old! d:old e:old' }))
     expect(view.release.status?.waiting).toMatchObject({ reason: 'BudgetUsedUp', nodes: ['a', 'b', 'c'] })
     expect(view.release.status?.waiting?.message).toContain(

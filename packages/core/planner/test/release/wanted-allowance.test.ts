@@ -31,7 +31,7 @@ describe('wantedAllowance', () => {
       view: { daemonSet: null, metadata: deleting, tranche: { paused: true } },
       want: stop('WorkloadNotFound'),
     },
-    'stops when it is being deleted, before it asks who is in charge': {
+    'stops when it is being deleted, before it checks who is in charge': {
       view: { metadata: deleting, view: { otherControl: 'exists' }, tranche: { paused: true } },
       want: stop('Deleting'),
     },
@@ -43,9 +43,9 @@ describe('wantedAllowance', () => {
       view: { tranche: { paused: true }, daemonSet: budgetZero },
       want: { kind: 'stop', holds: [{ reason: 'Paused', id: '4' }] },
     },
-    'stops when the Rollout holds it, and says why in its words': {
-      view: { tranche: { hold: { reason: 'RevisionHeld', id: 'new', message: 'taken back' }, paused: true }, daemonSet: budgetZero },
-      want: { kind: 'stop', holds: [{ reason: 'RevisionHeld', id: 'new' }], message: 'taken back' },
+    'stops when the Rollout holds it, with the hold’s message': {
+      view: { tranche: { hold: { reason: 'RevisionHeld', id: 'new', message: 'rolled back' }, paused: true }, daemonSet: budgetZero },
+      want: { kind: 'stop', holds: [{ reason: 'RevisionHeld', id: 'new' }], message: 'rolled back' },
     },
     'stops when the budget is zero, before it looks for revisions': {
       view: { daemonSet: budgetZero, revisions: [] },
@@ -55,15 +55,15 @@ describe('wantedAllowance', () => {
       view: { daemonSet: { updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } } },
       want: stop('BudgetZero'),
     },
-    'stops a release by hand that has failed, while its template is there': {
+    'stops a release by hand that has failed, while its template remains': {
       view: { ...failedByHand, record: { revision: 'new' } },
       want: { kind: 'stop', holds: [{ reason: 'ReleaseFailed', id: 'new' }] },
     },
-    'allows a release by hand another template than the one that failed': {
+    'allows a release by hand another template than the failed one': {
       view: { ...failedByHand, record: { revision: 'failed' }, status: { failure: { ...failure, release: 'failed' } } },
       want: { kind: 'allow', allowance: { revision: 'new' } },
     },
-    'stops a release of a Rollout that has failed, whatever template its record was for': {
+    'stops a Rollout’s failed release, whatever template its record was for': {
       view: { record: { revision: 'failed' }, status: { failure: { ...failure, release: 'r1' } } },
       want: { kind: 'stop', holds: [{ reason: 'ReleaseFailed', id: 'r1' }] },
     },
@@ -101,11 +101,11 @@ describe('wantedAllowance', () => {
       view: { metadata: byHand },
       want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'agent' }], message: expect.stringContaining('Rollout agent') },
     },
-    'holds a BatchRelease written by hand where a stale control-info is left': {
+    'holds a BatchRelease written by hand where a stale control-info remains': {
       view: { metadata: byHand, annotations: { [rollout]: null, [control]: controlInfo('b', 'gone') }, view: { otherControl: 'vanished' } },
       want: { kind: 'stop', holds: [{ reason: 'ForeignControl', id: 'gone' }], message: expect.stringContaining('remove the annotation') },
     },
-    'allows everything where the plan says no batch': {
+    'allows everything where the plan names no batch': {
       view: { spec: { batchPartition: undefined } },
       want: { allowance: { partition: 0 } },
     },
@@ -128,21 +128,21 @@ describe('wantedAllowance', () => {
   })
 
   it.each([
-    ['is 1 where nothing is said', undefined, 10, 1],
+    ['is 1 by default', undefined, 10, 1],
     ['rounds a percentage of the desired nodes up', '15%', 10, 2],
-    ['is 1000 at most', 5000, 9000, 1000],
-    ['is 1 where nobody is desired', '10%', 0, 1],
+    ['is at most 1000', 5000, 9000, 1000],
+    ['is 1 without desired nodes', '10%', 0, 1],
   ])('resolves a maxUnavailable that %s', (_name, maxUnavailable, desired, want) => {
     const rollingUpdate = maxUnavailable === undefined ? {} : { maxUnavailable }
     expect(resolveLimit(aView({ daemonSet: { updateStrategy: { rollingUpdate } } }).daemonSet!, desired)).toBe(want)
   })
 
   it.each([
-    ['no JSON', '{'],
+    ['invalid JSON', '{'],
     ['a list', '[]'],
     ['a number for a uid', '{"name":"a","uid":1}'],
     ['null', 'null'],
-  ])('takes a control-info that is %s for none', (_name, text) => {
+  ])('ignores a control-info that is %s', (_name, text) => {
     expect(controlledBy(aView({ annotations: { [control]: text } }).daemonSet!)).toBeUndefined()
   })
 })

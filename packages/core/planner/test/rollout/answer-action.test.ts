@@ -50,7 +50,7 @@ describe('an action', () => {
 
   it.each<[string, object | string, string]>([
     ['for another step', { ...approve, expectedStep: 2 }, 'it is meant for step 2, and the release is at step 1'],
-    ['for no step', { id: '1', type: 'approve' }, 'it does not say expectedStep; the release is at step 1'],
+    ['without a step', { id: '1', type: 'approve' }, 'it does not say expectedStep; the release is at step 1'],
     ['for another revision', { ...approve, revision: 'hash-v9' }, 'it is meant for revision hash-v9, and hash-v2 is being released'],
     ['a jump for another step', { ...jump, expectedStep: 3 }, 'it is meant for step 3, and the release is at step 1'],
     ['a jump to a step that does not exist', { ...jump, step: 7 }, 'there is no step 7: the steps are 1 to 4'],
@@ -60,9 +60,9 @@ describe('an action', () => {
       { id: '1', type: 'abort', revision: 'hash-v9' },
       'it is meant for revision hash-v9, and hash-v2 is being released',
     ],
-    ['retry where nothing is held', { id: '1', type: 'retry' }, 'nothing that a retry lifts stands in the way'],
+    ['retry where nothing is held', { id: '1', type: 'retry' }, 'there is nothing for a retry to lift'],
     [
-      'what has a misspelt member',
+      'an action with a misspelt member',
       { ...approve, expectdStep: 1 },
       'it cannot be read: it: unrecognized key: "expectdStep"; write it again with an id that was never used',
     ],
@@ -94,7 +94,7 @@ describe('an action', () => {
   })
 
   it.each([approve, jump, { id: '1', type: 'promote', expectedStep: 1 }])(
-    'is refused where other steps came before it was read: it names one of the plan before (G10, %s)',
+    'is refused where other steps came before it was read: it names one of the former plan (G10, %s)',
     (action) => {
       const fake = paused()
       fake.editRollout((spec) => ({
@@ -112,7 +112,7 @@ describe('an action', () => {
   )
 
   it.each([approve, jump, { id: '1', type: 'promote' }])(
-    'is refused where the template went and came again before it was read: its release begins again (G3, G10, %s)',
+    'is refused where the template was replaced and returned before it was read: its release starts again (G3, G10, %s)',
     (action) => {
       const fake = paused()
       fake.act({ ...approve, id: '0' })
@@ -131,7 +131,7 @@ describe('an action', () => {
     },
   )
 
-  it('of abort is carried out also then (G9)', () => {
+  it('of abort is carried out even then (G9)', () => {
     const fake = paused()
     fake.act({ id: '1', type: 'abort' })
     fake.setImage('v1')
@@ -150,7 +150,7 @@ describe('an action', () => {
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 2, canaryNumber: 2 })
   })
 
-  it('is refused when the template has changed since, also while that is not observed yet', () => {
+  it('is refused when the template has changed since, even while that is not observed yet', () => {
     const fake = paused()
     fake.setImage('v3')
     fake.act(approve)
@@ -187,7 +187,7 @@ describe('an action', () => {
       expect(answerOf(fake)).toMatchObject({ id: '1', result: 'Accepted' })
       expect([fake.reverts.length, fake.image(), fake.rollout?.status?.phase]).toEqual([1, 'v1', 'Progressing'])
       expect(fake.pods.map(({ name }) => name)).toEqual(pods)
-      expect(fake.rollout?.status?.message).toMatch(/^revision hash-v2 was taken back; no pod is deleted until the policy can be used: /)
+      expect(fake.rollout?.status?.message).toMatch(/^revision hash-v2 was rolled back; no pod is deleted until the policy can be used: /)
 
       fake.act({ id: '2', type: 'abort' })
       settle(fake)
@@ -199,7 +199,7 @@ describe('an action', () => {
     },
   )
 
-  it.each(withoutPolicy)('that is none is refused while the policy $what', ({ spoil, reason }) => {
+  it.each(withoutPolicy)('that is not an abort is refused while the policy $what', ({ spoil, reason }) => {
     const fake = paused()
     spoil(fake)
     for (const [at, type] of (['approve', 'promote', 'jump', 'retry'] as const).entries()) {
@@ -210,7 +210,7 @@ describe('an action', () => {
     expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ type: 'Stalled', status: 'True', reason }))
   })
 
-  it('that is an abort takes back no template that was applied while the policy was missing', () => {
+  it('that is an abort rolls back no template that was applied while the policy was missing', () => {
     const fake = paused()
     withoutPolicy[0]!.spoil(fake)
     fake.setImage('v3')
@@ -231,7 +231,7 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({ result: 'Refused', reason: 'no release is under way' })
   })
 
-  it('is carried out on a paused Rollout, and goes on when the pause ends', () => {
+  it('is carried out on a paused Rollout, and continues when the pause ends', () => {
     const fake = paused()
     fake.pause(true)
     settle(fake)
@@ -244,7 +244,7 @@ describe('an action', () => {
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 3, currentStepState: 'StepPaused' })
   })
 
-  it.each(['{', '[]', 'yes', '{"id":3,"type":"approve"}'])('that cannot be read is refused once and stalls nothing: %s', (text) => {
+  it.each(['{', '[]', 'yes', '{"id":3,"type":"approve"}'])('that is invalid is refused once and stalls nothing: %s', (text) => {
     const fake = paused()
     fake.act(text)
     settle(fake)
@@ -274,7 +274,7 @@ describe('an action', () => {
     expect(fake.rollout?.status?.answeredActions).toEqual(['a', 'b'])
   })
 
-  it('is remembered by its id for sixteen actions', () => {
+  it('is recorded by its id for sixteen actions', () => {
     const fake = paused()
     for (let at = 0; at < 20; at++) {
       fake.act({ id: `w${at}`, type: 'approve', expectedStep: 9 })
@@ -312,7 +312,7 @@ describe('an action', () => {
     expect([answerOf(fake)?.id, fake.rollout?.status?.currentStepIndex]).toEqual(['2', 2])
   })
 
-  it('keeps its result when another is answered, and why it was refused', () => {
+  it('keeps its result, and the reason for a refusal, when another is answered', () => {
     const fake = paused()
     fake.act({ ...approve, id: '1', expectedStep: 9 })
     settle(fake)
@@ -336,7 +336,7 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({ type: 'abort', result: 'Refused', reason: expect.stringContaining('already answered') })
   })
 
-  it('is refused, once, where the status has lost every field of ours, and a new id is carried out (G10)', () => {
+  it('is refused, once, where the status has lost every Tranche field, and a new id is carried out (G10)', () => {
     const fake = paused()
     loseAnswers(fake)
     fake.act({ id: '1', type: 'abort' })
@@ -344,14 +344,14 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({
       id: '1',
       result: 'Refused',
-      reason: expect.stringContaining('lost which actions were answered'),
+      reason: expect.stringContaining('lost its record of answered actions'),
     })
     fake.act({ ...approve, id: '2' })
     settle(fake)
     expect([answerOf(fake)?.result, fake.rollout?.status?.currentStepIndex]).toEqual(['Accepted', 2])
   })
 
-  it('is refused in the first write after that loss, also while the template is not observed yet (G10)', () => {
+  it('is refused in the first write after that loss, even while the template is not observed yet (G10)', () => {
     const fake = paused()
     fake.setImage('v3')
     loseAnswers(fake)
@@ -360,13 +360,13 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({
       id: '1',
       result: 'Refused',
-      reason: expect.stringContaining('lost which actions were answered'),
+      reason: expect.stringContaining('lost its record of answered actions'),
     })
     settle(fake)
     expect(fake.daemonSet.spec.template).toMatchObject({ spec: { containers: [{ image: expect.stringContaining('v3') }] } })
   })
 
-  it('is refused in the first write after that loss, also while a failed version is being stopped (G10)', () => {
+  it('is refused in the first write after that loss, even while a failed version is being stopped (G10)', () => {
     const fake = paused()
     fake.latch({ action: 'Rollback' })
     loseAnswers(fake)
@@ -376,7 +376,7 @@ describe('an action', () => {
     expect(answerOf(fake)).toMatchObject({
       id: '1',
       result: 'Refused',
-      reason: expect.stringContaining('lost which actions were answered'),
+      reason: expect.stringContaining('lost its record of answered actions'),
     })
   })
 
@@ -399,7 +399,7 @@ describe('an action', () => {
 })
 
 describe('the action promote', () => {
-  it('skips the pause that stands and those that follow, step by step, and is forgotten afterwards', () => {
+  it('skips the present pause and those that follow, step by step, and is dropped afterwards', () => {
     const fake = paused()
     fake.act({ id: '1', type: 'promote' })
     const states: string[] = []
@@ -413,7 +413,7 @@ describe('the action promote', () => {
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
   })
 
-  it('goes on after an upgrade: `acceptedWishes` of the version before becomes `acceptedActions`', () => {
+  it('survives an upgrade: `acceptedWishes` of the version before becomes `acceptedActions`', () => {
     const fake = paused()
     fake.act({ id: 'p', type: 'promote', full: true })
     fake.passRollout()
@@ -427,14 +427,14 @@ describe('the action promote', () => {
     expect(fake.rollout.status).toMatchObject({ phase: 'Healthy' })
   })
 
-  it.each([true, false])('is remembered with the id, and whether it is full (%s)', (full) => {
+  it.each([true, false])('is recorded with the id, and whether it is full (%s)', (full) => {
     const fake = paused()
     fake.act({ id: 'p', type: 'promote', full })
     fake.passRollout()
     expect(fake.rollout?.status?.acceptedActions).toEqual({ promote: { id: 'p', full } })
   })
 
-  it('never skips that a step is ready, nor the budget', () => {
+  it('never skips the readiness of a step, nor the budget', () => {
     const fake = paused()
     for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
     settle(fake)
@@ -444,7 +444,7 @@ describe('the action promote', () => {
     expect([fake.release?.status?.flight?.limit, fake.oldPods().length]).toEqual([2, 4])
   })
 
-  it('ends with a jump, for whoever jumps wants to look again', () => {
+  it('ends with a jump, which asks for another look', () => {
     const fake = paused()
     fake.act({ id: '1', type: 'promote' })
     fake.passRollout()
@@ -453,7 +453,7 @@ describe('the action promote', () => {
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepPaused' })
   })
 
-  it('is refused while the release is being finished', () => {
+  it('is refused while the release is finishing', () => {
     const fake = paused()
     fake.act({ id: '1', type: 'jump', expectedStep: 1, step: 4 })
     while (fake.rollout?.status?.canaryStatus?.finalisingStep !== 'ResumeWorkload') act(fake)
@@ -477,13 +477,13 @@ function paused(): FakeCluster {
   return fake
 }
 
-/** As a write under definitions without our fields leaves the status. */
+/** The status after a write under definitions without our fields. */
 function loseAnswers(fake: FakeCluster): void {
   const { phase, canaryStatus, observedGeneration } = fake.rollout!.status!
   fake.rollout = { ...fake.rollout!, status: { phase, canaryStatus, observedGeneration } as never }
 }
 
-/** Passes until the status is written, of which the message tells. */
+/** Passes until the status with the message is written. */
 function writeStatus(fake: FakeCluster): void {
   for (let pass = 0; pass < 5 && fake.rollout?.status?.message === undefined; pass++) fake.passRollout()
 }

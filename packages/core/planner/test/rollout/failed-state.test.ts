@@ -7,7 +7,7 @@ const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, {
 const SEEN = '1 of 5 nodes failed: node-0: CrashLoopBackOff'
 
 describe('a release whose new version is bad', () => {
-  it('is stalled with what was seen and what to do, and its failure is in the status', () => {
+  it('is stalled with the findings and the fix, and its failure is in the status', () => {
     const fake = failed()
     expect(condition(fake, 'Stalled')).toMatchObject({
       status: 'True',
@@ -22,7 +22,7 @@ describe('a release whose new version is bad', () => {
     })
   })
 
-  it('is not said to be stalled before nothing can be deleted any more (G9)', () => {
+  it('is not reported as stalled before nothing can be deleted any more (G9)', () => {
     const fake = paused()
     fake.latch()
     const release = fake.release!
@@ -38,7 +38,7 @@ describe('a release whose new version is bad', () => {
   })
 
   it.each([
-    ['while a batch goes on', () => until('StepUpgrade', paused(), { id: 'j', type: 'jump', expectedStep: 1, step: 2 })],
+    ['during a batch', () => until('StepUpgrade', paused(), { id: 'j', type: 'jump', expectedStep: 1, step: 2 })],
     ['in a pause', () => paused()],
     ['in the final settling', () => until('Completed', paused(), { id: 'j', type: 'jump', expectedStep: 1, step: 3 })],
     ['while spec.strategy.paused', () => pausedBySpec()],
@@ -55,7 +55,7 @@ describe('a release whose new version is bad', () => {
     ['jump', { type: 'jump', expectedStep: 1, step: 2 }],
     ['promote', { type: 'promote' }],
     ['promote with full', { type: 'promote', full: true }],
-  ])('is not led on by the action %s (G10)', (_what, action) => {
+  ])('is not continued by the action %s (G10)', (_what, action) => {
     const fake = failed()
     fake.act({ id: 'x', ...action })
     passRollout(fake)
@@ -69,7 +69,7 @@ describe('a release whose new version is bad', () => {
   it.each([
     [{ currentStepState: 'StepReady' as const }, 'currentStepState was set to StepReady'],
     [{ nextStepIndex: 3 }, 'nextStepIndex was set to 3'],
-  ])('puts %j back that somebody writes into the status, also before the failure was said (G10)', (words, text) => {
+  ])('puts %j back that a user writes into the status, even before the failure was reported (G10)', (words, text) => {
     const fake = paused()
     fake.latch()
     fake.setCanaryStatus(words)
@@ -81,7 +81,7 @@ describe('a release whose new version is bad', () => {
     expect(fake.warnings).toEqual([expect.stringContaining(`${text} while revision hash-v2 is stopped by a failure`)])
   })
 
-  it('goes on by a retry, which the BatchRelease is told of, whether it has lifted the stop yet or not', () => {
+  it('continues after a retry, of which the BatchRelease is notified, whether it has lifted the stop yet or not', () => {
     const fake = failed()
     fake.act({ id: 'r', type: 'retry', by: 'alice' })
     passRollout(fake)
@@ -93,9 +93,9 @@ describe('a release whose new version is bad', () => {
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 2 })
   })
 
-  it('goes on by a pause that was set since and is taken away, as by a retry', () => {
+  it('continues after a pause that was set since and is removed, as after a retry', () => {
     const fake = failed()
-    resume(fake, 'run tranche resume agent -n demo to accept what has failed, as a retry does, and to go on')
+    resume(fake, 'run tranche resume agent -n demo to accept the failure, as a retry does, and continue')
     const retry = `resume-${fake.rollout?.metadata.generation}`
     expect([stalled(fake), fake.release?.spec.tranche?.retry]).toEqual([undefined, retry])
     expect(fake.rollout?.status?.acceptedActions).toEqual({ retry })
@@ -104,11 +104,11 @@ describe('a release whose new version is bad', () => {
     expect(stalled(fake)).toBe('ReleaseFailed')
   })
 
-  it('does not go on by the end of a pause from before: nobody lifts what he has not seen', () => {
+  it('does not continue after a pause from before: a user lifts only a failure that they have seen', () => {
     const fake = pausedBySpec()
     fake.latch()
     passRollout(fake)
-    expect([stalled(fake), fake.rollout?.status?.message]).toEqual(['ReleaseFailed', expect.stringContaining('lifts nothing of that')])
+    expect([stalled(fake), fake.rollout?.status?.message]).toEqual(['ReleaseFailed', expect.stringContaining('does not lift the failure')])
     fake.pause(false)
     settleRelease(fake)
     passRollout(fake)
@@ -121,7 +121,7 @@ describe('a release whose new version is bad', () => {
     expect(stalled(fake)).toBeUndefined()
   })
 
-  it('does not go on by the end of a pause that was set before the failure was told (G9)', () => {
+  it('does not continue after a pause that was set before the failure was reported (G9)', () => {
     const fake = paused()
     fake.latch()
     const release = fake.release!
@@ -136,7 +136,7 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.release.spec.tranche?.retry]).toEqual(['ReleaseFailed', undefined])
   })
 
-  it('is stopped anew by what fails after a retry', () => {
+  it('is stopped again by a failure after a retry', () => {
     const fake = failed()
     fake.act({ id: 'r', type: 'retry' })
     passRollout(fake)
@@ -152,14 +152,14 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.rollout?.status?.failure?.accepted]).toEqual(['ReleaseFailed', undefined])
   })
 
-  it('goes on when the BatchRelease has lifted the stop by itself', () => {
+  it('continues when the BatchRelease has lifted the stop by itself', () => {
     const fake = failed()
     fake.latch({ stops: false })
     passRollout(fake)
     expect([stalled(fake), fake.rollout?.status?.failure?.stops]).toEqual([undefined, false])
   })
 
-  it('gives way to another template, and its failure is forgotten', () => {
+  it('gives way to another template, and its failure is dropped', () => {
     const fake = failed()
     fake.setImage('v3')
     settle(fake)
@@ -167,7 +167,7 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.rollout?.status?.failure]).toEqual([undefined, undefined])
   })
 
-  it('is held once another template has come over it, and releases nothing when it is applied again (G12)', () => {
+  it('is held once another template has replaced it, and releases nothing when it is applied again (G12)', () => {
     const fake = failed()
     fake.setImage('v3')
     settle(fake)
@@ -179,9 +179,9 @@ describe('a release whose new version is bad', () => {
 
   it.each([
     ['that did not fail', () => paused()],
-    ['of which nothing could be told', () => failed({ reason: 'AnalysisInconclusive' })],
+    ['with an inconclusive analysis', () => failed({ reason: 'AnalysisInconclusive' })],
     ['whose failure a retry has accepted', () => retried()],
-  ])('is nothing to remember of a version %s', (_which, begin) => {
+  ])('is not held after a version %s', (_which, begin) => {
     const fake = begin()
     fake.setImage('v3')
     settle(fake, asLongAsItRuns(fake))
@@ -189,7 +189,7 @@ describe('a release whose new version is bad', () => {
     expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
   })
 
-  it('keeps the failure for the version that failed, and shows it with no other that is held', () => {
+  it('keeps the failure with the version that failed, and shows it with no other held one', () => {
     const fake = paused()
     fake.act({ id: 'healthy', type: 'abort', by: 'alice' })
     settle(fake)
@@ -214,7 +214,7 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.rollout?.status?.failure?.message]).toEqual(['RevisionHeld', SEEN])
   })
 
-  it('is taken back by an abort, and the status keeps saying why', () => {
+  it('is rolled back by an abort, and the status keeps the reason', () => {
     const fake = failed()
     fake.act({ id: 'a', type: 'abort', by: 'alice' })
     settle(fake)
@@ -228,7 +228,7 @@ describe('a release whose new version is bad', () => {
     expect([stalled(fake), fake.rollout?.status?.failure]).toEqual([undefined, undefined])
   })
 
-  it('is said and goes on where the policy says Continue', () => {
+  it('is reported and continues where the policy says Continue', () => {
     const fake = paused()
     fake.latch({ action: 'Continue', stops: false })
     passRollout(fake)
@@ -243,11 +243,11 @@ describe('a release whose new version is bad', () => {
 describe('an analysis that cannot tell', () => {
   const inconclusive = { reason: 'AnalysisInconclusive', message: 'analysis errors: 3 of 3 measurements say nothing', action: 'Rollback' }
 
-  it('stops the release whatever the policy says of failures, and is measured anew by a retry', () => {
+  it('stops the release whatever the policy says about failures, and is measured again by a retry', () => {
     const fake = failed(inconclusive)
     expect(condition(fake, 'Stalled')).toMatchObject({
       reason: 'AnalysisInconclusive',
-      message: expect.stringContaining('it cannot be told whether revision hash-v2 is well: analysis errors'),
+      message: expect.stringContaining('the analysis cannot tell whether revision hash-v2 is healthy: analysis errors'),
     })
     expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
     fake.act({ id: 'r', type: 'retry' })
@@ -255,7 +255,7 @@ describe('an analysis that cannot tell', () => {
     expect([stalled(fake), fake.release?.spec.tranche?.retry]).toEqual([undefined, 'r'])
   })
 
-  it.each(['AnalysisInconclusive', 'AnalysisFailed'])('is said with the policy whose conditions these are: %s', (reason) => {
+  it.each(['AnalysisInconclusive', 'AnalysisFailed'])('is reported with the policy that holds its conditions: %s', (reason) => {
     const fake = paused()
     annotate(fake, { 'tranche.dev/release-policy': 'strict' })
     fake.latch({ ...inconclusive, action: 'Pause', reason })
@@ -264,7 +264,7 @@ describe('an analysis that cannot tell', () => {
     expect(condition(fake, 'Stalled')?.message).toContain('3 of 3 measurements say nothing (ReleasePolicy strict); ')
   })
 
-  it('is measured anew when a pause that was set since is taken away', () => {
+  it('is measured again when a pause that was set since is removed', () => {
     const fake = failed(inconclusive)
     fake.pause(true)
     passRollout(fake)
@@ -277,7 +277,7 @@ describe('an analysis that cannot tell', () => {
   it.each([
     [true, 'Accepted'],
     [false, 'Refused'],
-  ])('is gone on without by promote with full %s: %s', (full, result) => {
+  ])('is skipped by promote with full %s: %s', (full, result) => {
     const fake = failed(inconclusive)
     fake.act({ id: 'p', type: 'promote', full })
     passRollout(fake)
@@ -286,7 +286,7 @@ describe('an analysis that cannot tell', () => {
 })
 
 describe('the rollback by a verdict', () => {
-  it('stops first, holds the revision as Failed, puts the stable template back, and says who did it and why (G9, G12)', () => {
+  it('stops first, holds the revision as Failed, restores the stable template, and reports who did it and why (G9, G12)', () => {
     const fake = paused()
     annotate(fake, { 'tranche.dev/release-policy': 'strict' })
     fake.latch({ action: 'Rollback' })
@@ -322,7 +322,7 @@ describe('the rollback by a verdict', () => {
     expect(fake.rollout?.status).not.toHaveProperty('lastAction')
   })
 
-  it('is said to hold the revision when nothing can be deleted for it any more, and not before (G9, G12)', () => {
+  it('reports that the revision is held when nothing can be deleted for it any more, and not before (G9, G12)', () => {
     const fake = paused()
     fake.latch({ action: 'Rollback' })
     fake.passRollout()
@@ -337,29 +337,29 @@ describe('the rollback by a verdict', () => {
     expect(fake.rollout?.status?.heldRevisions).toMatchObject([{ revision: 'hash-v2', reason: 'Failed' }])
   })
 
-  it('is still told at the end, with why, until another version is released', () => {
+  it('is still reported at the end, with the reason, until another version is released', () => {
     const fake = failed({ action: 'Rollback' })
     settle(fake)
     const end = 'revision hash-v1 is current; 5 of 5 nodes are available'
     expect([fake.rollout?.status?.phase, fake.rollout?.status?.message]).toEqual([
       'Healthy',
-      `${end}; revision hash-v2 was taken back, for it failed: ${SEEN}`,
+      `${end}; revision hash-v2 was rolled back because it failed: ${SEEN}`,
     ])
     fake.setImage('v3')
     settle(fake)
-    expect(fake.rollout?.status?.message).not.toContain('was taken back')
+    expect(fake.rollout?.status?.message).not.toContain('was rolled back')
   })
 
-  it('says that an abort rolled it back, where a retry had accepted its failure before', () => {
+  it('reports that an abort rolled it back, where a retry had accepted its failure before', () => {
     const fake = paused()
     fake.latch({ reason: 'Accepted', stops: false })
     settle(fake)
     fake.act({ id: 'a', type: 'abort' })
     settle(fake)
-    expect(fake.rollout?.status?.message).toMatch(/; revision hash-v2 was taken back by an abort$/)
+    expect(fake.rollout?.status?.message).toMatch(/; revision hash-v2 was rolled back by an abort$/)
   })
 
-  it('waits while somebody has paused, says so, and is carried out when they resume (G9, G11)', () => {
+  it('waits during a pause, says so, and is carried out after resume (G9, G11)', () => {
     const fake = pausedBySpec()
     fake.latch({ action: 'Rollback' })
     settle(fake)
@@ -373,7 +373,7 @@ describe('the rollback by a verdict', () => {
     expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 0])
   })
 
-  it('waits also where somebody pauses when it was decided, and the template is not put back yet (G9, G11)', () => {
+  it('waits even where the pause comes after the decision, and the template is not restored yet (G9, G11)', () => {
     const fake = paused()
     fake.latch({ action: 'Rollback' })
     for (let round = 0; round < 40 && fake.rollout?.status?.heldRevisions === undefined; round++) act(fake)
@@ -388,7 +388,7 @@ describe('the rollback by a verdict', () => {
     expect([fake.image(), fake.oldPods().length]).toEqual(['v1', 0])
   })
 
-  it('is no matter of a pause where a person aborts', () => {
+  it('does not wait for a pause where a user aborts', () => {
     const fake = pausedBySpec()
     fake.latch({ action: 'Rollback' })
     settle(fake)
@@ -412,7 +412,7 @@ describe('the rollback by a verdict', () => {
     expect(fake.rollout?.status?.failure?.message).toBe(SEEN)
   })
 
-  it('is not made where the stable template is gone: the release waits, and says so', () => {
+  it('is impossible where the stable template is gone: the release waits, and says so', () => {
     const fake = paused()
     fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     fake.latch({ action: 'Rollback' })
@@ -424,7 +424,7 @@ describe('the rollback by a verdict', () => {
     expect([fake.image(), fake.rollout?.status?.heldRevisions]).toEqual(['v2', undefined])
   })
 
-  it('does not take the stable version back: what fails on the way back is said, and stops nothing', () => {
+  it('does not roll the stable version back: failures during the rollback are reported, and stop nothing', () => {
     const fake = paused()
     fake.setImage('v1')
     for (let round = 0; round < 40 && fake.rollout?.status?.rollbackFrom === undefined; round++) act(fake)
@@ -436,7 +436,7 @@ describe('the rollback by a verdict', () => {
     expect(fake.rollout?.status?.phase).toBe('Healthy')
   })
 
-  it('happens once: a retry of the held version is released anew, and not taken back by the old verdict', () => {
+  it('happens once: a retry of the held version is released again, and not rolled back by the old verdict', () => {
     const fake = paused()
     fake.latch({ action: 'Rollback' })
     settle(fake)
@@ -450,7 +450,7 @@ describe('the rollback by a verdict', () => {
     expect(fake.image()).toBe('v2')
   })
 
-  it('is called off by a retry as long as the template is not back yet', () => {
+  it('is cancelled by a retry until the template is restored', () => {
     const fake = paused()
     fake.latch({ action: 'Rollback' })
     for (let round = 0; round < 40 && fake.rollout?.status?.heldRevisions === undefined; round++) act(fake)
@@ -464,12 +464,12 @@ describe('the rollback by a verdict', () => {
   })
 })
 
-describe('a release that turns out to be bad while its Rollout goes', () => {
+describe('a release that proves bad while its Rollout is deleted or disabled', () => {
   it.each(['delete', 'disable'])('waits for a retry where the policy says Pause (Complete, %s)', (how) => {
     const fake = going(how)
     fake.latch()
     passRollout(fake)
-    expect(fake.rollout?.status?.message).toMatch(/^before the Rollout goes: revision hash-v2 failed/)
+    expect(fake.rollout?.status?.message).toMatch(/^before detaching: revision hash-v2 failed/)
     expect(stalled(fake)).toBe('ReleaseFailed')
     fake.act({ id: 'r', type: 'retry' })
     passRollout(fake)
@@ -478,7 +478,7 @@ describe('a release that turns out to be bad while its Rollout goes', () => {
     expect([fake.image(), fake.oldPods().length]).toEqual(['v2', 0])
   })
 
-  it.each(['delete', 'disable'])('is taken back where the policy says Rollback, and then lets go (Complete, %s)', (how) => {
+  it.each(['delete', 'disable'])('is rolled back where the policy says Rollback, and then detaches (Complete, %s)', (how) => {
     const fake = going(how)
     fake.latch({ action: 'Rollback' })
     settle(fake)
@@ -518,7 +518,7 @@ function retried(): FakeCluster {
   return fake
 }
 
-/** Pauses by the spec, reads what is said of that, and resumes. */
+/** Pauses by the spec, reads the message about it, and resumes. */
 function resume(fake: FakeCluster, said: string): void {
   fake.pause(true)
   passRollout(fake)
@@ -529,7 +529,7 @@ function resume(fake: FakeCluster, said: string): void {
   passRollout(fake)
 }
 
-/** Keeps the failure that the BatchRelease has now: nothing that is measured says anything better of this release. */
+/** Keeps the BatchRelease’s present failure: no measurement improves the verdict on this release. */
 function asLongAsItRuns(fake: FakeCluster): () => void {
   const failure = fake.release?.status?.failure
   return () => {
@@ -539,7 +539,7 @@ function asLongAsItRuns(fake: FakeCluster): () => void {
   }
 }
 
-/** Lets the BatchRelease alone act, until it has acknowledged what it is asked. */
+/** Runs only the BatchRelease reconciler, until it has acknowledged its spec. */
 function settleRelease(fake: FakeCluster): void {
   for (let round = 0; round < 10; round++) fake.passRelease()
 }
@@ -564,7 +564,7 @@ function until(state: string, fake: FakeCluster, action: object): FakeCluster {
   return fake
 }
 
-/** The Rollout reconciler alone, until it has nothing to write. */
+/** Runs only the Rollout reconciler, until it has nothing to write. */
 function passRollout(fake: FakeCluster): void {
   for (let pass = 0; pass < 20 && fake.passRollout(); pass++) fake.nowMs += 10
 }

@@ -10,7 +10,7 @@ import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 const actors = ['passRollout', 'passRelease', 'passExecutor', 'actNatively'] as const
 type Actor = (typeof actors)[number]
 
-/** Whoever acts next: each acts for one write, so every crash between two writes is somewhere among the orders. */
+/** Next actor: each acts for one write, so every crash between two writes is covered by some order. */
 const acting = fc.record({
   kind: fc.constant('act' as const),
   actor: fc.constantFrom<Actor>(...actors),
@@ -43,7 +43,7 @@ const disturbing = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('action' as const),
-    // Few ids, so that some come again, as with an older manifest.
+    // Few ids, so that some repeat, as with an older manifest.
     action: fc.record({
       id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
       type: fc.constantFrom('approve', 'promote', 'abort', 'abort', 'retry'),
@@ -72,7 +72,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   happenings: fc.array(fc.oneof({ weight: 3, arbitrary: acting }, { weight: 1, arbitrary: disturbing }), { minLength: 10, maxLength: 80 }),
 })
 
-/** A node that was updated natively turns NotReady: that is a verdict, and no calm cluster lifts it. */
+/** A natively updated node turns NotReady: that is a verdict, and a quiet cluster does not lift it. */
 const failedByItsNode: Story = {
   scope: 'binding',
   steps: [{ replicas: '100%' }],
@@ -92,8 +92,8 @@ const failedByItsNode: Story = {
   ],
 }
 
-describe('planRollout and planBatchRelease, whatever happens and wherever they are cut off', () => {
-  it('end the release once the cluster is calm, write no more, and leave nothing behind (G6, G7, G10, G12)', () => {
+describe('planRollout and planBatchRelease, whatever happens and wherever they are interrupted', () => {
+  it('end the release once the cluster is quiet, write no more, and leave nothing behind (G6, G7, G10, G12)', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
         const fake = new FakeCluster({ scope, steps })
@@ -135,7 +135,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
     )
   })
 
-  it('let go of the DaemonSet when the Rollout is deleted, and freeze what is half released, or end it first (G6, G12)', () => {
+  it('detach from the DaemonSet when the Rollout is deleted, and freeze a half-released one, or end it first (G6, G12)', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
         const fake = new FakeCluster({ scope, steps })
@@ -149,7 +149,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         const keys = Object.keys(fake.daemonSet.metadata.annotations ?? {}).toSorted()
         const frozen = [daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.frozen].toSorted()
         expect([[], frozen]).toContainEqual(keys)
-        // Once it is frozen the user's manifest rules, and may go on natively.
+        // Once it is frozen the user's manifest rules, and may continue natively.
         const byUser = happenings.some(({ kind }) => kind === 'strategy')
         if (keys.length > 0 && !byUser) expect(strategyOf(fake.daemonSet)).toBe('OnDelete')
       }),
@@ -220,7 +220,7 @@ function waitsForRetry({ rollout }: FakeCluster): boolean {
   return stalled?.reason === 'RevisionHeld' || stalled?.reason === 'ReleaseFailed'
 }
 
-/** What must be so at every moment. */
+/** Invariants at every moment. */
 function checkPromises(fake: FakeCluster): void {
   const { rollout, release } = fake
   const status = rollout?.status
@@ -230,14 +230,15 @@ function checkPromises(fake: FakeCluster): void {
   if (rollout?.spec.strategy.paused === true && acknowledged && progressing?.reason === 'Paused') expect(record?.state).not.toBe('open')
   if (record?.state === 'open' && record.limit < 1) throw new Error('a record is open without a budget')
   if (status !== undefined) expect(status.message).not.toBe('')
-  // G12: nothing is deleted for a held revision once the BatchRelease knows; each template is put back once for each action.
+  // G12: nothing is deleted for a held revision once the BatchRelease has the hold; each template is restored once per
+  // action.
   const knows = release !== undefined && release.status?.observedGeneration === release.metadata.generation
   if (knows && release.spec.tranche?.hold !== undefined) expect(record?.state).not.toBe('open')
   expect(fake.reverts.length).toBe(new Set(fake.reverts).size)
   expect(new Set(status?.answeredActions).size).toBe(status?.answeredActions?.length ?? 0)
 }
 
-/** Whoever has set the strategy back more than once sees the message, and declares `OnDelete`. */
+/** A user who has changed the strategy more than once sees the message, and declares `OnDelete`. */
 function declareOnDelete(fake: FakeCluster): void {
   if (!(daemonSetAnnotations.controlInfo in (fake.daemonSet.metadata.annotations ?? {})) || strategyOf(fake.daemonSet) === 'OnDelete')
     return

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
-describe('a release on the toy cluster', () => {
+describe('a release on the fake cluster', () => {
   it.each(['binding', 'release'] as const)('goes from a new image to Healthy, gives everything back and is quiet (%s)', (scope) => {
     const fake = new FakeCluster({ scope })
     settle(fake)

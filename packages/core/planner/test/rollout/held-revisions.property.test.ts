@@ -20,8 +20,8 @@ const story = fc.record({
   operations: fc.array(operations, { minLength: 20, maxLength: 90 }),
 })
 
-describe('a version that was taken back', () => {
-  it('has nothing deleted for it once it is stopped, whatever is applied again, until somebody says retry (G12, G9)', () => {
+describe('a version that was rolled back', () => {
+  it('has nothing deleted for it once it is stopped, whatever is applied again, until a user retries (G12, G9)', () => {
     let held = 0
     fc.assert(
       fc.property(story, ({ scope, operations: all }) => {
@@ -50,14 +50,14 @@ describe('a version that was taken back', () => {
   })
 })
 
-/** What is held and stopped stays stopped for as long as it is held. */
+/** A held and stopped revision stays stopped for as long as it is held. */
 function checkSealed({ rollout, release }: FakeCluster, sealed: Set<string>): void {
   const held = new Set((rollout?.status?.heldRevisions ?? []).flatMap(({ revision }) => (revision === undefined ? [] : [revision])))
   for (const revision of sealed) if (!held.has(revision)) sealed.delete(revision)
   const record = release?.status?.flight
   const open = record?.state === 'open' ? record.revision : null
   if (open !== null) expect([...sealed], 'held and open').not.toContain(open)
-  // Between the answer to the action and the BatchRelease that has it, what was allowed still is.
+  // Between the answer to the action and its arrival in the BatchRelease, the former allowance is in force.
   const isReported = release === undefined || release.spec.tranche?.hold?.reason === 'RevisionHeld'
   for (const revision of held) if (isReported && revision !== open) sealed.add(revision)
 }

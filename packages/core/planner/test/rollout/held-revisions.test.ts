@@ -9,7 +9,7 @@ const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, {
 const abort = { id: 'a', type: 'abort', by: 'alice', reason: 'errors' }
 
 describe('the action abort', () => {
-  it('stops first, puts the stable template back, goes back without pauses, and says how it ended (G9, G12)', () => {
+  it('stops first, restores the stable template, goes back without pauses, and reports how it ended (G9, G12)', () => {
     const fake = paused()
     rollBack(fake)
     expect(fake.release?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'RevisionHeld', id: 'hash-v2' }] })
@@ -36,11 +36,11 @@ describe('the action abort', () => {
       rollbackFrom: 'hash-v2',
       heldRevisions: [{ reverted: true }],
     })
-    expect(condition(fake, 'Succeeded')).toMatchObject({ status: 'False', message: 'revision hash-v2 was taken back' })
+    expect(condition(fake, 'Succeeded')).toMatchObject({ status: 'False', message: 'revision hash-v2 was rolled back' })
     expect(Object.keys(fake.daemonSet.metadata.annotations ?? {})).not.toContain(daemonSetAnnotations.reverted)
   })
 
-  it('takes nothing but the pods of the version that is taken back', () => {
+  it('takes only the pods of the version that is rolled back', () => {
     const fake = paused()
     const before = new Set(fake.pods.filter(({ hash }) => hash === 'hash-v1').map(({ uid }) => uid))
     fake.act(abort)
@@ -48,7 +48,7 @@ describe('the action abort', () => {
     expect(fake.pods.filter(({ uid }) => before.has(uid))).toHaveLength(before.size)
   })
 
-  it('tests the uid and the generation, and takes the strategy over where it is not yet (G11)', () => {
+  it('tests the uid and the generation, and takes the strategy over where needed (G11)', () => {
     const fake = paused({ scope: 'release' })
     rollBack(fake)
     fake.passRollout()
@@ -65,7 +65,7 @@ describe('the action abort', () => {
     )
   })
 
-  it('is carried out while the Rollout is paused, and nothing is deleted until it no longer is (G9)', () => {
+  it('is carried out while the Rollout is paused, and nothing is deleted until it is resumed (G9)', () => {
     const fake = paused()
     fake.pause(true)
     settle(fake)
@@ -89,7 +89,7 @@ describe('the action abort', () => {
 
   it.each([
     ['no release is under way', () => healthy(), 'no release is under way'],
-    ['a rollback is under way', () => goingBack(), 'which ran before: there is nothing to take back'],
+    ['a rollback is under way', () => goingBack(), 'which ran before: there is nothing to roll back'],
     [
       'the stable revision is gone',
       () => withoutHistory(),
@@ -107,7 +107,7 @@ describe('the action abort', () => {
     expect(fake.rollout?.status?.lastAction).toMatchObject({ id: 'b', result: 'Refused', reason: expect.stringContaining(reason) })
   })
 
-  it('is refused where the stable revision came back under another hash with another template, which is named (F15)', () => {
+  it('is refused where the stable revision returned under another hash with another template, which is named (F15)', () => {
     const fake = healthy()
     fake.revisions = [{ ...fake.revisions[0]!, metadata: { ...fake.revisions[0]!.metadata, name: 'hash-evil' }, data: evil }]
     fake.setImage('v2')
@@ -122,7 +122,7 @@ describe('the action abort', () => {
     expect(fake.image()).toBe('v2')
   })
 
-  it('puts back a canary that every node ran when the next version came, though no release of it completed (F15)', () => {
+  it('restores a canary that every node ran when the next version came, though no release of it completed (F15)', () => {
     const fake = paused()
     recreateDaemonSet(fake)
     fake.setImage('v3')
@@ -134,7 +134,7 @@ describe('the action abort', () => {
     expect([fake.image(), fake.oldPods().length, fake.rollout?.status?.stableRevision]).toEqual(['v2', 0, 'hash-v2'])
   })
 
-  it('does not put such a canary back where its ControllerRevision holds another template by then (F15)', () => {
+  it('does not restore such a canary where its ControllerRevision holds another template by then (F15)', () => {
     const fake = paused()
     recreateDaemonSet(fake)
     fake.revisions = fake.revisions.map((one) => ({ ...one, data: evil }))
@@ -146,7 +146,7 @@ describe('the action abort', () => {
     expect([fake.image(), fake.rollout?.status?.lastAction?.result]).toEqual(['v3', 'Refused'])
   })
 
-  it('puts back what the BatchRelease has kept, where the history holds another template (F15)', () => {
+  it('restores the BatchRelease’s copy, where the history holds another template (F15)', () => {
     const fake = paused()
     const template = { spec: { containers: [{ name: 'agent', image: 'v1' }] } }
     fake.release = { ...fake.release!, status: { ...fake.release!.status, stableTemplate: { revision: 'hash-v1', template } } }
@@ -156,7 +156,7 @@ describe('the action abort', () => {
     expect([fake.image(), fake.oldPods().length, fake.rollout?.status?.stableRevision]).toEqual(['v1', 0, 'hash-v1'])
   })
 
-  it('puts nothing back that the BatchRelease has kept, where it is not the template that became stable (F15)', () => {
+  it('does not restore the BatchRelease’s copy where it is not the template that became stable (F15)', () => {
     const fake = paused()
     fake.release = {
       ...fake.release!,
@@ -168,7 +168,7 @@ describe('the action abort', () => {
     expect([fake.image(), fake.rollout?.status?.lastAction?.result]).toEqual(['v2', 'Refused'])
   })
 
-  it('takes the digest from the history once more after the Rollout was disabled, when other hands may have updated', () => {
+  it('takes the digest from the history once more after the Rollout was disabled, when other clients may have updated', () => {
     const fake = healthy()
     const before = fake.rollout?.status?.stableDigest
     fake.editRollout((spec) => ({ ...spec, disabled: true }))
@@ -183,7 +183,7 @@ describe('the action abort', () => {
     expect(fake.rollout?.status?.stableDigest).not.toBe(before)
   })
 
-  it('puts the template back once: what is applied again in the very next moment stays, and is held (G12)', () => {
+  it('restores the template once: one applied again right afterwards stays, and is held (G12)', () => {
     const fake = paused()
     fake.act(abort)
     for (let pass = 0; pass < 9 && fake.image() === 'v2'; pass++) act(fake)
@@ -195,7 +195,7 @@ describe('the action abort', () => {
     expect(stalled(fake)).toBe('RevisionHeld')
   })
 
-  it('is not carried out on a DaemonSet that was let go since, by a leader that froze before its write (G8, G11)', () => {
+  it('is not carried out on a DaemonSet that was detached since, by a leader that froze before its write (G8, G11)', () => {
     const fake = paused()
     rollBack(fake)
     fake.passRollout()
@@ -205,7 +205,7 @@ describe('the action abort', () => {
     expect([fake.rollout, late.kind === 'patchDaemonSet' && applyPatch(fake.daemonSet, late.patch)]).toEqual([undefined, null])
   })
 
-  it('is not carried out on the template any more when somebody applies another in between', () => {
+  it('is no longer carried out on the template when a user applies another in between', () => {
     const fake = rollingBack()
     fake.setImage('v3')
     settle(fake)
@@ -216,7 +216,7 @@ describe('the action abort', () => {
   })
 })
 
-describe('a template that was taken back', () => {
+describe('a template that was rolled back', () => {
   it.each(['binding', 'release'] as const)('is not released again by applying it again, though no release runs (%s, G12)', (scope) => {
     const fake = aborted({ scope })
     fake.setImage('v2')
@@ -250,7 +250,7 @@ describe('a template that was taken back', () => {
     expect([fake.oldPods().length, fake.rollout?.status?.phase]).toEqual([0, 'Healthy'])
   })
 
-  it('is known again though its revision was pruned and made anew under another name', () => {
+  it('is recognized though its revision was pruned and recreated under another name', () => {
     const fake = aborted()
     fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v2')
     fake.salt = 'again-'
@@ -260,7 +260,7 @@ describe('a template that was taken back', () => {
     expect([stalled(fake), fake.oldPods().length]).toEqual(['RevisionHeld', 5])
   })
 
-  it('counts what comes up on it by other hands, and takes it back with the stable template', () => {
+  it('counts the nodes that other clients brought to it, and takes them back with the stable template', () => {
     const fake = aborted()
     fake.setImage('v2')
     settle(fake)
@@ -272,7 +272,7 @@ describe('a template that was taken back', () => {
     expect([fake.oldPods().length, fake.rollout?.status?.phase, condition(fake, 'Succeeded')?.status]).toEqual([0, 'Healthy', 'False'])
   })
 
-  it('does not keep another template from being released, and stays remembered', () => {
+  it('does not keep another template from being released, and stays held', () => {
     const fake = aborted()
     fake.setImage('v2')
     settle(fake)
@@ -310,7 +310,7 @@ describe('a template that was taken back', () => {
     expect(fake.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is held; run tranche retry agent -n demo first')
   })
 
-  it('says that it is paused when it is (G9)', () => {
+  it('reports that it is paused when it is (G9)', () => {
     const fake = aborted()
     fake.setImage('v2')
     settle(fake)
@@ -323,7 +323,7 @@ describe('a template that was taken back', () => {
     expect([reasonOf(fake), stalled(fake)]).toEqual(['InRolling', 'RevisionHeld'])
   })
 
-  it('can be taken back once more, by a person', () => {
+  it('can be rolled back once more, by a user', () => {
     const fake = aborted()
     fake.setImage('v2')
     settle(fake)
@@ -332,7 +332,7 @@ describe('a template that was taken back', () => {
     expect([fake.image(), fake.rollout?.status?.phase, fake.rollout?.status?.lastAction?.result]).toEqual(['v1', 'Healthy', 'Accepted'])
   })
 
-  it('is the oldest of ten that is forgotten', () => {
+  it('is dropped first when it is the oldest of ten', () => {
     const fake = paused()
     for (let version = 2; version <= 13; version++) {
       fake.setImage(`v${version}`)
@@ -344,7 +344,7 @@ describe('a template that was taken back', () => {
     expect(held).toEqual(Array.from({ length: 10 }, (_, at) => `hash-v${at + 4}`))
   })
 
-  it('is remembered though the Rollout is disabled meanwhile', () => {
+  it('stays held though the Rollout is disabled meanwhile', () => {
     const fake = aborted()
     fake.editRollout((spec) => ({ ...spec, disabled: true }))
     settle(fake)
@@ -373,7 +373,7 @@ describe('the action retry', () => {
     expect(stalled(fake)).toBeUndefined()
   })
 
-  it('gives a template free that is named, though no release runs', () => {
+  it('frees a named template, though no release runs', () => {
     const fake = aborted()
     fake.act({ id: 'r1', type: 'retry' })
     settle(fake)
@@ -388,7 +388,7 @@ describe('the action retry', () => {
     expect(fake.rollout?.status).toMatchObject({ currentStepState: 'StepPaused', canaryStatus: { canaryRevision: 'hash-v2' } })
   })
 
-  it('calls an abort off while the template cannot be put back', () => {
+  it('cancels an abort while the template cannot be restored', () => {
     const fake = rollingBack()
     fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     settle(fake)
@@ -439,7 +439,7 @@ function paused(options: FakeClusterOptions = {}): FakeCluster {
   return fake
 }
 
-/** v2 was taken back, and v1 runs everywhere. */
+/** v2 was rolled back, and v1 runs everywhere. */
 function aborted(options: FakeClusterOptions = {}): FakeCluster {
   const fake = paused(options)
   fake.act(abort)
@@ -447,7 +447,7 @@ function aborted(options: FakeClusterOptions = {}): FakeCluster {
   return fake
 }
 
-/** An abort is accepted: nothing more can be deleted for the revision, and its template is there still. */
+/** An abort is accepted: nothing more can be deleted for the revision, and its template is still there. */
 function rollingBack(): FakeCluster {
   const fake = paused()
   rollBack(fake)
@@ -469,7 +469,7 @@ function goingBack(): FakeCluster {
   return fake
 }
 
-/** The stable revision was deleted, and created again under its name with another template. */
+/** The stable revision was deleted and recreated under its name with another template. */
 function withForgedHistory(): FakeCluster {
   const fake = paused()
   forge(fake)
@@ -480,7 +480,7 @@ function forge(fake: FakeCluster): void {
   fake.revisions = fake.revisions.map((one) => (one.revision === 1 ? { ...one, data: evil } : one))
 }
 
-/** As a DaemonSet that is deleted and created again: its pods have the present template, and its history begins with it. */
+/** As after a DaemonSet was deleted and recreated: its pods have the present template, and its history starts with it. */
 function recreateDaemonSet(fake: FakeCluster): void {
   fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name === 'hash-v2')
   fake.pods = fake.pods.map((pod) => ({ ...pod, hash: 'hash-v2' }))

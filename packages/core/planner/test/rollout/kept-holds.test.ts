@@ -7,8 +7,8 @@ import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 const hold: HeldRevision = { digest: 'd1', revision: 'hash-v9', reason: 'Failed', at: '2026-01-01T00:00:00Z' }
 
-describe('the annotation that keeps what is held', () => {
-  it('is written before the status that first says so, and goes once nothing is held', () => {
+describe('the annotation that keeps holds', () => {
+  it('is written before the status that first reports them, and removed once nothing is held', () => {
     const alone: string[] = []
     const fake = aborted((its) => {
       if ((its.rollout?.status?.heldRevisions ?? []).length > 0 && keptBy(its) === undefined)
@@ -22,9 +22,9 @@ describe('the annotation that keeps what is held', () => {
   })
 
   it.each<[string, { readonly text?: string; readonly status?: (status: RolloutStatus) => RolloutStatus | undefined }, readonly string[]]>([
-    ['counts where the status has lost every field of ours', { status: lost }, ['hash-v9']],
+    ['counts where the status has lost every Tranche field', { status: lost }, ['hash-v9']],
     ['counts where there is no status, as after a backup', { status: () => undefined }, ['hash-v9']],
-    ['counts for nothing beside a status that remembers by itself', {}, []],
+    ['is ignored beside a status that has its fields', {}, []],
     [
       'counts with its last ten where it has more',
       {
@@ -33,8 +33,8 @@ describe('the annotation that keeps what is held', () => {
       },
       Array.from({ length: 10 }, (_, at) => `hash-${at + 2}`),
     ],
-    ['is as none where it is no JSON', { text: '{', status: lost }, []],
-    ['is as none where it is no list of held revisions', { text: '[{"revision":"hash-v9"}]', status: lost }, []],
+    ['is ignored where it is invalid JSON', { text: '{', status: lost }, []],
+    ['is ignored where it is no list of held revisions', { text: '[{"revision":"hash-v9"}]', status: lost }, []],
   ])('%s', (_title, { text = JSON.stringify([hold]), status = (same) => same }, want) => {
     const fake = new FakeCluster()
     settle(fake)
@@ -47,7 +47,7 @@ describe('the annotation that keeps what is held', () => {
     expect((fake.rollout?.status?.heldRevisions ?? []).map(({ revision }) => revision)).toEqual(want)
   })
 
-  it('is heeded before the status remembers again: a pass that reads a status without it releases nothing (G12)', () => {
+  it('counts before the status has the holds again: a pass with a status without them releases nothing (G12)', () => {
     const fake = aborted()
     fake.setImage('v2')
     const rollout = fake.rollout!
@@ -60,12 +60,12 @@ describe('the annotation that keeps what is held', () => {
   })
 })
 
-/** As a write under the definitions of OpenKruise leaves it. */
+/** The status after a write under the definitions of OpenKruise. */
 function lost({ phase, message, canaryStatus, currentStepIndex, currentStepState, observedGeneration }: RolloutStatus): RolloutStatus {
   return { phase, message, canaryStatus, currentStepIndex, currentStepState, observedGeneration } as RolloutStatus
 }
 
-/** Version v2 was taken back. */
+/** Version v2 was rolled back. */
 function aborted(look: (fake: FakeCluster) => void = () => {}): FakeCluster {
   const fake = new FakeCluster({ steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
   settle(fake)

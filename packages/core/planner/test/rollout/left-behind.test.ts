@@ -18,8 +18,8 @@ const obstacles: readonly [string, (view: RolloutView) => RolloutView][] = [
   ['PeerActive', (view) => ({ ...view, kruise: { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 } })],
 ]
 
-describe('a release that is over but for a node', () => {
-  it.each(obstacles)('is stopped by %s, and brought to its end once that is no more (G6, F9)', (reason, spoil) => {
+describe('a release that is over but for one node', () => {
+  it.each(obstacles)('is stopped by %s, and ends once that is gone (G6, F9)', (reason, spoil) => {
     const fake = leftBehind()
     fake.readsAs = spoil
     settle(fake)
@@ -39,8 +39,8 @@ describe('a release that is over but for a node', () => {
     ['its steps change meanwhile', (fake) => setSteps(fake, [{ replicas: 1 }, { replicas: '100%' }]), () => {}],
     ['its steps break the rules meanwhile', (fake) => setSteps(fake, []), (fake) => setSteps(fake, [{ replicas: '100%' }])],
     ['its node is back meanwhile', (fake) => fake.nodes.set('node-4', { ready: true, bad: false }), () => {}],
-    ['the BatchRelease is made anew meanwhile', (fake) => (fake.release = undefined), () => {}],
-  ])('is brought to its end though %s, of a policy that is invalid for a while (G6, F9)', (_what, meanwhile, then) => {
+    ['the BatchRelease is recreated meanwhile', (fake) => (fake.release = undefined), () => {}],
+  ])('ends though %s, with a policy that is invalid for a while (G6, F9)', (_what, meanwhile, then) => {
     const fake = leftBehind()
     fake.policy = { soak: { step: 'a while' } }
     settle(fake)
@@ -53,7 +53,7 @@ describe('a release that is over but for a node', () => {
     expectGivenBack(fake)
   })
 
-  it('goes to the next template all the same that came while its policy was invalid', () => {
+  it('moves on to the next template that came while its policy was invalid', () => {
     const fake = leftBehind()
     fake.policy = { soak: { step: 'a while' } }
     settle(fake)
@@ -70,7 +70,7 @@ describe('a release that is over but for a node', () => {
   it.each<[string, (fake: FakeCluster) => void]>([
     ['deleted', (fake) => fake.deleteRollout()],
     ['disabled', (fake) => fake.editRollout((spec) => ({ ...spec, disabled: true }))],
-  ])('is let go where its Rollout is %s while its policy is invalid', (_how, end) => {
+  ])('is detached where its Rollout is %s while its policy is invalid', (_how, end) => {
     const fake = leftBehind()
     fake.policy = { soak: { step: 'a while' } }
     settle(fake)
@@ -79,7 +79,7 @@ describe('a release that is over but for a node', () => {
     expect(fake.release).toBeUndefined()
   })
 
-  it('keeps the selectors of its own steps, which its sizes go with, when the Rollout gets others (G6)', () => {
+  it('keeps the selectors of its own steps, which match its sizes, when the Rollout gets others (G6)', () => {
     const [a, b] = [{ matchLabels: { pool: 'a' } }, { matchLabels: { pool: 'b' } }]
     const fake = leftBehind([{ replicas: '100%', nodes: a, pause }, { replicas: '50%', nodes: b, pause }, { replicas: '100%' }])
     setSteps(fake, [{ replicas: '100%' }])
@@ -91,7 +91,7 @@ describe('a release that is over but for a node', () => {
 })
 
 describe('a release that is over', () => {
-  it('ends the BatchRelease that somebody makes anew as it was to begin with (G6, G8)', () => {
+  it('ends the BatchRelease that a client recreates in its initial form (G6, G8)', () => {
     const fake = new FakeCluster({ steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], scope: 'release' })
     settle(fake)
     fake.setImage('v2')

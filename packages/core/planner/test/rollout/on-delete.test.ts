@@ -18,7 +18,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     ['Complete', 'release', 'v2'],
     ['Rollback', 'binding', 'v1'],
     ['Rollback', 'release', 'v1'],
-  ] as const)('%s ends the release without pauses, gives the strategy back, and lets go (%s)', (policy, scope, image) => {
+  ] as const)('%s ends the release without pauses, restores the strategy, and detaches (%s)', (policy, scope, image) => {
     const fake = paused({ scope })
     fake.onDelete(policy)
     end(fake)
@@ -39,7 +39,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect(annotationsOf(fake)).toEqual(frozenKeys)
   })
 
-  it('outranks a pause: who wants the release ended wants it now', () => {
+  it('outranks a pause: the release is to end now', () => {
     const fake = paused()
     fake.pause(true)
     settle(fake)
@@ -49,7 +49,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect([fake.oldPods().length, annotationsOf(fake)]).toEqual([0, []])
   })
 
-  it('needs no steps: those that break the rules keep nobody waiting (G6)', () => {
+  it('needs no steps: invalid ones do not delay it (G6)', () => {
     const fake = paused()
     fake.editRollout((spec) => ({ ...spec, strategy: { canary: { steps: [{ replicas: '50%', pause: {} }, { replicas: '20%' }] } } }))
     settle(fake)
@@ -59,7 +59,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect([fake.image(), fake.oldPods().length, annotationsOf(fake)]).toEqual(['v2', 0, []])
   })
 
-  it('says what it waits for, under the same budget', () => {
+  it('reports what it waits for, under the same budget', () => {
     const fake = paused()
     fake.onDelete('Complete')
     for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
@@ -67,7 +67,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({
       phase,
-      message: expect.stringMatching(/^before the Rollout goes: waiting for updated nodes to become available/),
+      message: expect.stringMatching(/^before detaching: waiting for updated nodes to become available/),
     })
     expect(fake.pods.filter(({ ready }) => !ready)).toHaveLength(2)
     expect(fake.rollout?.status?.conditions?.find(({ type }) => type === 'Progressing')).toMatchObject({
@@ -76,7 +76,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     })
   })
 
-  it('can be changed to Freeze while it goes', () => {
+  it('can be changed to Freeze meanwhile', () => {
     const fake = paused()
     fake.onDelete('Complete')
     for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
@@ -88,7 +88,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect(annotationsOf(fake)).toEqual(expect.arrayContaining(frozenKeys))
   })
 
-  it('can be changed from Complete to Rollback while it goes', () => {
+  it('can be changed from Complete to Rollback meanwhile', () => {
     const fake = paused()
     fake.onDelete('Complete')
     for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
@@ -120,7 +120,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect([fake.pods.map(({ uid }) => uid), annotationsOf(fake)]).toEqual([pods, []])
   })
 
-  it.each(['Complete', 'Rollback'])('%s releases no template that was taken back, and freezes (G12)', (policy) => {
+  it.each(['Complete', 'Rollback'])('%s releases no template that was rolled back, and freezes (G12)', (policy) => {
     const fake = paused()
     fake.act({ id: 'a', type: 'abort' })
     settle(fake)
@@ -130,10 +130,10 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     end(fake)
     settle(fake)
     expect([fake.image(), fake.oldPods().length, annotationsOf(fake)]).toEqual(['v2', 5, frozenKeys])
-    expect(fake.frozen.at(-1)).toContain(`${policy} was not carried out to the end`)
+    expect(fake.frozen.at(-1)).toContain(`${policy} was not completed`)
   })
 
-  it('Rollback puts the template back once: who applies the other again has it frozen (G12)', () => {
+  it('Rollback restores the template once: another one applied again is frozen (G12)', () => {
     const fake = paused()
     fake.onDelete('Rollback')
     end(fake)
@@ -144,7 +144,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect(annotationsOf(fake)).toEqual(frozenKeys)
   })
 
-  it('Rollback takes no newer template back: it may mend what is gone back to, and is frozen', () => {
+  it('Rollback rolls no newer template back: it may fix the stable one, and is frozen', () => {
     const fake = paused()
     fake.onDelete('Rollback')
     end(fake)
@@ -175,7 +175,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect([fake.image(), fake.oldPods().length, annotationsOf(fake)]).toEqual(['v3', 0, []])
   })
 
-  it('waits for no node that is dead, and freezes what it leaves (G6)', () => {
+  it('waits for no dead node, and freezes the nodes it leaves (G6)', () => {
     const fake = paused()
     fake.nodes.set('node-4', { ready: false, bad: false })
     fake.onDelete('Complete')
@@ -184,7 +184,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect([fake.oldPods().map(({ node }) => node), annotationsOf(fake)]).toEqual([['node-4'], frozenKeys])
   })
 
-  it('does not keep the Rollout where the DaemonSet is gone or made anew', () => {
+  it('does not keep the Rollout where the DaemonSet is gone or recreated', () => {
     const fake = paused()
     fake.onDelete('Complete')
     end(fake)
@@ -194,7 +194,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
     expect([fake.release, fake.rollout?.status?.phase ?? 'gone']).toEqual([undefined, phase === 'Terminating' ? 'gone' : 'Disabled'])
   })
 
-  it('gives up where the BatchRelease was deleted by somebody', () => {
+  it('gives up where a client deleted the BatchRelease', () => {
     const fake = paused()
     fake.onDelete('Complete')
     fake.release = { ...fake.release!, metadata: { ...fake.release!.metadata, deletionTimestamp: new Date(fake.nowMs).toISOString() } }
@@ -204,7 +204,7 @@ describe.each(ends)('on-delete of a Rollout that is %s', (_how, phase, end) => {
   })
 })
 
-it('goes on as any release when the Rollout is enabled again meanwhile', () => {
+it('continues as any release when the Rollout is enabled again meanwhile', () => {
   const fake = paused()
   fake.onDelete('Complete')
   for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
@@ -216,7 +216,7 @@ it('goes on as any release when the Rollout is enabled again meanwhile', () => {
   expect(fake.rollout?.status).toMatchObject({ phase: 'Progressing', currentStepState: 'StepPaused' })
 })
 
-it('lets what opens a record go on where the release is to be ended, and nowhere else (F9)', () => {
+it('the record may open where the release is to be ended, and nowhere else (F9)', () => {
   const fake = paused()
   const asked = (): boolean => isStopAsked(fake.rollout!, fake.release!)
   expect(asked()).toBe(false)
@@ -229,7 +229,7 @@ it('lets what opens a record go on where the release is to be ended, and nowhere
   expect(asked()).toBe(false)
 })
 
-it('lets nothing be opened for a revision that was taken back, until its BatchRelease is held itself (F9, G12)', () => {
+it('nothing opens for a revision that was rolled back, until its BatchRelease is held itself (F9, G12)', () => {
   const fake = paused()
   const { rollout, release } = fake
   const { canaryRevision = '' } = release!.spec.tranche!
@@ -239,14 +239,14 @@ it('lets nothing be opened for a revision that was taken back, until its BatchRe
       { ...release!, spec: { ...release!.spec, tranche: { ...release!.spec.tranche!, ...(hold && { hold }) } } },
     )
   expect(asked(canaryRevision)).toBe(true)
-  expect(asked(canaryRevision, { reason: 'RevisionHeld', id: canaryRevision, message: 'it was taken back' })).toBe(false)
+  expect(asked(canaryRevision, { reason: 'RevisionHeld', id: canaryRevision, message: 'it was rolled back' })).toBe(false)
   expect(asked('another')).toBe(false)
 })
 
 it.each([
   ['before its BatchRelease was there', 1],
   ['once its BatchRelease was there', 8],
-])('a Rollout that is enabled again after its template was put back, %s, leaves nothing of the release behind (G6)', (_when, passes) => {
+])('a Rollout that is enabled again after its template was restored, %s, leaves nothing of the release behind (G6)', (_when, passes) => {
   const fake = healthy({ scope: 'binding' })
   fake.setImage('v2')
   fake.actNatively()
@@ -261,17 +261,17 @@ it.each([
   expect(annotationsOf(fake)).toEqual([daemonSetAnnotations.originalUpdateStrategy, daemonSetAnnotations.rollout].toSorted())
 })
 
-it('counts the nodes that were updated before a Rollout was disabled to its end', () => {
+it('a Rollout that is being disabled counts the updated nodes until its end', () => {
   const fake = paused()
   fake.onDelete('Complete')
   fake.editRollout((spec) => ({ ...spec, disabled: true }))
   settle(fake)
   expect(fake.rollout?.status).toMatchObject({ phase: 'Disabled', canaryStatus: { canaryReplicas: 5, canaryReadyReplicas: 5 } })
-  expect(fake.rollout?.status?.message).toBe('disabled: the DaemonSet is not under control')
+  expect(fake.rollout?.status?.message).toBe('disabled: Tranche does not control the DaemonSet')
 })
 
 it.each([8, 10, 12, 14])(
-  'goes on with a rollback when the Rollout is enabled again after %i writes of it, and says Healthy at its end',
+  'a rollback continues when the Rollout is enabled again after %i writes of it, and is Healthy at its end',
   (writes) => {
     const fake = paused()
     fake.onDelete('Rollback')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
-/** A release that spec.strategy.paused has stopped, an hour ago. */
+/** A release that spec.strategy.paused stopped an hour ago. */
 function pausedFakeCluster(): FakeCluster {
   const fake = new FakeCluster()
   settle(fake)
@@ -20,14 +20,14 @@ function editStatus(fake: FakeCluster, edit: (status: object) => object): void {
 }
 
 describe('the status of a release that spec.strategy.paused stops', () => {
-  it('says since when in a field of its own', () => {
+  it('has the time in a field of its own', () => {
     const { status } = pausedFakeCluster().rollout!
     expect(status?.pausedSince).toBeDefined()
     expect(status?.message).toContain(`paused by spec.strategy.paused since ${status?.pausedSince}`)
   })
 
-  it('names the command that goes on', () => {
-    expect(pausedFakeCluster().rollout!.status?.message).toMatch(/; run tranche resume [a-z-]+ -n [a-z]+ to go on$/)
+  it('names the command that resumes', () => {
+    expect(pausedFakeCluster().rollout!.status?.message).toMatch(/; run tranche resume [a-z-]+ -n [a-z]+ to continue$/)
   })
 
   it('keeps the time of the pause whatever its message says', () => {
@@ -47,7 +47,7 @@ describe('the status of a release that spec.strategy.paused stops', () => {
   })
 
   it.each([`2026-01-01T00:00:00ZT${'x'.repeat(300_000)}`, '2026-01-01T00:00:00x0Z'])(
-    'takes no time of the pause from the status that is none, though API servers take it: %.30s',
+    'ignores an invalid time of the pause in the status, though API servers accept it: %.30s',
     (pausedSince) => {
       const fake = pausedFakeCluster()
       const editedMs = fake.nowMs
@@ -58,7 +58,7 @@ describe('the status of a release that spec.strategy.paused stops', () => {
     },
   )
 
-  it('drops the time of the pause when the release goes on', () => {
+  it('drops the time of the pause when the release continues', () => {
     const fake = pausedFakeCluster()
     fake.pause(false)
     settle(fake)

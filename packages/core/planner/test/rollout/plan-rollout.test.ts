@@ -8,7 +8,7 @@ import { FakeCluster, type FakeClusterOptions } from '../../../../../test/fakes/
 const threeSteps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 
 describe('a Rollout without a release', () => {
-  it('gets its finalizer, is bound, and says everything in its very first status', () => {
+  it('gets its finalizer, is bound, and has a complete first status', () => {
     const fake = new FakeCluster()
     expect(planOf(fake)).toEqual({ kind: 'setFinalizer', present: true })
     fake.passRollout()
@@ -43,7 +43,7 @@ describe('a Rollout without a release', () => {
     })
   })
 
-  it('says which revision is current and how many nodes are available, every five seconds at most', () => {
+  it('reports the current revision and the number of available nodes, every five seconds at most', () => {
     const fake = healthy()
     expect(fake.rollout?.status?.message).toBe('revision hash-v1 is current; 5 of 5 nodes are available')
     fake.pods.pop()
@@ -58,7 +58,7 @@ describe('a Rollout without a release', () => {
   it.each([
     ['the generation that its status describes', 0],
     ['an older one', 1],
-  ])('begins no release again where a lagging watch shows the keys of the one that ended, at %s', (_which, older) => {
+  ])('starts no release again where a lagging watch shows the keys of the one that ended, at %s', (_which, older) => {
     const fake = ended()
     const seen = (fake.daemonSet.metadata.generation ?? 0) - 1
     fake.setCanaryStatus({ observedWorkloadGeneration: seen })
@@ -68,11 +68,11 @@ describe('a Rollout without a release', () => {
   it.each([
     ['changed since', { generation: 99 }],
     ['created since', { generation: 1, creationTimestamp: '2999-01-01T00:00:00Z' }],
-  ])('begins one to give the strategy back of a DaemonSet that has such keys and was %s', (_how, metadata) => {
+  ])('starts one to restore the strategy of a DaemonSet that has such keys and was %s', (_how, metadata) => {
     expect(planOf(withKeys(ended(), metadata))).toMatchObject({ kind: 'writeStatus', status: { phase: 'Progressing' } })
   })
 
-  it('writes no status that is stored while the API server drops fields of ours, and says so in an event (F11)', () => {
+  it('writes no stored status while the API server drops our fields, and reports it in an event (F11)', () => {
     const fake = healthy()
     const gap = 'the CustomResourceDefinitions are older ones'
     fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, template: { spec: { containers: [] } } } as never })
@@ -83,7 +83,7 @@ describe('a Rollout without a release', () => {
     })
   })
 
-  it('says once in the status of a new Rollout that fields of ours are dropped, with what the API server keeps of it', () => {
+  it('reports once in the status of a new Rollout that our fields are dropped, in fields that the API server keeps', () => {
     const fake = healthy()
     const { status: _stored, ...unseen } = fake.rolloutView()!.rollout
     const gap = 'the CustomResourceDefinitions are older ones'
@@ -97,19 +97,19 @@ describe('a Rollout without a release', () => {
     expect(planRollout({ ...outdated, rollout: { ...outdated.rollout, status } })).toEqual({ kind: 'wait', for: gap, recheckAfterMs: null })
   })
 
-  it('touches the DaemonSet where no ControllerRevision has held the template for 30 s, that its controller looks again (G6)', () => {
+  it('touches the DaemonSet where no ControllerRevision has held the template for 30 s, so that its controller syncs again (G6)', () => {
     const fake = healthy()
     const base = { ...fake.rolloutView()!, revisions: [], statusWrittenMs: null }
     const rollout = { ...base.rollout, status: statusOf(planRollout(base)) }
     const missingFor = (ms: number) => planRollout({ ...base, rollout, revisionMissingSinceMs: base.monotonicMs - ms })
-    const message = 'waiting for the DaemonSet controller to keep the template in a ControllerRevision'
+    const message = 'waiting for the DaemonSet controller to store the template in a ControllerRevision'
     expect(missingFor(29_000)).toEqual({ kind: 'wait', for: message, recheckAfterMs: 1_000 })
     const touched = missingFor(30_000)
     expect(touched).toMatchObject({ kind: 'patchDaemonSet', why: 'touch', event: null })
     expect(JSON.stringify(touched)).toContain('/metadata/annotations/tranche.dev~1touched')
   })
 
-  it('touches no DaemonSet beside an active OpenKruise controller', () => {
+  it('touches no DaemonSet while OpenKruise’s controller is active', () => {
     const fake = healthy()
     const kruise = { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 }
     const base = { ...fake.rolloutView()!, revisions: [], kruise, statusWrittenMs: null }
@@ -142,7 +142,7 @@ describe('a Rollout without a release', () => {
     })
   })
 
-  it('says at once why it is stalled, also when only the words change', () => {
+  it('reports at once why it is stalled, even when only the message changes', () => {
     const fake = healthy()
     const budget = (maxUnavailable: number | string): void =>
       fake.editDaemonSet({ spec: { ...fake.daemonSet.spec, updateStrategy: { type: 'OnDelete', rollingUpdate: { maxUnavailable } } } })
@@ -183,7 +183,7 @@ describe('a Rollout without a release', () => {
     expect(stalledBy(planOf(fake))).toEqual({ reason: 'InvalidSpec', message: expect.stringContaining('steps[1]') })
   })
 
-  it('stalls while a BatchRelease of its name is not its own, and leaves that one alone', () => {
+  it('stalls while a BatchRelease of its name belongs to another owner, and leaves that one alone', () => {
     const fake = new FakeCluster()
     fake.setImage('v2')
     for (let pass = 0; pass < 20 && fake.release === undefined; pass++) act(fake)
@@ -214,7 +214,7 @@ describe('a Rollout without a release', () => {
 })
 
 describe('a release', () => {
-  it('pauses at a step until somebody says StepReady, and never by itself', () => {
+  it('pauses at a step until a user writes StepReady, and never by itself', () => {
     const fake = released({ steps: threeSteps })
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2, currentStepState: 'StepPaused', canaryReplicas: 1 })
     expect(fake.rollout?.status?.message).toMatch(/step 1 of 3 \(20%\) is ready and waits for approval since .*Z/)
@@ -228,7 +228,7 @@ describe('a release', () => {
     expect(conditions(fake)).toMatchObject({ Succeeded: 'True', Progressing: 'False', StrategyRestored: 'True' })
   })
 
-  it('says until when it settles', () => {
+  it('reports when its settling ends', () => {
     const fake = healthy({ steps: [{ replicas: '100%' }] })
     fake.setImage('v2')
     const messages = new Set<string>()
@@ -240,7 +240,7 @@ describe('a release', () => {
     expect(released({ steps: [{ replicas: '100%', pause: {} }] }).rollout?.status?.phase).toBe('Healthy')
   })
 
-  it('pauses anew once a step that paused with no updated node has one (G3)', () => {
+  it('pauses again once a step that paused with no updated node has one (G3)', () => {
     const fake = healthy({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] })
     const nodes = [...fake.nodes.keys()]
     for (const node of nodes) fake.nodes.set(node, { ready: false, bad: false })
@@ -264,7 +264,7 @@ describe('a release', () => {
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1 })
   })
 
-  it('puts a StepReady back that is written while no step is paused, with a warning (G10)', () => {
+  it('puts back a StepReady that is written while no step is paused, with a warning (G10)', () => {
     const fake = healthy({ steps: threeSteps })
     fake.setImage('v2')
     for (let pass = 0; pass < 30 && canaryIn(fake)?.currentStepState !== 'StepUpgrade'; pass++) act(fake)
@@ -274,14 +274,14 @@ describe('a release', () => {
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused' })
   })
 
-  it('jumps to the step that somebody writes into nextStepIndex', () => {
+  it('jumps to the step that a user writes into nextStepIndex', () => {
     const fake = released({ steps: [...threeSteps.slice(0, 2), { replicas: '80%', pause: {} }, { replicas: '100%' }] })
     fake.setCanaryStatus({ nextStepIndex: 3 })
     settle(fake)
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 3, nextStepIndex: 4, canaryReplicas: 4 })
   })
 
-  it('puts a nextStepIndex back that is no step, with a warning', () => {
+  it('puts back an invalid nextStepIndex, with a warning', () => {
     const fake = released({ steps: threeSteps })
     fake.setCanaryStatus({ nextStepIndex: 9 })
     settle(fake)
@@ -289,7 +289,7 @@ describe('a release', () => {
     expect(fake.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 and the steps are 1 to 3, so it was put back to 2/)])
   })
 
-  it('puts a nextStepIndex back that is written while no release runs, with a warning', () => {
+  it('puts back a nextStepIndex that is written while no release runs, with a warning', () => {
     const fake = healthy({ steps: threeSteps })
     fake.setCanaryStatus({ nextStepIndex: 2 })
     settle(fake)
@@ -306,7 +306,7 @@ describe('a release', () => {
     expect(fake.warnings).toEqual([])
   })
 
-  it('goes on when a timed pause is over, and says when', () => {
+  it('continues when a timed pause is over, and reports when', () => {
     const fake = released({ steps: [{ replicas: '20%', pause: { duration: 60 } }, { replicas: '100%' }] }, 20_000)
     expect(planOf(fake)).toMatchObject({ kind: 'wait', recheckAfterMs: expect.any(Number) })
     fake.nowMs += 60_000
@@ -314,7 +314,7 @@ describe('a release', () => {
     expect(fake.rollout?.status?.phase).toBe('Healthy')
   })
 
-  it('does not go on after a timed pause while the new version is not well, and says on which nodes', () => {
+  it('does not continue after a timed pause while the new version is unhealthy, and names the nodes', () => {
     const fake = released({ steps: [{ replicas: '20%', pause: { duration: 300 } }, { replicas: '100%' }] }, 20_000)
     for (const name of fake.nodes.keys()) fake.nodes.set(name, { ready: true, bad: true })
     for (let round = 0; round < 4; round++) act(fake)
@@ -346,7 +346,7 @@ describe('a release', () => {
     expect(fake.oldPods()).toEqual([])
   })
 
-  it('goes on at the last step that is no larger when steps are taken out under it', () => {
+  it('continues at the last step that is no larger when steps are removed under it', () => {
     const fake = released({ steps: threeSteps })
     approve(fake)
     setSteps(fake, [{ replicas: '20%', pause: {} }, { replicas: '100%' }])
@@ -356,7 +356,7 @@ describe('a release', () => {
     expect(fake.oldPods()).toHaveLength(2)
   })
 
-  it('is put on a step that exists though it is paused, so that the pause can be acknowledged', () => {
+  it('is put on an existing step though it is paused, so that the pause can be acknowledged', () => {
     const fake = released({ steps: threeSteps })
     approve(fake)
     setSteps(fake, [{ replicas: '100%' }])
@@ -367,7 +367,7 @@ describe('a release', () => {
     expect(fake.oldPods()).toHaveLength(2)
   })
 
-  it('says in a pause, too, that Kubernetes has taken over, for an approval does not mend that', () => {
+  it('reports in a pause, too, that Kubernetes has taken over, because an approval does not fix that', () => {
     const fake = released({ steps: threeSteps })
     for (const _time of ['first', 'second']) {
       fake.editDaemonSet({
@@ -377,11 +377,11 @@ describe('a release', () => {
     }
     expect(conditions(fake)).toMatchObject({ Stalled: 'True' })
     expect(fake.rollout?.status?.message).toMatch(
-      /waits for approval since .*; updateStrategy.type was set back to RollingUpdate .* or retry/,
+      /waits for approval since .*; updateStrategy.type was changed to RollingUpdate .* or retry/,
     )
   })
 
-  it('ends though its plan is replaced after the last step, before its BatchRelease knows of the end (G6)', () => {
+  it('ends though its plan is replaced after the last step, before its BatchRelease has the end (G6)', () => {
     const fake = released({ steps: [{ replicas: '100%' }] }, 0)
     for (let pass = 0; pass < 60 && canaryIn(fake)?.finalisingStep !== 'ResumeWorkload'; pass++) act(fake)
     expect(canaryIn(fake)?.finalisingStep).toBe('ResumeWorkload')
@@ -392,7 +392,7 @@ describe('a release', () => {
     expect(fake.oldPods()).toEqual([])
   })
 
-  it('is stopped, not guessed at, when the spec becomes invalid in the middle', () => {
+  it('is stopped, without a guess, when the spec becomes invalid in the middle', () => {
     const fake = released({ steps: threeSteps })
     setSteps(fake, [])
     settle(fake)
@@ -433,10 +433,10 @@ describe('a pause', () => {
     fake.pause(false)
     const said = new Set<string | undefined>()
     settle(fake, () => reason(fake) === 'InRolling' && said.add(fake.rollout?.status?.message))
-    expect([...said][0]).toBe('spec.strategy.paused was taken away: the release goes on')
+    expect([...said][0]).toBe('spec.strategy.paused was cleared: the release continues')
   })
 
-  it('stops the final batch too, which then goes on where it was', () => {
+  it('stops the final batch, too, which then continues where it was', () => {
     const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
     fake.setCanaryStatus({ currentStepState: 'StepReady' })
     for (let pass = 0; reason(fake) !== 'Finalising' && pass < 30; pass++) act(fake)
@@ -451,7 +451,7 @@ describe('a pause', () => {
     expect(fake.rollout?.status?.phase).toBe('Healthy')
   })
 
-  it('stops what is done about nodes that were left', () => {
+  it('stops the update of left nodes', () => {
     const fake = leftBehind()
     fake.pause(true)
     settle(fake)
@@ -485,7 +485,7 @@ describe.each([
   ['another kind', { kind: 'Deployment' }],
   ['another DaemonSet', { name: 'other' }],
 ])('a workloadRef that names %s in mid-release', (_what, change) => {
-  it('lets go of the DaemonSet: it is frozen, unbound, and its BatchRelease is gone', () => {
+  it('detaches from the DaemonSet: it is frozen, unbound, and its BatchRelease is gone', () => {
     const fake = released({ steps: threeSteps })
     fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
     expect(planOf(fake)).toEqual({ kind: 'deleteRelease' })
@@ -498,7 +498,7 @@ describe.each([
     expect([strategyOf(fake.daemonSet), fake.oldPods().length]).toEqual(['OnDelete', 4])
   })
 
-  it('gives the strategy back where no release runs', () => {
+  it('restores the strategy where no release runs', () => {
     const fake = healthy()
     fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
     settle(fake)
@@ -506,7 +506,7 @@ describe.each([
     expect(fake.daemonSet.metadata.annotations).toEqual({})
   })
 
-  it('keeps no deletion of the Rollout waiting', () => {
+  it('does not delay a deletion of the Rollout', () => {
     const fake = released({ steps: threeSteps })
     fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, ...change } }))
     fake.deleteRollout()
@@ -517,12 +517,12 @@ describe.each([
 })
 
 describe('a Rollout whose workload became another kind', () => {
-  it('has nothing of ours in the end, and is left alone from then on', () => {
+  it('has no Tranche data in the end, and is left alone from then on', () => {
     const fake = released({ steps: threeSteps })
     fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, kind: 'Deployment' } }))
     settle(fake)
     expect(fake.rollout?.metadata.finalizers).toEqual([])
-    expect(fake.rollout?.status).toMatchObject({ phase: 'Initial', message: expect.stringContaining('let go'), conditions: [] })
+    expect(fake.rollout?.status).toMatchObject({ phase: 'Initial', message: expect.stringContaining('detached: '), conditions: [] })
     expect(fake.rollout?.status).not.toHaveProperty('stableRevision')
     const { metadata } = fake.rollout!
     fake.rollout = { ...fake.rollout!, metadata: { ...metadata, finalizers: ['rollouts.kruise.io/rollout'] } }
@@ -531,14 +531,14 @@ describe('a Rollout whose workload became another kind', () => {
 })
 
 describe('the end of control', () => {
-  it('comes with a disabled Rollout: the release stops and the DaemonSet stays as it stands', () => {
+  it('comes with a disabled Rollout: the release stops and the DaemonSet stays as it is', () => {
     const fake = released({ steps: threeSteps })
     fake.editRollout((spec) => ({ ...spec, disabled: true }))
     expect(planOf(fake)).toEqual({ kind: 'deleteRelease' })
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({
       phase: 'Disabled',
-      message: expect.stringMatching(/^disabled in mid-release: 4 of 5 nodes do not run revision hash-v2 .*to go on in steps/),
+      message: expect.stringMatching(/^disabled in mid-release: 4 of 5 nodes do not run revision hash-v2 .*to continue in steps/),
     })
     expect([strategyOf(fake.daemonSet), fake.oldPods().length]).toEqual(['OnDelete', 4])
     expect(fake.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.frozen])
@@ -547,13 +547,13 @@ describe('the end of control', () => {
   it.each([
     ['disabled', (fake: FakeCluster) => fake.editRollout((spec) => ({ ...spec, disabled: true }))],
     ['deleted', (fake: FakeCluster) => fake.deleteRollout()],
-  ])('says once what is left frozen when the Rollout is %s', (_how, end) => {
+  ])('reports once what is left frozen when the Rollout is %s', (_how, end) => {
     const fake = released({ steps: threeSteps })
     end(fake)
     settle(fake)
     expect(fake.frozen).toEqual([
       '4 of 5 nodes do not run revision hash-v2 of the template: 4 on revision hash-v1; updateStrategy.type stays OnDelete, so nothing updates them; ' +
-        'to go on in steps, have an enabled Rollout for DaemonSet agent; to let Kubernetes do it, set updateStrategy.type to RollingUpdate',
+        'to continue in steps, enable a Rollout for DaemonSet agent; to let Kubernetes continue, set updateStrategy.type to RollingUpdate',
     ])
   })
 
@@ -566,24 +566,24 @@ describe('the end of control', () => {
     expect(plan).toMatchObject({ kind: 'writeStatus', status: { phase, message: expect.stringContaining('in flight: node-1 (since ') } })
   })
 
-  it('is not Healthy while its last BatchRelease still goes and nodes run another revision', () => {
+  it('is not Healthy while its last BatchRelease is still being deleted and nodes run another revision', () => {
     const fake = goingOf((cluster) => cluster.editRollout((spec) => ({ ...spec, disabled: true })))
     fake.editRollout((spec) => ({ ...spec, disabled: false }))
     for (let pass = 0; pass < 5; pass++) fake.passRollout()
     expect(fake.rollout?.status).toMatchObject({
       phase: 'Progressing',
-      message: expect.stringContaining('waiting for the last BatchRelease to go: '),
+      message: expect.stringContaining('waiting for the previous BatchRelease to be deleted: '),
     })
   })
 
-  it('says nothing of the kind where nothing is left', () => {
+  it('reports nothing of the kind where nothing is left', () => {
     const fake = healthy()
     fake.deleteRollout()
     settle(fake)
     expect(fake.frozen).toEqual([])
   })
 
-  it('begins no release for a Rollout that was disabled before its first one', () => {
+  it('starts no release for a Rollout that was disabled before its first one', () => {
     const fake = healthy()
     fake.setImage('v2')
     fake.actNatively()
@@ -602,7 +602,7 @@ describe('the end of control', () => {
     expect([fake.rollout, fake.release]).toEqual([undefined, undefined])
   })
 
-  it('gives the strategy back where no node runs an old pod', () => {
+  it('restores the strategy where no node runs an old pod', () => {
     const fake = healthy()
     fake.deleteRollout()
     settle(fake)
@@ -611,7 +611,7 @@ describe('the end of control', () => {
     expect(fake.daemonSet.metadata.labels).toEqual({})
   })
 
-  it('freezes old nodes though no release had begun', () => {
+  it('freezes old nodes though no release had started', () => {
     const fake = healthy()
     fake.setImage('v2')
     fake.actNatively()
@@ -625,7 +625,7 @@ describe('the end of control', () => {
   })
 })
 
-it('leaves a BatchRelease alone that was written for a newer Rollout than it knows (G9)', () => {
+it('leaves a BatchRelease alone that was written for a newer Rollout than its view shows (G9)', () => {
   const fake = healthy()
   fake.setImage('v2')
   settle(fake)
@@ -642,7 +642,7 @@ function healthy(options: FakeClusterOptions = {}): FakeCluster {
   return fake
 }
 
-/** A release that has ended, and given the strategy back. */
+/** A release that has ended and restored the strategy. */
 function ended(): FakeCluster {
   const fake = released({ scope: 'release', steps: [{ replicas: '100%' }] })
   expect(fake.rollout?.status?.phase).toBe('Healthy')
@@ -674,7 +674,7 @@ function goingOf(end: (fake: FakeCluster) => void): FakeCluster {
   return fake
 }
 
-/** A release of v2, as far as it goes by itself; `withinMs` of the toy's clock. */
+/** A release of v2, as far as it goes by itself; `withinMs` of the fake's clock. */
 function released(options: FakeClusterOptions, withinMs?: number): FakeCluster {
   const fake = healthy(options)
   fake.setImage('v2')
@@ -683,7 +683,7 @@ function released(options: FakeClusterOptions, withinMs?: number): FakeCluster {
   return fake
 }
 
-/** A release that has ended but for a NotReady node. */
+/** A release that has ended except for a NotReady node. */
 function leftBehind(): FakeCluster {
   const fake = healthy({ steps: [{ replicas: '100%' }] })
   fake.nodes.set('node-4', { ready: false, bad: false })

@@ -9,7 +9,7 @@ const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, {
 const revert: ReleasePolicySpec = { failure: { action: 'Rollback', onReapply: 'Revert' } }
 
 describe('a template that failed and is applied again', () => {
-  it('is put back again where the policy says Revert, and nothing of ours is deleted for it (G12)', () => {
+  it('is reverted again where the policy says Revert, and Tranche deletes nothing for it (G12)', () => {
     const fake = rolledBack(revert)
     const before = fake.pods.map(({ uid }) => uid)
     fake.setImage('v2')
@@ -19,7 +19,7 @@ describe('a template that failed and is applied again', () => {
     expect(fake.pods.map(({ uid }) => uid)).toEqual(before)
   })
 
-  it('is put back with a back-off that doubles from 10 s to 10 min, whoever applies it every second', () => {
+  it('is reverted with a back-off that doubles from 10 s to 10 min, even if a client applies it every second', () => {
     const fake = rolledBack(revert)
     applyAllTheTime(fake, 2_500_000)
     const times = fake.reverts.slice(1).map((mark) => Date.parse(mark))
@@ -29,7 +29,7 @@ describe('a template that failed and is applied again', () => {
     expect(fake.pods.map(({ hash }) => hash)).toEqual(Array.from({ length: 5 }, () => 'hash-v1'))
   })
 
-  it('is put back at once when it comes a day later', () => {
+  it('is reverted at once when it comes a day later', () => {
     const fake = rolledBack(revert)
     applyAllTheTime(fake, 200_000)
     fake.setImage('v1')
@@ -41,7 +41,7 @@ describe('a template that failed and is applied again', () => {
     expect([fake.image(), fake.reverts.length]).toEqual(['v1', count + 1])
   })
 
-  it('says when it is put back, on how many nodes it runs, and what lifts it', () => {
+  it('reports when it is reverted, on how many nodes it runs, and what lifts it', () => {
     const fake = rolledBack(revert)
     applyAgain(fake)
     for (let round = 0; round < 6; round++) act(fake)
@@ -51,13 +51,13 @@ describe('a template that failed and is applied again', () => {
     expect(condition(fake, 'Stalled')).toMatchObject({ status: 'True', reason: 'RevisionHeld' })
     expect(fake.rollout?.status?.message).toBe(
       `revision hash-v2 failed at ${held?.at}, and its template was applied again: nothing is deleted for it, and at ${held?.revertAt} the template ` +
-        'of revision hash-v1 (v1) is put back (1 times so far), for failure.onReapply is Revert; to release it after all run tranche retry agent -n demo; 0 of 5 nodes run it',
+        'of revision hash-v1 (v1) is put back (1 times so far), because failure.onReapply is Revert; to release it after all run tranche retry agent -n demo; 0 of 5 nodes run it',
     )
     const plan = planRollout(fake.rolloutView()!)
     expect(plan).toMatchObject({ kind: 'wait', recheckAfterMs: Date.parse(held?.revertAt ?? '') - fake.nowMs })
   })
 
-  it('is put back at once by an abort during the back-off (G9)', () => {
+  it('is reverted at once by an abort during the back-off (G9)', () => {
     const fake = rolledBack(revert)
     applyAgain(fake)
     for (let round = 0; round < 6; round++) act(fake)
@@ -67,7 +67,7 @@ describe('a template that failed and is applied again', () => {
     expect([fake.rollout?.status?.lastAction, fake.image()]).toEqual([expect.objectContaining({ id: 'now', result: 'Accepted' }), 'v1'])
   })
 
-  it('is told of by a Warning event each time, which says who did it and why', () => {
+  it('is reported by a Warning event each time, with who did it and why', () => {
     const fake = rolledBack(revert)
     fake.setImage('v2')
     const events: unknown[] = []
@@ -88,7 +88,7 @@ describe('a template that failed and is applied again', () => {
     ])
   })
 
-  it('leaks, where others delete pods meanwhile, and what leaked goes back with the stable template', () => {
+  it('leaks where other clients delete pods meanwhile, and leaked nodes go back with the stable template', () => {
     const fake = rolledBack(revert)
     applyAgain(fake)
     act(fake)
@@ -123,7 +123,7 @@ describe('a template that failed and is applied again', () => {
     expect(fake.image()).toBe(image)
   })
 
-  it('is released by a retry, and not put back', () => {
+  it('is released by a retry, and not reverted', () => {
     const fake = rolledBack(revert)
     applyAgain(fake)
     act(fake)
@@ -144,9 +144,9 @@ describe('a template that failed and is applied again', () => {
     expect([fake.image(), condition(fake, 'Stalled')?.reason]).toEqual(['v2', 'RevisionHeld'])
   })
 
-  it('is put back once for each time by leaders that die between the write and the status (G7)', () => {
+  it('is reverted once for each time by leaders that die between the write and the status (G7)', () => {
     const fake = rolledBack(revert)
-    // The watch is late: the template comes again before anybody has seen that it was gone.
+    // The watch is late: the template returns before any controller has seen that it was gone.
     applyAgain(fake)
     expect(fake.daemonSet.metadata.annotations?.[daemonSetAnnotations.reverted]).toBe(fake.rollout?.status?.heldRevisions?.[0]?.revertAt)
     for (let round = 0; round < 10; round++) act(fake)
@@ -155,7 +155,7 @@ describe('a template that failed and is applied again', () => {
     expect([fake.image(), fake.rollout?.status?.heldRevisions?.[0]?.reverts]).toEqual(['v1', 2])
   })
 
-  it('is put back for a revision that a person took back, too', () => {
+  it('is reverted for a revision that a user rolled back, too', () => {
     const fake = paused({ failure: { onReapply: 'Revert' } })
     fake.act({ id: 'a', type: 'abort' })
     settle(fake)
@@ -164,7 +164,7 @@ describe('a template that failed and is applied again', () => {
     expect([fake.image(), fake.rollout?.status?.heldRevisions]).toMatchObject(['v1', [{ reason: 'Aborted', reverts: 1 }]])
   })
 
-  it('is not fought over by a Rollout that goes', () => {
+  it('is not reverted by a Rollout that is being deleted', () => {
     const fake = rolledBack(revert)
     fake.setImage('v2')
     act(fake)
@@ -175,7 +175,7 @@ describe('a template that failed and is applied again', () => {
   })
 })
 
-/** Applies v2 every few seconds for so long. */
+/** Applies v2 every few seconds for this long. */
 function applyAllTheTime(fake: FakeCluster, forMs: number): void {
   for (const endMs = fake.nowMs + forMs; fake.nowMs < endMs; fake.nowMs += 4_000) {
     if (fake.image() !== 'v2') fake.setImage('v2')
@@ -187,14 +187,14 @@ function applyAllTheTime(fake: FakeCluster, forMs: number): void {
   }
 }
 
-/** Applies v2, and once more in the moment in which it was put back. */
+/** Applies v2, and once more right when it is reverted. */
 function applyAgain(fake: FakeCluster): void {
   fake.setImage('v2')
   for (let round = 0; round < 40 && fake.image() === 'v2'; round++) act(fake)
   fake.setImage('v2')
 }
 
-/** v2 failed and was taken back by the policy; v1 runs everywhere. */
+/** v2 failed and was rolled back by the policy; v1 runs everywhere. */
 function rolledBack(policy: ReleasePolicySpec | undefined): FakeCluster {
   const fake = paused(policy)
   fake.latch({ action: 'Rollback' })

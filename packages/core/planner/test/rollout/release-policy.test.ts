@@ -16,7 +16,7 @@ beforeAll(() => {
 
 const analysis = [{ name: 'errors', http: { url: 'http://metrics.example/errors' }, successCondition: 'result.ok' }]
 
-describe('what a BatchRelease says of the policy', () => {
+describe('the policy terms of a BatchRelease', () => {
   it.each<[string, PolicyReading | ReleasePolicy['spec'], object]>([
     ['the defaults without one', { kind: 'none' }, { finalSettleSeconds: 10 }],
     ['its override', { maxUnavailable: '20%' }, { maxUnavailable: '20%', finalSettleSeconds: 10 }],
@@ -34,8 +34,8 @@ describe('what a BatchRelease says of the policy', () => {
   })
 
   it.each<[string, Rollout['spec']['strategy']['canary'], ReleasePolicy['spec'], object]>([
-    ['failureThreshold, where the policy does not say how many nodes may fail', { failureThreshold: '10%' }, {}, { maxFailedNodes: '10%' }],
-    ['the number of the policy, where it says one', { failureThreshold: 3 }, { failure: { maxFailedNodes: 0 } }, { maxFailedNodes: 0 }],
+    ['failureThreshold, where the policy does not set how many nodes may fail', { failureThreshold: '10%' }, {}, { maxFailedNodes: '10%' }],
+    ['the number of the policy, where it sets one', { failureThreshold: 3 }, { failure: { maxFailedNodes: 0 } }, { maxFailedNodes: 0 }],
   ])('tolerates %s', (_what, canary, spec, failure) => {
     expect(tranche(inCanary(withPolicy(spec), canary))?.failure).toEqual(failure)
   })
@@ -49,7 +49,7 @@ describe('what a BatchRelease says of the policy', () => {
     })
   })
 
-  it('stays as it was while the policy cannot be used: nothing laxer takes its place', () => {
+  it('stays as it was while the policy cannot be used: nothing laxer replaces it', () => {
     const { release } = running
     const held = { ...release!, spec: { ...release!.spec, tranche: { ...release!.spec.tranche, maxUnavailable: 1, stepSoakSeconds: 60 } } }
     for (const policy of [
@@ -60,7 +60,7 @@ describe('what a BatchRelease says of the policy', () => {
       expect(policyTerms({ ...withPolicy(policy), release: held })).toMatchObject({ maxUnavailable: 1, stepSoakSeconds: 60 })
   })
 
-  it('has neither soaks nor analyses where the release is promoted in full, and its budget all the same', () => {
+  it('has neither soaks nor analyses where the release is promoted in full, but keeps its budget', () => {
     const view = withPolicy({ maxUnavailable: 1, soak: { step: '1h', final: '1h' }, analysis })
     const status = { ...view.rollout.status!, acceptedActions: { promote: { id: '1', full: true } } }
     const said = tranche({ ...view, rollout: { ...view.rollout, status } })

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
-describe('the releases that a status remembers', () => {
+describe('the releases that a status records', () => {
   it('are none before the first', () => {
     expect(atRest().rollout?.status?.releases).toBeUndefined()
   })
 
-  it('begin with a template, and end once it is on every node', () => {
+  it('start with a template, and end once it is on every node', () => {
     const fake = waiting()
     expect(fake.rollout?.status?.releases).toEqual([{ revision: 'hash-v2', startedAt: expect.any(String) }])
     promote(fake)
@@ -27,7 +27,7 @@ describe('the releases that a status remembers', () => {
     ])
   })
 
-  it('are rolled back by an abort, and the rollback is none of its own', () => {
+  it('are rolled back by an abort, and the rollback has no record', () => {
     const fake = waiting()
     fake.act({ id: 'a', type: 'abort' })
     settle(fake)
@@ -35,14 +35,14 @@ describe('the releases that a status remembers', () => {
     expect(results(fake)).toEqual([['hash-v2', 'RolledBack']])
   })
 
-  it('are rolled back by the template of before', () => {
+  it('are rolled back by the former template', () => {
     const fake = waiting()
     fake.setImage('v1')
     settle(fake)
     expect(results(fake)).toEqual([['hash-v2', 'RolledBack']])
   })
 
-  it('have failed where another template comes after a failure, and say why', () => {
+  it('have failed where another template comes after a failure, and record why', () => {
     const fake = waiting()
     fake.latch()
     settle(fake)
@@ -53,7 +53,7 @@ describe('the releases that a status remembers', () => {
     expect(fake.rollout?.status?.releases?.[0]).toMatchObject({ revision: 'hash-v2', result: 'Failed', failure: seen })
   })
 
-  it('say nothing of a failure where the version came to every node after all', () => {
+  it('record no failure where the version reached every node', () => {
     const fake = waiting()
     fake.latch()
     settle(fake)
@@ -78,7 +78,7 @@ describe('the releases that a status remembers', () => {
     expect(results(fake)).toEqual([['hash-v2', result]])
   })
 
-  it('say of how many nodes have failed in the end, not of the first alone', () => {
+  it('record how many nodes failed in the end, not only the first', () => {
     const fake = waiting()
     fake.latch()
     settle(fake)
@@ -98,7 +98,7 @@ describe('the releases that a status remembers', () => {
     expect(results(fake)).toEqual([['hash-v2', 'Stopped']])
   })
 
-  it('are the latest ones alone', () => {
+  it('are limited to the latest ones', () => {
     const fake = waiting()
     for (let version = 3; version <= RELEASES_MAX + 3; version++) {
       fake.setImage(`v${version}`)

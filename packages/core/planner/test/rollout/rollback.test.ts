@@ -15,7 +15,7 @@ describe('going back to the stable template in mid-release', () => {
       seen.add(`${reasonOf(fake)} ${fake.rollout?.status?.currentStepState}`)
       if (reasonOf(fake) === 'Cancelling') said.add(fake.rollout?.status?.message ?? '')
     })
-    expect([...said].filter((message) => !message.startsWith('going back from revision hash-v2 to hash-v1'))).toEqual([])
+    expect([...said].filter((message) => !message.startsWith('rolling back from revision hash-v2 to hash-v1'))).toEqual([])
     expect([...seen].filter((one) => one.startsWith('Cancelling'))).toEqual(['Cancelling StepUpgrade'])
     expect([...seen].filter((one) => one.includes('StepPaused'))).toEqual(['InRolling StepPaused'])
     expect(fake.oldPods()).toEqual([])
@@ -35,7 +35,7 @@ describe('going back to the stable template in mid-release', () => {
     expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
   })
 
-  it('is one though every node ran the new version by then', () => {
+  it('is a rollback though every node ran the new version by then', () => {
     const fake = pausedAt(1, { steps: [{ replicas: 5, pause: {} }, { replicas: '100%' }] })
     fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 1 })
     settle(fake)
@@ -51,7 +51,7 @@ describe('going back to the stable template in mid-release', () => {
     ])
   })
 
-  it('announces the stable revision as both, so that what is taken back counts as superseded and goes first (G5)', () => {
+  it('publishes the stable revision as both, so that the rolled-back version counts as superseded and goes first (G5)', () => {
     const fake = pausedAt(2)
     fake.setImage('v1')
     while (fake.release?.status?.flight?.revision !== 'hash-v1') act(fake)
@@ -62,7 +62,7 @@ describe('going back to the stable template in mid-release', () => {
     })
   })
 
-  it('stops in a pause and is a rollback still when that ends (G9)', () => {
+  it('stops in a pause and is still a rollback when that ends (G9)', () => {
     const fake = pausedAt(2)
     fake.pause(true)
     fake.setImage('v1')
@@ -75,7 +75,7 @@ describe('going back to the stable template in mid-release', () => {
     expect(condition(fake, 'Succeeded')?.status).toBe('False')
   })
 
-  it('may be followed by the version that was taken back, as a release from its first step', () => {
+  it('may be followed by the rolled-back version, as a release from its first step', () => {
     const fake = pausedAt(2)
     fake.setImage('v1')
     while (fake.rollout?.status?.rollbackFrom === undefined) act(fake)
@@ -103,7 +103,7 @@ describe('going back to the stable template in mid-release', () => {
   })
 })
 
-describe('going back when the DaemonSet was given back, and the Rollout does not say so yet', () => {
+describe('a rollback when the DaemonSet was given back, and the Rollout does not report it yet', () => {
   it.each([
     ['Finalizing', 'binding'],
     ['Finalizing', 'release'],
@@ -124,7 +124,7 @@ describe('going back when the DaemonSet was given back, and the Rollout does not
     expect(condition(fake, 'Succeeded')?.status).toBe('False')
   })
 
-  it('is one, too, where it was paused when it began (G9)', () => {
+  it('is one, too, where it was paused when it started (G9)', () => {
     const fake = pausedAt(1)
     fake.act({ id: 'p', type: 'promote' })
     while (!isGivenBack(fake)) act(fake)
@@ -150,7 +150,7 @@ describe('a rollback in batches', () => {
       currentStepIndex: 2,
       currentStepState: 'StepPaused',
       rollbackFrom: 'hash-v2',
-      message: expect.stringMatching(/^going back from revision hash-v2, step 2 of 4 \(60%\) is ready and waits for approval/),
+      message: expect.stringMatching(/^rolling back from revision hash-v2, step 2 of 4 \(60%\) is ready and waits for approval/),
     })
     expect(fake.oldPods()).toHaveLength(2)
     fake.setCanaryStatus({ currentStepState: 'StepReady' })
@@ -161,7 +161,7 @@ describe('a rollback in batches', () => {
     expect([fake.rollout?.status?.phase, fake.oldPods().length, condition(fake, 'Succeeded')?.status]).toEqual(['Healthy', 0, 'False'])
   })
 
-  it('goes on without pauses once the annotation is gone', () => {
+  it('continues without pauses once the annotation is gone', () => {
     const fake = pausedAt(2)
     annotate(fake, rolloutAnnotations.rollbackInBatch, 'true')
     fake.setImage('v1')
@@ -193,7 +193,7 @@ describe('templates that overtake one another', () => {
     })
   })
 
-  it('keep the stable revision though no node runs it any more (v1, v2 everywhere, v3 taken back)', () => {
+  it('keep the stable revision though no node runs it any more (v1, v2 everywhere, v3 rolled back)', () => {
     const fake = pausedAt(2)
     for (const pod of [...fake.oldPods()]) fake.pods.splice(fake.pods.indexOf(pod), 1)
     settle(fake)
@@ -206,11 +206,11 @@ describe('templates that overtake one another', () => {
   })
 })
 
-describe('a Rollout that is made again where one was frozen', () => {
+describe('a Rollout that is recreated where one was frozen', () => {
   it.each([
     [1, 1, 'StepPaused'],
     [3, 2, 'StepPaused'],
-  ])('goes on in steps from what %i updated nodes fit: step %i, %s', (updated, step, state) => {
+  ])('continues in steps that %i updated nodes fill: step %i, %s', (updated, step, state) => {
     const fake = pausedAt(1)
     if (updated > 1) fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 2 })
     while (fake.pods.filter(({ hash, ready }) => hash === 'hash-v2' && ready).length < updated) act(fake)
@@ -228,7 +228,7 @@ describe('a Rollout that is made again where one was frozen', () => {
   })
 })
 
-it('counts nodes in a pause as they change, not as they were when it began', () => {
+it('counts nodes in a pause as they change, not as they were when it started', () => {
   const fake = pausedAt(1)
   fake.pause(true)
   settle(fake)

@@ -4,44 +4,48 @@ import { describe, expect, it } from 'vitest'
 
 describe('the events of a Rollout', () => {
   const cases: Record<string, { before: RolloutStatus | undefined; after: RolloutStatus; want: readonly string[] }> = {
-    'tell of a release that begins': {
+    'report a release that starts': {
       before: aStatus('Completed', 'Completed'),
       after: aStatus('Initializing', 'BeforeStepUpgrade'),
       want: ['ReleaseStarted'],
     },
-    'warn of a template that is held, for which nothing begins': {
+    'warn of a held template, for which nothing starts': {
       before: aStatus('Completed', 'Completed'),
       after: withConditionsOf(aStatus('Initializing', 'BeforeStepUpgrade'), stalled('RevisionHeld')),
       want: ['RevisionHeld'],
     },
-    'tell of a step that begins': {
+    'report a step that starts': {
       before: aStatus('InRolling', 'BeforeStepUpgrade'),
       after: aStatus('InRolling', 'StepUpgrade'),
       want: ['StepStarted'],
     },
-    'tell of a step that pauses': {
+    'report a step that pauses': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: aStatus('InRolling', 'StepPaused'),
       want: ['StepPaused'],
     },
-    'tell of no step where an approval out of turn was put back': {
+    'report no step where an early approval was put back': {
       before: aStatus('InRolling', 'StepReady'),
       after: aStatus('InRolling', 'StepUpgrade'),
       want: [],
     },
-    'tell of a rollback that begins, and of no step': {
+    'report a rollback that starts, and no step': {
       before: aStatus('InRolling', 'StepPaused'),
       after: finalising(aStatus('Cancelling', 'StepUpgrade')),
       want: ['RollbackStarted'],
     },
-    'tell of a pause': { before: aStatus('InRolling', 'StepUpgrade'), after: aStatus('Paused', 'StepUpgrade'), want: ['Paused'] },
-    'tell of its end': { before: aStatus('Paused', 'StepUpgrade'), after: aStatus('InRolling', 'StepUpgrade'), want: ['Resumed'] },
-    'tell of a release that is over': {
+    'report a pause': { before: aStatus('InRolling', 'StepUpgrade'), after: aStatus('Paused', 'StepUpgrade'), want: ['Paused'] },
+    'report the end of a pause': {
+      before: aStatus('Paused', 'StepUpgrade'),
+      after: aStatus('InRolling', 'StepUpgrade'),
+      want: ['Resumed'],
+    },
+    'report a release that is over': {
       before: aStatus('Finalising', 'Completed'),
       after: aStatus('Completed', 'Completed'),
       want: ['ReleaseCompleted'],
     },
-    'warn of a reason to stall, once': { before: undefined, after: stalled('BudgetZero'), want: ['BudgetZero'] },
+    'warn of a stall reason, once': { before: undefined, after: stalled('BudgetZero'), want: ['BudgetZero'] },
     'warn of a stable revision that holds another template': {
       before: aStatus('Completed', 'Completed'),
       after: { ...aStatus('Completed', 'Completed'), stableRevision: 'v1', stableMismatch: 'agent-v1' },
@@ -52,32 +56,32 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('Completed', 'Completed'), stableMismatch: 'agent-v1' },
       want: [],
     },
-    'warn of a version that failed and is taken back, once': {
+    'warn of a version that failed and is rolled back, once': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [held('Aborted'), held('Failed')] },
       want: ['ReleaseFailed'],
     },
-    'tell no more of a version that had failed when it is tried again': {
+    'do not repeat a failed version when it is tried again': {
       before: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [held('Failed')] },
       after: { ...aStatus('InRolling', 'StepUpgrade'), heldRevisions: [{ ...held('Failed'), reverted: true, revision: 'newer' }] },
       want: [],
     },
-    'warn of nodes that failed where the release goes on all the same': {
+    'warn of failed nodes where the release continues': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: { ...aStatus('InRolling', 'StepUpgrade'), failure: failure('Continue') },
       want: ['ReleaseFailed'],
     },
-    'warn of them once': {
+    'warn of failed nodes once': {
       before: { ...aStatus('InRolling', 'StepUpgrade'), failure: failure('Continue') },
       after: { ...aStatus('InRolling', 'StepUpgrade'), failure: { ...failure('Continue'), count: 2 } },
       want: [],
     },
-    'leave a failure that stops to what is said of the stop': {
+    'leave a failure that stops to the event of the stop': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: { ...aStatus('InRolling', 'StepUpgrade'), failure: failure('Pause') },
       want: [],
     },
-    'warn of another reason to stall': { before: stalled('BudgetZero'), after: stalled('InvalidSpec'), want: ['InvalidSpec'] },
+    'warn of another stall reason': { before: stalled('BudgetZero'), after: stalled('InvalidSpec'), want: ['InvalidSpec'] },
     'report an accepted action': {
       before: aStatus('InRolling', 'StepUpgrade'),
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
@@ -103,22 +107,22 @@ describe('the events of a Rollout', () => {
       after: { ...aStatus('InRolling', 'StepUpgrade'), lastAction: { id: '1', type: 'approve', result: 'Accepted', at: '' } },
       want: [],
     },
-    'tell that a pause which was taken away lifts a failure': {
+    'report that the end of a pause lifts a failure': {
       before: aStatus('Paused', 'StepUpgrade'),
       after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
       want: ['ActionAccepted'],
     },
-    'tell that once': {
+    'report that once': {
       before: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
       after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
       want: [],
     },
-    'tell that once after an upgrade from the version that said acceptedWishes': {
+    'report that once after an upgrade from the version with acceptedWishes': {
       before: { ...aStatus('Paused', 'StepUpgrade'), acceptedWishes: { retry: 'resume-7' } },
       after: { ...aStatus('Paused', 'StepUpgrade'), acceptedActions: { retry: 'resume-7' } },
       want: [],
     },
-    'are none where nothing is new but counts': {
+    'are none where only counts changed': {
       before: stalled('BudgetZero'),
       after: { ...stalled('BudgetZero'), message: 'again' },
       want: [],

@@ -17,7 +17,7 @@ describe('the hash of the steps', () => {
       THREE_STEPS,
     ],
     [
-      'members that say what goes without saying',
+      'members with default values',
       { steps: [{ replicas: 1 }], enableExtraWorkloadForCanary: false },
       'b2dw296ff94fb6x75cbv7dbbw4xc9655ddbxxw6vdz9496d4wc5v4c6w25cwzdxw',
     ],
@@ -29,7 +29,7 @@ describe('the hash of the steps', () => {
     { steps: [{ replicas: 1, traffic: '5%' }] },
     { steps, trafficRoutings: [{ service: 's' }] },
     { trafficRoutingRef: 't' },
-  ])('is not there for what no DaemonSet can have: %j', (canary) => expect(rolloutHash(rolloutOf(canary))).toBeNull())
+  ])('is null for members that do not apply to DaemonSets: %j', (canary) => expect(rolloutHash(rolloutOf(canary))).toBeNull())
 })
 
 function rolloutOf(canary: Canary): Rollout {

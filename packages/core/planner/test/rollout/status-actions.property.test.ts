@@ -44,7 +44,7 @@ describe('an action that a user writes between the read and the write of a pass'
     expect(Math.min(ends.carriedOut, ends.putBack)).toBeGreaterThan(5)
   })
 
-  it('approves the step that stood there when it was written, and no other (G10)', () => {
+  it('approves the step that was paused when it was written, and no other (G10)', () => {
     fc.assert(
       fc.property(acts, moment, (all, at) => {
         const fake = releasing(true)
@@ -84,14 +84,14 @@ function passAll(fake: FakeCluster): void {
   for (const act of ['rollout', 'release', 'executor', 'native']) actFor(fake, act)
 }
 
-/** What was written is what stood there: nobody could tell it from our own words, and nothing is asked for. */
+/** The written value equals the stored one: it cannot be told apart from our own, so it asks for nothing. */
 function isOwnWord({ status }: Rollout, word: Partial<CanaryStatus>): boolean {
   if (word.currentStepState !== undefined) return word.currentStepState === status?.currentStepState
   const { currentStepIndex = 0, nextStepIndex } = status?.canaryStatus ?? {}
   return nextStepIndex === currentStepIndex + 1 || nextStepIndex === -1 || nextStepIndex === currentStepIndex
 }
 
-/** An approval leaves the step that was paused; a jump arrives, or has gone on from there. */
+/** An approval leaves the paused step; a jump arrives, or has moved on from there. */
 function isHeeded(now: Rollout, written: Rollout): boolean {
   const { status } = written
   const asked = status!.canaryStatus!

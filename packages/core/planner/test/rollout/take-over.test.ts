@@ -22,12 +22,12 @@ const canary: CanaryStatus = {
 }
 
 describe('a status that another controller has left', () => {
-  it('says in the canary status alone what was stable, and when the release began', () => {
+  it('names only in the canary status what was stable, and when the release started', () => {
     expect(takenOver(statusOf('Progressing'), canary)).toEqual({ canary, stableRevision: 'old', releaseGeneration: 7 })
   })
 
   it.each(['RestoreStableService', 'RouteTrafficToStable', 'ReleaseWorkloadControl', 'END'] as const)(
-    'is being finished, whatever part of it is under way: %s',
+    'is finished, whatever part of it is in progress: %s',
     (finalisingStep) => {
       const finishing = { ...canary, currentStepState: 'Completed', finalisingStep } as CanaryStatus
       expect(takenOver(statusOf('Progressing'), finishing).canary).toEqual({
@@ -45,13 +45,13 @@ describe('a status that another controller has left', () => {
       { ...statusOf('Progressing'), stableRevision: 'ours', releaseGeneration: 3 },
       { canary, stableRevision: 'ours', releaseGeneration: 3 },
     ],
-  ])('is taken as it stands where %s', (_where, status, expected) => {
+  ])('is taken over unchanged where %s', (_where, status, expected) => {
     expect(takenOver(status, canary)).toEqual(expected)
   })
 })
 
-describe('a Rollout while another controller is active', () => {
-  it('gets three conditions and nothing else where that one has it in hand, once', () => {
+describe('a Rollout while OpenKruise’s controller is active', () => {
+  it('gets three conditions and nothing else where that controller manages it, once', () => {
     const view = startedByKruise()
     const plan = planRollout(view)
     if (plan.kind !== 'writeStatus') throw new Error(plan.kind)
@@ -76,7 +76,7 @@ describe('a Rollout while another controller is active', () => {
     expect(planRollout(change(startedByKruise())).kind).toBe('writeStatus')
   })
 
-  it('is held where it is ours already', () => {
+  it('is held where Tranche manages it already', () => {
     const fake = new FakeCluster()
     settle(fake)
     const plan = planRollout({ ...fake.rolloutView()!, kruise })
@@ -87,7 +87,7 @@ describe('a Rollout while another controller is active', () => {
     expect(fake.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.rollout])
   })
 
-  it('says so in its first status, and is not bound', () => {
+  it('reports it in its first status, and is not bound', () => {
     const fake = new FakeCluster()
     fake.passRollout()
     const plan = planRollout({ ...fake.rolloutView()!, kruise })
@@ -95,9 +95,9 @@ describe('a Rollout while another controller is active', () => {
   })
 })
 
-describe('a BatchRelease that no Rollout of ours has written', () => {
+describe('a BatchRelease that no Tranche Rollout has written', () => {
   it.each([
-    ['while another controller is active', { kruise }, 12_000],
+    ['while OpenKruise’s controller is active', { kruise }, 12_000],
     ['until its Rollout takes it over', {}, null],
   ])('is left alone %s', (_when, fields, recheckAfterMs) => {
     const view = aView({ record: null, view: fields })
@@ -105,7 +105,7 @@ describe('a BatchRelease that no Rollout of ours has written', () => {
     expect(planBatchRelease({ ...view, release: { ...view.release, spec } })).toMatchObject({ kind: 'wait', recheckAfterMs })
   })
 
-  it('is carried out where somebody has written it by hand', () => {
+  it('is carried out where it was written by hand', () => {
     const view = aView({
       record: null,
       metadata: { ownerReferences: [] },
@@ -120,7 +120,7 @@ function statusOf(phase: 'Healthy' | 'Progressing'): RolloutStatus {
   return { phase, currentStepIndex: 2, currentStepState: canary.currentStepState, canaryStatus: canary }
 }
 
-/** What one pass reads of a Rollout that another controller releases. */
+/** Input of a pass over a Rollout that another controller releases. */
 function startedByKruise(): RolloutView {
   const fake = new FakeCluster()
   fake.passRollout()

@@ -3,9 +3,9 @@ import { expect } from 'vitest'
 import type { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 
 /**
- * Expects that both planners decide the same where every message that they read says `x`.
+ * Expects both planners to decide the same where every message that they read is `x`.
  *
- * A status that differs from what stands by nothing but messages, and by when these were written, is no decision.
+ * A status that differs from the stored one only in messages, and in when these were written, is no decision.
  */
 export function expectSameWithoutMessages(fake: FakeCluster): void {
   const rollout = fake.rolloutView()
@@ -19,7 +19,7 @@ function rolloutDecision(view: RolloutView): unknown {
   if (plan.kind !== 'writeStatus') return decisionIn(plan)
   const before = decisionIn(view.rollout.status)
   if (plan.warning !== null || JSON.stringify(decisionIn(plan.status)) !== JSON.stringify(before)) return decisionIn(plan)
-  // The messages are as they should be then.
+  // The messages are correct by then.
   const { status } = plan
   return decisionIn(planRollout({ ...view, rollout: { ...view.rollout, status } }))
 }
@@ -47,7 +47,7 @@ function blurred<Value>(value: Value): Value {
   ) as Value
 }
 
-/** What a plan or status comes to: keys in order, without texts, and without when a condition was last worded. */
+/** Content of a plan or status: keys in order, without texts, and without the time at which a condition was last worded. */
 function decisionIn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(decisionIn)
   if (typeof value !== 'object' || value === null) return value
@@ -56,5 +56,5 @@ function decisionIn(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, decisionIn(member)] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** `for` names what a plan waits for, in words, as `failure` of a release that is over says why it failed. */
+/** `for` describes in words what a plan waits for, as `failure` of a finished release describes why it failed. */
 const texts: ReadonlySet<string> = new Set(['message', 'lastUpdateTime', 'for'])
