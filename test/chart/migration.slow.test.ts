@@ -55,7 +55,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
   })
 
   it('show what there is', async () => {
-    const said = await run('1. Look at what there is')
+    const said = await run('1. Take inventory')
     expect(said).toMatch(/log-agent +Healthy/)
     expect(said).toMatch(/node-agent +Progressing/)
     expect(said).toContain('no problems')
@@ -76,7 +76,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
   })
 
   it('show that every release stands where it stood', async () => {
-    const said = await run('4. See that it has taken over')
+    const said = await run('4. Check the takeover')
     expect(said).toMatch(/^ok\s.*no other controller rolls out DaemonSets/m)
     expect(said).toMatch(/log-agent .*Done/)
     expect(said).toMatch(/node-agent .*Waiting/)
@@ -88,7 +88,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
   })
 
   it('end the release that was left in the middle', async () => {
-    expect(await run('5. Go on with what was left in the middle')).toContain('exit code 3')
+    expect(await run('5. Resume interrupted releases')).toContain('exit code 3')
     expect(await tagsOf(stageKey.name)).toEqual(['v2'])
   })
 
@@ -100,7 +100,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
   })
 
   it('go back to OpenKruise, and leave no key of ours', async () => {
-    const [leave, back] = splitBefore(commandsOf('The way back'), 'helm uninstall')
+    const [leave, back] = splitBefore(commandsOf('Return to OpenKruise'), 'helm uninstall')
     const said = await bash(leave)
     expect(said).not.toContain('daemonset.apps/')
     for (const name of [stageKey.name, idleKey.name]) {
@@ -121,7 +121,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
 
   it('take OpenKruise away, and leave the definitions and every Rollout', async () => {
     expect((await bash('helm list -A -q')).trim()).toBe('kruise-rollout')
-    const said = await run('Take OpenKruise away')
+    const said = await run('Remove OpenKruise')
     for (const name of itsDefinitions) expect(said).toContain(name)
     expect(readFileSync(join(folder, 'work/kruise-rollout.yaml'), 'utf8')).toContain('name: rollouts.rollouts.kruise.io')
     expect((await bash('helm list -A -q')).trim()).toBe('')

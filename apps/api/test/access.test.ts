@@ -160,7 +160,7 @@ function needsOf(access: GuardedRoute['access']): string {
       return 'a signature'
     case 'authenticated':
     case 'filtered':
-      return 'a good token'
+      return 'a valid token'
     case 'resource':
       return `\`${access.verb}\` ${access.resource}`
     case 'path':
