@@ -92,7 +92,7 @@ describe('a new template begins a release', () => {
     expect(admission).toMatchObject({
       kind: 'patch',
       warnings: [
-        'the release will not start: spec.updateStrategy.rollingUpdate.maxUnavailable is 0: no node may be without its pod, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"',
+        'the release will not start: spec.updateStrategy.rollingUpdate.maxUnavailable is 0: the budget is zero nodes, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"',
       ],
     })
   })

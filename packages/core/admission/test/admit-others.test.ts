@@ -45,7 +45,7 @@ describe('a BatchRelease that a person writes', () => {
     const newObject = { ...wrong, spec: { ...wrong.spec, workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } }
     expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject })).toMatchObject({
       kind: 'allow',
-      warnings: [expect.stringContaining('leaves this BatchRelease alone')],
+      warnings: [expect.stringContaining('ignores this BatchRelease')],
     })
   })
 })
@@ -89,7 +89,7 @@ describe('the status of a Rollout', () => {
 
 it('warns that a DaemonSet does not exist yet, and lets the Rollout be', () => {
   const admission = admitRollout({ operation: 'CREATE', oldObject: null, newObject: rollout(), others: [], workloadExists: false })
-  expect(admission).toMatchObject({ kind: 'allow', warnings: [expect.stringContaining('there is no such DaemonSet in the namespace yet')] })
+  expect(admission).toMatchObject({ kind: 'allow', warnings: [expect.stringContaining('no DaemonSet of this name exists in the namespace yet')] })
 })
 
 it('warns of a key of ours that somebody adds to a DaemonSet and that cannot be read', () => {
@@ -103,7 +103,7 @@ it('warns of a key of ours that somebody adds to a DaemonSet and that cannot be 
   expect(admission).toMatchObject({
     kind: 'allow',
     warnings: [
-      expect.stringMatching(/^metadata\.annotations\[rollouts\.kruise\.io\/daemonset-partition\] is "half": it is a whole number/),
+      expect.stringMatching(/^metadata\.annotations\[rollouts\.kruise\.io\/daemonset-partition\] is "half": it must be a whole number/),
     ],
   })
 })

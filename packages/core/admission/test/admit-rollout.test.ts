@@ -39,7 +39,7 @@ describe('a Rollout is admitted', () => {
     expect(admission).toEqual({
       kind: 'allow',
       warnings: [
-        'spec.workloadRef is "Deployment of apps/v1": Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone; leave it to the controller of that kind',
+        'spec.workloadRef is "Deployment of apps/v1": Tranche releases only DaemonSets of apps/v1 and ignores this Rollout; leave it to the controller of that kind',
       ],
     })
   })
@@ -90,17 +90,17 @@ describe('a Rollout is denied', () => {
     [
       'when its steps become fewer in mid-release',
       update(progressing, withSteps(['100%'])),
-      'Rollout node-agent cannot be released: spec.strategy.canary.steps is "1 step": a release in 2 steps is under way; keep 2 steps until it has ended; sizes and pauses may change',
+      'Rollout node-agent cannot be released: spec.strategy.canary.steps is "1 step": a release in 2 steps is running; keep 2 steps until the release has ended; sizes and pauses may change',
     ],
     [
       'when its workload becomes another kind in mid-release',
       update(progressing, rollout({}, { workloadRef: deployment })),
-      'Rollout node-agent cannot be released: spec.workloadRef is {"apiVersion":"apps/v1","kind":"Deployment","name":"web"}: a release of the DaemonSet node-agent is under way; wait until it has ended, or set spec.disabled first, which freezes the release where it stands',
+      'Rollout node-agent cannot be released: spec.workloadRef is {"apiVersion":"apps/v1","kind":"Deployment","name":"web"}: a release of the DaemonSet node-agent is running; wait until the release has ended, or set spec.disabled first, which freezes it in its current state',
     ],
     [
       'when numbers and percentages shrink on the nodes there are',
       admitRollout({ operation: 'CREATE', oldObject: null, newObject: withSteps([5, '10%']), others: [], desired: 30 }),
-      'Rollout node-agent cannot be released: spec.strategy.canary.steps[1].replicas is "10%": sizes are cumulative and never shrink, and steps[0] has 5; set it to at least 5, or make steps[0] smaller',
+      'Rollout node-agent cannot be released: spec.strategy.canary.steps[1].replicas is "10%": sizes are cumulative and must not shrink, and steps[0] has 5; set it to at least 5, or make steps[0] smaller',
     ],
   ])('%s', (_, admission, message) => {
     expect(admission).toMatchObject({ kind: 'deny', message })

@@ -93,7 +93,7 @@ describe('Secrets that a policy names', () => {
     [
       'are missed among others',
       [secret({ name: 'slack', labels: policyLabels })],
-      [{ path, value, message: 'there is no Secret pager in namespace demo', fix: 'create it, or name another one' }],
+      [{ path, value, message: 'there is no Secret pager in namespace demo', fix: 'create it, or name another Secret' }],
     ],
     [
       'must be lent to policies',
@@ -102,7 +102,7 @@ describe('Secrets that a policy names', () => {
         {
           path,
           value,
-          message: 'the Secret pager in namespace demo is not lent to policies',
+          message: 'the Secret pager in namespace demo has no label tranche.dev/policy-secret=true, so policies cannot use it',
           fix: 'kubectl label secret pager -n demo tranche.dev/policy-secret=true',
         },
       ],

@@ -68,11 +68,11 @@ describe('fields of the wrong type', () => {
       'set it to a number, without quotes and without a unit',
     ],
     ['spec.failure.maxRestarts', { failure: { maxRestarts: 1.5 } }, 'set it to a whole number, without quotes and without a unit'],
-    ['spec.soak.step', { soak: { step: 30 } }, 'set it to a text; one that looks like a number stands in quotes'],
+    ['spec.soak.step', { soak: { step: 30 } }, 'set it to a string; quote one that looks like a number'],
     ['spec.failure.action', { failure: { action: 'rollback' } }, 'set it to Pause, Rollback or Continue'],
     ['spec.analysis[0].background', { analysis: [{ name: 'a', background: 'yes' }] }, 'set it to true or false, without quotes'],
-    ['spec.nodes.order', { nodes: { order: { by: 'Name' } } }, 'make it a list: an entry a line, each behind a hyphen'],
-    ['spec.failure', { failure: 'Rollback' }, 'make it fields with values, each on a line of its own'],
+    ['spec.nodes.order', { nodes: { order: { by: 'Name' } } }, 'make it a list with one entry a line, each after a hyphen'],
+    ['spec.failure', { failure: 'Rollback' }, 'make it an object with one field a line'],
     ['spec.nodes.spread[0].maxUnavailable', { nodes: { spread: [{ topologyKey: 'zone' }] } }, 'add it'],
   ])('at %s say what to write instead', (path, spec, fix) => {
     const { problems } = checkPolicy({ apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { name: 'x' }, spec })

@@ -29,22 +29,22 @@ describe('a DaemonSet leaves nothing', () => {
     [
       'with maxUnavailable 0',
       { maxUnavailable: 0 },
-      `${path}.maxUnavailable is 0: no node may be without its pod, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
+      `${path}.maxUnavailable is 0: the budget is zero nodes, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
     ],
     [
       'with maxUnavailable 0%',
       { maxUnavailable: '0%' },
-      `${path}.maxUnavailable is "0%": no node may be without its pod, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
+      `${path}.maxUnavailable is "0%": the budget is zero nodes, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
     ],
     [
       'with surge, which is told in place of the zero that it asks for',
       { maxUnavailable: 0, maxSurge: 1 },
-      `${path}.maxSurge is 1: a release in steps replaces pods in place, and surge cannot be had under OnDelete; set maxSurge to 0 and maxUnavailable to 1 or more`,
+      `${path}.maxSurge is 1: OnDelete has no surge: a release in steps replaces pods in place; set maxSurge to 0 and maxUnavailable to 1 or more`,
     ],
     [
       'with a value that cannot be read',
       { maxUnavailable: 'some' },
-      `${path}.maxUnavailable is "some": it is neither a whole number nor a percentage up to 100%, so no node may be taken; set it to 1 or more, or to a percentage such as "10%"`,
+      `${path}.maxUnavailable is "some": it must be a whole number or a percentage up to 100%; until then no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
     ],
   ])('%s', (_, rollingUpdate, text) => {
     const problems = validateDaemonSetBudget(daemonSet(rollingUpdate), 10)

@@ -52,21 +52,21 @@ describe('what a person writes into a status', () => {
       'another state',
       withCanary({ currentStepState: 'Completed' }),
       [
-        'status.canaryStatus.currentStepState is "Completed": people write StepReady here, which approves a paused step, and nothing else; set it to StepReady, or leave it as it is',
+        'status.canaryStatus.currentStepState is "Completed": users may only set it to StepReady, which approves a paused step; set it to StepReady, or leave it as it is',
       ],
     ],
     [
       'a jump to a step that does not exist',
       withCanary({ nextStepIndex: 3 }),
       [
-        'status.canaryStatus.nextStepIndex is 3: people write the number of a step here, which jumps to it; set it to a number from 1 to 2, or leave it as it is',
+        'status.canaryStatus.nextStepIndex is 3: users may only set it to the number of a step, which jumps to that step; set it to a number from 1 to 2, or leave it as it is',
       ],
     ],
     [
       'what the controller knows',
       withCanary({ canaryReplicas: 9 }, { stableRevision: '5d4f' }),
       [
-        'status.stableRevision is "5d4f": the controller writes the status; people write canaryStatus.currentStepState and canaryStatus.nextStepIndex only; leave the rest of the status as it is',
+        'status.stableRevision is "5d4f": the controller writes the status; users may change only canaryStatus.currentStepState and canaryStatus.nextStepIndex; leave the rest of the status as it is',
         expect.stringContaining('status.canaryStatus is {'),
       ],
     ],
