@@ -146,7 +146,11 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       ],
       ['headers', steps({ replicas: 1, requestHeaderModifier: { set: [] } }), /steps\[0\]\.requestHeaderModifier/],
       ['matches', steps({ replicas: 1, matches: [] }), /steps\[0\]\.matches/],
-      ['no size', steps({ replicas: 1 }, {}), /steps\[1\]\.replicas.*: a step must state how many nodes are updated when it ends; set it to/],
+      [
+        'no size',
+        steps({ replicas: 1 }, {}),
+        /steps\[1\]\.replicas.*: a step must state how many nodes are updated when it ends; set it to/,
+      ],
       [
         'sizes that shrink',
         steps({ replicas: '50%' }, { replicas: '20%' }),

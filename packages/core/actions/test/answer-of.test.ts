@@ -59,7 +59,7 @@ it('tells of a retry what it has lifted, and not the message from before it', ()
   const rollout = says({ lastAction: { id: 'rest-1', type: 'retry', result: 'Accepted', at: '' }, heldRevisions: [] })(then.rollout!)
   expect(answerOf({ record: plan.record, generation: undefined }, { ...then, rollout })).toEqual({
     kind: 'acknowledged',
-    message: 'nothing holds revision v2 any more; the release of revision v2 is at step 2 of 3 (StepPaused)',
+    message: 'revision v2 is no longer blocked; the release of revision v2 is at step 2 of 3 (StepPaused)',
   })
 })
 
@@ -133,7 +133,7 @@ describe('the answer to an action', () => {
       type: 'approve',
       state: 'stepPaused',
       change: other,
-      want: 'MOVED_ON: abort of bob has taken its place before it was answered',
+      want: 'MOVED_ON: abort of bob replaced it before the controller answered',
     },
     { title: 'a resume that lifts a verdict', type: 'resume', state: 'failed', change: lastAction('Accepted'), want: 'acknowledged' },
     { title: 'a resume that lifts a verdict, unread', type: 'resume', state: 'failed', want: 'waiting' },
@@ -166,7 +166,7 @@ describe('the answer to an action', () => {
       type: 'pause',
       state: 'updating',
       change: (rollout) => going('Complete')(rollout),
-      want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete outranks a pause',
+      want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause',
     },
     {
       title: 'a pause of what goes and is frozen',
@@ -239,9 +239,9 @@ describe('the answer to an action', () => {
     const answered = (rollout: Rollout): object =>
       answerOf({ record: plan.record, generation: undefined }, { ...facts, rollout } as ActionFacts)
     expect(answered(seen(atRest))).toMatchObject({ kind: 'acknowledged', message: expect.stringContaining('no release runs') })
-    expect(JSON.stringify(answered(atRest))).not.toContain('the release to go on')
+    expect(JSON.stringify(answered(atRest))).not.toContain('the release to continue')
     const disabled = seen({ ...atRest, spec: { ...atRest.spec, disabled: true } })
-    expect(answered(disabled)).toMatchObject({ message: 'no release runs, and none begins while spec.disabled is true' })
+    expect(answered(disabled)).toMatchObject({ message: 'no release runs, and none starts while spec.disabled is true' })
   })
 
   it('is that the Rollout has gone', () => {

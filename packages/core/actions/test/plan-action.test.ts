@@ -31,10 +31,10 @@ describe.each(states.map((state) => ({ state })))('while it is $state', ({ state
 })
 
 it.each([
-  ['approve', 'failed', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
-  ['promote', 'held', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
-  ['resume', 'held', 'run tranche retry agent -n demo to release the held revision'],
-  ['retry', 'unseen', 'nothing needs to be done'],
+  ['approve', 'failed', 'run tranche retry agent -n demo to continue anyway, or tranche abort agent -n demo to roll back'],
+  ['promote', 'held', 'run tranche retry agent -n demo to continue anyway, or tranche abort agent -n demo to roll back'],
+  ['resume', 'held', 'run tranche retry agent -n demo to release the blocked revision'],
+  ['retry', 'unseen', 'no action is needed'],
 ] as const)('a refused %s while it is %s names the command that helps', (type, state, fix) => {
   expect(planAction(anAction(type), factsIn(state))).toMatchObject({ code: no, fix })
 })
@@ -45,9 +45,9 @@ it('a refused retry names the held revisions that it could be for', () => {
     const heldRevisions = held.map((revision) => ({ digest: revision, revision, at: '', reason: 'Aborted' as const }))
     return planAction(anAction('retry'), { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions } } })
   }
-  expect(retry('v2')).toMatchObject({ fix: 'to release a held revision after all run tranche retry agent -n demo --revision v2' })
+  expect(retry('v2')).toMatchObject({ fix: 'to release a blocked revision anyway, run tranche retry agent -n demo --revision v2' })
   expect(retry('v2', 'v3')).toMatchObject({
-    fix: 'to release a held revision after all run tranche retry agent -n demo --revision with one of v2, v3',
+    fix: 'to release a blocked revision anyway, run tranche retry agent -n demo --revision with one of v2, v3',
   })
 })
 
@@ -57,7 +57,7 @@ describe('of a disabled Rollout', () => {
 
   it.each(['promote', 'abort'] as const)('%s is refused with what enables it, for there is no next release', (type) => {
     expect(planAction(anAction(type), facts)).toMatchObject({
-      message: 'no release is under way: the Rollout is disabled',
+      message: 'no release is running: the Rollout is disabled',
       fix: 'set spec.disabled to false to release in steps',
     })
   })
@@ -107,9 +107,9 @@ it('an approval of a paused batch is refused with the command that resumes it', 
   })
 })
 
-it.each(['approve', 'jump'] as const)('tells who says no step with %s that there is none, where no release is under way', (type) => {
+it.each(['approve', 'jump'] as const)('tells who says no step with %s that there is none, where no release is running', (type) => {
   const body = type === 'jump' ? { step: 1 } : {}
-  expect(planAction(anAction(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is under way' })
+  expect(planAction(anAction(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is running' })
   expect(planAction(anAction(type, { body }), factsIn('stepPaused'))).toMatchObject({ code: 'ACTION_INVALID', path: 'expectedStep' })
 })
 
@@ -381,7 +381,7 @@ describe('while another action has no answer', () => {
   ])('$type comes to $want beside $theirs', ({ type, theirs, want }) => {
     const plan = planAction(anAction(type), { ...factsIn('stepPaused'), rollout: pending(theirs, 'bob') })
     expect(plan.kind === 'refused' ? plan.code : plan.kind).toBe(want)
-    if (plan.kind === 'refused') expect(plan.message).toContain(`bob has asked for ${theirs} (id theirs)`)
+    if (plan.kind === 'refused') expect(plan.message).toContain(`bob requested ${theirs} (id theirs)`)
   })
 
   it('is waited for no longer once it has one', () => {
@@ -427,8 +427,8 @@ describe('undo', () => {
     for (const to of [undefined, '2', 'h2'])
       expect(undo(to, recordedAs('agent:other'))).toMatchObject({
         code: no,
-        message: 'revision 2 (h2) does not hold the template that became stable (status.stableDigest)',
-        fix: 'apply the template that you want, and look in the audit log who wrote ControllerRevision agent-h2',
+        message: 'the template of revision 2 (h2) is not the one that became stable (status.stableDigest)',
+        fix: 'apply the template that you want, and find out in the audit log who changed ControllerRevision agent-h2',
       })
     expect(undo('1', recordedAs('agent:other'))).toBe('agent:1')
   })
@@ -438,12 +438,12 @@ describe('undo', () => {
     expect(undo('0', withHeld(2))).toBe('agent:1')
     expect(undo('2', withHeld(2))).toBe('agent:2')
     expect(planAction(anAction('undo', { body: { toRevision: '2' } }), withHeld(2))).toMatchObject({
-      message: 'the template of revision 2 (h2, agent:2) is put back, which is held: nothing is deleted for it before a retry',
+      message: 'the template of revision 2 (h2, agent:2) is restored, which is blocked: no pod is deleted for it before a retry',
     })
     expect(undo(undefined, withHeld(1, 2))).toMatchObject({
       code: no,
       path: 'toRevision',
-      message: 'every revision but the present one is held, for it failed or was taken back: 2 (h2), 1 (h1)',
+      message: 'all earlier revisions are blocked because they failed or were rolled back: 2 (h2), 1 (h1)',
     })
   })
 
@@ -463,7 +463,7 @@ describe('undo', () => {
     const facts = factsIn('healthy')
     expect(planAction(anAction('undo', { body: { revision: 'h2' } }), facts)).toMatchObject({
       path: 'revision',
-      message: 'the template of DaemonSet agent has changed from revision h2, and is that of revision 3 (h3, agent:3) now',
+      message: 'the template of DaemonSet agent has changed from revision h2, and is now that of revision 3 (h3, agent:3)',
     })
     expect(planAction(anAction('undo', { body: { revision: 'h3' } }), { ...facts, daemonSet: aDaemonSet('agent:4') })).toMatchObject({
       code: moved,
@@ -486,7 +486,7 @@ describe('undo', () => {
   })
 
   it.each([
-    { to: '3', code: no, says: 'revision 3 (h3) is the present one' },
+    { to: '3', code: no, says: 'revision 3 (h3) is the present revision' },
     { to: '8', code: 'REVISION_NOT_FOUND', says: 'no revision 8' },
   ])('to $to is refused: $says', ({ to, code, says }) => {
     expect(undo(to)).toMatchObject({ code, message: expect.stringContaining(says) })

@@ -40,12 +40,12 @@ describe('judgeAnswer of Prometheus', () => {
     'is inconclusive where NaN keeps successCondition from holding': {
       analysis: { successCondition: 'result[0] < 0.05' },
       answer: vector('NaN'),
-      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
+      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the result is NaN, which is not a number' },
     },
     'is inconclusive where NaN keeps failureCondition from holding': {
       analysis: { failureCondition: 'result[0] > 0.05' },
       answer: vector('NaN'),
-      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
+      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the result is NaN, which is not a number' },
     },
     'is a failure where one series fails beside one that is NaN': {
       analysis: { failureCondition: 'result.exists(v, v > 0.4)' },
@@ -99,32 +99,32 @@ describe('judgeAnswer of Prometheus', () => {
     'is an error that says what Prometheus says, where it refuses the query': {
       analysis: { successCondition: 'true' },
       answer: { ...json({ status: 'error', errorType: 'bad_data', error: 'parse error: unexpected end' }), status: 400 },
-      want: { phase: 'Error', message: 'Prometheus refuses the query: parse error: unexpected end' },
+      want: { phase: 'Error', message: 'Prometheus rejected the query: parse error: unexpected end' },
     },
     'is an error where JSON is not of Prometheus': {
       analysis: { successCondition: 'true' },
       answer: json({ hello: 'world' }),
-      want: { phase: 'Error', message: 'the answer is not one of Prometheus: it lacks status success or error' },
+      want: { phase: 'Error', message: 'the response is not from Prometheus: status is neither success nor error' },
     },
-    'is an error where a sample is no number': {
+    'is an error where a sample is not a number': {
       analysis: { successCondition: 'true' },
       answer: vector('many'),
-      want: { phase: 'Error', message: 'the answer is not one of Prometheus: a sample is no number' },
+      want: { phase: 'Error', message: 'the response is not from Prometheus: a sample is not a number' },
     },
     'is an error with the HTTP status, and never with the body': {
       analysis: { successCondition: 'true' },
       answer: { status: 500, body: 'panic: token abcdef', contentType: 'text/plain' },
-      want: { phase: 'Error', message: 'it was answered with HTTP status 500' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 500' },
     },
     'says that credentials are wrong': {
       analysis: { successCondition: 'true' },
       answer: { status: 401, body: '' },
-      want: { phase: 'Error', message: 'it was answered with HTTP status 401: it wants other credentials; see headers' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 401: check the credentials in headers' },
     },
     'is an error that names the content type of what is no JSON': {
       analysis: { successCondition: 'true' },
       answer: { body: '<html>log in</html>', contentType: 'text/html; charset=utf-8' },
-      want: { phase: 'Error', message: 'the answer is no JSON but text/html' },
+      want: { phase: 'Error', message: 'the response is not JSON but text/html' },
     },
     'is an error where a condition does not compile': {
       analysis: { successCondition: 'reslt[0] < 1.0' },
@@ -159,7 +159,7 @@ describe('judgeAnswer of any server', () => {
     'is an error outside 2xx': {
       analysis: { successCondition: 'true' },
       answer: { ...json({}), status: 503 },
-      want: { phase: 'Error', message: 'it was answered with HTTP status 503' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 503' },
     },
     'takes any HTTP status for an answer where a condition asks for it': {
       analysis: { failureCondition: 'status == 503' },

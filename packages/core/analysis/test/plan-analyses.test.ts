@@ -136,7 +136,7 @@ describe('planAnalyses', () => {
 describe('stepAnalyses', () => {
   const tranche = { release: 'r1', analysis: [afterSteps, background, anAnalysis('trial', { dryRun: true })] }
   const cases: Record<string, { runs: readonly AnalysisRun[]; want: ReturnType<typeof stepAnalyses> }> = {
-    'waits for what has not begun': { runs: [], want: { kind: 'waiting', message: 'analysis latency has not begun' } },
+    'waits for what has not started': { runs: [], want: { kind: 'waiting', message: 'analysis latency has not started' } },
     'waits for what is being measured, and says why it takes so long': {
       runs: [aRun(tranche, 'latency', { step: 2, message: 'no answer' })],
       want: { kind: 'waiting', message: 'analysis latency after step 2 is being measured: no answer' },
@@ -147,11 +147,11 @@ describe('stepAnalyses', () => {
     },
     'heeds no run of another step': {
       runs: [aRun(tranche, 'latency', { step: 1, phase: 'Successful' })],
-      want: { kind: 'waiting', message: 'analysis latency has not begun' },
+      want: { kind: 'waiting', message: 'analysis latency has not started' },
     },
     'heeds no run of other rules': {
       runs: [{ ...aRun(tranche, 'latency', { step: 2, phase: 'Successful' }), spec: 'other' }],
-      want: { kind: 'waiting', message: 'analysis latency has not begun' },
+      want: { kind: 'waiting', message: 'analysis latency has not started' },
     },
   }
   it.each(Object.entries(cases))('%s', (_name, { runs, want }) => {

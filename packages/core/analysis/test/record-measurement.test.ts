@@ -24,7 +24,7 @@ describe('recordMeasurement', () => {
       want: {
         phase: 'Failed',
         failed: 1,
-        message: '1 of 2 measurements failed, and 0 may; the last one: too high, and the answer is [0.5]',
+        message: '1 of 2 measurements failed, at most 0 may; last one: too high, with the result [0.5]',
       },
     },
     'goes on while no more failures than tolerated were seen': {
@@ -35,7 +35,7 @@ describe('recordMeasurement', () => {
     'fails with one failure more than tolerated': {
       rules: { count: 5, failureLimit: 2 },
       measured: 'fsff',
-      want: { phase: 'Failed', message: '3 of 4 measurements failed, and 2 may; the last one: too high, and the answer is [0.5]' },
+      want: { phase: 'Failed', message: '3 of 4 measurements failed, at most 2 may; last one: too high, with the result [0.5]' },
     },
     'succeeds when its count is full, tolerated failures included': {
       rules: { count: 3, failureLimit: 1 },
@@ -47,7 +47,7 @@ describe('recordMeasurement', () => {
       measured: 'ii',
       want: {
         phase: 'Inconclusive',
-        message: '2 of 2 measurements neither succeeded nor failed, and 1 may; the last one: no number, and the answer is [NaN]',
+        message: '2 of 2 measurements were inconclusive, at most 1 may be; last one: no number, with the result [NaN]',
       },
     },
     'tries an error again soon, and says what was wrong': {
@@ -68,7 +68,7 @@ describe('recordMeasurement', () => {
     'gives up after more errors in a row than tolerated': {
       rules: {},
       measured: 'eeeee',
-      want: { phase: 'Error', message: '5 measurements in a row could not be made, and 4 may; the last one: no answer' },
+      want: { phase: 'Error', message: '5 measurements in a row had errors, at most 4 may; last one: no answer' },
     },
     'goes on for ever in the background without a count': {
       rules: { background: true },

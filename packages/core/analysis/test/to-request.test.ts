@@ -81,6 +81,8 @@ it.each([
   ['prometheus.query', { prometheus: { address: 'http://x', query: '{{a}}'.repeat(2_000) } }],
 ] as const)('a %s that names a long argument again and again is not made', (field, source) => {
   const analysis = { name: 'a', successCondition: 'true', ...source } as Analysis
-  expect(requestFault(analysis, { a: 'x'.repeat(10_000) })).toMatch(new RegExp(`^${field} has \\d+ characters with its arguments put in`))
+  expect(requestFault(analysis, { a: 'x'.repeat(10_000) })).toMatch(
+    new RegExp(`^${field} has \\d+ characters with its arguments filled in`),
+  )
   expect(requestFault(analysis, { a: 'x' })).toBeNull()
 })

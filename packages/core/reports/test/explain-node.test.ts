@@ -17,17 +17,17 @@ describe('why a node is not updated', () => {
     [
       'a later batch takes it',
       { nodes: 'a:old b:new c:new d:old e:old' },
-      { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 takes it, as things stand' },
+      { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 updates it with the present nodes' },
     ],
     [
       'a later step selects it',
       { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, { matchLabels: { name: 'a' } }] } } },
-      { rule: 'Step', answer: 'a is not updated yet: step 2 is the first that takes it, by its selector' },
+      { rule: 'Step', answer: 'a is not updated yet: step 2 is the first whose selector matches it' },
     ],
     [
       'no step selects it',
       { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, { matchLabels: { name: 'c' } }] } } },
-      { rule: 'Step', answer: 'a is not updated yet: no step selects it, so it follows after the last one' },
+      { rule: 'Step', answer: 'a is not updated yet: no step selects it, so it follows after the last step' },
     ],
     [
       'others come before it, for which there are places',
@@ -36,14 +36,14 @@ describe('why a node is not updated', () => {
         change: { a: { pod: { createdAt: '2023-11-14T22:14:00Z' } } },
         record: { partition: 0, limit: 2 },
       },
-      { rule: 'Order', answer: 'a is of this batch and waits: 4 other nodes come before it' },
+      { rule: 'Order', answer: 'a is in this batch and waits: 4 nodes come before it' },
     ],
     [
       'as many nodes are down as may be',
       { nodes: 'a:old b:new! c:new! d:old e:old', record: { partition: 0 } },
       {
         rule: 'Budget',
-        answer: 'a is of this batch and waits: 2 may be down at a time, and b, c are',
+        answer: 'a is in this batch and waits: 2 may be down at a time, and b, c are',
         next: 'one of them has an available pod again',
       },
     ],
@@ -60,15 +60,18 @@ describe('why a node is not updated', () => {
     [
       'the policy excludes it',
       { tranche: { nodes: { exclude: [{ matchLabels: { name: 'a' } }] } } },
-      { rule: 'Excluded', answer: 'a is not updated: nodes.exclude of the policy matches it, so it is left at the end' },
+      {
+        rule: 'Excluded',
+        answer: 'a is not updated: nodes.exclude of the policy matches it, so the release leaves it on the old revision',
+      },
     ],
     [
       'it is NotReady',
       { nodes: 'a:old? b:old c:old d:old e:old' },
       {
         rule: 'NotReady',
-        answer: 'a is passed over: it is NotReady, and its kubelet does not answer',
-        next: 'it is updated once it is Ready',
+        answer: 'a is skipped: it is NotReady, and its kubelet does not respond',
+        next: 'the node becomes Ready',
       },
     ],
     [
@@ -76,7 +79,7 @@ describe('why a node is not updated', () => {
       { change: { a: { desired: false } } },
       {
         rule: 'Placement',
-        answer: 'a is not updated: by its labels and taints it is no node for this DaemonSet, and its pod is about to go',
+        answer: 'a is not updated: the DaemonSet does not run on a node with its labels and taints, and its pod will be deleted',
       },
     ],
     [
@@ -103,12 +106,15 @@ describe('why a node is not updated', () => {
     [
       'nothing is permitted yet',
       { record: null },
-      { rule: 'Pending', answer: 'a is not updated: nothing is permitted yet, for the release begins, or its rules have just changed' },
+      {
+        rule: 'Pending',
+        answer: 'a is not updated: no pod is permitted for deletion yet: the release is starting, or its rules have just changed',
+      },
     ],
     [
-      'the DaemonSet controller has yet to observe the template',
+      'the DaemonSet controller has not observed the template yet',
       { generation: 3, observed: 2 },
-      { rule: 'Pending', answer: 'a is not updated: the DaemonSet controller has yet to observe the template' },
+      { rule: 'Pending', answer: 'a is not updated: the DaemonSet controller has not observed the template yet' },
     ],
   ])('says that %s', (_name, fields, expected) => {
     const tranche = { canaryRevision: 'new', stableRevision: 'old', release: 'r1', ...fields.tranche }
@@ -121,7 +127,7 @@ describe('what became of the update of a node', () => {
     [
       'it is done',
       { nodes: 'a:new', change: { a: { pod: { rolloutBatchId: '1', readyStamp: '2023-11-14T22:13:09Z' } } } },
-      { rule: 'Updated', answer: 'a runs revision new, of batch 1, and is available since 2023-11-14T22:13:09Z' },
+      { rule: 'Updated', answer: 'a runs revision new (batch 1) and is available since 2023-11-14T22:13:09Z' },
     ],
     [
       'it goes on: its old pod ends',
@@ -129,23 +135,23 @@ describe('what became of the update of a node', () => {
       {
         rule: 'Availability',
         answer: 'a is being updated to revision new: the pod is terminating',
-        next: 'the old pod ends, and the new one becomes available',
+        next: 'the old pod terminates, and the new pod becomes available',
       },
     ],
     [
       'it goes on: there is no pod',
       { nodes: 'a:-' },
-      { rule: 'Availability', answer: 'a is being updated to revision new: there is no pod yet' },
+      { rule: 'Availability', answer: 'a is being updated to revision new: the node has no pod yet' },
     ],
     [
       'it failed',
       { nodes: 'a:new!', change: { a: { pod: { trouble: { reason: 'ImagePullBackOff', container: 'agent' } } } } },
-      { rule: 'Failed', answer: 'a runs revision new and does not come up: ImagePullBackOff: container agent' },
+      { rule: 'Failed', answer: 'a runs revision new and is not available: ImagePullBackOff: container agent' },
     ],
     [
       'the DaemonSet has another template by now',
       { nodes: 'a:new', generation: 3, observed: 2 },
-      { rule: 'Pending', next: 'it is taken up' },
+      { rule: 'Pending', next: 'the controller observes the template' },
     ],
     ['the node went away meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
   ])('says that %s', (_name, fields, expected) => {

@@ -13,7 +13,7 @@ describe('a Rollout of another workload', () => {
     (status) => {
       const reading = aReading({ rollout: { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' } } })
       const facts = { ...reading, rollout: { ...reading.rollout, status: status as RolloutStatus | undefined } }
-      const message = 'not ours: it names a Deployment of apps/v1, and Tranche acts on DaemonSets of apps/v1 only'
+      const message = 'ignored: it names a Deployment of apps/v1, and Tranche releases only DaemonSets of apps/v1'
       expect(summarizeRollout(facts)).toMatchObject({ reason: 'OtherWorkload', outcome: 'Running', message })
       expect(explainRollout(facts)).toMatchObject({ rule: 'OtherWorkload', answer: message, facts: [] })
       expect(allowedActions(facts)).toEqual([])
@@ -28,10 +28,10 @@ describe('a template that no controller has taken up', () => {
     fake.setImage('v2')
     fake.actNatively()
     const message =
-      'the template is now revision hash-v2 (v2), which the controller has yet to take up; if this lasts, tranche doctor says whether one runs'
+      'the template is now revision hash-v2 (v2), which the controller has not observed yet; if this lasts, check with tranche doctor that a controller runs'
     expect(summarizeRollout(readFakeCluster(fake))).toMatchObject({ canaryRevision: 'hash-v1', images: ['v1'], message })
     const { answer, rule, facts, next } = explainRollout(readFakeCluster(fake))
-    expect([answer, rule, next]).toEqual([message, 'Pending', 'the controller takes the template up'])
+    expect([answer, rule, next]).toEqual([message, 'Pending', 'the controller observes the template'])
     expect(facts).toContainEqual({ name: 'releases', value: 'hash-v1: v1' })
   })
 
@@ -46,8 +46,8 @@ describe('a template that no controller has taken up', () => {
     fake.actNatively()
     const facts = readFakeCluster(fake)
     expect([summarizeRollout(facts).message, explainRollout(facts).answer]).toEqual([
-      expect.stringContaining('revision hash-v3 (v3), which the controller has yet to take up'),
-      expect.stringContaining('revision hash-v3 (v3), which the controller has yet to take up'),
+      expect.stringContaining('revision hash-v3 (v3), which the controller has not observed yet'),
+      expect.stringContaining('revision hash-v3 (v3), which the controller has not observed yet'),
     ])
   })
 })

@@ -12,12 +12,12 @@ describe('what a node is to a release', () => {
     ['updated: an available pod of the canary revision', { nodes: 'a:new' }, { state: 'updated', role: 'canary' }],
     ['old: an available pod of a revision in between', { nodes: 'a:older' }, { state: 'old', role: 'superseded' }],
     ['down: an old pod that is not available', { nodes: 'a:old!' }, { state: 'down', role: 'stable', why: 'the pod is not Ready' }],
-    ['updating: no pod', { nodes: 'a:-' }, { state: 'updating', role: 'none', why: 'there is no pod yet' }],
+    ['updating: no pod', { nodes: 'a:-' }, { state: 'updating', role: 'none', why: 'the node has no pod yet' }],
     ['updating: a terminating pod', { nodes: 'a:old~' }, { state: 'updating', role: 'stable', why: 'the pod is terminating' }],
     [
       'updating: a terminating pod that finalizers keep',
       { nodes: 'a:old~', change: { a: { pod: { keptBy: ['example.com/keep'] } } } },
-      { state: 'updating', why: 'finalizers keep the pod: example.com/keep' },
+      { state: 'updating', why: 'finalizers block the deletion of the pod: example.com/keep' },
     ],
     [
       'updating: a new pod that starts',
@@ -57,7 +57,7 @@ describe('what a node is to a release', () => {
     [
       'notReady: the node does not answer',
       { nodes: 'a:old?' },
-      { state: 'notReady', why: 'the node is NotReady, and its kubelet does not answer' },
+      { state: 'notReady', why: 'the node is NotReady, and its kubelet does not respond' },
     ],
     ['notReady: the node answers', { nodes: 'a:new¿' }, { state: 'notReady', why: 'the node is NotReady' }],
     ['excluded: kept out by the policy', { nodes: 'a:old', tranche: excluded }, { state: 'excluded', why: 'excluded by the policy' }],

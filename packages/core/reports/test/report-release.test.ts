@@ -39,7 +39,7 @@ describe('what a Rollout waits for', () => {
       { status: waiting('TouchUnclear', 'the stop waits to hear whether a deletion is still on its way: the pod on b (500)') },
       {
         rule: 'Stopping',
-        next: 'the API server answers for the pods on b: see whether it does, and whether something refuses changes of pods',
+        next: 'the API server accepts changes of the pods on b: check that it responds and that no admission rule rejects them',
       },
     ],
     ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
@@ -50,14 +50,14 @@ describe('what a Rollout waits for', () => {
         rollout: { strategy: { canary: { steps: [{ replicas: '40%', pause: { duration: 60 } }] } } },
         rolloutStatus: inState('StepPaused'),
       },
-      { rule: 'Step', next: 'its pause is over at 2023-11-14T22:01:00.000Z' },
+      { rule: 'Step', next: 'its pause ends at 2023-11-14T22:01:00.000Z' },
     ],
     [
       'a person, in a pause',
       { rolloutStatus: inState('StepPaused') },
       {
         rule: 'Step',
-        next: 'approve: go on to the next step; promote: go on without the remaining pauses; abort: take the version back; jump: go to another step',
+        next: 'approve: continue with the next step; promote: continue without the remaining pauses; abort: roll back to the stable revision; jump: continue at another step',
       },
     ],
     [
@@ -70,7 +70,7 @@ describe('what a Rollout waits for', () => {
       { rolloutStatus: { observedGeneration: 0 } },
       {
         rule: 'Pending',
-        answer: 'the controller has yet to act on generation 1 of the Rollout; step 1 of 2 (40%): 2 more nodes are to be updated',
+        answer: 'the controller has not yet observed generation 1 of the Rollout; step 1 of 2 (40%): 2 more nodes are to be updated',
       },
     ],
   ])('is told: %s', (_name, fields, expected) => {
@@ -113,7 +113,7 @@ describe('the message of a report', () => {
         nodes: 'a:new b:new c:old d:old e:old',
         status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
       },
-      'step 1 of 2 (40%): every node of the batch is available, which the controller has yet to see',
+      'step 1 of 2 (40%): every node of the batch is available; the controller has not observed that yet',
     ],
     [
       'says of a node that was down before its update that it is no failure, and what to do',
@@ -158,7 +158,7 @@ describe('a last step as large as the fleet', () => {
 
 describe('a pause', () => {
   const since = 'paused by spec.strategy.paused since 2023-11-14T22:13:00Z'
-  const asked = 'asked for by alice at 2023-11-14T22:13:00Z: INC-4711'
+  const asked = 'requested by alice at 2023-11-14T22:13:00Z: INC-4711'
   const pausedBy = (stalled: boolean): ReturnType<typeof aReading> => {
     const at = '2023-11-14T22:13:00Z'
     const condition = { lastUpdateTime: at, lastTransitionTime: at, status: 'True' as const }

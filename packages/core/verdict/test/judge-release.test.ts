@@ -59,7 +59,7 @@ describe('a release whose new version is bad', () => {
     const { failure, excused } = judge({ nodes, status: { failure: found({ nodes: ['n1500'] }) }, tranche: { retry: 'again' } })
     expect(failure).toMatchObject({ stops: true, retry: 'again', count: 2, nodes: ['n2000', 'n2001'] })
     expect(failure?.message).toContain(
-      '1000 other nodes were accepted, and a retry accepts no more: raise failure.maxFailedNodes, or abort',
+      '1000 other nodes were accepted, and a retry cannot accept more: raise failure.maxFailedNodes, or abort',
     )
     expect([failure?.accepted?.length, failure?.accepted?.[0], excused.length]).toEqual([1_000, 'n1500', 1_000])
   })
