@@ -112,7 +112,7 @@ describe('while a release runs (G11)', () => {
       kind: 'patch',
       patch: [{ op: 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }],
       warnings: [
-        'spec.updateStrategy.type stays OnDelete while the Rollout node-agent holds this DaemonSet; it is restored to RollingUpdate when the Rollout lets go',
+        'spec.updateStrategy.type stays OnDelete while the Rollout node-agent holds this DaemonSet; it is restored to RollingUpdate when the Rollout detaches',
       ],
     })
   })
@@ -136,7 +136,7 @@ describe('while a release runs (G11)', () => {
     const after = { ...before, metadata: { ...before.metadata, annotations: stale } }
     expect(admitted(before, after).metadata.annotations).toEqual(releaseKeys)
     expect(update(before, after).kind === 'patch' && update(before, after)).toMatchObject({
-      warnings: ['annotations of the release were put back: rollouts.kruise.io/daemonset-partition'],
+      warnings: ['annotations of the release were restored: rollouts.kruise.io/daemonset-partition'],
     })
   })
 

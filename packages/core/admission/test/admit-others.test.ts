@@ -19,7 +19,7 @@ describe('a BatchRelease that a person writes', () => {
     expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject: wrong })).toMatchObject({
       kind: 'deny',
       message: expect.stringMatching(
-        /^BatchRelease by-hand cannot be carried out: spec\.releasePlan\.batches\[0\]\.canaryReplicas is 0: .*; and spec\.releasePlan\.batchPartition is 3/,
+        /^BatchRelease by-hand is invalid: spec\.releasePlan\.batches\[0\]\.canaryReplicas is 0: .*; and spec\.releasePlan\.batchPartition is 3/,
       ),
       causes: [{ field: 'spec.releasePlan.batches[0].canaryReplicas' }, { field: 'spec.releasePlan.batchPartition' }],
     })
@@ -80,7 +80,7 @@ describe('the status of a Rollout', () => {
     expect(admitRolloutStatus(request)).toMatchObject({
       kind: 'deny',
       message: expect.stringMatching(
-        /^The status of Rollout node-agent cannot be written: status\.canaryStatus\.currentStepState is "Completed"/,
+        /^The status of Rollout node-agent cannot be changed: status\.canaryStatus\.currentStepState is "Completed"/,
       ),
       causes: [{ field: 'status.canaryStatus.currentStepState' }, { field: 'status.canaryStatus' }],
     })
@@ -89,7 +89,10 @@ describe('the status of a Rollout', () => {
 
 it('warns that a DaemonSet does not exist yet, and lets the Rollout be', () => {
   const admission = admitRollout({ operation: 'CREATE', oldObject: null, newObject: rollout(), others: [], workloadExists: false })
-  expect(admission).toMatchObject({ kind: 'allow', warnings: [expect.stringContaining('no DaemonSet of this name exists in the namespace yet')] })
+  expect(admission).toMatchObject({
+    kind: 'allow',
+    warnings: [expect.stringContaining('no DaemonSet of this name exists in the namespace yet')],
+  })
 })
 
 it('warns of a key of ours that somebody adds to a DaemonSet and that cannot be read', () => {

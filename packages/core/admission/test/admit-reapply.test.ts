@@ -11,7 +11,7 @@ describe('a template that failed', () => {
     expect(apply(daemonSet({ image: 'agent:v2' }), revision())).toEqual({
       kind: 'deny',
       message:
-        'spec.template: revision 5d4f failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout to release revision 5d4f after all',
+        'spec.template: revision 5d4f failed or was aborted, and its policy has failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout to release revision 5d4f anyway',
       causes: [],
     })
   })
