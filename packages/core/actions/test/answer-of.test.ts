@@ -51,7 +51,7 @@ const other = (rollout: Rollout): Rollout => ({
   },
 })
 
-it('tells of a retry what it has lifted, and not the message from before it', () => {
+it('reports what a retry lifted, not the status message from before it', () => {
   const facts = factsIn('held')
   const plan = planAction(anAction('retry', { body: { revision: 'v2' } }), facts)
   if (plan.kind !== 'write') throw new Error('the retry is not written')
@@ -204,7 +204,7 @@ describe('the answer to an action', () => {
     expect(answered(type, state, change)).toBe(want)
   })
 
-  it('is none where what is seen is older than the write', () => {
+  it('is none while the objects are older than the write', () => {
     const facts = factsIn('stepPaused')
     const plan = planAction(anAction('approve'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')
@@ -214,7 +214,7 @@ describe('the answer to an action', () => {
     })
   })
 
-  it('is the same for an action that was written before', () => {
+  it('is the same for an action that an earlier request wrote', () => {
     const facts = factsIn('updating')
     const plan = planAction(anAction('pause'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')
@@ -230,7 +230,7 @@ describe('the answer to an action', () => {
     expect(again(seen(resumed))).toBe('acknowledged')
   })
 
-  it('is, of a resume while no release runs, that none goes on', () => {
+  it('of a resume without a running release says that no release continues', () => {
     const facts = factsIn('paused')
     const plan = planAction(anAction('resume'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')
@@ -244,7 +244,7 @@ describe('the answer to an action', () => {
     expect(answered(disabled)).toMatchObject({ message: 'no release runs, and none starts while spec.disabled is true' })
   })
 
-  it('is that the Rollout has gone', () => {
+  it('is that the Rollout was deleted', () => {
     const facts = factsIn('stepPaused')
     const plan = planAction(anAction('approve'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')

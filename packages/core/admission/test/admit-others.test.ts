@@ -14,7 +14,7 @@ const wrong: BatchRelease = {
 }
 const allowed = { kind: 'allow', warnings: [] }
 
-describe('a BatchRelease that a person writes', () => {
+describe('a hand-written BatchRelease', () => {
   it('is denied with every cause', () => {
     expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject: wrong })).toMatchObject({
       kind: 'deny',
@@ -28,20 +28,23 @@ describe('a BatchRelease that a person writes', () => {
   it.each([
     ['is in order', { oldObject: null, newObject: inOrder }],
     [
-      'stays as it was, though it is wrong',
+      'keeps its spec, though it is invalid',
       { oldObject: wrong, newObject: { ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } } },
     ],
     [
-      'is going',
+      'is being deleted',
       { oldObject: inOrder, newObject: { ...wrong, metadata: { ...wrong.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } },
     ],
     ['is written by the controller', { oldObject: null, newObject: wrong, fieldManager: 'tranche-controller' }],
-    ['has a broken schema, which the API server tells', { oldObject: null, newObject: { ...inOrder, spec: 3 } as unknown as BatchRelease }],
+    [
+      'violates the schema, which the API server rejects',
+      { oldObject: null, newObject: { ...inOrder, spec: 3 } as unknown as BatchRelease },
+    ],
   ])('passes when it %s', (_, request) => {
     expect(admitBatchRelease({ operation: 'UPDATE', ...request })).toEqual(allowed)
   })
 
-  it('passes with a warning when its workload is not ours', () => {
+  it('passes with a warning when Tranche does not release its workload', () => {
     const newObject = { ...wrong, spec: { ...wrong.spec, workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } }
     expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject })).toMatchObject({
       kind: 'allow',
@@ -70,11 +73,11 @@ describe('the status of a Rollout', () => {
     status: { ...before.status, canaryStatus: { ...canaryStatus, ...canary } },
   })
 
-  it('takes an approval', () => {
+  it('accepts an approval', () => {
     expect(admitRolloutStatus({ oldObject: before, newObject: after({ currentStepState: 'StepReady' }) })).toEqual(allowed)
   })
 
-  it('takes everything from the controller, and nothing else from people', () => {
+  it('accepts any write of the controller, and only approvals and jumps of users', () => {
     const request = { oldObject: before, newObject: after({ currentStepState: 'Completed', canaryReplicas: 5 }) }
     expect(admitRolloutStatus({ ...request, fieldManager: 'tranche-controller' })).toEqual(allowed)
     expect(admitRolloutStatus(request)).toMatchObject({
@@ -87,7 +90,7 @@ describe('the status of a Rollout', () => {
   })
 })
 
-it('warns that a DaemonSet does not exist yet, and lets the Rollout be', () => {
+it('warns that a DaemonSet does not exist yet, and allows the Rollout', () => {
   const admission = admitRollout({ operation: 'CREATE', oldObject: null, newObject: rollout(), others: [], workloadExists: false })
   expect(admission).toMatchObject({
     kind: 'allow',
@@ -95,7 +98,7 @@ it('warns that a DaemonSet does not exist yet, and lets the Rollout be', () => {
   })
 })
 
-it('warns of a key of ours that somebody adds to a DaemonSet and that cannot be read', () => {
+it('warns of an invalid annotation of ours that a user adds to a DaemonSet', () => {
   const annotations = { 'rollouts.kruise.io/daemonset-partition': 'half' }
   const admission = admitDaemonSet({
     operation: 'UPDATE',

@@ -12,7 +12,7 @@ const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
 
 describe('a Rollout is admitted', () => {
   it.each<[string, Admission]>([
-    ['when it is in order', create(inOrder)],
+    ['when it is valid', create(inOrder)],
     [
       'beside a Rollout of another workload',
       create(inOrder, [rollout({ name: 'other' }, { workloadRef: { ...deployment, kind: 'DaemonSet' } })]),
@@ -20,21 +20,24 @@ describe('a Rollout is admitted', () => {
     ['beside a disabled Rollout of the same workload', create(inOrder, [rollout({ name: 'other' }, { disabled: true })])],
     ['disabled, beside the one that holds the workload', create(rollout({}, { disabled: true }), [other])],
     ['beside itself', update(inOrder, rollout({}, { disabled: true }), [inOrder])],
-    ['when it is wrong, but only a label changes', update(wrong, { ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } })],
-    ['when it is wrong, but only the finalizer goes', update({ ...wrong, metadata: { ...wrong.metadata, finalizers: ['x'] } }, wrong)],
+    ['when it is invalid, but only a label changes', update(wrong, { ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } })],
     [
-      'when it is wrong, but on its way out',
+      'when it is invalid, but only the finalizer is removed',
+      update({ ...wrong, metadata: { ...wrong.metadata, finalizers: ['x'] } }, wrong),
+    ],
+    [
+      'when it is invalid, but being deleted',
       update(inOrder, { ...wrong, metadata: { ...wrong.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }),
     ],
-    ['when its schema is broken, for the API server says that', create({ ...inOrder, spec: { workloadRef: 3 } } as unknown as Rollout)],
+    ['when it violates the schema, which the API server rejects', create({ ...inOrder, spec: { workloadRef: 3 } } as unknown as Rollout)],
     ['when it is deleted', admitRollout({ operation: 'DELETE', oldObject: wrong, newObject: null, others: [] })],
     ['when sizes change in mid-release', update(progressing, withSteps(['20%', '100%']))],
-    ['when its status has fields of a newer version, which nobody writes now', update(inOrder, ofNewerVersion)],
+    ['when its status has fields of a newer version, which this write does not change', update(inOrder, ofNewerVersion)],
   ])('%s', (_, admission) => {
     expect(admission).toEqual({ kind: 'allow', warnings: [] })
   })
 
-  it('with a warning when its workload is not ours, even where it breaks our rules', () => {
+  it('with a warning when Tranche does not release its workload, even if it breaks rules', () => {
     const admission = create(rollout({}, { workloadRef: deployment, strategy: { blueGreen: {} } }), [other])
     expect(admission).toEqual({
       kind: 'allow',
@@ -106,7 +109,7 @@ describe('a Rollout is denied', () => {
     expect(admission).toMatchObject({ kind: 'deny', message })
   })
 
-  it('when it becomes wrong', () => {
+  it('when it becomes invalid', () => {
     expect(update(inOrder, wrong)).toMatchObject({ kind: 'deny' })
   })
 })

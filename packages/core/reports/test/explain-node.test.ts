@@ -15,7 +15,7 @@ describe('why a node is not updated', () => {
       { rule: 'Next', answer: 'a is about to be updated: its pod may be deleted now' },
     ],
     [
-      'a later batch takes it',
+      'a later batch updates it',
       { nodes: 'a:old b:new c:new d:old e:old' },
       { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 updates it with the present nodes' },
     ],
@@ -30,7 +30,7 @@ describe('why a node is not updated', () => {
       { rule: 'Step', answer: 'a is not updated yet: no step selects it, so it follows after the last step' },
     ],
     [
-      'others come before it, for which there are places',
+      'other nodes come before it and fit the budget',
       {
         nodes: 'a:old b:old c:old d:old e:old',
         change: { a: { pod: { createdAt: '2023-11-14T22:14:00Z' } } },
@@ -39,7 +39,7 @@ describe('why a node is not updated', () => {
       { rule: 'Order', answer: 'a is in this batch and waits: 4 nodes come before it' },
     ],
     [
-      'as many nodes are down as may be',
+      'the maximum of nodes is down',
       { nodes: 'a:old b:new! c:new! d:old e:old', record: { partition: 0 } },
       {
         rule: 'Budget',
@@ -48,7 +48,7 @@ describe('why a node is not updated', () => {
       },
     ],
     [
-      'as many nodes of its zone are down as may be',
+      'the maximum of nodes in its zone is down',
       {
         nodes: 'a:old b:new! c:old d:old e:old',
         tranche: spread,
@@ -75,7 +75,7 @@ describe('why a node is not updated', () => {
       },
     ],
     [
-      'the DaemonSet is not wanted there',
+      'the DaemonSet does not run there',
       { change: { a: { desired: false } } },
       {
         rule: 'Placement',
@@ -96,7 +96,7 @@ describe('why a node is not updated', () => {
       { rule: 'Held', answer: 'a is not updated: revision new was taken back at 22:00' },
     ],
     [
-      'the BatchRelease is stopped, and the Rollout has yet to say so',
+      'the BatchRelease is stopped, and the Rollout does not report it yet',
       {
         record: { state: 'stopped', holds: [{ reason: 'ReleaseFailed', id: 'r1' }] },
         status: { waiting: waiting('ReleaseFailed', '1 node failed') },
@@ -104,7 +104,7 @@ describe('why a node is not updated', () => {
       { rule: 'Failed', answer: 'a is not updated: 1 node failed' },
     ],
     [
-      'nothing is permitted yet',
+      'no pod is permitted yet',
       { record: null },
       {
         rule: 'Pending',
@@ -122,7 +122,7 @@ describe('why a node is not updated', () => {
   })
 })
 
-describe('what became of the update of a node', () => {
+describe('the result of the update of a node', () => {
   it.each<[string, FactsFields, object]>([
     [
       'it is done',
@@ -130,7 +130,7 @@ describe('what became of the update of a node', () => {
       { rule: 'Updated', answer: 'a runs revision new (batch 1) and is available since 2023-11-14T22:13:09Z' },
     ],
     [
-      'it goes on: its old pod ends',
+      'it continues: its old pod terminates',
       { nodes: 'a:old~' },
       {
         rule: 'Availability',
@@ -139,7 +139,7 @@ describe('what became of the update of a node', () => {
       },
     ],
     [
-      'it goes on: there is no pod',
+      'it continues: the node has no pod',
       { nodes: 'a:-' },
       { rule: 'Availability', answer: 'a is being updated to revision new: the node has no pod yet' },
     ],
@@ -149,20 +149,20 @@ describe('what became of the update of a node', () => {
       { rule: 'Failed', answer: 'a runs revision new and is not available: ImagePullBackOff: container agent' },
     ],
     [
-      'the DaemonSet has another template by now',
+      'the DaemonSet has another template now',
       { nodes: 'a:new', generation: 3, observed: 2 },
       { rule: 'Pending', next: 'the controller observes the template' },
     ],
-    ['the node went away meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
+    ['the node was removed meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
   ])('says that %s', (_name, fields, expected) => {
     expect(explainNode(aReading(fields), 'a')).toMatchObject(expected)
   })
 
-  it('knows nothing of a node that the DaemonSet has nothing to do with', () => {
+  it('has no answer for a node without the DaemonSet', () => {
     expect(explainNode(aReading(), 'nobody')).toBeUndefined()
   })
 
-  it('rests on facts, in order', () => {
+  it('lists its facts, in order', () => {
     const { facts } = explainNode(aReading({ nodes: 'a:old b:new c:new d:old e:old' }), 'a')!
     expect(facts.map(({ name, value }) => `${name}: ${value}`)).toEqual([
       'state: old',

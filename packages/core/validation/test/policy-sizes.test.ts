@@ -9,7 +9,7 @@ const LONGEST_MS = 500
 const asking = { name: 'a', prometheus: { address: 'http://prometheus.example.com', query: 'up' }, successCondition: 'true' }
 const http = { name: 'a', http: { url: 'http://app.example.com' }, successCondition: 'true' }
 
-describe('a policy too large to be checked quickly is refused by its sizes alone', () => {
+describe('a policy that is too large to check quickly is refused by its sizes alone', () => {
   const query = (text: string, value = ''): Analysis => ({
     ...asking,
     prometheus: { ...asking.prometheus, query: text },

@@ -6,13 +6,13 @@ import { batchReleaseWith } from './batch-releases.ts'
 const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
 const daemonSet = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent' }
 
-describe('a BatchRelease is in order', () => {
+describe('a BatchRelease is valid', () => {
   it.each<[string, BatchRelease]>([
     ['with a number and a percentage that grow', batchReleaseWith()],
     ['without a partition', batchReleaseWith({ batchPartition: undefined })],
     ['with the last batch allowed', batchReleaseWith({ batchPartition: 1 })],
     ['with a threshold', batchReleaseWith({ failureThreshold: '10%' })],
-    ['in the style that it has anyway', batchReleaseWith({ rollingStyle: 'Partition', rolloutID: 'agent-v2' })],
+    ['in the default style', batchReleaseWith({ rollingStyle: 'Partition', rolloutID: 'agent-v2' })],
     ['with an empty id', batchReleaseWith({ rolloutID: '' })],
     ['that names its revisions', batchReleaseWith({}, { tranche: { canaryRevision: '7c9f', stableRevision: '5d4f' } })],
     [
@@ -22,7 +22,7 @@ describe('a BatchRelease is in order', () => {
         { tranche: { nodes: { steps: [{ matchLabels: { canary: 'true' } }, {}] } } },
       ),
     ],
-    ['of another workload, whatever it says', batchReleaseWith({ batches: [] }, { workloadRef: deployment })],
+    ['of another workload, with any fields', batchReleaseWith({ batches: [] }, { workloadRef: deployment })],
   ])('%s', (_, release) => {
     expect(validateBatchRelease(release)).toEqual([])
   })
@@ -81,12 +81,12 @@ describe('a BatchRelease breaks a rule', () => {
       'spec.releasePlan.batchPartition is -1: it must be the index of the last batch that may run, counted from 0; set it to 0, or remove it to release every node',
     ],
     [
-      'with a threshold that cannot be read',
+      'with an invalid threshold',
       batchReleaseWith({ failureThreshold: 'few' }),
       'spec.releasePlan.failureThreshold is "few": it must state how many updated nodes may be unavailable when a batch is ready; set it to a whole number from 0 such as 1, or to a percentage from "0%" to "100%"',
     ],
     [
-      'with an id that no label can carry',
+      'with an id that is no label value',
       batchReleaseWith({ rolloutID: 'v2 of the agent' }),
       'spec.releasePlan.rolloutID is "v2 of the agent": it becomes a pod label: up to 63 letters, digits, dots, hyphens and underscores, with a letter or digit at both ends; set it to a name such as agent-v2, or remove it',
     ],
@@ -101,7 +101,7 @@ describe('a BatchRelease breaks a rule', () => {
       'spec.releasePlan.patchPodTemplateMetadata is {"labels":{"canary":"true"}}: canary pods of a DaemonSet use its own template and cannot get other labels; remove it',
     ],
     [
-      'with a canary revision that none can be',
+      'with an invalid canary revision',
       batchReleaseWith({}, { tranche: { canaryRevision: 'the new one' } }),
       'spec.tranche.canaryRevision is "the new one": it must be a controller-revision-hash: up to 63 letters, digits, dots, hyphens and underscores; set it to the label controller-revision-hash of a ControllerRevision, or remove it',
     ],
@@ -114,7 +114,7 @@ describe('a BatchRelease breaks a rule', () => {
     expect(validateBatchRelease(release).map(problemText)).toEqual([text])
   })
 
-  it('with several problems, and all of them are told', () => {
+  it('with several problems, which are all reported', () => {
     const release = batchReleaseWith({ batches: [{ canaryReplicas: 0 }], batchPartition: 4, failureThreshold: '-1', rolloutID: '-' })
     expect(validateBatchRelease(release).map(({ rule }) => rule)).toEqual([
       'BatchSize',
@@ -125,24 +125,24 @@ describe('a BatchRelease breaks a rule', () => {
   })
 })
 
-it('numbers and percentages of batches are compared where the nodes are known', () => {
+it('numbers and percentages of batches are compared when the nodes are known', () => {
   const release = batchReleaseWith({ batches: [{ canaryReplicas: 5 }, { canaryReplicas: '10%' }] })
   expect(validateBatchRelease(release)).toEqual([])
   expect(validateBatchRelease(release, { desired: 30 })).toMatchObject([{ rule: 'BatchShrinks', value: '10%' }])
 })
 
-describe('what is allowed in a BatchRelease and may surprise is said', () => {
+describe('advice about a BatchRelease', () => {
   it.each<[string, BatchRelease, readonly string[]]>([
-    ['a partition needs no word', batchReleaseWith(), []],
-    ['none lets everything go', batchReleaseWith({ batchPartition: undefined }), ['BatchPartitionAbsent']],
-    ['an extra workload is not had', batchReleaseWith({ enableExtraWorkloadForCanary: true }), ['BatchExtraWorkload']],
-    ['another workload is left alone', batchReleaseWith({}, { workloadRef: deployment }), ['BatchOtherWorkload']],
+    ['a partition needs no advice', batchReleaseWith(), []],
+    ['without a partition every batch may run', batchReleaseWith({ batchPartition: undefined }), ['BatchPartitionAbsent']],
+    ['an extra workload has no effect', batchReleaseWith({ enableExtraWorkloadForCanary: true }), ['BatchExtraWorkload']],
+    ['another workload is ignored', batchReleaseWith({}, { workloadRef: deployment }), ['BatchOtherWorkload']],
   ])('%s', (_, release, rules) => {
     expect(adviseBatchRelease(release).map(({ rule }) => rule)).toEqual(rules)
   })
 })
 
-it('a BatchRelease whose fields have wrong types is told so, field by field, beside every other problem', () => {
+it('a BatchRelease with fields of wrong types gets a problem for each, beside all other problems', () => {
   const { spec } = batchReleaseWith({ batches: [{ canaryReplicas: 0 }] })
   const value = { metadata: { name: 'by-hand' }, spec: { ...spec, tranche: { paused: 'yes' }, batchSize: 3 } }
   expect(checkBatchRelease(value)).toMatchObject({

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 const kruise = 'rollouts.kruise.io'
 
-describe('our keys on a DaemonSet', () => {
-  it('are in order as the controller writes them, and others are not looked at', () => {
+describe('our annotations on a DaemonSet', () => {
+  it('are valid as the controller writes them, and others are ignored', () => {
     const annotations = {
       [`${kruise}/daemonset-canary-revision`]: '7c9f',
       [`${kruise}/daemonset-stable-revision`]: '5d4f',
@@ -42,13 +42,13 @@ describe('our keys on a DaemonSet', () => {
     ])
   })
 
-  it('the remembered strategy is a type, for otherwise it is not restored', () => {
+  it('the stored strategy must be a type, because otherwise it is not restored', () => {
     expect(validateKeys({ annotations: { [`${kruise}/daemonset-original-update-strategy`]: 'Recreate' } }).map(problemText)).toEqual([
       `metadata.annotations[${kruise}/daemonset-original-update-strategy] is "Recreate": it must be the strategy type to restore: RollingUpdate or OnDelete; set it to the type that the DaemonSet had, RollingUpdate or OnDelete; otherwise the strategy stays OnDelete after the release`,
     ])
   })
 
-  it('the stop is not lifted by saying false', () => {
+  it('the value false does not lift the stop', () => {
     expect(validateKeys({ annotations: { 'tranche.dev/paused': 'false' } }).map(problemText)).toEqual([
       'metadata.annotations[tranche.dev/paused] is "false": any value stops every deletion, and only "true" is valid; remove it, and set spec.strategy.paused of the Rollout instead',
     ])
@@ -62,10 +62,10 @@ describe('a DaemonSet that a Rollout releases', () => {
   })
 
   it.each<[string, Partial<DaemonSet['spec']>, readonly string[]]>([
-    ['needs no word with OnDelete', { updateStrategy: { type: 'OnDelete' } }, []],
-    ['has a native moment with RollingUpdate', { updateStrategy: { type: 'RollingUpdate' } }, ['NativeMoment']],
-    ['has a native moment by default', {}, ['NativeMoment']],
-    ['has nothing to go back to without history', { updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 }, ['HistoryGone']],
+    ['needs no advice with OnDelete', { updateStrategy: { type: 'OnDelete' } }, []],
+    ['has a native start with RollingUpdate', { updateStrategy: { type: 'RollingUpdate' } }, ['NativeMoment']],
+    ['has a native start by default', {}, ['NativeMoment']],
+    ['has no revision to roll back to without history', { updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 }, ['HistoryGone']],
   ])('%s', (_, spec, rules) => {
     expect(adviseDaemonSet(daemonSet(spec)).map(({ rule }) => rule)).toEqual(rules)
   })

@@ -15,7 +15,7 @@ const canaryStatus: CanaryStatus = {
 }
 const before = withCanary({})
 
-describe('what a person writes into a status', () => {
+describe('a status written by a user', () => {
   it.each<[string, Rollout]>([
     ['nothing', before],
     ['an approval', withCanary({ currentStepState: 'StepReady' })],
@@ -25,12 +25,12 @@ describe('what a person writes into a status', () => {
     expect(validateStatusChange(before, after)).toEqual([])
   })
 
-  it('may be anything on a Rollout that is not ours', () => {
+  it('may be anything on a Rollout of another workload', () => {
     const other = rolloutWith({ spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } })
     expect(validateStatusChange(other, withCanary({ canaryReplicas: 99 }))).toEqual([])
   })
 
-  it('may be anything where nothing of ours is in it: another controller has the Rollout in hand', () => {
+  it('may be anything without our fields: another controller has the Rollout', () => {
     const theirs = withCanary({}, { stableRevision: undefined })
     expect(validateStatusChange(theirs, withCanary({ canaryReplicas: 99, currentStepState: 'Completed' }))).toEqual([])
     expect(validateStatusChange(rolloutWith(), withCanary({ canaryReplicas: 99 }))).toEqual([])
@@ -43,7 +43,7 @@ describe('what a person writes into a status', () => {
     expect(validateStatusChange(withCanary({}, { conditions: [over] }), withCanary({ canaryReplicas: 99 }))).not.toEqual([])
   })
 
-  it('may be an approval where no step is paused: the controller puts it back and says so', () => {
+  it('may be an approval when no step is paused: the controller reverts it and says so', () => {
     expect(validateStatusChange(withCanary({ currentStepState: 'StepUpgrade' }), withCanary({ currentStepState: 'StepReady' }))).toEqual([])
   })
 
@@ -63,7 +63,7 @@ describe('what a person writes into a status', () => {
       ],
     ],
     [
-      'what the controller knows',
+      'a field of the controller',
       withCanary({ canaryReplicas: 9 }, { stableRevision: '5d4f' }),
       [
         'status.stableRevision is "5d4f": the controller writes the status; users may change only canaryStatus.currentStepState and canaryStatus.nextStepIndex; leave the rest of the status as it is',
@@ -71,7 +71,7 @@ describe('what a person writes into a status', () => {
       ],
     ],
     [
-      'its end',
+      'the end of the release',
       rolloutWith(),
       [expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything()],
     ],
