@@ -65,7 +65,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
     rule: 'analysis',
     fault: 'NaN is below every failure, and so a success',
     file: judgeAnswer,
-    find: "if (hasNaN(facts.result)) return { phase: 'Inconclusive', message: 'the answer is NaN, which is no number' }",
+    find: "if (hasNaN(facts.result)) return { phase: 'Inconclusive', message: 'the result is NaN, which is not a number' }",
     replace: '',
     tests: [judgeTests],
   },

@@ -142,11 +142,15 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       [
         'a step that asks for traffic',
         steps({ replicas: 1 }, { replicas: 2, traffic: '5%' }),
-        /steps\[1\]\.traffic.*: requests cannot be routed.*; remove it$/,
+        /steps\[1\]\.traffic.*: traffic to DaemonSet pods .* cannot be routed by revision; remove it$/,
       ],
       ['headers', steps({ replicas: 1, requestHeaderModifier: { set: [] } }), /steps\[0\]\.requestHeaderModifier/],
       ['matches', steps({ replicas: 1, matches: [] }), /steps\[0\]\.matches/],
-      ['no size', steps({ replicas: 1 }, {}), /steps\[1\]\.replicas.*: a step says how many nodes are updated after it; set it to/],
+      [
+        'no size',
+        steps({ replicas: 1 }, {}),
+        /steps\[1\]\.replicas.*: a step must state how many nodes are updated when it ends; set it to/,
+      ],
       [
         'sizes that shrink',
         steps({ replicas: '50%' }, { replicas: '20%' }),

@@ -189,7 +189,7 @@ describe('a BatchRelease written by hand that breaks rules', () => {
     await stage.setImage('v2')
     await stage.until('it is held', async () => (await stage.release())?.status?.waiting?.reason === 'InvalidSpec')
     expect((await stage.release())?.status?.message).toBe(
-      'spec.releasePlan.batches[1].canaryReplicas is 2: sizes are cumulative and never shrink, and batches[0] has 4; set it to at least 4, or make batches[0] smaller; and spec.releasePlan.batchPartition is 5: it is the number of the highest batch allowed, from 0; set it to a number from 0 to 1, or remove it to release every node',
+      'spec.releasePlan.batches[1].canaryReplicas is 2: sizes are cumulative and must not shrink, and batches[0] has 4; set it to at least 4, or make batches[0] smaller; and spec.releasePlan.batchPartition is 5: it must be the index of the last batch that may run, counted from 0; set it to a number from 0 to 1, or remove it to release every node',
     )
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(0)

@@ -10,7 +10,7 @@ const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const act = (action: object): Promise<void> =>
   stage.patchRollout({ metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } })
 const refusal =
-  /revision \w+ failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout/
+  /revision \w+ failed or was aborted, and its policy has failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout/
 
 it.each(['policy', 'webhook'] as const)(
   'refuses by %s a version that was aborted from the moment on in which its template is put back, until a retry; other versions pass (G12)',

@@ -49,14 +49,14 @@ describe('tranche lint', () => {
       err: '',
       out: `standard input, document 2 (line 3): Rollout demo/node-agent
   problem  spec.strategy.canary.steps[1].traffic is "5%"
-           requests cannot be routed by revision for a DaemonSet, whose pods are chosen by node (StepTraffic)
+           traffic to DaemonSet pods depends on the node and cannot be routed by revision (StepTraffic)
            fix: remove it
   problem  spec.strategy.canary.steps[1].replicas is "5%"
-           sizes are cumulative and never shrink, and steps[0] has "10%" (StepShrinks)
+           sizes are cumulative and must not shrink, and steps[0] has "10%" (StepShrinks)
            fix: set it to at least "10%", or make steps[0] smaller
   advice   spec.strategy.canary.steps[1].replicas is "5%"
-           the last step is below 100%: after its pause the remaining nodes follow as one more batch (LastStepBelowAll)
-           fix: add a step of "100%" to say so
+           the last step is below 100%, so the remaining nodes follow in one more batch after its pause (LastStepBelowAll)
+           fix: add a step of "100%" to make that explicit
 
 1 object checked in 2 documents: 2 problems, 1 piece of advice
 `,
@@ -126,8 +126,8 @@ spec:
     const { code, out } = await lint(['-f', '-', '--allow-host', 'hooks.slack.com'], policy)
     expect(code).toBe(0)
     expect(out).toContain(`  advice   spec.notify[0].webhook.url is "https://pager.example.com/hook"
-           pager.example.com may not be asked (HostNotAllowed)
-           fix: name another host, or allow it where the controller is started: --allow-host pager.example.com
+           requests to pager.example.com are not allowed (HostNotAllowed)
+           fix: use another host, or start the controller with --allow-host pager.example.com
 `)
     expect((await lint(['-f', '-', '--allow-host', 'https://x'], policy)).err).toContain('--allow-host')
   })

@@ -156,7 +156,7 @@ describe('the preview of a promote', () => {
 })
 
 describe('a Rollout of another workload', () => {
-  const message = 'not ours: it names a Deployment of apps/v1, and Tranche acts on DaemonSets of apps/v1 only'
+  const message = 'ignored: it names a Deployment of apps/v1, and Tranche releases only DaemonSets of apps/v1'
   const report = { ...inStepTwo.report, reason: 'OtherWorkload', outcome: 'Running', message } as const
 
   it('is not told as one that we release', () => {

@@ -38,15 +38,15 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
       notify: [{ name: 'p', webhook: { url: 'http://other' } }],
     },
     [
-      ['spec.analysis[0].prometheus.address', 'HostNotAllowed', 'other:9090 may not be asked'],
-      ['spec.analysis[1].http.url', 'HostNotAllowed', 'other may not be asked'],
-      ['spec.notify[0].webhook.url', 'HostNotAllowed', 'other may not be asked'],
+      ['spec.analysis[0].prometheus.address', 'HostNotAllowed', 'requests to other:9090 are not allowed'],
+      ['spec.analysis[1].http.url', 'HostNotAllowed', 'requests to other are not allowed'],
+      ['spec.notify[0].webhook.url', 'HostNotAllowed', 'requests to other are not allowed'],
     ],
   ],
   [
     'the host of a URL in a Secret',
     slack('elsewhere'),
-    [['spec.notify[0].slack.url', 'HostNotAllowed', 'elsewhere.example may not be asked']],
+    [['spec.notify[0].slack.url', 'HostNotAllowed', 'requests to elsewhere.example are not allowed']],
   ],
   [
     'a Secret without the URL that it needs, without revealing its value',

@@ -41,31 +41,31 @@ describe('a query to Prometheus', () => {
     },
     'is inconclusive with NaN': {
       answer: sample('NaN'),
-      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
+      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the result is NaN, which is not a number' },
     },
     'is an error if it is refused': {
       answer: json({ status: 'error', errorType: 'bad_data', error: 'invalid parameter "query"' }, 400),
-      want: { phase: 'Error', message: 'Prometheus refuses the query: invalid parameter "query"' },
+      want: { phase: 'Error', message: 'Prometheus rejected the query: invalid parameter "query"' },
     },
     'is an error at 401': {
       answer: (response) => response.writeHead(401).end('who are you?'),
-      want: { phase: 'Error', message: 'it was answered with HTTP status 401: it wants other credentials; see headers' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 401: check the credentials in headers' },
     },
     'is an error at 500': {
       answer: (response) => response.writeHead(500).end('Internal Server Error'),
-      want: { phase: 'Error', message: 'it was answered with HTTP status 500' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 500' },
     },
     'is an error if the answer is not JSON': {
       answer: (response) => response.end(Buffer.from([0, 255, 1, 254, 123])),
-      want: { phase: 'Error', message: 'the answer is no JSON' },
+      want: { phase: 'Error', message: 'the response is not JSON' },
     },
     'is an error if the answer is a login page': {
       answer: (response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html></html>'),
-      want: { phase: 'Error', message: 'the answer is no JSON but text/html' },
+      want: { phase: 'Error', message: 'the response is not JSON but text/html' },
     },
     'is an error if the answer is other JSON': {
       answer: json([1, 2]),
-      want: { phase: 'Error', message: 'the answer is not one of Prometheus: it lacks status success or error' },
+      want: { phase: 'Error', message: 'the response is not from Prometheus: status is neither success nor error' },
     },
     'is an error if the answer is larger than 1 MiB': {
       answer: (response) => response.end('9'.repeat(1024 * 1024 + 1)),

@@ -48,7 +48,7 @@ it('reads a key as text, without a cache', async () => {
 })
 
 it.each([
-  ['none', 'token', 'there is no Secret none in namespace demo', 'create it, or name another one'],
+  ['none', 'token', 'there is no Secret none in namespace demo', 'create it, or name another Secret'],
   ['keys', 'other', 'the Secret keys has no key other', 'add it, or name another key'],
   ['keys', 'constructor', 'the Secret keys has no key constructor', 'add it, or name another key'],
   ['locked', 'token', 'the controller may not read the Secret locked', 'allow the controller to get secrets in namespace demo'],
@@ -60,7 +60,7 @@ it.each([
 })
 
 function noPolicyLabel(name: string): string {
-  return `the Secret ${name} in namespace demo is not lent to policies`
+  return `the Secret ${name} in namespace demo has no label tranche.dev/policy-secret=true, so policies cannot use it`
 }
 
 function labelCommand(name: string): string {

@@ -20,7 +20,7 @@ describe('evaluation in a thread', () => {
     expect(outcome).toMatchObject({
       phase: 'Error',
       message:
-        'successCondition "result.all(a, result.all(b, [a, b].size() == 2))" takes too many steps for this answer (actual cost limit exceeded): ask for a smaller answer, or loop over less',
+        'successCondition "result.all(a, result.all(b, [a, b].size() == 2))" takes too many steps for this response (actual cost limit exceeded): query fewer values, or loop over fewer',
     })
     // Other work on the machine delays the event loop too, but by less than an evaluation.
     expect(loop.max / 1e6).toBeLessThan(tookMs / 2)

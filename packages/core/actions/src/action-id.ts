@@ -2,8 +2,8 @@ import type { RecordedAction } from '@tranche/api-schema'
 import { sha256Hex } from '@tranche/kube-types'
 
 /**
- * The id of an action with an `Idempotency-Key`: the same for the same user and key, over replicas and restarts, and another
- * for the keys of other users.
+ * Id of an action with an `Idempotency-Key`: the same for the same user and key across replicas and restarts, and different for
+ * other users.
  *
  * @returns `rest-`, `cli-` or `hook-`, and 16 hexadecimal digits
  */

@@ -4,55 +4,55 @@ import type { PatchOperation } from '@tranche/flight'
 import type { ControllerRevision, DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { TraceContext } from '@tranche/tracing'
 
-/** One action, with its user and where the request came from. */
+/** An action with its user and the origin of the request. */
 export interface Action {
-  /** Under which it is recorded and answered; the same for every attempt of the same action. */
+  /** Id in the record and the answer; the same for every attempt of the same action. */
   readonly id: string
   readonly type: ActionType
   readonly body: ActionBody
-  /** User as the API server knows them. */
+  /** User name as the API server reports it. */
   readonly by: string
   readonly via: RecordedAction['via']
-  /** Address that the request came from. */
+  /** Source address of the request. */
   readonly from?: string | undefined
   /**
-   * Members of the body that the client saw and the user did not give: a repetition may see others, and is still the same action.
+   * Members of the body that the client filled in from what it saw. A repetition may have other values and is still the same action.
    * @default none
    */
   readonly seen?: readonly SeenMember[] | undefined
-  /** What the first attempt of the same `undo` has found; undefined before that, and for other types. */
+  /** Result of the first attempt of the same `undo`; undefined before that, and for other types. */
   readonly look?: UndoLook | undefined
   /**
-   * Time, in epoch milliseconds, since which the same action may have been carried out, where a copy of it could be sent again. It is
-   * refused where the record may have dropped actions of that time: a repetition could not be recognized.
+   * Epoch milliseconds since which the same action may have run, if the request could be sent again. The action is refused when
+   * the record may have dropped actions of that time, because a repetition could not be recognized.
    */
   readonly repeatableSinceMs?: number | undefined
-  /** In which trace it was asked for; goes on record. */
+  /** Trace of the request; stored in the record. */
   readonly trace?: TraceContext | undefined
 }
 
-/** Members that say what an action is meant for, and that a client may fill in from what it sees. */
+/** Members that state the target of an action and that a client may fill in from what it sees. */
 export type SeenMember = 'expectedStep' | 'revision' | 'toRevision'
 
-/** Which template an undo is to put back over which. */
+/** The template that an undo replaces, and the one that it restores. */
 export interface UndoLook {
-  /** Of the DaemonSet. */
+  /** UID of the DaemonSet. */
   readonly uid: string
-  /** The template that it had, as text that is equal for equal templates. */
+  /** Text of its template; equal for equal templates. */
   readonly present: string
-  /** The `controller-revision-hash` of the template that is put back. */
+  /** `controller-revision-hash` of the template to restore. */
   readonly target: string
 }
 
-/** The objects by which an action is judged, each as read last. */
+/** Objects that an action is checked against, each as last read. */
 export interface ActionFacts {
-  /** Undefined only where a DaemonSet without a Rollout is undone or restarted. */
+  /** Undefined only for an undo or restart of a DaemonSet without a Rollout. */
   readonly rollout: Rollout | undefined
-  /** Undefined where it does not exist; only `undo` and `restart` ask. */
+  /** Undefined when it does not exist; only `undo` and `restart` use it. */
   readonly daemonSet: DaemonSet | undefined
-  /** Those that the DaemonSet owns, in any order; only `undo` asks. */
+  /** ControllerRevisions of the DaemonSet, in any order; only `undo` uses them. */
   readonly revisions: readonly ControllerRevision[]
-  /** Epoch milliseconds by our clock. */
+  /** Epoch milliseconds by the clock of this process. */
   readonly nowMs: number
 }
 
@@ -62,31 +62,31 @@ export type ActionTarget = 'Rollout' | 'DaemonSet'
 /** Plan for an action: at most one patch of one object. */
 export type ActionPlan =
   | ActionWrite
-  /** The same action was written before, under the same id: nothing is written again. */
+  /** The same action is already recorded under this id: nothing is written again. */
   | { readonly kind: 'repeated'; readonly target: ActionTarget; readonly record: RecordedAction }
   | ActionRejection
 
-/** An action that can be written in the present state. */
+/** The write for an action that the present state allows. */
 export interface ActionWrite {
   readonly kind: 'write'
   readonly target: ActionTarget
   readonly key: ObjectKey
   /**
-   * JSON Patch that tests uid and resourceVersion: if the object has changed since it was read, nothing is written, and the
-   * action has to be judged again (G10).
+   * JSON Patch that tests uid and resourceVersion. If the object has changed since it was read, nothing is written, and the action
+   * must be checked again (G10).
    */
   readonly patch: readonly GuardedOperation[]
-  /** The version that the patch tests. */
+  /** resourceVersion that the patch tests. */
   readonly resourceVersion: string
-  /** What the same patch puts on the record. */
+  /** Record that the same patch adds. */
   readonly record: RecordedAction
-  /** What is written, for a person. */
+  /** The change as text for users. */
   readonly message: string
-  /** Only of an `undo`: where the write fails, the next attempt is judged by it. */
+  /** Only for `undo`: if the write fails, the next attempt must match it. */
   readonly look?: UndoLook | undefined
 }
 
-/** Codes of the error catalog with which an action is refused. */
+/** Error codes of refused actions; see docs/errors.md. */
 export type ActionRejectionCode = Extract<
   ErrorCode,
   | 'IDEMPOTENCY_KEY_REUSED'
@@ -101,22 +101,22 @@ export type ActionRejectionCode = Extract<
   | 'WORKLOAD_NOT_FOUND'
 >
 
-/** Why an action is not written; it is never kept for later (G10). */
+/** Why an action is not written. A refused action is never kept for later (G10). */
 export interface ActionRejection {
   readonly kind: 'refused'
   readonly code: ActionRejectionCode
-  /** What stands against it, with where the release stands now. */
+  /** Reason of the refusal, with the present state of the release. */
   readonly message: string
-  /** What to do instead. */
+  /** The fix, as an imperative. */
   readonly fix: string
-  /** Member of the body that does not fit, or that a way out needs: what a command line says as an option. Absent where none does. */
+  /** Member of the body that is wrong or that the fix needs; the command line shows it as an option. Absent without one. */
   readonly path?: keyof ActionBody
 }
 
-/** @returns a refusal */
+/** @returns a refusal with code, reason and fix */
 export function refused(code: ActionRejectionCode, message: string, fix: string): ActionRejection {
   return { kind: 'refused', code, message, fix }
 }
 
-/** An operation of the patch that writes an action: what is copied onto itself must be there, whatever it is. */
+/** Operation of an action's patch. A `copy` of a path onto itself tests only that the path exists. */
 export type GuardedOperation = PatchOperation | { readonly op: 'copy'; readonly path: string; readonly from: string }

@@ -8,13 +8,13 @@ import { refused, type ActionFacts, type ActionRejection } from './action.ts'
 /** An action that was written, now or by an earlier request. */
 export interface WrittenAction {
   readonly record: RecordedAction
-  /** Generation of the object with which it was written; undefined where it was written before, and the present one counts. */
+  /** Generation of the object after the write; undefined for an earlier request, for which the present generation counts. */
   readonly generation: number | undefined
 }
 
 /**
- * What the status of its Rollout remembers of an action on the record: pause, undo and restart are done by the write that records them,
- * and so is a resume that lifts a pause. Pure.
+ * Result of a recorded action, from the status of its Rollout. Pause, undo, restart and a resume that lifts a pause take effect
+ * with the write that records them. Pure.
  */
 export function resultOfAction({ id, type }: RecordedAction, rollout: Rollout | undefined): ActionResult {
   const { lastAction, answeredBodies = [] } = rollout?.status ?? {}
@@ -25,61 +25,64 @@ export function resultOfAction({ id, type }: RecordedAction, rollout: Rollout | 
   return isWritten || (type === 'resume' && rollout !== undefined && !isAction(id, rollout)) ? { result: 'Written' } : {}
 }
 
-/** State of an action that was written. */
+/** State of a written action: answered, waiting or refused. */
 export type ActionStanding =
   | { readonly kind: 'waiting'; readonly message: string }
   | { readonly kind: 'acknowledged'; readonly message: string }
   | ActionRejection
 
 /**
- * Tells from the objects whether an action was answered, by the rules of docs/actions.md: one in the annotation by
- * `status.lastAction`, a pause by `Progressing` with reason `Paused` (after which no delete of ours is accepted, G9), a template
- * by the Rollout having observed it. Objects from before the write say `waiting`. Pure.
+ * Reads from the objects whether an action was answered, by the rules of docs/actions.md. Pure.
+ *
+ * - An action in the annotation: by `status.lastAction`.
+ * - A pause: by `Progressing` with reason `Paused`, after which no delete by Tranche is accepted (G9).
+ * - A template: when the Rollout has observed it.
+ * - Objects from before the write give `waiting`.
  */
 export function answerOf(written: WrittenAction, facts: ActionFacts): ActionStanding {
   const { type } = written.record
   const { rollout, daemonSet } = facts
   if (type === 'undo' || type === 'restart') return templateAnswer(written, rollout, daemonSet)
-  if (rollout === undefined) return refused('MOVED_ON', 'the Rollout is gone', 'nothing is left to act on')
+  if (rollout === undefined) return refused('MOVED_ON', 'the Rollout was deleted', 'create the Rollout again, or act on the DaemonSet')
   if (type === 'pause') return pauseAnswer(written, rollout)
   return type === 'resume' && !isAction(written.record.id, rollout) ? resumeAnswer(written, rollout) : actionAnswer(written, rollout)
 }
 
 function templateAnswer({ generation }: WrittenAction, rollout: Rollout | undefined, daemonSet: DaemonSet | undefined): ActionStanding {
   if (rollout === undefined || rollout.spec.disabled === true)
-    return { kind: 'acknowledged', message: 'the template is changed, and the update strategy of the DaemonSet rules' }
+    return { kind: 'acknowledged', message: 'the template is changed, and the updateStrategy of the DaemonSet applies' }
   const wanted = generation ?? daemonSet?.metadata.generation ?? 0
   const seen = rollout.status?.canaryStatus?.observedWorkloadGeneration ?? 0
   if (seen >= wanted) return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
-  return waiting(rollout, 'the Rollout to see the new template')
+  return waiting(rollout, 'the controller to observe the new template')
 }
 
 function pauseAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {
   if (outranksPause(rollout)) return outranked
   if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
-  if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused, and has been resumed since' }
+  if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused and has been resumed since' }
   if (rollout.status?.phase !== 'Progressing')
-    return { kind: 'acknowledged', message: 'no release runs, and none will go on until it is resumed' }
-  // A Rollout that is stalled observes a pause no sooner than its release has stopped.
+    return { kind: 'acknowledged', message: 'no release runs, and no release continues until it is resumed' }
+  // A stalled Rollout observes a pause only after its release has stopped.
   if (progressingReason(rollout) === 'Paused' || isStalled(rollout)) return { kind: 'acknowledged', message: rollout.status.message ?? '' }
   return waiting(rollout, 'the release to be stopped')
 }
 
 function resumeAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {
   const runs = rollout.status?.phase === 'Progressing'
-  if (!isObserved(written, rollout)) return waiting(rollout, runs ? 'the release to go on' : 'the controller to see it')
-  if (rollout.spec.strategy.paused === true) return { kind: 'acknowledged', message: 'it was resumed, and has been paused since' }
+  if (!isObserved(written, rollout)) return waiting(rollout, runs ? 'the release to continue' : 'the controller to observe it')
+  if (rollout.spec.strategy.paused === true) return { kind: 'acknowledged', message: 'it was resumed and has been paused since' }
   if (!runs) return { kind: 'acknowledged', message: resumedAtRest(rollout) }
-  if (progressingReason(rollout) === 'Paused') return waiting(rollout, 'the release to go on')
+  if (progressingReason(rollout) === 'Paused') return waiting(rollout, 'the release to continue')
   return { kind: 'acknowledged', message: rollout.status?.message ?? '' }
 }
 
 function resumedAtRest({ spec }: Rollout): string {
-  if (spec.disabled === true) return 'no release runs, and none begins while spec.disabled is true'
-  return 'no release runs; the next one begins without waiting'
+  if (spec.disabled === true) return 'no release runs, and none starts while spec.disabled is true'
+  return 'no release runs; the next one starts without a pause'
 }
 
-/** Whether the resume was written as an action, for a verdict held the release. */
+/** Whether the resume was written as an action, because a verdict stopped the release. */
 function isAction(id: string, rollout: Rollout): boolean {
   return answeredIds(rollout).includes(id) || unansweredAction(rollout)?.id === id
 }
@@ -88,27 +91,27 @@ function actionAnswer({ record }: WrittenAction, rollout: Rollout): ActionStandi
   const isLast = rollout.status?.lastAction?.id === record.id
   const { result, refusal } = resultOfAction(record, rollout)
   if (result === 'Refused')
-    return refused('ACTION_REJECTED', refusal ?? 'the controller has refused it', 'look where the release stands, and decide again')
+    return refused('ACTION_REJECTED', refusal ?? 'the controller rejected the action', 'check the state of the release and decide again')
   if (isLast) return { kind: 'acknowledged', message: acceptedText(record, rollout) }
   if (answeredIds(rollout).includes(record.id))
     return {
       kind: 'acknowledged',
       message:
         result === undefined
-          ? 'it was answered, and other actions were since: the events say how'
-          : 'it was accepted, and other actions were since',
+          ? 'it was answered, and other actions followed: see the events for the answer'
+          : 'it was accepted, and other actions followed',
     }
   const pending = unansweredAction(rollout)
   const isSeen = recordedActionsOf(rollout).some(({ id }) => id === record.id)
   if (!isSeen || pending?.id === record.id) return waiting(rollout, 'the controller to answer')
-  const over = pending === undefined ? 'another action' : `${pending.type} of ${pending.by ?? 'somebody'}`
-  return refused('MOVED_ON', `${over} has taken its place before it was answered`, 'look where the release stands, and decide again')
+  const over = pending === undefined ? 'another action' : `${pending.type} of ${pending.by ?? 'an unknown user'}`
+  return refused('MOVED_ON', `${over} replaced it before the controller answered`, 'check the state of the release and decide again')
 }
 
-/** The message that is written with the answer to a retry may still say what the retry has lifted. */
+/** For a retry, avoids the status message, which may still describe what the retry lifted. */
 function acceptedText({ type, revision }: RecordedAction, rollout: Rollout): string {
   if (type !== 'retry' && type !== 'resume') return rollout.status?.message ?? ''
-  const lifted = revision === undefined ? 'what stopped it is lifted' : `nothing holds revision ${revision} any more`
+  const lifted = revision === undefined ? 'the stop is lifted' : `revision ${revision} is no longer blocked`
   return `${lifted}; ${standingText(standingOf(rollout))}`
 }
 
@@ -119,11 +122,11 @@ function isObserved({ record, generation }: WrittenAction, { metadata, status }:
 
 const outranked = refused(
   'ACTION_REJECTED',
-  'the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete outranks a pause',
+  'the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause',
   'set tranche.dev/on-delete to Freeze to stop at once',
 )
 
-/** Who has a release completed or taken back before the Rollout goes wants that in a pause too. */
+/** Whether the Rollout is going and its `on-delete` policy completes or rolls back the release, even in a pause. */
 function outranksPause({ metadata, status }: Rollout): boolean {
   const policy = metadata.annotations?.[rolloutAnnotations.onDelete]
   return (status?.phase === 'Disabling' || status?.phase === 'Terminating') && (policy === 'Complete' || policy === 'Rollback')
@@ -139,5 +142,5 @@ function progressingReason({ status }: Rollout): string {
 
 function waiting({ status }: Rollout, what: string): ActionStanding {
   const said = status?.message
-  return { kind: 'waiting', message: `waiting for ${what}${said === undefined || said === '' ? '' : `; the Rollout still says: ${said}`}` }
+  return { kind: 'waiting', message: `waiting for ${what}${said === undefined || said === '' ? '' : `; present status: ${said}`}` }
 }

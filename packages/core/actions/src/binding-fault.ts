@@ -1,19 +1,20 @@
 import type { Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 
-/** Why the DaemonSet that a Rollout names is not its own. */
+/** Why the DaemonSet that a Rollout names is not bound to it. */
 export interface BindingFault {
-  /** The Rollout that it is bound to; undefined where it is bound to none. */
+  /** Rollout that the DaemonSet is bound to; undefined without one. */
   readonly boundTo: string | undefined
-  /** What `workloadRef` names, and where that is bound to. */
+  /** The workload in `workloadRef` and its binding, as text. */
   readonly message: string
   readonly fix: string
 }
 
 /**
- * A right on a Rollout is no right on whatever its `workloadRef` names: only who may write the DaemonSet decides where it is bound.
+ * Checks the binding. Rights on a Rollout give no rights on the workload that it names: only users who may write the DaemonSet
+ * decide its binding.
  *
- * @returns null where the DaemonSet is bound to the Rollout
+ * @returns null when the DaemonSet is bound to the Rollout
  */
 export function bindingFault({ metadata }: Rollout, daemonSet: DaemonSet): BindingFault | null {
   const boundTo = daemonSet.metadata.annotations?.[daemonSetAnnotations.rollout]

@@ -1,9 +1,9 @@
-/** What tells whether a value is what it should be. */
+/** Schema of the items of a list. */
 export interface ItemSchema<T> {
   safeParse(value: unknown): { readonly success: true; readonly data: T } | { readonly success: false }
 }
 
-/** Reads an annotation that holds a JSON list. @returns those items that are what they should be; none of what is no list */
+/** Reads an annotation that holds a JSON list. @returns the valid items; empty when the text is no list */
 export function parsedList<T>(text: string | undefined, schema: ItemSchema<T>): readonly T[] {
   const value = text === undefined ? undefined : jsonOf(text)
   if (!Array.isArray(value)) return []
@@ -13,17 +13,17 @@ export function parsedList<T>(text: string | undefined, schema: ItemSchema<T>): 
   })
 }
 
-/** An item of a list as it stands there, with members that another version has written. */
+/** A raw item of a list, including members that another version wrote. */
 export interface ListedItem {
   readonly id: string
-  /** The moment, as all versions have written it so far. */
+  /** Time of the item; all versions so far write it. */
   readonly at?: unknown
 }
 
 /**
- * Reads an annotation that holds a JSON list, to write it again.
+ * Reads an annotation that holds a JSON list in order to write it again.
  *
- * @returns all that has an id, whole, whether we understand it or not; none that nests so deep that no version can have written it
+ * @returns all items with an id, complete even if unknown; without items that nest deeper than any version writes
  */
 export function listedItems(text: string | undefined): readonly ListedItem[] {
   const value = text === undefined ? undefined : jsonOf(text)
@@ -31,8 +31,8 @@ export function listedItems(text: string | undefined): readonly ListedItem[] {
 }
 
 /**
- * A list as text, at most so many items and bytes of UTF-8 of it: the oldest go first, and the newest stays. Who may annotate an object
- * may write anything into its list, and must not keep us from writing ours.
+ * Returns a list as text within the limits: the oldest items are dropped first, and the newest stays. Users who may annotate the
+ * object may write any text into the list, and must not prevent Tranche from writing.
  *
  * @param items newest last
  */
@@ -42,13 +42,13 @@ export function listText(items: readonly ListedItem[], { most, mostBytes }: List
   return JSON.stringify(kept)
 }
 
-/** How much of a list there is room for. */
+/** Limits of a list: items, and bytes of UTF-8. */
 interface ListLimits {
   readonly most: number
   readonly mostBytes: number
 }
 
-/** Without TextEncoder, which a pure package does not have. */
+/** Bytes of a text in UTF-8, without TextEncoder, which a pure package does not have. */
 export function sizeBytes(text: string): number {
   let bytes = 0
   for (const character of text) {
@@ -62,7 +62,7 @@ function isListed(item: unknown): item is ListedItem {
   return typeof item === 'object' && item !== null && 'id' in item && typeof item.id === 'string' && nestsAtMost(item, DEEPEST)
 }
 
-/** JSON is read however deep it nests, and cannot be written again where that is some thousand levels. */
+/** Maximum nesting of an item: JSON parses at any depth, but cannot be serialized again at some thousand levels. */
 const DEEPEST = 16
 
 function nestsAtMost(value: unknown, levels: number): boolean {

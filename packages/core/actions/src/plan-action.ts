@@ -20,28 +20,28 @@ import {
   type ActionWrite,
 } from './action.ts'
 
-/** @returns the kind of object on which an action of that type is written and recorded */
+/** @returns the kind of object that an action of this type is written to and recorded on */
 export function targetOf(type: ActionType): ActionTarget {
   return type === 'undo' || type === 'restart' ? 'DaemonSet' : 'Rollout'
 }
 
 /**
- * Decides what is written for an action: one patch of one object, or nothing. Pure.
+ * Plans the write for an action: one patch of one object, or none. Pure.
  *
- * - G10: the patch tests uid and resourceVersion: of two actions that were judged by the same state one is written, and the other is
- *   judged again. Only `abort` overrules another user's action that has no answer yet.
- * - G11: beside the record of actions it changes the annotation `tranche.dev/action` or `spec.strategy.paused` of the Rollout, or the
- *   template of the DaemonSet where that was asked for (undo, restart); nothing else.
- * - An undo is written over the template that its first judgement found, and puts back the revision that it found then: judged again
- *   over another template, "the revision before" would be another one, such as one that another user has just taken back.
- * - An action that is on the record under the same id is never written again; one whose copy could be sent again is not written where the
+ * - G10: the patch tests uid and resourceVersion. Of two actions that were checked against the same state, one is written and the
+ *   other is checked again. Only `abort` overrides another user's action without an answer.
+ * - G11: besides the record of actions it changes only the annotation `tranche.dev/action` or `spec.strategy.paused` of the Rollout,
+ *   or, for undo and restart, the template of the DaemonSet.
+ * - An undo replaces only the template that its first attempt found, and restores the revision that it chose then. Otherwise "the
+ *   revision before" could change between attempts, for example after another user's rollback.
+ * - An action already recorded under the same id is never written again. An action that could be sent again is not written when the
  *   record may have dropped it.
  */
 export function planAction(action: Action, facts: ActionFacts): ActionPlan {
   const target = targetOf(action.type)
   const { rollout, daemonSet } = facts
   const recorded = recordedBefore(action, facts)
-  // A repetition after the end of the release sees no step to name.
+  // A repetition after the end of the release has no step to name.
   if (recorded?.kind === 'repeated') return recorded
   const misplaced = misplacedMember(action)
   if (misplaced !== null) return noStepToName(misplaced, action, rollout) ?? misplaced
@@ -56,13 +56,13 @@ export function planAction(action: Action, facts: ActionFacts): ActionPlan {
   return rollout === undefined ? noRollout : planOnRollout(action, facts, rollout)
 }
 
-/** Where no release is under way nobody can say a step: that is the reason, and not that it is missing. */
+/** Without a running release no step can be named: reports that instead of the missing member. */
 function noStepToName({ path }: ActionRejection, action: Action, rollout: Rollout | undefined): ActionRejection | null {
   if (path !== 'expectedStep' || action.body.expectedStep !== undefined || rollout === undefined) return null
   return standingOf(rollout).isReleasing ? null : refusalOf(rollout, action)
 }
 
-/** Whether the same id was written before; it may stand on either object. */
+/** Looks for a record with the same id on both objects. */
 function recordedBefore(action: Action, { rollout, daemonSet }: ActionFacts): ActionPlan | null {
   const record = [...recordedActionsOf(rollout), ...recordedActionsOf(daemonSet)].find(({ id }) => id === action.id)
   if (record === undefined) return null
@@ -76,18 +76,18 @@ function recordedBefore(action: Action, { rollout, daemonSet }: ActionFacts): Ac
 
 const tooManyActions = refused(
   'RATE_LIMITED',
-  'too many actions were recorded within minutes to tell a repetition from a new one',
-  'wait until the oldest recorded action is ten minutes old, or send the action with a token of your own',
+  'too many actions were recorded within minutes to distinguish a repetition from a new action',
+  'wait until the oldest recorded action is ten minutes old, or send the action with your own token',
 )
 
-const noRollout = refused('ROLLOUT_NOT_FOUND', 'there is no such Rollout', 'look for its name and namespace')
+const noRollout = refused('ROLLOUT_NOT_FOUND', 'there is no such Rollout', 'check its name and namespace')
 
 function noDaemonSet(rollout: Rollout | undefined): ActionRejection {
   const name = rollout === undefined ? 'there is no such DaemonSet' : `there is no DaemonSet ${rollout.spec.workloadRef.name}`
-  return refused('WORKLOAD_NOT_FOUND', name, 'create it, or name another one')
+  return refused('WORKLOAD_NOT_FOUND', name, 'create it, or name another DaemonSet')
 }
 
-/** Who acts with their own rights on the DaemonSet (`cli`) may change one that is bound to no Rollout. */
+/** The command line (`cli`) uses the user's own rights, so it may change a DaemonSet that is bound to no Rollout. */
 function bindingRefusal({ via }: Action, { rollout }: ActionFacts, daemonSet: DaemonSet): ActionRejection | null {
   const fault = rollout === undefined ? null : bindingFault(rollout, daemonSet)
   return fault === null || (fault.boundTo === undefined && via === 'cli') ? null : refused('NOT_BOUND', fault.message, fault.fix)
@@ -116,14 +116,14 @@ function planOnRollout(action: Action, facts: ActionFacts, rollout: Rollout): Ac
   return written(rollout, { target: 'Rollout', record, patch: [], annotations, message: `the action ${annotated.type} is written` })
 }
 
-/** Who asks for an end must not wait for anybody's answer; but who asks for the same end has been heard already. */
+/** Refuses an action while another one waits for its answer. An abort overrides others, but not an abort. */
 function pendingRefusal(rollout: Rollout, { id, type }: Action): ActionRejection | null {
   const pending = unansweredAction(rollout)
   if (pending === undefined || pending.id === id || (type === 'abort' && pending.type !== 'abort')) return null
   const requester = pending.by === undefined ? 'somebody' : pending.by
   return refused(
     'ACTION_PENDING',
-    `${requester} has asked for ${pending.type} (id ${pending.id}), and the controller has not answered yet`,
+    `${requester} requested ${pending.type} (id ${pending.id}), and the controller has not answered yet`,
     pending.type === 'abort' ? 'wait for the answer' : 'wait for the answer and decide again, or abort',
   )
 }
@@ -152,8 +152,8 @@ interface Change {
 }
 
 /**
- * The change and its record in one patch, guarded by what was read. Where the API server drops fields of ours it drops them with every write
- * of the object, so a Rollout must have the whole status that was read: under definitions that would drop any of it, the patch fails.
+ * Builds one patch with the change and its record, guarded by the object that was read. Outdated CRDs drop status fields with every
+ * write of the object. The patch therefore tests the whole status of a Rollout and fails instead of losing any of it.
  */
 function written(object: KubeObject, { target, record, patch, annotations = {}, message, look }: Change): ActionWrite {
   const { metadata } = object

@@ -4,28 +4,28 @@ import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import { hashOf, heldTemplate, imagesText, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
 import { refused, type UndoLook, type Action, type ActionFacts, type ActionRejection } from './action.ts'
 
-/** A change of a DaemonSet's template. */
+/** A change to the template of a DaemonSet. */
 export interface TemplateChange {
   readonly kind: 'change'
   readonly patch: readonly PatchOperation[]
-  /** What is changed, for a person. */
+  /** The change as text for users. */
   readonly message: string
-  /** Of an undo: what it puts back over what. */
+  /** Only for an undo: the replaced template and the restored revision. */
   readonly look?: UndoLook
 }
 
-/** What an undo is judged by. */
+/** Facts that an undo is checked against. */
 export type UndoFacts = Pick<ActionFacts, 'rollout' | 'revisions'>
 
-/** Annotation of the pod template with which `kubectl rollout restart` makes a new revision. */
+/** Annotation of the pod template that `kubectl rollout restart` sets to create a new revision. */
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt'
 
 /**
- * The template of an earlier revision, as `kubectl rollout undo` puts it back: whole, and nothing else of the DaemonSet.
+ * Restores the template of an earlier revision, as `kubectl rollout undo` does: the whole template, and no other field.
  *
- * `toRevision` is a number or controller-revision-hash; without it (or with `0`, as for kubectl) it is the newest before the present one
- * that is not held: nobody who goes back without a name means what was taken back (G12). It moves on where the present template is not
- * that of `revision`, or not the one that the same action has found before (`look`).
+ * `toRevision` is a number or a controller-revision-hash. Without it, or with `0` as in kubectl, the newest earlier revision that is
+ * not blocked is used: an undo without a name never means a version that was rolled back (G12). The undo is refused with `MOVED_ON`
+ * when the present template is not that of `revision`, or not the one that an earlier attempt found (`look`).
  */
 export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }: AskedUndo): TemplateChange | ActionRejection {
   const { metadata } = daemonSet
@@ -34,12 +34,12 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
   const isNow = (revision: ControllerRevision): boolean => templateText(templateOf(revision)) === now
   const present = newestFirst.find(isNow)
   if (look !== undefined && (look.uid !== metadata.uid || look.present !== now))
-    return overtaken(daemonSet, present, 'since it was looked at')
+    return overtaken(daemonSet, present, 'since the undo was first tried')
   const meant = newestFirst.filter((revision) => hashOf(revision) === body.revision)
   if (body.revision !== undefined && !meant.some(isNow))
     return { ...overtaken(daemonSet, present, `from revision ${body.revision}`), path: 'revision' }
   if (present === undefined) {
-    const message = `the DaemonSet controller has not made a revision of the present template of DaemonSet ${metadata.name} yet`
+    const message = `the DaemonSet controller has not created a revision for the present template of DaemonSet ${metadata.name} yet`
     return refused('ACTION_REJECTED', message, 'try again in a moment')
   }
   const target = earlier({ newestFirst, present, rollout: facts.rollout }, look?.target ?? body.toRevision)
@@ -47,29 +47,29 @@ export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }:
   const { revision } = target
   const template = plainTemplate(revision)
   if (template === null)
-    return refused('ACTION_REJECTED', `revision ${revision.revision} holds no template`, 'apply the template that you want')
+    return refused('ACTION_REJECTED', `revision ${revision.revision} has no template`, 'apply the template that you want')
   if (isForged(revision, template, facts.rollout))
     return refused(
       'ACTION_REJECTED',
-      `revision ${nameOf(revision)} does not hold the template that became stable (status.stableDigest)`,
-      `apply the template that you want, and look in the audit log who wrote ControllerRevision ${revision.metadata.name}`,
+      `the template of revision ${nameOf(revision)} is not the one that became stable (status.stableDigest)`,
+      `apply the template that you want, and find out in the audit log who changed ControllerRevision ${revision.metadata.name}`,
     )
-  const held = isHeld(revision, facts.rollout) ? ', which is held: nothing is deleted for it before a retry' : ''
+  const held = isHeld(revision, facts.rollout) ? ', which is blocked: no pod is deleted for it before a retry' : ''
   return {
     kind: 'change',
     patch: [{ op: 'replace', path: '/spec/template', value: template }],
-    message: `the template of revision ${longNameOf(revision)} is put back${held}`,
+    message: `the template of revision ${longNameOf(revision)} is restored${held}`,
     look: { uid: metadata.uid, present: now, target: hashOf(revision) },
   }
 }
 
 function overtaken({ metadata }: DaemonSet, present: ControllerRevision | undefined, since: string): ActionRejection {
-  const now = present === undefined ? 'to one that has no revision yet' : `and is that of revision ${longNameOf(present)} now`
+  const now = present === undefined ? 'to one that has no revision yet' : `and is now that of revision ${longNameOf(present)}`
   const message = `the template of DaemonSet ${metadata.name} has changed ${since}, ${now}`
-  return refused('MOVED_ON', message, 'look which revision is the present one, and decide again')
+  return refused('MOVED_ON', message, 'check the present revision and decide again')
 }
 
-/** What is asked for, and what was found when it was judged before. */
+/** The requested undo, and the result of an earlier attempt. */
 type AskedUndo = Pick<Action, 'body' | 'look'>
 
 interface History {
@@ -94,7 +94,7 @@ function earlier(history: History, toRevision: string | undefined): Target | Act
     }
   if (templateText(templateOf(revision)) !== templateText(templateOf(present))) return { kind: 'found', revision }
   return {
-    ...refused('ACTION_REJECTED', `revision ${nameOf(revision)} is the present one`, 'name an earlier revision'),
+    ...refused('ACTION_REJECTED', `revision ${nameOf(revision)} is the present revision`, 'name an earlier revision'),
     path: 'toRevision',
   }
 }
@@ -106,11 +106,11 @@ function newestNotHeld({ newestFirst, present, rollout }: History): Target | Act
   if (others.length === 0)
     return refused(
       'ACTION_REJECTED',
-      `there is no revision before the present one; the history has ${namesOf(newestFirst)}`,
+      `there is no earlier revision; the history has ${namesOf(newestFirst)}`,
       'apply the template that you want',
     )
-  const message = `every revision but the present one is held, for it failed or was taken back: ${namesOf(others)}`
-  const fix = 'apply the template that you want, or name one with toRevision, for which nothing is deleted before a retry'
+  const message = `all earlier revisions are blocked because they failed or were rolled back: ${namesOf(others)}`
+  const fix = 'apply the template that you want, or name one with toRevision and then run retry for it'
   return { ...refused('ACTION_REJECTED', message, fix), path: 'toRevision' }
 }
 
@@ -119,7 +119,7 @@ function isHeld(revision: ControllerRevision, rollout: Rollout | undefined): boo
   return template !== undefined && heldTemplate(rollout?.status?.heldRevisions ?? [], { spec: { template } }) !== undefined
 }
 
-/** F15: of the stable revision alone a digest was recorded; the others of the history are what the DaemonSet controller made of them. */
+/** F15: only the stable revision has a recorded digest; the others are trusted as the DaemonSet controller wrote them. */
 function isForged(revision: ControllerRevision, template: object, rollout: Rollout | undefined): boolean {
   const { stableRevision, stableDigest } = rollout?.status ?? {}
   return stableDigest !== undefined && stableRevision === hashOf(revision) && stableDigest !== templateDigest(template)
@@ -133,21 +133,17 @@ function nameOf(revision: ControllerRevision): string {
   return `${revision.revision} (${hashOf(revision)})`
 }
 
-/** With its images. */
+/** Number, hash and images of a revision. */
 function longNameOf(revision: ControllerRevision): string {
   return `${revision.revision} (${[hashOf(revision), imagesText(revision)].filter(Boolean).join(', ')})`
 }
 
-/** An annotation of the pod template that says when, as `kubectl rollout restart` writes it. */
+/** Sets the restart time in the pod template, as `kubectl rollout restart` does. */
 export function planRestart({ metadata, spec }: DaemonSet, { nowMs, rollout }: ActionFacts): TemplateChange | ActionRejection {
   const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, 'Z')
   const present = spec.template.metadata
   if (present?.annotations?.[RESTARTED_AT] === at)
-    return refused(
-      'ACTION_REJECTED',
-      `DaemonSet ${metadata.name} was restarted within this second`,
-      'wait a second, where it is to be restarted once more',
-    )
+    return refused('ACTION_REJECTED', `DaemonSet ${metadata.name} was restarted within this second`, 'wait a second to restart it again')
   const path = '/spec/template/metadata'
   const parents: readonly PatchOperation[] = [
     ...(present === undefined ? [{ op: 'add', path, value: {} } as const] : []),
@@ -161,7 +157,7 @@ export function planRestart({ metadata, spec }: DaemonSet, { nowMs, rollout }: A
 }
 
 function restartText({ updateStrategy }: DaemonSet['spec'], rollout: Rollout | undefined): string {
-  if (rollout?.spec.disabled !== true) return 'every pod is replaced, step by step'
+  if (rollout?.spec.disabled !== true) return 'every pod is replaced in steps'
   return updateStrategy?.type === 'OnDelete'
     ? 'the Rollout is disabled and updateStrategy.type is OnDelete, so no pod is replaced for it'
     : 'the Rollout is disabled, so Kubernetes replaces every pod without steps'

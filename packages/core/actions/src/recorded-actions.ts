@@ -3,16 +3,16 @@ import { type KubeObject, RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-type
 import { listedItems, listText, parsedList, sizeBytes } from './parsed-list.ts'
 import type { Action, ActionFacts } from './action.ts'
 
-/** The most bytes of UTF-8 that the annotation takes. */
+/** Maximum bytes of UTF-8 in the annotation. */
 export const RECORDED_ACTIONS_MAX_BYTES = 16_384
 
-/** Longest name or address that is recorded, in characters. */
+/** Maximum characters of a recorded name or address. */
 const LONGEST_NAME = 256
 
 /**
- * Reads the actions on the record of an object.
+ * Reads the recorded actions of an object.
  *
- * @returns newest last, without items that are not valid
+ * @returns newest last, without invalid items
  */
 export function recordedActionsOf(object: KubeObject | undefined): readonly RecordedAction[] {
   const text = object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION]
@@ -26,8 +26,8 @@ export function recordedActionsOf(object: KubeObject | undefined): readonly Reco
 }
 
 /**
- * The record as text, one action longer: at most sixteen actions and 16 KiB; the oldest go first. Members of the others that only another
- * version knows stay (G7). An item larger than half of the room is no action, and displaces none.
+ * Adds an action to the record and returns it as text: at most sixteen actions and 16 KiB, the oldest dropped first. Unknown
+ * members that another version wrote stay (G7). An item larger than half of the limit is no action and displaces none.
  */
 export function withRecorded(object: KubeObject, record: RecordedAction): string {
   const before = listedItems(object.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
@@ -36,7 +36,7 @@ export function withRecorded(object: KubeObject, record: RecordedAction): string
 }
 
 /**
- * Whether an action that was recorded at that time, or since, may have been dropped for others.
+ * Whether the record may have dropped an action from this time or later.
  *
  * @param sinceMs epoch milliseconds
  */
@@ -44,7 +44,7 @@ export function mayHaveForgotten(object: KubeObject | undefined, sinceMs: number
   const records = listedItems(object?.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])
   const oldestMs = records.map(({ at }) => (typeof at === 'string' ? Date.parse(at) : Number.NaN)).find((ms) => !Number.isNaN(ms))
   if (oldestMs !== undefined && oldestMs < sinceMs) return false
-  // No action takes half of the room: where one was dropped for its size, more than half is taken.
+  // No action takes half of the room: if one was dropped for its size, more than half is in use.
   return records.length >= RECORDED_ACTIONS_MAX || sizeBytes(JSON.stringify(records)) > RECORDED_ACTIONS_MAX_BYTES / 2
 }
 
@@ -52,7 +52,7 @@ function isTooLarge(item: object): boolean {
   return sizeBytes(JSON.stringify(item)) > RECORDED_ACTIONS_MAX_BYTES / 2
 }
 
-/** The record of an action. */
+/** Builds the record of an action: names cut to 256 characters, time from `nowMs`. */
 export function recordOf({ id, type, body, by, via, from, trace }: Action, { nowMs }: Pick<ActionFacts, 'nowMs'>): RecordedAction {
   return {
     id,
@@ -66,7 +66,7 @@ export function recordOf({ id, type, body, by, via, from, trace }: Action, { now
   }
 }
 
-/** Whether an action has the type and the given body of one on the record, from any client and address. */
+/** Whether an action has the same type and user-given body as a recorded one, from any client and address. */
 export function isSameAction(record: RecordedAction, action: Action): boolean {
   if (record.type !== action.type) return false
   const { seen = [], body } = action
@@ -75,7 +75,7 @@ export function isSameAction(record: RecordedAction, action: Action): boolean {
 
 const members = ['reason', 'expectedStep', 'revision', 'step', 'full', 'toRevision'] as const
 
-/** Every report reads the annotation, and only an action changes it. */
+/** Parsed records by text: every report reads the annotation, and only an action changes it. */
 const recordsOf = new Map<string, readonly RecordedAction[]>()
 const MOST_TEXTS = 1_000
 

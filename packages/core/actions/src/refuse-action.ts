@@ -4,15 +4,15 @@ import { isDaemonSetRef } from '@tranche/validation'
 import { type Standing, standingOf, standingText } from './standing.ts'
 import { refused, type Action, type ActionRejection } from './action.ts'
 
-/** Reasons to stall that a retry lifts. */
+/** Reasons of `Stalled` that a retry lifts. */
 const liftedByRetry: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive', 'StrategyContested']
 
-/** Reasons to stall in which the release goes on by a retry (or an abort) alone. */
+/** Reasons of `Stalled` that only a retry or an abort ends. */
 const stoppedBy: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']
 
 /**
- * Why an action on a Rollout cannot be written in the present state; null where it can. The controller judges every action again
- * when it reads it (G10). This function refuses what the controller would refuse, so that the user has the answer at once.
+ * Why an action on a Rollout cannot be written in the present state; null when it can. The controller checks every action again
+ * when it reads it (G10). This function refuses what the controller would refuse, so that the user gets the answer at once.
  */
 export function refusalOf(rollout: Rollout, action: Action): ActionRejection | null {
   const standing = standingOf(rollout)
@@ -23,19 +23,19 @@ function foreignRefusal({ spec: { workloadRef } }: Rollout): ActionRejection | n
   if (isDaemonSetRef(workloadRef)) return null
   return refused(
     'ACTION_REJECTED',
-    `spec.workloadRef names a ${workloadRef.kind}: Tranche acts on DaemonSets alone`,
-    'ask the controller that this Rollout is meant for',
+    `spec.workloadRef names a ${workloadRef.kind}: Tranche releases only DaemonSets`,
+    'use the controller for this kind of workload',
   )
 }
 
-/** Refuses an action that names another step, revision or release than the present one. */
+/** Refuses an action for another step, revision or release than the present one. */
 function momentRefusal(standing: Standing, { type, body }: Action): ActionRejection | null {
   const { expectedStep } = body
-  // Of an undo it is that of the present template, whether a release is under way or not.
+  // For an undo, `revision` is that of the present template, with or without a running release.
   const revision = type === 'undo' ? undefined : body.revision
   if (type === 'retry' && revision !== undefined && standing.heldRevisions.includes(revision)) return null
   if (expectedStep === undefined && revision === undefined) return null
-  if (!standing.isReleasing) return movedOn(standing, 'the action is meant for a release under way')
+  if (!standing.isReleasing) return movedOn(standing, 'the action is meant for a running release')
   if (revision !== undefined && revision !== standing.canaryRevision)
     return { ...movedOn(standing, `the action is meant for revision ${revision}`), path: 'revision' }
   if (expectedStep === undefined || expectedStep === standing.step) return null
@@ -43,7 +43,7 @@ function momentRefusal(standing: Standing, { type, body }: Action): ActionReject
 }
 
 function movedOn(standing: Standing, meant: string): ActionRejection {
-  return refused('MOVED_ON', `${meant}, and ${standingText(standing)}`, 'look where the release stands, and decide again')
+  return refused('MOVED_ON', `${meant}, and ${standingText(standing)}`, 'check the state of the release and decide again')
 }
 
 interface Judged {
@@ -66,7 +66,7 @@ const refusals: { readonly [Type in ActionType]: (judged: Judged) => ActionRejec
   restart: () => null,
 }
 
-/** A verdict, and an analysis that cannot tell, wait for a resume as for a retry; a pause is lifted first. */
+/** Whether a resume counts as a retry: after a failure or an inconclusive analysis, unless the Rollout is paused. */
 export function asksForRetry(rollout: Rollout): boolean {
   const { stalled } = standingOf(rollout)
   return rollout.spec.strategy.paused !== true && (stalled === 'ReleaseFailed' || stalled === 'AnalysisInconclusive')
@@ -74,7 +74,7 @@ export function asksForRetry(rollout: Rollout): boolean {
 
 function notPaused(rollout: Rollout, standing: Standing): ActionRejection {
   const retry = commandText(rollout, 'retry')
-  const fix = standing.stalled === 'RevisionHeld' ? `run ${retry} to release the held revision` : 'nothing needs to be done'
+  const fix = standing.stalled === 'RevisionHeld' ? `run ${retry} to release the blocked revision` : 'no action is needed'
   return refused('ACTION_REJECTED', `the Rollout is not paused; ${standingText(standing)}`, fix)
 }
 
@@ -87,11 +87,11 @@ function releaseRefusal(standing: Standing): ActionRejection | null {
 function stopRefusal(rollout: Rollout, { stalled, isBad, canaryRevision }: Standing): ActionRejection | null {
   if (!isBad && !stoppedBy.includes(stalled)) return null
   const why = stopTexts[stalled] ?? 'is stopped by a failure'
-  const fix = `run ${commandText(rollout, 'retry')} to continue all the same, or ${commandText(rollout, 'abort')} to roll back`
+  const fix = `run ${commandText(rollout, 'retry')} to continue anyway, or ${commandText(rollout, 'abort')} to roll back`
   return refused('ACTION_REJECTED', `revision ${canaryRevision} ${why}`, fix)
 }
 
-const stopTexts: Readonly<Record<string, string>> = { RevisionHeld: 'is held', AnalysisInconclusive: 'cannot be judged by its analysis' }
+const stopTexts: Readonly<Record<string, string>> = { RevisionHeld: 'is blocked', AnalysisInconclusive: 'cannot be judged by its analysis' }
 
 function isWayOut({ stalled }: Standing, { body }: Action): boolean {
   return body.full === true && stalled === 'AnalysisInconclusive'
@@ -99,12 +99,12 @@ function isWayOut({ stalled }: Standing, { body }: Action): boolean {
 
 function approveRefusal(rollout: Rollout, standing: Standing): ActionRejection | null {
   if (standing.stepState === 'StepPaused') return null
-  const moved = movedOn(standing, `only a step that is StepPaused can be approved`)
+  const moved = movedOn(standing, `only a step in state StepPaused can be approved`)
   return rollout.spec.strategy.paused === true ? { ...moved, fix: `it is paused: run ${commandText(rollout, 'resume')} first` } : moved
 }
 
 function finishRefusal(standing: Standing): ActionRejection | null {
-  return standing.isFinishing ? refused('ACTION_REJECTED', standingText(standing), 'wait for its end, or abort') : null
+  return standing.isFinishing ? refused('ACTION_REJECTED', standingText(standing), 'wait until it ends, or abort') : null
 }
 
 function jumpRefusal({ steps }: Standing, step: number): ActionRejection | null {
@@ -117,8 +117,8 @@ function jumpRefusal({ steps }: Standing, step: number): ActionRejection | null 
 
 function abortRefusal(standing: Standing): ActionRejection | null {
   if (!standing.isReturn) return null
-  const message = `the release goes to revision ${standing.canaryRevision}, which ran before: there is nothing to take back`
-  return refused('ACTION_REJECTED', message, 'wait for its end')
+  const message = `the release already returns to revision ${standing.canaryRevision}: there is nothing to roll back`
+  return refused('ACTION_REJECTED', message, 'wait until it ends')
 }
 
 function retryRefusal(rollout: Rollout, standing: Standing, revision: string | undefined): ActionRejection | null {
@@ -127,7 +127,7 @@ function retryRefusal(rollout: Rollout, standing: Standing, revision: string | u
   if (isReleasing && liftedByRetry.includes(stalled)) return null
   const fix =
     heldRevisions.length === 0
-      ? 'nothing needs to be done'
-      : `to release a held revision after all run ${retryHeldText(rollout, heldRevisions)}`
-  return refused('ACTION_REJECTED', `nothing that a retry lifts stands in the way; ${standingText(standing)}`, fix)
+      ? 'no action is needed'
+      : `to release a blocked revision anyway, run ${retryHeldText(rollout, heldRevisions)}`
+  return refused('ACTION_REJECTED', `there is no stop that a retry lifts; ${standingText(standing)}`, fix)
 }

@@ -2,30 +2,30 @@ import type { Rollout, RolloutAction } from '@tranche/api-schema'
 import { isAnswered } from '@tranche/planner'
 import { actionDigest, parseAction } from '@tranche/validation'
 
-/** Where a release stands, by the status of its Rollout. */
+/** State of a release, from the status of its Rollout. */
 export interface Standing {
-  /** The Rollout is disabled: nothing of it is released before it is enabled. */
+  /** Whether the Rollout is disabled: no release starts before it is enabled. */
   readonly isDisabled: boolean
-  /** A release runs, and accepts actions. */
+  /** Whether a release runs and accepts actions. */
   readonly isReleasing: boolean
   readonly step: number
   readonly steps: number
-  /** Word of the status; people write `StepReady` into it too. */
+  /** `currentStepState` of the status; users may set it to `StepReady`. */
   readonly stepState: string
   readonly canaryRevision: string
-  /** The release goes back to what ran before. */
+  /** Whether the release is a rollback. */
   readonly isReturn: boolean
   readonly isFinishing: boolean
-  /** Reason of `Stalled` where that holds; else empty. */
+  /** Reason of a true `Stalled` condition; else empty. */
   readonly stalled: string
-  /** A verdict is known, whether the stop is confirmed or not. */
+  /** Whether a verdict exists, even if the stop is not confirmed yet. */
   readonly hasFailed: boolean
-  /** It is a verdict that stops the release, or takes it back: `Stalled` may not say so yet, or not at all. */
+  /** Whether that verdict stops or rolls back the release; `Stalled` may not show it yet, or never. */
   readonly isBad: boolean
   readonly heldRevisions: readonly string[]
 }
 
-/** Reads where the release of a Rollout stands. */
+/** Reads the state of the release from a Rollout. */
 export function standingOf({ spec, status }: Rollout): Standing {
   const canary = status?.canaryStatus
   const isReleasing = status?.phase === 'Progressing'
@@ -46,9 +46,9 @@ export function standingOf({ spec, status }: Rollout): Standing {
   }
 }
 
-/** Says in a few words where the release stands now. */
+/** One-line text of the state of the release. */
 export function standingText({ isDisabled, isReleasing, isFinishing, step, steps, stepState, canaryRevision }: Standing): string {
-  if (!isReleasing) return isDisabled ? 'no release is under way: the Rollout is disabled' : 'no release is under way'
+  if (!isReleasing) return isDisabled ? 'no release is running: the Rollout is disabled' : 'no release is running'
   if (isFinishing) return `the steps are done, and the release of revision ${canaryRevision} is being finished`
   return `the release of revision ${canaryRevision} is at step ${step} of ${steps} (${stepState})`
 }

@@ -1,8 +1,8 @@
 import type { GuardedOperation } from './action.ts'
 
 /**
- * Operations of a JSON Patch that apply only where `path` holds `value` still: one test, but for integers beyond 2^53, which a client reads as
- * another number than the API server has stored. Of these they ask only that the member is there: it is copied onto itself.
+ * Operations of a JSON Patch that succeed only if `path` still holds `value`. Integers beyond 2^53 cannot be tested, because a client
+ * reads them rounded: for these a copy onto itself tests only that the member exists.
  */
 export function testsOf(path: string, value: unknown): readonly GuardedOperation[] {
   if (!hasUnsafeInteger(value)) return [{ op: 'test', path, value }]

@@ -51,7 +51,7 @@ const other = (rollout: Rollout): Rollout => ({
   },
 })
 
-it('tells of a retry what it has lifted, and not the message from before it', () => {
+it('reports what a retry lifted, not the status message from before it', () => {
   const facts = factsIn('held')
   const plan = planAction(anAction('retry', { body: { revision: 'v2' } }), facts)
   if (plan.kind !== 'write') throw new Error('the retry is not written')
@@ -59,7 +59,7 @@ it('tells of a retry what it has lifted, and not the message from before it', ()
   const rollout = says({ lastAction: { id: 'rest-1', type: 'retry', result: 'Accepted', at: '' }, heldRevisions: [] })(then.rollout!)
   expect(answerOf({ record: plan.record, generation: undefined }, { ...then, rollout })).toEqual({
     kind: 'acknowledged',
-    message: 'nothing holds revision v2 any more; the release of revision v2 is at step 2 of 3 (StepPaused)',
+    message: 'revision v2 is no longer blocked; the release of revision v2 is at step 2 of 3 (StepPaused)',
   })
 })
 
@@ -133,7 +133,7 @@ describe('the answer to an action', () => {
       type: 'approve',
       state: 'stepPaused',
       change: other,
-      want: 'MOVED_ON: abort of bob has taken its place before it was answered',
+      want: 'MOVED_ON: abort of bob replaced it before the controller answered',
     },
     { title: 'a resume that lifts a verdict', type: 'resume', state: 'failed', change: lastAction('Accepted'), want: 'acknowledged' },
     { title: 'a resume that lifts a verdict, unread', type: 'resume', state: 'failed', want: 'waiting' },
@@ -166,7 +166,7 @@ describe('the answer to an action', () => {
       type: 'pause',
       state: 'updating',
       change: (rollout) => going('Complete')(rollout),
-      want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete outranks a pause',
+      want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause',
     },
     {
       title: 'a pause of what goes and is frozen',
@@ -204,7 +204,7 @@ describe('the answer to an action', () => {
     expect(answered(type, state, change)).toBe(want)
   })
 
-  it('is none where what is seen is older than the write', () => {
+  it('is none while the objects are older than the write', () => {
     const facts = factsIn('stepPaused')
     const plan = planAction(anAction('approve'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')
@@ -214,7 +214,7 @@ describe('the answer to an action', () => {
     })
   })
 
-  it('is the same for an action that was written before', () => {
+  it('is the same for an action that an earlier request wrote', () => {
     const facts = factsIn('updating')
     const plan = planAction(anAction('pause'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')
@@ -230,7 +230,7 @@ describe('the answer to an action', () => {
     expect(again(seen(resumed))).toBe('acknowledged')
   })
 
-  it('is, of a resume while no release runs, that none goes on', () => {
+  it('of a resume without a running release says that no release continues', () => {
     const facts = factsIn('paused')
     const plan = planAction(anAction('resume'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')
@@ -239,12 +239,12 @@ describe('the answer to an action', () => {
     const answered = (rollout: Rollout): object =>
       answerOf({ record: plan.record, generation: undefined }, { ...facts, rollout } as ActionFacts)
     expect(answered(seen(atRest))).toMatchObject({ kind: 'acknowledged', message: expect.stringContaining('no release runs') })
-    expect(JSON.stringify(answered(atRest))).not.toContain('the release to go on')
+    expect(JSON.stringify(answered(atRest))).not.toContain('the release to continue')
     const disabled = seen({ ...atRest, spec: { ...atRest.spec, disabled: true } })
-    expect(answered(disabled)).toMatchObject({ message: 'no release runs, and none begins while spec.disabled is true' })
+    expect(answered(disabled)).toMatchObject({ message: 'no release runs, and none starts while spec.disabled is true' })
   })
 
-  it('is that the Rollout has gone', () => {
+  it('is that the Rollout was deleted', () => {
     const facts = factsIn('stepPaused')
     const plan = planAction(anAction('approve'), facts)
     if (plan.kind !== 'write') throw new Error('it is refused')

@@ -26,7 +26,7 @@ type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never
 /** What the status does not tell for certain: the controller may see by now that the Rollout can go on, or that its failure is over. */
 const lateOnly = /^the Rollout is stalled: |^no release is under way|^there is nothing for a retry to lift/
 
-it('refuses nothing that the controller would accept, and lets pass only what the controller alone can judge (G10)', () => {
+it('refuses no action that the controller would accept, and passes only actions that only the controller can check (G10)', () => {
   const ends = { accepted: 0, refused: 0 }
   fc.assert(
     fc.property(fc.array(happening, { minLength: 1, maxLength: 6 }), (all) => {
@@ -50,7 +50,7 @@ it('refuses nothing that the controller would accept, and lets pass only what th
   expect(Math.min(ends.accepted, ends.refused)).toBeGreaterThan(20)
 })
 
-it('an abort alone is written and accepted while the policy is missing (G9)', () => {
+it('only an abort is written and accepted while the policy is missing (G9)', () => {
   const fake = new FakeCluster({ steps })
   settle(fake)
   fake.setImage('v2')

@@ -16,7 +16,7 @@ const action = (id: string): fc.Arbitrary<Action> =>
       return { ...anAction(type, { id, by }), body: { ...guarded, ...(why !== undefined && { reason: why }) } }
     })
 
-it('writes one of two actions that were judged by the same state of one object, never both (G10)', () => {
+it('writes one of two actions that were checked against the same state, never both (G10)', () => {
   let both = 0
   fc.assert(
     fc.property(state, action('rest-a'), action('rest-b'), (at, one, other) => {
@@ -31,7 +31,7 @@ it('writes one of two actions that were judged by the same state of one object, 
   expect(both).toBeGreaterThan(50)
 })
 
-it('lets one of two people leave a step, whoever comes first (G10)', () => {
+it('lets only one of two users advance a step, in any order (G10)', () => {
   const leaving = fc.constantFrom('approve', 'jump', 'promote').chain((type) => fc.constant(anAction(type as Action['type'])))
   fc.assert(
     fc.property(leaving, leaving, (one, other) => {
@@ -43,7 +43,7 @@ it('lets one of two people leave a step, whoever comes first (G10)', () => {
   )
 })
 
-it('writes nothing for an id that it has written, and refuses the id for anything else', () => {
+it('writes no action twice under one id, and refuses the id for another action', () => {
   fc.assert(
     fc.property(state, action('rest-a'), action('rest-a'), (at, one, other) => {
       const facts = factsIn(at)
@@ -63,7 +63,7 @@ it('writes nothing for an id that it has written, and refuses the id for anythin
   )
 })
 
-it('keeps the record bounded, whatever is written into it, and newest last', () => {
+it('keeps the record bounded and newest last, even with foreign text in it', () => {
   fc.assert(
     fc.property(fc.array(action('?'), { minLength: 1, maxLength: 40 }), fc.option(fc.string()), (actions, spoilt) => {
       let facts = spoiltBy(factsIn('paused'), spoilt)
@@ -98,7 +98,7 @@ it('counts bytes, not characters', () => {
   expect(recordedActionsOf(facts.rollout).map(({ id }) => id)).toEqual(['rest-15', 'rest-16', 'rest-17', 'rest-18', 'rest-19'])
 })
 
-it('changes nothing but our keys, spec.strategy.paused and the template (G11)', () => {
+it('changes only our keys, spec.strategy.paused and the template (G11)', () => {
   fc.assert(
     fc.property(state, action('rest-a'), (at, one) => {
       const facts = factsIn(at)
@@ -137,7 +137,7 @@ function users({ rollout, daemonSet }: ActionFacts, { type }: Action): unknown {
 
 type Loose = Record<string, unknown>
 
-it('writes no signed message twice while its signature counts, however many actions crowd the record', () => {
+it('writes no signed message twice while its signature is valid, even with a full record', () => {
   const WINDOW_MS = 300_000
   let repetitions = 0
   let crowded = 0

@@ -31,10 +31,10 @@ describe.each(states.map((state) => ({ state })))('while it is $state', ({ state
 })
 
 it.each([
-  ['approve', 'failed', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
-  ['promote', 'held', 'run tranche retry agent -n demo to continue all the same, or tranche abort agent -n demo to roll back'],
-  ['resume', 'held', 'run tranche retry agent -n demo to release the held revision'],
-  ['retry', 'unseen', 'nothing needs to be done'],
+  ['approve', 'failed', 'run tranche retry agent -n demo to continue anyway, or tranche abort agent -n demo to roll back'],
+  ['promote', 'held', 'run tranche retry agent -n demo to continue anyway, or tranche abort agent -n demo to roll back'],
+  ['resume', 'held', 'run tranche retry agent -n demo to release the blocked revision'],
+  ['retry', 'unseen', 'no action is needed'],
 ] as const)('a refused %s while it is %s names the command that helps', (type, state, fix) => {
   expect(planAction(anAction(type), factsIn(state))).toMatchObject({ code: no, fix })
 })
@@ -45,9 +45,9 @@ it('a refused retry names the held revisions that it could be for', () => {
     const heldRevisions = held.map((revision) => ({ digest: revision, revision, at: '', reason: 'Aborted' as const }))
     return planAction(anAction('retry'), { ...facts, rollout: { ...rollout!, status: { ...rollout!.status!, heldRevisions } } })
   }
-  expect(retry('v2')).toMatchObject({ fix: 'to release a held revision after all run tranche retry agent -n demo --revision v2' })
+  expect(retry('v2')).toMatchObject({ fix: 'to release a blocked revision anyway, run tranche retry agent -n demo --revision v2' })
   expect(retry('v2', 'v3')).toMatchObject({
-    fix: 'to release a held revision after all run tranche retry agent -n demo --revision with one of v2, v3',
+    fix: 'to release a blocked revision anyway, run tranche retry agent -n demo --revision with one of v2, v3',
   })
 })
 
@@ -55,9 +55,9 @@ describe('of a disabled Rollout', () => {
   const { rollout, ...others } = factsIn('healthy')
   const facts = { ...others, rollout: { ...rollout!, spec: { ...rollout!.spec, disabled: true } } }
 
-  it.each(['promote', 'abort'] as const)('%s is refused with what enables it, for there is no next release', (type) => {
+  it.each(['promote', 'abort'] as const)('%s is refused with the fix, because no next release follows', (type) => {
     expect(planAction(anAction(type), facts)).toMatchObject({
-      message: 'no release is under way: the Rollout is disabled',
+      message: 'no release is running: the Rollout is disabled',
       fix: 'set spec.disabled to false to release in steps',
     })
   })
@@ -72,7 +72,7 @@ describe('of a disabled Rollout', () => {
   })
 })
 
-describe('the status that an action was judged by', () => {
+describe('the status that an action was checked against', () => {
   const operationsOn = (status: object): readonly object[] => {
     const facts = factsIn('paused')
     const plan = planAction(anAction('pause'), { ...facts, rollout: { ...facts.rollout!, status: status as never } })
@@ -80,11 +80,11 @@ describe('the status that an action was judged by', () => {
   }
   const { status } = factsIn('paused').rollout!
 
-  it('is compared as a whole', () => {
+  it('is tested as a whole', () => {
     expect(operationsOn(status!)).toEqual([{ op: 'test', path: '/status', value: status }])
   })
 
-  it('is compared but for integers that only the API server knows, which must be there', () => {
+  it('is tested except for integers that only the API server knows, which must exist', () => {
     const { phase, canaryStatus } = status!
     const forged = { phase, canaryStatus, releaseGeneration: 2 ** 53 + 2, 'a/b': { list: [1, 2 ** 60] } }
     expect(operationsOn(forged)).toEqual([
@@ -107,13 +107,13 @@ it('an approval of a paused batch is refused with the command that resumes it', 
   })
 })
 
-it.each(['approve', 'jump'] as const)('tells who says no step with %s that there is none, where no release is under way', (type) => {
+it.each(['approve', 'jump'] as const)('says that no release runs when %s names no step', (type) => {
   const body = type === 'jump' ? { step: 1 } : {}
-  expect(planAction(anAction(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is under way' })
+  expect(planAction(anAction(type, { body }), factsIn('unseen'))).toMatchObject({ code: no, message: 'no release is running' })
   expect(planAction(anAction(type, { body }), factsIn('stepPaused'))).toMatchObject({ code: 'ACTION_INVALID', path: 'expectedStep' })
 })
 
-describe('the same id again, where nobody has said the step', () => {
+describe('the same id again, without a step', () => {
   const approve = anAction('approve', { seen: ['expectedStep', 'revision'], body: { expectedStep: 2, revision: 'v2', reason: 'fine' } })
   const facts = factsIn('stepPaused')
   const first = planAction(approve, facts)
@@ -126,7 +126,7 @@ describe('the same id again, where nobody has said the step', () => {
     expect(planAction({ ...approve, body }, then)).toMatchObject({ kind: 'repeated', record: { expectedStep: 2 } })
   })
 
-  it('is another action where a given member differs', () => {
+  it('is another action when a given member differs', () => {
     expect(planAction({ ...approve, body: { ...approve.body, reason: 'bad' } }, then)).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     expect(planAction({ ...approve, seen: ['revision'], body: { ...approve.body, expectedStep: 3 } }, then)).toMatchObject({
       code: 'IDEMPOTENCY_KEY_REUSED',
@@ -177,7 +177,7 @@ describe('a change of a template', () => {
     expect(planAction(anAction(type, { via: 'cli' }), boundTo('other'))).toMatchObject({ code: 'NOT_BOUND' })
   })
 
-  it('over REST is refused on a DaemonSet that is bound to no Rollout; on the command line the rights are those of the user', () => {
+  it('over REST is refused on an unbound DaemonSet; the command line uses the rights of the user', () => {
     expect(planAction(anAction('undo'), boundTo(undefined))).toMatchObject({ code: 'NOT_BOUND' })
     expect(planAction(anAction('undo', { via: 'cli' }), boundTo(undefined))).toMatchObject({ kind: 'write' })
   })
@@ -225,13 +225,13 @@ describe('what is written', () => {
     expect(actionIn(rollout)).toBeNull()
   })
 
-  it('names who asked, by which way, and from where', () => {
+  it('records the user, the client and the address', () => {
     const rollout = written('pause', 'updating', { by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' })
     expect(recordedActionsOf(rollout)).toMatchObject([{ by: 'system:serviceaccount:ci:deploy', via: 'hook', from: '192.0.2.7' }])
   })
 })
 
-describe('what another version has put on the record', () => {
+describe('a record that another version wrote', () => {
   const record = (text: string, type: ActionType = 'pause'): unknown[] => {
     const facts = factsIn('updating')
     const rollout = aRollout('updating', { 'tranche.dev/recorded-actions': text })
@@ -243,7 +243,7 @@ describe('what another version has put on the record', () => {
   const known = { id: 'rest-0', type: 'pause', by: 'bob', at: '2025-12-31T00:00:00.000Z', via: 'rest' }
 
   it.each([
-    ['a member that we do not know', { ...known, team: 'edge' }],
+    ['an unknown member', { ...known, team: 'edge' }],
     ['an unknown type of action', { ...known, type: 'postpone' }],
   ])('stays as it is: %s (G7)', (_what, other) => {
     expect(record(JSON.stringify([other]))).toEqual([other, expect.objectContaining({ id: 'rest-1' })])
@@ -259,7 +259,7 @@ describe('what another version has put on the record', () => {
     expect(record('{')).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('goes where it nests deeper than it could be written again', () => {
+  it('is dropped when it nests deeper than it could be written again', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     expect(record(`[{"id": "rest-0", "deep": ${deep}}]`)).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
@@ -288,17 +288,17 @@ describe('what another version has put on the record', () => {
   }
   const more: ObservedChange = { id: 'seen-2-pause', type: 'pause', at: known.at }
 
-  it('stands beside what was seen since (G7)', () => {
+  it('stays beside changes observed since (G7)', () => {
     const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'edge' }
     expect(seen(JSON.stringify([other]), [more])).toEqual([other, more])
   })
 
-  it('makes room for what was seen since, where it takes too much', () => {
+  it('makes room for changes observed since when it takes too much', () => {
     const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'x'.repeat(200_000) }
     expect(seen(JSON.stringify([other]), [more])).toEqual([more])
   })
 
-  it('has room for sixteen that were seen, each with the longest names and reason', () => {
+  it('has room for sixteen observed changes with the longest names and reasons', () => {
     const reason = '\u0001'.repeat(256)
     const all = Array.from({ length: 16 }, (_, at): ObservedChange => {
       return { ...more, id: `seen-${'9'.repeat(20)}-template-${at}`, manager: 'm'.repeat(128), step: 100, reason }
@@ -307,7 +307,7 @@ describe('what another version has put on the record', () => {
   })
 })
 
-describe('an action that was meant for another state', () => {
+describe('an action for another state', () => {
   it.each([
     {
       title: 'another step',
@@ -328,7 +328,7 @@ describe('an action that was meant for another state', () => {
     })
   })
 
-  it('is an approval of a step that kubectl has approved already', () => {
+  it('is an approval of a step that kubectl has already approved', () => {
     const facts = factsIn('stepPaused')
     const { status } = facts.rollout!
     const canaryStatus = { ...status!.canaryStatus!, currentStepState: 'StepReady' as const }
@@ -336,14 +336,14 @@ describe('an action that was meant for another state', () => {
     expect(plan).toMatchObject({ code: moved, message: expect.stringContaining('(StepReady)') })
   })
 
-  it('is not asked of a Rollout of another kind of workload', () => {
+  it('is refused on a Rollout of another kind of workload', () => {
     const facts = factsIn('stepPaused')
     const workloadRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' }
     const rollout = { ...facts.rollout!, spec: { ...facts.rollout!.spec, workloadRef } }
     for (const type of actionTypes) expect(planAction(anAction(type), { ...facts, rollout })).toMatchObject({ code: no })
   })
 
-  it('has nobody to be asked of', () => {
+  it('is refused without a Rollout', () => {
     const facts = { ...factsIn('stepPaused'), rollout: undefined }
     expect(planAction(anAction('abort'), facts)).toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
     expect(planAction(anAction('restart'), facts)).toMatchObject({ kind: 'write', target: 'DaemonSet' })
@@ -381,10 +381,10 @@ describe('while another action has no answer', () => {
   ])('$type comes to $want beside $theirs', ({ type, theirs, want }) => {
     const plan = planAction(anAction(type), { ...factsIn('stepPaused'), rollout: pending(theirs, 'bob') })
     expect(plan.kind === 'refused' ? plan.code : plan.kind).toBe(want)
-    if (plan.kind === 'refused') expect(plan.message).toContain(`bob has asked for ${theirs} (id theirs)`)
+    if (plan.kind === 'refused') expect(plan.message).toContain(`bob requested ${theirs} (id theirs)`)
   })
 
-  it('is waited for no longer once it has one', () => {
+  it('no longer blocks others once it has one', () => {
     const rollout = pending('approve')
     const answered = { ...rollout, status: { ...rollout.status!, answeredActions: ['theirs'] } }
     expect(planAction(anAction('approve'), { ...factsIn('stepPaused'), rollout: answered }).kind).toBe(ok)
@@ -413,11 +413,11 @@ describe('undo', () => {
     { to: '0', want: 'agent:2' },
     { to: '1', want: 'agent:1' },
     { to: 'h1', want: 'agent:1' },
-  ])('to $to puts $want back', ({ to, want }) => {
+  ])('to $to restores $want', ({ to, want }) => {
     expect(undo(to)).toBe(want)
   })
 
-  it('puts no other template back for the stable revision than the one that became stable (F15)', () => {
+  it('restores only the template that became stable for the stable revision (F15)', () => {
     const recordedAs = (image: string): ActionFacts => {
       const facts = factsIn('stepPaused')
       const status = { ...facts.rollout!.status!, stableRevision: 'h2', stableDigest: templateDigest(aDaemonSet(image)) }
@@ -427,23 +427,23 @@ describe('undo', () => {
     for (const to of [undefined, '2', 'h2'])
       expect(undo(to, recordedAs('agent:other'))).toMatchObject({
         code: no,
-        message: 'revision 2 (h2) does not hold the template that became stable (status.stableDigest)',
-        fix: 'apply the template that you want, and look in the audit log who wrote ControllerRevision agent-h2',
+        message: 'the template of revision 2 (h2) is not the one that became stable (status.stableDigest)',
+        fix: 'apply the template that you want, and find out in the audit log who changed ControllerRevision agent-h2',
       })
     expect(undo('1', recordedAs('agent:other'))).toBe('agent:1')
   })
 
-  it('passes over what is held, unless that is named', () => {
+  it('skips blocked revisions unless one is named', () => {
     expect(undo(undefined, withHeld(2))).toBe('agent:1')
     expect(undo('0', withHeld(2))).toBe('agent:1')
     expect(undo('2', withHeld(2))).toBe('agent:2')
     expect(planAction(anAction('undo', { body: { toRevision: '2' } }), withHeld(2))).toMatchObject({
-      message: 'the template of revision 2 (h2, agent:2) is put back, which is held: nothing is deleted for it before a retry',
+      message: 'the template of revision 2 (h2, agent:2) is restored, which is blocked: no pod is deleted for it before a retry',
     })
     expect(undo(undefined, withHeld(1, 2))).toMatchObject({
       code: no,
       path: 'toRevision',
-      message: 'every revision but the present one is held, for it failed or was taken back: 2 (h2), 1 (h1)',
+      message: 'all earlier revisions are blocked because they failed or were rolled back: 2 (h2), 1 (h1)',
     })
   })
 
@@ -459,11 +459,11 @@ describe('undo', () => {
     }
   })
 
-  it('says what the template is now, where it is not the one that it is meant for', () => {
+  it('names the present template when it is not the expected one', () => {
     const facts = factsIn('healthy')
     expect(planAction(anAction('undo', { body: { revision: 'h2' } }), facts)).toMatchObject({
       path: 'revision',
-      message: 'the template of DaemonSet agent has changed from revision h2, and is that of revision 3 (h3, agent:3) now',
+      message: 'the template of DaemonSet agent has changed from revision h2, and is now that of revision 3 (h3, agent:3)',
     })
     expect(planAction(anAction('undo', { body: { revision: 'h3' } }), { ...facts, daemonSet: aDaemonSet('agent:4') })).toMatchObject({
       code: moved,
@@ -471,7 +471,7 @@ describe('undo', () => {
     })
   })
 
-  it('is not asked of another DaemonSet than the one that was looked at', () => {
+  it('is refused on another DaemonSet than the one of the first attempt', () => {
     const facts = factsIn('healthy')
     const first = planAction(anAction('undo'), facts)
     const daemonSet = { ...facts.daemonSet!, metadata: { ...facts.daemonSet!.metadata, uid: 'made-anew' } }
@@ -479,20 +479,20 @@ describe('undo', () => {
     expect(planAction(anAction('undo', { look }), { ...facts, daemonSet })).toMatchObject({ code: moved })
   })
 
-  it('puts back no directive of a patch', () => {
+  it('restores no patch directive', () => {
     const facts = factsIn('healthy')
     const plan = planAction(anAction('undo'), facts)
     expect(plan.kind === 'write' && JSON.stringify(after(facts, plan)!.daemonSet)).not.toContain('$patch')
   })
 
   it.each([
-    { to: '3', code: no, says: 'revision 3 (h3) is the present one' },
+    { to: '3', code: no, says: 'revision 3 (h3) is the present revision' },
     { to: '8', code: 'REVISION_NOT_FOUND', says: 'no revision 8' },
   ])('to $to is refused: $says', ({ to, code, says }) => {
     expect(undo(to)).toMatchObject({ code, message: expect.stringContaining(says) })
   })
 
-  it('is refused where there is nothing before, and while the present template is not in the history', () => {
+  it('is refused without an earlier revision, and while the present template is not in the history', () => {
     expect(undo(undefined, { ...factsIn('healthy'), revisions: [aRevision(3)] })).toMatchObject({ code: no })
     expect(undo(undefined, { ...factsIn('healthy'), daemonSet: aDaemonSet('agent:4') })).toMatchObject({
       code: no,
@@ -515,7 +515,7 @@ it('restarts once a second, not twice', () => {
   expect(planAction(again, { ...restarted, nowMs: facts.nowMs + 1_000 }).kind).toBe(ok)
 })
 
-it('makes one id of one key of one user, and no two of two', () => {
+it('makes one id for one key of one user, and different ids for others', () => {
   expect(keyedActionId('rest', 'alice', 'k')).toMatch(/^rest-[0-9a-f]{16}$/)
   expect(keyedActionId('rest', 'alice', 'k')).toBe(keyedActionId('rest', 'alice', 'k'))
   const others = [

@@ -20,7 +20,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constantFrom('apply' as const, 'status' as const, 'status' as const), askerIndex: fc.constant(0) }),
 )
 
-it('puts a template back over the one alone that was looked at first, and the one that was found then (G10)', () => {
+it('replaces only the template that its first attempt found, with the revision chosen then (G10)', () => {
   const seen = { writes: 0, movedOn: 0, retried: 0 }
   fc.assert(
     fc.property(fc.array(step, { minLength: 4, maxLength: 30 }), (steps) => {

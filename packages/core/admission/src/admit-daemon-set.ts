@@ -12,29 +12,30 @@ import {
 import { type Admission, type AdmissionOperation, allow, isOurWrite, type PatchOperation } from './admission.ts'
 import { isSameAsSent } from './same-json.ts'
 
-/** A write to a DaemonSet (not to its status), as it would be stored, and the Rollout that may be in charge. */
+/** A write to a DaemonSet (not to its status) and the Rollout that may be in charge. */
 export interface DaemonSetRequest {
   readonly operation: AdmissionOperation
-  /** What is stored; null for CREATE. */
+  /** The stored object; null for CREATE. */
   readonly oldObject: DaemonSet | null
-  /** What would be stored; null for DELETE. */
+  /** The object to store; null for DELETE. */
   readonly newObject: DaemonSet | null
-  /** The Rollout of the DaemonSet's namespace that is bound to it, or names it in `workloadRef`; null without one. */
+  /** The Rollout in the same namespace that is bound to the DaemonSet, or names it in `workloadRef`; null without one. */
   readonly rollout: Rollout | null
-  /** `options.fieldManager` of the request; our own writes pass untouched. */
+  /** `options.fieldManager` of the request; writes by Tranche itself pass unchanged. */
   readonly fieldManager?: string | undefined
 }
 
 /**
- * Decides what happens to an update of a DaemonSet.
+ * Decides on an update of a DaemonSet.
  *
- * - A new template on a DaemonSet with an enabled Rollout begins a release: the strategy becomes `OnDelete`, the type that
- *   the request states is remembered unless one is remembered already, and `in-progressing` names the Rollout.
- * - While a type is remembered or a release holds the DaemonSet, `RollingUpdate` is put back to `OnDelete` (G11).
- * - Our annotations and label stay as they are, whatever the request says.
- * - Everything else passes untouched: a DaemonSet without a Rollout, or whose Rollout is another's, disabled or going.
+ * - A new template on a DaemonSet with an enabled Rollout starts a release: the strategy becomes `OnDelete`, the type in the request
+ *   is stored unless one is stored already, and `in-progressing` names the Rollout.
+ * - While a type is stored or a release holds the DaemonSet, `RollingUpdate` is reset to `OnDelete` (G11).
+ * - The annotations and the label that Tranche owns keep their values, even if the request changes them.
+ * - All other updates pass unchanged, such as those of a DaemonSet without a Rollout, or whose Rollout is for another workload,
+ *   disabled or being deleted.
  *
- * Pure, and done twice it adds nothing. It never denies: nobody is kept from changing a DaemonSet.
+ * Pure and idempotent. Never denies: every user may change their DaemonSets.
  */
 export function admitDaemonSet(request: DaemonSetRequest): Admission {
   const { oldObject, newObject, rollout, fieldManager } = request
@@ -45,15 +46,15 @@ export function admitDaemonSet(request: DaemonSetRequest): Admission {
   return decideUpdate({ oldObject, newObject, name: rollout.metadata.name, rollout })
 }
 
-/** An update of a DaemonSet, as a webhook is told of it. */
+/** An update of a DaemonSet as a webhook receives it. */
 export interface BoundDaemonSetRequest extends Omit<DaemonSetRequest, 'rollout'> {
-  /** The Rollout that the DaemonSet is bound to, for warnings alone; null while not known. */
+  /** The Rollout that the DaemonSet is bound to, used only for warnings; null while unknown. */
   readonly rollout: Rollout | null
 }
 
 /**
- * Decides the same by the binding alone, as the policies do: what the annotation of the stored DaemonSet names is in charge,
- * whether it has been read or not. So nothing that cannot be read in time makes another decision.
+ * Decides the same from the binding alone, as the policies do: the Rollout in the annotation of the stored DaemonSet is in charge,
+ * whether it was read or not. A read that is too slow therefore cannot change the decision.
  */
 export function admitBoundDaemonSet(request: BoundDaemonSetRequest): Admission {
   const { operation, oldObject, newObject, rollout, fieldManager } = request
@@ -66,7 +67,7 @@ export function admitBoundDaemonSet(request: BoundDaemonSetRequest): Admission {
 interface BoundUpdate {
   readonly oldObject: DaemonSet
   readonly newObject: DaemonSet
-  /** Of the Rollout in charge. */
+  /** Name of the Rollout in charge. */
   readonly name: string
   readonly rollout: Rollout | null
 }
@@ -89,8 +90,8 @@ function decideUpdate({ oldObject, newObject, name, rollout }: BoundUpdate): Adm
 }
 
 /**
- * Finds the Rollout that {@link admitDaemonSet} asks for: the one that the DaemonSet is bound to; before it is bound, the
- * one that will be.
+ * Finds the Rollout for {@link admitDaemonSet}: the one that the DaemonSet is bound to, or, before the binding, the one that it
+ * will be bound to.
  *
  * @param rollouts Rollouts of any namespace
  */
@@ -112,13 +113,13 @@ function isInCharge(rollout: Rollout, daemonSet: DaemonSet): boolean {
   )
 }
 
-/** Admission comes before validation: an object without spec or template is left to the API server, which refuses it. */
+/** Whether an object has spec and template. Admission runs before validation, and the API server rejects objects without them. */
 function isWhole(daemonSet: DaemonSet): boolean {
   const { spec } = daemonSet as { readonly spec?: Partial<DaemonSet['spec']> | null }
   return spec?.template !== undefined && spec.template !== null
 }
 
-/** Whether a release holds the DaemonSet, or has left nodes behind on it, or its strategy was taken when it was bound. */
+/** Whether a release holds the DaemonSet or has left nodes behind, or Tranche stored its strategy at the binding. */
 function isHeld(daemonSet: DaemonSet): boolean {
   const { originalUpdateStrategy, inProgressing, controlInfo } = daemonSetAnnotations
   return [originalUpdateStrategy, inProgressing, controlInfo].some((key) => daemonSet.metadata.annotations?.[key] !== undefined)
@@ -129,7 +130,7 @@ function ourAnnotations(daemonSet: DaemonSet): Readonly<Record<string, string>> 
   return Object.fromEntries(Object.entries(daemonSet.metadata.annotations ?? {}).filter(([key]) => keys.includes(key)))
 }
 
-/** Said at once to whoever asks for the release, though it is held later anyway: they are still there to read it. */
+/** Warns the user at once about problems that will hold the release. */
 function startWarnings(newObject: DaemonSet, rollout: Rollout): readonly string[] {
   const desired = newObject.status?.desiredNumberScheduled ?? null
   const problems = [
@@ -149,8 +150,8 @@ function releaseAnnotations(name: string, oldObject: DaemonSet, newObject: Daemo
 }
 
 /**
- * What the request wants the strategy to be. Where it says `OnDelete` and brings a memory, the memory is right: it is our
- * own answer come back (an API server may ask twice), or a manifest that was exported in mid-release.
+ * Strategy type that the request asks for. With `OnDelete` and a stored type in the request, the stored type is right: the request
+ * is our own patched object (an API server may call twice), or a manifest exported during a release.
  */
 function typeToRestore(newObject: DaemonSet): string {
   const type = strategyType(newObject)
@@ -177,7 +178,7 @@ function labelPatch(oldObject: DaemonSet, newObject: DaemonSet): readonly PatchO
   return [{ op: 'add', path: `/metadata/labels/${escaped(WORKLOAD_TYPE_LABEL)}`, value }]
 }
 
-/** The `rollingUpdate` block stays: it is where the budget of the release stands. */
+/** Keeps the `rollingUpdate` block, which has the budget of the release. */
 function strategyPatch(newObject: DaemonSet): readonly PatchOperation[] {
   if (strategyType(newObject) === 'OnDelete') return []
   const strategy = newObject.spec.updateStrategy ?? undefined
@@ -189,17 +190,17 @@ function strategyWarnings(oldObject: DaemonSet, newObject: DaemonSet, name: stri
   if (!isHeld(oldObject) || strategyType(newObject) === 'OnDelete') return []
   return [
     `spec.updateStrategy.type stays OnDelete while the Rollout ${name} holds this DaemonSet; ` +
-      `it is restored to ${rememberedType(oldObject) ?? 'what it was'} when the Rollout lets go`,
+      `it is restored to ${rememberedType(oldObject) ?? 'the original type'} when the Rollout detaches`,
   ]
 }
 
 function keyWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly string[] {
   const changed = Object.entries(ourAnnotations(oldObject)).filter(([key, value]) => newObject.metadata.annotations?.[key] !== value)
   if (changed.length === 0) return []
-  return [`annotations of the release were put back: ${changed.map(([key]) => key).join(', ')}`]
+  return [`annotations of the release were restored: ${changed.map(([key]) => key).join(', ')}`]
 }
 
-/** Keys that were not there before stay as they were sent: nobody is kept from changing a DaemonSet. */
+/** Warns about invalid new annotations, but keeps them: every user may change their DaemonSets. */
 function newKeyWarnings(oldObject: DaemonSet, newObject: DaemonSet): readonly string[] {
   const stored = ourAnnotations(oldObject)
   const added = Object.fromEntries(Object.entries(ourAnnotations(newObject)).filter(([key]) => stored[key] === undefined))
@@ -210,7 +211,7 @@ function strategyType(daemonSet: DaemonSet): string {
   return daemonSet.spec.updateStrategy?.type ?? 'RollingUpdate'
 }
 
-/** Our keys have no `~`. @see RFC 6901 */
+/** Escapes a key for a JSON Pointer; our keys have no `~`. @see RFC 6901 */
 function escaped(key: string): string {
   return key.replaceAll('/', '~1')
 }

@@ -11,19 +11,19 @@ import {
 import { type Admission, type AdmissionOperation, allow, isOurWrite } from './admission.ts'
 import { isSameAsSent } from './same-json.ts'
 
-/** A write to a DaemonSet, and the templates that are refused. */
+/** A write to a DaemonSet, and the revisions whose templates are refused. */
 export interface ReapplyRequest {
   readonly operation: AdmissionOperation
   readonly oldObject: DaemonSet | null
   readonly newObject: DaemonSet | null
-  /** ControllerRevisions of the namespace with the label {@link REFUSED_LABEL}, whosever they are. */
+  /** ControllerRevisions of the namespace with the label {@link REFUSED_LABEL}, of any owner. */
   readonly refused: readonly ControllerRevision[]
   readonly fieldManager?: string | undefined
 }
 
 /**
- * Refuses a template that is kept by a revision of the DaemonSet with the label {@link REFUSED_LABEL}, which the controller puts on
- * revisions that failed or were aborted where the ReleasePolicy says `failure.onReapply: Deny` (G12).
+ * Refuses a template of a revision of the DaemonSet with the label {@link REFUSED_LABEL}. The controller sets the label on revisions
+ * that failed or were aborted if the ReleasePolicy has `failure.onReapply: Deny` (G12).
  */
 export function admitReapply({ operation, oldObject, newObject, refused, fieldManager }: ReapplyRequest): Admission {
   if (operation !== 'UPDATE' || oldObject === null || newObject === null || isOurWrite(fieldManager)) return allow()
@@ -34,24 +34,24 @@ export function admitReapply({ operation, oldObject, newObject, refused, fieldMa
   return { kind: 'deny', message, causes: [] }
 }
 
-/** @param revision `revision 5d4f` @returns why its template is refused, and what to do */
+/** @param revision text such as `revision 5d4f` @returns why its template is refused, and the fix */
 export function reapplyText(revision: string): string {
-  return `${revision} failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout to release ${revision} after all`
+  return `${revision} failed or was aborted, and its policy has failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout to release ${revision} anyway`
 }
 
-/** F15. The labels of the selector are not asked for: the policy in CEL cannot evaluate one. */
+/** Whether the revision belongs to the DaemonSet (F15). Does not check the selector, because the CEL policy cannot evaluate one. */
 function isRefusedFor(daemonSet: DaemonSet, revision: ControllerRevision): boolean {
   const isControlled = controllerOf(revision)?.kind === 'DaemonSet' && controllerKeyOf(revision) === ownerKeyOf(daemonSet)
   return isControlled && revision.metadata.labels?.[REFUSED_LABEL] === 'true'
 }
 
-/** A part of a template that the comparison is about. */
+/** The compared parts of a template. */
 interface Template {
   readonly metadata?: { readonly labels?: unknown; readonly annotations?: unknown } | null
   readonly spec?: unknown
 }
 
-/** `creationTimestamp`, and how the data of the revision is to be applied, are no part of a template. */
+/** Compares templates without `creationTimestamp` and without the patch directive in the data of the revision. */
 function isSameTemplate(sent: Template, data: unknown): boolean {
   const kept = (data as { readonly spec?: { readonly template?: Template } } | undefined)?.spec?.template
   return kept !== undefined && isSameJson(partsOf(sent), partsOf(kept))

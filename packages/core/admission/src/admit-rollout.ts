@@ -16,18 +16,18 @@ import { deny } from './deny.ts'
 import { isSameAsSent } from './same-json.ts'
 import { withoutStatus } from './without-status.ts'
 
-/** A write to a Rollout (not to its status), and the Rollouts beside it. */
+/** A write to a Rollout (not to its status), and the other Rollouts of the namespace. */
 export interface RolloutRequest {
   readonly operation: AdmissionOperation
-  /** What is stored; null for CREATE. */
+  /** The stored object; null for CREATE. */
   readonly oldObject: Rollout | null
-  /** What would be stored; null for DELETE. */
+  /** The object to store; null for DELETE. */
   readonly newObject: Rollout | null
-  /** The Rollouts of the namespace; the one that is written may be among them. */
+  /** Rollouts of the namespace; the written one may be among them. */
   readonly others: readonly Rollout[]
-  /** Nodes on which the DaemonSet should run; null while not known. */
+  /** Nodes on which the DaemonSet should run; null while unknown. */
   readonly desired?: number | null | undefined
-  /** Whether the DaemonSet that `workloadRef` names exists; null while not known. */
+  /** Whether the DaemonSet in `workloadRef` exists; null while unknown. */
   readonly workloadExists?: boolean | null | undefined
 }
 
@@ -35,16 +35,16 @@ export interface RolloutRequest {
 export interface RolloutStatusRequest {
   readonly oldObject: Rollout
   readonly newObject: Rollout
-  /** `options.fieldManager` of the request; our own writes pass. */
+  /** `options.fieldManager` of the request; writes by Tranche itself pass. */
   readonly fieldManager?: string | undefined
 }
 
 /**
- * Decides whether a Rollout may be written. A Rollout of another workload kind passes with a warning that we do not act on
- * it, unless it leaves a DaemonSet behind whose release runs. A write that changes nothing we judge passes too, and so does everything on a Rollout that is going: a Rollout that
- * is already wrong can still be labelled, and its finalizer can go.
+ * Decides whether a Rollout may be written. A Rollout of another workload kind passes with a warning that Tranche ignores it, unless
+ * the change abandons a DaemonSet with a running release. Writes that change no checked field pass, and so do all writes to a Rollout
+ * being deleted: an invalid Rollout can still get labels and lose its finalizer.
  *
- * What the schema refuses is left to the API server, which says it itself.
+ * The API server itself rejects violations of the schema.
  */
 export function admitRollout({ operation, oldObject, newObject, others, ...known }: RolloutRequest): Admission {
   if (operation === 'DELETE' || newObject === null || newObject.metadata.deletionTimestamp !== undefined) return allow()
@@ -60,16 +60,16 @@ export function admitRollout({ operation, oldObject, newObject, others, ...known
 }
 
 /**
- * Decides whether a person may write this into the status of a Rollout: an approval or a jump, and nothing else. Our own
- * writes, and those to a Rollout that is not ours, pass.
+ * Decides whether a user may write this status of a Rollout: only an approval or a jump. Writes by Tranche itself, and writes to a
+ * Rollout of another workload kind, pass.
  */
 export function admitRolloutStatus({ oldObject, newObject, fieldManager }: RolloutStatusRequest): Admission {
   if (isOurWrite(fieldManager)) return allow()
   const problems = validateStatusChange(oldObject, newObject)
-  return problems.length === 0 ? allow() : deny(`The status of Rollout ${newObject.metadata.name} cannot be written`, problems)
+  return problems.length === 0 ? allow() : deny(`The status of Rollout ${newObject.metadata.name} cannot be changed`, problems)
 }
 
-/** A Rollout that is wrong already may still change in everything that is not judged here. */
+/** Whether a checked field changed: an invalid Rollout may still change in all other fields. */
 function isJudgedAgain(before: Rollout, after: Rollout): boolean {
   return !isSameAsSent(judgedPart(before), judgedPart(after))
 }

@@ -2,14 +2,14 @@ import { type Problem, problemBody, problemText } from '@tranche/validation'
 import type { Admission, DenyCause } from './admission.ts'
 
 /**
- * @param what is refused: "Rollout node-agent cannot be released"
- * @param problems at least one; all of them are told, each with its field
+ * @param what subject and verdict, such as "Rollout node-agent cannot be released"
+ * @param problems at least one; the message and the causes list all of them
  */
 export function deny(what: string, problems: readonly Problem[]): Admission {
   return { kind: 'deny', message: `${what}: ${problems.map(problemText).join('; and ')}`, causes: problems.map(causeOf) }
 }
 
-/** As the API server words its own causes: the field stands beside the message, not in it. */
+/** Prefixes that the API server uses for its own causes, whose messages do not include the field. */
 const causeWords = {
   FieldValueInvalid: 'Invalid value',
   FieldValueRequired: 'Required value',

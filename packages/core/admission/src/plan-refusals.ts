@@ -1,26 +1,26 @@
 import type { ReleasePolicySpec, Rollout } from '@tranche/api-schema'
 import { type ControllerRevision, REFUSED_LABEL, REVISION_HASH_LABEL } from '@tranche/kube-types'
 
-/** What is read to say which templates the API server refuses. */
+/** Facts that decide which templates the API server refuses. */
 export interface RefusalView {
   readonly rollout: Rollout
-  /** ControllerRevisions that its DaemonSet controls. */
+  /** ControllerRevisions of its DaemonSet. */
   readonly revisions: readonly ControllerRevision[]
-  /** The ReleasePolicy that it names; null without one, or while it is missing. */
+  /** Its ReleasePolicy; null without one, or while it does not exist. */
   readonly policy: ReleasePolicySpec | null
 }
 
-/** One revision whose template is refused from now on, or no more. */
+/** A revision whose template becomes refused, or allowed again. */
 export interface Refusal {
   readonly revision: ControllerRevision
   readonly isRefused: boolean
 }
 
 /**
- * Says which revisions are to be marked for the policy `reapply`: those that are held are refused where the ReleasePolicy says
- * `failure.onReapply: Deny` (G12), and no other. A `retry` ends the hold, and with it the refusal; so does the end of the Rollout.
+ * Plans the marks for the policy `reapply`: exactly the held revisions are refused if the ReleasePolicy has `failure.onReapply: Deny`
+ * (G12). A `retry` or the deletion of the Rollout ends the hold and the refusal.
  *
- * @returns what has to change; empty where every mark is right
+ * @returns the marks to change; empty when all are right
  */
 export function planRefusals({ rollout, revisions, policy }: RefusalView): readonly Refusal[] {
   const isOver = rollout.metadata.deletionTimestamp !== undefined || rollout.spec.disabled === true

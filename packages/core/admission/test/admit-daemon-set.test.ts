@@ -10,8 +10,8 @@ const original = 'rollouts.kruise.io/daemonset-original-update-strategy'
 const inProgressing = 'rollouts.kruise.io/in-progressing'
 const untouched: Admission = { kind: 'allow', warnings: [] }
 
-describe('a new template begins a release', () => {
-  it('turns the strategy to OnDelete, remembers the type and names the Rollout', () => {
+describe('a new template starts a release', () => {
+  it('sets the strategy to OnDelete, stores the type and names the Rollout', () => {
     const admission = update(daemonSet(), daemonSet({ image: 'agent:v2' }))
     expect(admission).toEqual({
       kind: 'patch',
@@ -27,7 +27,7 @@ describe('a new template begins a release', () => {
     })
   })
 
-  it('adds to the annotations that are there, one by one', () => {
+  it('adds its annotations one by one to existing ones', () => {
     const annotations = { 'example.com/owner': 'infra' }
     const admission = update(daemonSet({ annotations }), daemonSet({ image: 'agent:v2', annotations }))
     expect(patchOf(admission).map(({ path }) => path)).toEqual([
@@ -38,35 +38,30 @@ describe('a new template begins a release', () => {
   })
 
   it.each<[string, Traits, Traits, string]>([
-    ['the type that stands there', {}, {}, 'RollingUpdate'],
+    ['the present type', {}, {}, 'RollingUpdate'],
     ['OnDelete, when the user keeps to it', { type: 'OnDelete' }, { type: 'OnDelete' }, 'OnDelete'],
-    ['the type that the same request brings', { type: 'OnDelete' }, { type: 'RollingUpdate' }, 'RollingUpdate'],
+    ['the type in the same request', { type: 'OnDelete' }, { type: 'RollingUpdate' }, 'RollingUpdate'],
     [
-      'what is remembered already',
+      'the type that is already stored',
       { type: 'OnDelete', annotations: releaseKeys },
       { type: 'OnDelete', annotations: releaseKeys },
       'RollingUpdate',
     ],
     [
-      'what is remembered already, though the request says otherwise',
+      'the type that is already stored, even if the request says otherwise',
       { type: 'OnDelete', annotations: { ...releaseKeys, [original]: 'OnDelete' } },
       { annotations: releaseKeys },
       'OnDelete',
     ],
-    [
-      'the type of the request and not what the request claims to remember',
-      {},
-      { annotations: { [original]: 'OnDelete' } },
-      'RollingUpdate',
-    ],
-  ])('and remembers %s', (_, before, after, type) => {
+    ['the type of the request and not the stored type that it claims', {}, { annotations: { [original]: 'OnDelete' } }, 'RollingUpdate'],
+  ])('and stores %s', (_, before, after, type) => {
     const result = admitted(daemonSet(before), daemonSet({ image: 'agent:v2', ...after }))
     expect(result.metadata.annotations?.[original]).toBe(type)
     expect(result.metadata.annotations?.[inProgressing]).toBe('{"rolloutName":"node-agent"}')
     expect(result.spec.updateStrategy).toEqual({ type: 'OnDelete', rollingUpdate: { maxUnavailable: 1 } })
   })
 
-  it('also where the strategy is not stated', () => {
+  it('also without a stated strategy', () => {
     const after: DaemonSet = { ...daemonSet(), spec: { template: { metadata: { labels: { app: 'other' } } } } }
     expect(admitted(daemonSet(), after).spec.updateStrategy).toEqual({ type: 'OnDelete' })
   })
@@ -92,7 +87,7 @@ describe('a new template begins a release', () => {
     expect(admission).toMatchObject({
       kind: 'patch',
       warnings: [
-        'the release will not start: spec.updateStrategy.rollingUpdate.maxUnavailable is 0: no node may be without its pod, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"',
+        'the release will not start: spec.updateStrategy.rollingUpdate.maxUnavailable is 0: the budget is zero nodes, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"',
       ],
     })
   })
@@ -106,13 +101,13 @@ describe('while a release runs (G11)', () => {
     labels: { 'rollouts.kruise.io/workload-type': 'daemonset' },
   })
 
-  it('RollingUpdate is put back to OnDelete, and whoever sent it is told', () => {
+  it('RollingUpdate is reset to OnDelete, with a warning for the client', () => {
     const admission = update(before, { ...before, spec: daemonSet({ image: 'agent:v2' }).spec })
     expect(admission).toEqual({
       kind: 'patch',
       patch: [{ op: 'replace', path: '/spec/updateStrategy/type', value: 'OnDelete' }],
       warnings: [
-        'spec.updateStrategy.type stays OnDelete while the Rollout node-agent holds this DaemonSet; it is restored to RollingUpdate when the Rollout lets go',
+        'spec.updateStrategy.type stays OnDelete while the Rollout node-agent holds this DaemonSet; it is restored to RollingUpdate when the Rollout detaches',
       ],
     })
   })
@@ -125,18 +120,18 @@ describe('while a release runs (G11)', () => {
     )
   })
 
-  it('annotations and label of ours that a PUT leaves out are put back', () => {
+  it('our annotations and label are restored when a PUT omits them', () => {
     const result = admitted(before, daemonSet({ image: 'agent:v2', type: 'OnDelete', annotations: { note: 'mine' } }))
     expect(result.metadata.annotations).toEqual({ ...releaseKeys, note: 'mine' })
     expect(result.metadata.labels).toEqual({ 'rollouts.kruise.io/workload-type': 'daemonset' })
   })
 
-  it('annotations of ours that a PUT changes are put back, and named', () => {
+  it('our annotations are restored when a PUT changes them, and the warning names them', () => {
     const stale = { ...releaseKeys, 'rollouts.kruise.io/daemonset-partition': '0' }
     const after = { ...before, metadata: { ...before.metadata, annotations: stale } }
     expect(admitted(before, after).metadata.annotations).toEqual(releaseKeys)
     expect(update(before, after).kind === 'patch' && update(before, after)).toMatchObject({
-      warnings: ['annotations of the release were put back: rollouts.kruise.io/daemonset-partition'],
+      warnings: ['annotations of the release were restored: rollouts.kruise.io/daemonset-partition'],
     })
   })
 
@@ -148,17 +143,17 @@ describe('while a release runs (G11)', () => {
     expect(update(before, after)).toEqual(untouched)
   })
 
-  it('what our own controller writes passes', () => {
+  it('writes of the controller pass', () => {
     expect(update(before, daemonSet({ image: 'agent:v2' }), { fieldManager: 'tranche-controller' })).toEqual(untouched)
   })
 
-  it('an undo sent by our command line is a request like any other', () => {
+  it('an undo from the command line is treated like any other request', () => {
     const after = daemonSet({ image: 'agent:v1', annotations: releaseKeys, labels: before.metadata.labels! })
     expect(update(before, after, { fieldManager: 'tranche-cli' })).toMatchObject({ kind: 'patch' })
   })
 })
 
-describe('what the API server will refuse is left to it', () => {
+describe('objects that the API server will reject pass', () => {
   it.each<[string, unknown]>([
     ['no spec', { metadata: daemonSet().metadata }],
     ['no template', { metadata: daemonSet().metadata, spec: {} }],
@@ -180,13 +175,13 @@ describe('what the API server will refuse is left to it', () => {
   })
 })
 
-describe('hands stay off', () => {
+describe('an update passes unchanged for', () => {
   const v1 = daemonSet()
   const v2 = daemonSet({ image: 'agent:v2' })
   it.each<[string, Rollout | null]>([
     ['a DaemonSet without a Rollout', null],
     ['one whose Rollout is disabled', rollout({}, { disabled: true })],
-    ['one whose Rollout is going', rollout({ deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['one whose Rollout is being deleted', rollout({ deletionTimestamp: '2026-01-01T00:00:00Z' })],
     [
       'one whose Rollout names another DaemonSet',
       rollout({}, { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'other' } }),
@@ -195,7 +190,7 @@ describe('hands stay off', () => {
       'one whose Rollout names another kind',
       rollout({}, { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'node-agent' } }),
     ],
-    ['one whose Rollout lives in another namespace', rollout({ namespace: 'other' })],
+    ['one whose Rollout is in another namespace', rollout({ namespace: 'other' })],
   ])('%s', (_, someRollout) => {
     expect(update(v1, v2, { rollout: someRollout })).toEqual(untouched)
     expect(rolloutOf(v1, someRollout === null ? [] : [someRollout])).toBeNull()
@@ -206,11 +201,11 @@ describe('hands stay off', () => {
     expect(update(daemonSet({ annotations }), daemonSet({ image: 'agent:v2', annotations }))).toEqual(untouched)
   })
 
-  it('a change that leaves the template alone, between releases', () => {
+  it('a change that keeps the template, between releases', () => {
     expect(update(v1, daemonSet({ type: 'OnDelete' }))).toEqual(untouched)
   })
 
-  it('a DaemonSet that is made or deleted', () => {
+  it('a DaemonSet that is created or deleted', () => {
     const asked = { rollout: rollout() }
     expect(admitDaemonSet({ operation: 'CREATE', oldObject: null, newObject: v2, ...asked })).toEqual(untouched)
     expect(admitDaemonSet({ operation: 'DELETE', oldObject: v1, newObject: null, ...asked })).toEqual(untouched)
@@ -241,7 +236,7 @@ describe('properties', () => {
     ),
   })
 
-  it('asked again about its own answer, it changes nothing', () => {
+  it('changes nothing in its own result', () => {
     fc.assert(
       fc.property(traits, traits, (before, after) => {
         const once = admitted(daemonSet(before), daemonSet(after))
@@ -250,7 +245,7 @@ describe('properties', () => {
     )
   })
 
-  it('it touches our keys and the type of the strategy, and nothing else', () => {
+  it('changes only our keys and the type of the strategy', () => {
     fc.assert(
       fc.property(traits, traits, (before, after) => {
         const allowed =
@@ -260,7 +255,7 @@ describe('properties', () => {
     )
   })
 
-  it('a type once remembered is never overwritten, and a new template never meets RollingUpdate', () => {
+  it('never overwrites a stored type, and never leaves RollingUpdate with a new template', () => {
     fc.assert(
       fc.property(traits, traits, (before, after) => {
         const result = admitted(daemonSet(before), daemonSet(after))

@@ -14,12 +14,12 @@ const wrong: BatchRelease = {
 }
 const allowed = { kind: 'allow', warnings: [] }
 
-describe('a BatchRelease that a person writes', () => {
+describe('a hand-written BatchRelease', () => {
   it('is denied with every cause', () => {
     expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject: wrong })).toMatchObject({
       kind: 'deny',
       message: expect.stringMatching(
-        /^BatchRelease by-hand cannot be carried out: spec\.releasePlan\.batches\[0\]\.canaryReplicas is 0: .*; and spec\.releasePlan\.batchPartition is 3/,
+        /^BatchRelease by-hand is invalid: spec\.releasePlan\.batches\[0\]\.canaryReplicas is 0: .*; and spec\.releasePlan\.batchPartition is 3/,
       ),
       causes: [{ field: 'spec.releasePlan.batches[0].canaryReplicas' }, { field: 'spec.releasePlan.batchPartition' }],
     })
@@ -28,24 +28,27 @@ describe('a BatchRelease that a person writes', () => {
   it.each([
     ['is in order', { oldObject: null, newObject: inOrder }],
     [
-      'stays as it was, though it is wrong',
+      'keeps its spec, though it is invalid',
       { oldObject: wrong, newObject: { ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } } },
     ],
     [
-      'is going',
+      'is being deleted',
       { oldObject: inOrder, newObject: { ...wrong, metadata: { ...wrong.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } },
     ],
     ['is written by the controller', { oldObject: null, newObject: wrong, fieldManager: 'tranche-controller' }],
-    ['has a broken schema, which the API server tells', { oldObject: null, newObject: { ...inOrder, spec: 3 } as unknown as BatchRelease }],
+    [
+      'violates the schema, which the API server rejects',
+      { oldObject: null, newObject: { ...inOrder, spec: 3 } as unknown as BatchRelease },
+    ],
   ])('passes when it %s', (_, request) => {
     expect(admitBatchRelease({ operation: 'UPDATE', ...request })).toEqual(allowed)
   })
 
-  it('passes with a warning when its workload is not ours', () => {
+  it('passes with a warning when Tranche does not release its workload', () => {
     const newObject = { ...wrong, spec: { ...wrong.spec, workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } }
     expect(admitBatchRelease({ operation: 'CREATE', oldObject: null, newObject })).toMatchObject({
       kind: 'allow',
-      warnings: [expect.stringContaining('leaves this BatchRelease alone')],
+      warnings: [expect.stringContaining('ignores this BatchRelease')],
     })
   })
 })
@@ -70,29 +73,32 @@ describe('the status of a Rollout', () => {
     status: { ...before.status, canaryStatus: { ...canaryStatus, ...canary } },
   })
 
-  it('takes an approval', () => {
+  it('accepts an approval', () => {
     expect(admitRolloutStatus({ oldObject: before, newObject: after({ currentStepState: 'StepReady' }) })).toEqual(allowed)
   })
 
-  it('takes everything from the controller, and nothing else from people', () => {
+  it('accepts any write of the controller, and only approvals and jumps of users', () => {
     const request = { oldObject: before, newObject: after({ currentStepState: 'Completed', canaryReplicas: 5 }) }
     expect(admitRolloutStatus({ ...request, fieldManager: 'tranche-controller' })).toEqual(allowed)
     expect(admitRolloutStatus(request)).toMatchObject({
       kind: 'deny',
       message: expect.stringMatching(
-        /^The status of Rollout node-agent cannot be written: status\.canaryStatus\.currentStepState is "Completed"/,
+        /^The status of Rollout node-agent cannot be changed: status\.canaryStatus\.currentStepState is "Completed"/,
       ),
       causes: [{ field: 'status.canaryStatus.currentStepState' }, { field: 'status.canaryStatus' }],
     })
   })
 })
 
-it('warns that a DaemonSet does not exist yet, and lets the Rollout be', () => {
+it('warns that a DaemonSet does not exist yet, and allows the Rollout', () => {
   const admission = admitRollout({ operation: 'CREATE', oldObject: null, newObject: rollout(), others: [], workloadExists: false })
-  expect(admission).toMatchObject({ kind: 'allow', warnings: [expect.stringContaining('there is no such DaemonSet in the namespace yet')] })
+  expect(admission).toMatchObject({
+    kind: 'allow',
+    warnings: [expect.stringContaining('no DaemonSet of this name exists in the namespace yet')],
+  })
 })
 
-it('warns of a key of ours that somebody adds to a DaemonSet and that cannot be read', () => {
+it('warns of an invalid annotation of ours that a user adds to a DaemonSet', () => {
   const annotations = { 'rollouts.kruise.io/daemonset-partition': 'half' }
   const admission = admitDaemonSet({
     operation: 'UPDATE',
@@ -103,7 +109,7 @@ it('warns of a key of ours that somebody adds to a DaemonSet and that cannot be 
   expect(admission).toMatchObject({
     kind: 'allow',
     warnings: [
-      expect.stringMatching(/^metadata\.annotations\[rollouts\.kruise\.io\/daemonset-partition\] is "half": it is a whole number/),
+      expect.stringMatching(/^metadata\.annotations\[rollouts\.kruise\.io\/daemonset-partition\] is "half": it must be a whole number/),
     ],
   })
 })

@@ -7,11 +7,11 @@ const template = { metadata: { labels: { app: 'node-agent' } }, spec: { containe
 const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'node-agent', uid: 'd1', controller: true }
 
 describe('a template that failed', () => {
-  it('is refused when it is applied again, with what to do (G12)', () => {
+  it('is refused with a fix when it is applied again (G12)', () => {
     expect(apply(daemonSet({ image: 'agent:v2' }), revision())).toEqual({
       kind: 'deny',
       message:
-        'spec.template: revision 5d4f failed or was aborted, and its policy says failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout to release revision 5d4f after all',
+        'spec.template: revision 5d4f failed or was aborted, and its policy has failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout to release revision 5d4f anyway',
       causes: [],
     })
   })
@@ -25,9 +25,9 @@ describe('a template that failed', () => {
 
   it.each<[string, DaemonSet, ControllerRevision]>([
     ['another template', daemonSet({ image: 'agent:v3' }), revision()],
-    ['the template that stands there', daemonSet(), revision({}, { spec: { template: daemonSet().spec.template } })],
+    ['the present template', daemonSet(), revision({}, { spec: { template: daemonSet().spec.template } })],
     [
-      'that of a revision that is refused no more',
+      'that of a revision that is no longer refused',
       daemonSet({ image: 'agent:v2' }),
       revision({ labels: { 'tranche.dev/refused': 'false' } }),
     ],
@@ -43,13 +43,13 @@ describe('a template that failed', () => {
       revision({ ownerReferences: [{ ...owner, kind: 'ReplicaSet' }] }),
     ],
     ['that of a revision of another namespace (F15)', daemonSet({ image: 'agent:v2' }), revision({ namespace: 'tenant' })],
-    ['that of nobody', daemonSet({ image: 'agent:v2' }), revision({ ownerReferences: [] })],
+    ['that of a revision without an owner', daemonSet({ image: 'agent:v2' }), revision({ ownerReferences: [] })],
     ['that of a revision that cannot be read', daemonSet({ image: 'agent:v2' }), revision({}, 'nothing')],
-  ])('does not keep anybody from %s', (_what, newObject, held) => {
+  ])('allows %s', (_what, newObject, held) => {
     expect(apply(newObject, held)).toEqual({ kind: 'allow', warnings: [] })
   })
 
-  it('is let through where the controller applies it', () => {
+  it('is allowed when the controller applies it', () => {
     const request = { oldObject: daemonSet(), newObject: daemonSet({ image: 'agent:v2' }), refused: [revision()] }
     expect(admitReapply({ operation: 'UPDATE', ...request, fieldManager: 'tranche-controller' }).kind).toBe('allow')
   })

@@ -12,7 +12,7 @@ const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
 
 describe('a Rollout is admitted', () => {
   it.each<[string, Admission]>([
-    ['when it is in order', create(inOrder)],
+    ['when it is valid', create(inOrder)],
     [
       'beside a Rollout of another workload',
       create(inOrder, [rollout({ name: 'other' }, { workloadRef: { ...deployment, kind: 'DaemonSet' } })]),
@@ -20,26 +20,29 @@ describe('a Rollout is admitted', () => {
     ['beside a disabled Rollout of the same workload', create(inOrder, [rollout({ name: 'other' }, { disabled: true })])],
     ['disabled, beside the one that holds the workload', create(rollout({}, { disabled: true }), [other])],
     ['beside itself', update(inOrder, rollout({}, { disabled: true }), [inOrder])],
-    ['when it is wrong, but only a label changes', update(wrong, { ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } })],
-    ['when it is wrong, but only the finalizer goes', update({ ...wrong, metadata: { ...wrong.metadata, finalizers: ['x'] } }, wrong)],
+    ['when it is invalid, but only a label changes', update(wrong, { ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } })],
     [
-      'when it is wrong, but on its way out',
+      'when it is invalid, but only the finalizer is removed',
+      update({ ...wrong, metadata: { ...wrong.metadata, finalizers: ['x'] } }, wrong),
+    ],
+    [
+      'when it is invalid, but being deleted',
       update(inOrder, { ...wrong, metadata: { ...wrong.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }),
     ],
-    ['when its schema is broken, for the API server says that', create({ ...inOrder, spec: { workloadRef: 3 } } as unknown as Rollout)],
+    ['when it violates the schema, which the API server rejects', create({ ...inOrder, spec: { workloadRef: 3 } } as unknown as Rollout)],
     ['when it is deleted', admitRollout({ operation: 'DELETE', oldObject: wrong, newObject: null, others: [] })],
     ['when sizes change in mid-release', update(progressing, withSteps(['20%', '100%']))],
-    ['when its status has fields of a newer version, which nobody writes now', update(inOrder, ofNewerVersion)],
+    ['when its status has fields of a newer version, which this write does not change', update(inOrder, ofNewerVersion)],
   ])('%s', (_, admission) => {
     expect(admission).toEqual({ kind: 'allow', warnings: [] })
   })
 
-  it('with a warning when its workload is not ours, even where it breaks our rules', () => {
+  it('with a warning when Tranche does not release its workload, even if it breaks rules', () => {
     const admission = create(rollout({}, { workloadRef: deployment, strategy: { blueGreen: {} } }), [other])
     expect(admission).toEqual({
       kind: 'allow',
       warnings: [
-        'spec.workloadRef is "Deployment of apps/v1": Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone; leave it to the controller of that kind',
+        'spec.workloadRef is "Deployment of apps/v1": Tranche releases only DaemonSets of apps/v1 and ignores this Rollout; leave it to the controller of that kind',
       ],
     })
   })
@@ -90,23 +93,23 @@ describe('a Rollout is denied', () => {
     [
       'when its steps become fewer in mid-release',
       update(progressing, withSteps(['100%'])),
-      'Rollout node-agent cannot be released: spec.strategy.canary.steps is "1 step": a release in 2 steps is under way; keep 2 steps until it has ended; sizes and pauses may change',
+      'Rollout node-agent cannot be released: spec.strategy.canary.steps is "1 step": a release in 2 steps is running; keep 2 steps until the release has ended; sizes and pauses may change',
     ],
     [
       'when its workload becomes another kind in mid-release',
       update(progressing, rollout({}, { workloadRef: deployment })),
-      'Rollout node-agent cannot be released: spec.workloadRef is {"apiVersion":"apps/v1","kind":"Deployment","name":"web"}: a release of the DaemonSet node-agent is under way; wait until it has ended, or set spec.disabled first, which freezes the release where it stands',
+      'Rollout node-agent cannot be released: spec.workloadRef is {"apiVersion":"apps/v1","kind":"Deployment","name":"web"}: a release of the DaemonSet node-agent is running; wait until the release has ended, or set spec.disabled first, which freezes it in its current state',
     ],
     [
       'when numbers and percentages shrink on the nodes there are',
       admitRollout({ operation: 'CREATE', oldObject: null, newObject: withSteps([5, '10%']), others: [], desired: 30 }),
-      'Rollout node-agent cannot be released: spec.strategy.canary.steps[1].replicas is "10%": sizes are cumulative and never shrink, and steps[0] has 5; set it to at least 5, or make steps[0] smaller',
+      'Rollout node-agent cannot be released: spec.strategy.canary.steps[1].replicas is "10%": sizes are cumulative and must not shrink, and steps[0] has 5; set it to at least 5, or make steps[0] smaller',
     ],
   ])('%s', (_, admission, message) => {
     expect(admission).toMatchObject({ kind: 'deny', message })
   })
 
-  it('when it becomes wrong', () => {
+  it('when it becomes invalid', () => {
     expect(update(inOrder, wrong)).toMatchObject({ kind: 'deny' })
   })
 })

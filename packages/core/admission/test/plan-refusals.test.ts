@@ -18,7 +18,7 @@ function marks(of: Rollout, policy: ReleasePolicySpec | null, ...revisions: read
 }
 
 describe('revisions are marked (G12)', () => {
-  it('where they are held, and the policy says Deny', () => {
+  it('when they are held and the policy has Deny', () => {
     expect(marks(held, deny, revision('good'), revision('bad'))).toEqual([['agent-bad', true]])
   })
 
@@ -28,11 +28,11 @@ describe('revisions are marked (G12)', () => {
 
   it.each<[string, Rollout, ReleasePolicySpec | null]>([
     ['a retry has ended the hold', rollout(), deny],
-    ['the policy says otherwise', held, { failure: { onReapply: 'Hold' } }],
+    ['the policy has another value', held, { failure: { onReapply: 'Hold' } }],
     ['there is no policy', held, null],
     ['the Rollout is disabled', { ...held, spec: { ...held.spec, disabled: true } }, deny],
-    ['the Rollout goes', { ...held, metadata: { ...held.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }, deny],
-  ])('no more when %s', (_, of, policy) => {
+    ['the Rollout is being deleted', { ...held, metadata: { ...held.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }, deny],
+  ])('no longer when %s', (_, of, policy) => {
     expect(marks(of, policy, revision('good'), revision('bad', 'true'))).toEqual([['agent-bad', false]])
     expect(marks(of, policy, revision('good'), revision('bad'))).toEqual([])
   })

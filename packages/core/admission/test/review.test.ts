@@ -12,9 +12,9 @@ describe('a review', () => {
     ['no request', JSON.stringify({ kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1' })],
     ['an object without metadata', review({ object: {} })],
     ['a list in place of an object', review({ object: [] })],
-  ])('is none where there is %s', (_what, text) => expect(readReview(text)).toBeUndefined())
+  ])('is undefined for %s', (_what, text) => expect(readReview(text)).toBeUndefined())
 
-  it('is decided by what the DaemonSet is bound to, whether its Rollout is known or not', () => {
+  it('is decided by the binding of the DaemonSet, whether its Rollout is known or not', () => {
     const annotations = { 'tranche.dev/rollout': 'node-agent' }
     const text = review({ oldObject: daemonSet({ annotations }), object: daemonSet({ image: 'agent:v2' }) })
     const request = readReview(text)!
@@ -35,11 +35,11 @@ describe('a review', () => {
   })
 
   it.each<[string, object]>([
-    ['a DaemonSet that is bound to nobody', { oldObject: daemonSet({ annotations: {} }) }],
+    ['an unbound DaemonSet', { oldObject: daemonSet({ annotations: {} }) }],
     ['a write of the controller', { options: { fieldManager: 'tranche-controller' } }],
-    ['an object that the API server will refuse', { object: { metadata: daemonSet().metadata, spec: null } }],
+    ['an object that the API server will reject', { object: { metadata: daemonSet().metadata, spec: null } }],
     ['a deletion', { operation: 'DELETE', object: null }],
-  ])('lets %s through', (_what, fields) => {
+  ])('allows %s', (_what, fields) => {
     const bound = { oldObject: daemonSet({ annotations: releaseKeys }), object: daemonSet({ image: 'agent:v2' }), ...fields }
     expect(decideReview('daemonsets', readReview(review(bound))!, nothing)).toEqual({ kind: 'allow', warnings: [] })
   })
@@ -51,7 +51,7 @@ describe('a review', () => {
     expect(JSON.parse(Buffer.from(response.patch!, 'base64').toString())).toEqual(patch)
   })
 
-  it('is answered with what is wrong, field by field', () => {
+  it('is answered with the problems, field by field', () => {
     const wrong = rollout({}, { strategy: { canary: { steps: [] } } })
     const request = readReview(review({ operation: 'CREATE', oldObject: null, object: wrong }))!
     const { response } = answerReview(request, decideReview('rollouts', request, nothing)) as Answer
@@ -65,7 +65,7 @@ describe('a review', () => {
 describe('our webhooks', () => {
   const of = (name: WebhookName) => admissionWebhooks.find((one) => one.name === name)!.webhook
 
-  it('keep nobody from a write without an answer, but for a release of a bound DaemonSet that would start natively (X21)', () => {
+  it('allow writes without a response, except a release of a bound DaemonSet that would start natively (X21)', () => {
     expect(admissionWebhooks.map(({ name, webhook }) => [name, webhook['failurePolicy']])).toEqual([
       ['daemonsets', 'Fail'],
       ['reapply', 'Ignore'],
@@ -78,7 +78,7 @@ describe('our webhooks', () => {
     })
   })
 
-  it('have no effect but their answer, so that dry runs may ask them', () => {
+  it('have no side effects, so that dry runs may call them', () => {
     for (const { webhook } of admissionWebhooks) expect(webhook).toMatchObject({ sideEffects: 'None', admissionReviewVersions: ['v1'] })
   })
 })

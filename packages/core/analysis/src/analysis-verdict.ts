@@ -1,27 +1,27 @@
 import type { AnalysisRun, TrancheSpec } from '@tranche/api-schema'
 import { analysisOf } from './run-identity.ts'
 
-/** What the analyses say of the new version. */
+/** Verdict of the analyses on the new version. */
 export type AnalysisVerdict =
   | { readonly kind: 'good' }
   | {
-      /** `failed`: the version is bad. `inconclusive`: nobody can tell, so that a person has to. */
+      /** `failed`: the version is bad. `inconclusive`: a user must decide. */
       readonly kind: 'failed' | 'inconclusive'
       /** Names of the analyses, in the order of the runs; never empty. */
       readonly names: readonly string[]
-      /** What each of them says, for a person. */
+      /** Results of these analyses as text for users. */
       readonly message: string
     }
 
 /**
- * Judges a release by its analyses. One that failed outweighs those that are inconclusive; one that could not be measured
- * is inconclusive; a dry run says nothing.
+ * Judges a release by its analyses. A failed analysis outweighs inconclusive ones; an analysis that could not be measured is
+ * inconclusive; a dry run does not count.
  *
- * Only runs of the present release, the present rules and the last retry count, so that another retry, other rules, or a
- * spec without analyses lift the verdict by themselves.
+ * Only runs of the present release, the present rules and the last retry count. Another retry, other rules, or a spec without
+ * analyses therefore lift the verdict.
  *
  * @param tranche `spec.tranche` of the BatchRelease
- * @param runs `status.analysis` of the same
+ * @param runs `status.analysis` of the same BatchRelease
  */
 export function analysisVerdict(tranche: TrancheSpec | undefined, runs: readonly AnalysisRun[] | undefined): AnalysisVerdict {
   const counting = (runs ?? []).filter((run) => isStopping(run) && analysisOf(tranche, run) !== undefined)
@@ -30,7 +30,7 @@ export function analysisVerdict(tranche: TrancheSpec | undefined, runs: readonly
   return counting.length > 0 ? verdictOf('inconclusive', counting) : { kind: 'good' }
 }
 
-/** Whether the run has ended otherwise than well, and may decide. */
+/** Whether a run that counts has ended without success. */
 export function isStopping({ phase, dryRun }: AnalysisRun): boolean {
   return dryRun !== true && phase !== 'Running' && phase !== 'Successful'
 }
@@ -39,7 +39,7 @@ function verdictOf(kind: 'failed' | 'inconclusive', runs: readonly AnalysisRun[]
   return { kind, names: runs.map(({ name }) => name), message: runs.map(runText).join('; ') }
 }
 
-/** @returns the run with what is known of it, for a person */
+/** @returns the state of a run as text for users */
 export function runText({ name, step, phase, message }: AnalysisRun): string {
   const where = step === undefined ? 'in the background' : `after step ${step}`
   return `analysis ${name} ${where} ${phaseTexts[phase] ?? phase}${message === undefined ? '' : `: ${message}`}`

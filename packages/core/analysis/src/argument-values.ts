@@ -2,17 +2,17 @@ import type { Analysis, BatchRelease } from '@tranche/api-schema'
 import { rolloutOf } from '@tranche/kube-types'
 import type { AnalysisArgument } from '@tranche/validation'
 
-/** What the arguments of an analysis are taken from. */
+/** Sources of the arguments of an analysis. */
 export interface ArgumentSource {
   readonly release: BatchRelease
   readonly analysis: Analysis
-  /** From 1. */
+  /** Number of the step, from 1. */
   readonly step: number
   /** Names of the nodes that run the canary revision. */
   readonly nodes: readonly string[]
 }
 
-/** @returns every argument by its name, those of the analysis itself among them; empty text where there is nothing to say */
+/** @returns all arguments by name, including those of the analysis; empty text for one without a value */
 export function argumentValues({ release, analysis, step, nodes }: ArgumentSource): Readonly<Record<string, string>> {
   const { metadata, spec, status } = release
   const own: Readonly<Record<AnalysisArgument, string>> = {

@@ -5,53 +5,52 @@ import { prometheusSamples } from './prometheus-samples.ts'
 import type { MeasurementOutcome } from './record-measurement.ts'
 import { shortened } from './shortened.ts'
 
-/** An answer as it came over HTTP, as far as conditions are about it. */
+/** The parts of an HTTP response that conditions use. */
 export interface RawAnswer {
   readonly status: number
-  /** Of the header `content-type`; empty where there was none. */
+  /** Value of the header `content-type`; empty without one. */
   readonly contentType: string
   readonly body: string
 }
 
-/** An answer with what keeps secrets out of texts made from it. */
+/** A response with the function that removes secrets from texts about it. */
 export interface MetricAnswer extends RawAnswer {
-  /** Takes secrets that the server has sent back out of a text. */
+  /** Removes secrets that the server echoed from a text. */
   readonly conceal: (text: string) => string
 }
 
-/** An answer and what it is judged by: plain data, fit for another thread. */
+/** A response and the facts to judge it: plain data that another thread can receive. */
 export interface JudgedAnswer {
   readonly analysis: Analysis
-  /** The arguments that the request was made with. */
+  /** Arguments of the request. */
   readonly values: Values
   readonly answer: RawAnswer
 }
 
-/** Decides the outcome of a measurement. Its texts are as the server wrote them: {@link fitForStatus} is to be applied. */
+/** Outcome with texts as the server wrote them: apply {@link fitForStatus} before use. */
 export type RawOutcome = MeasurementOutcome
 
 type Values = Readonly<Record<string, string>>
 
-/** The largest body, in characters, and the longest conditions that are judged beside other work. */
+/** Maximum characters of a body, and of conditions, to judge on the main thread. */
 const QUICK_BODY = 16_384
 const QUICK_CONDITIONS = 2_000
-/** Steps of a condition beside other work: 2 to 5 ms, measured with the operators that take longest for a step. */
+/** Maximum steps of a condition on the main thread: 2 to 5 ms, measured with the slowest operators. */
 const QUICK_STEPS = 4_000
 
 /**
- * What an answer means: a failure where failureCondition holds, else a success where successCondition holds. Where only one of
- * the two is given, its being false is the other outcome; but a number that is none (NaN: no traffic, say) makes nothing
- * true by being false. Everything else is inconclusive.
+ * Judges a response: a failure when failureCondition holds, else a success when successCondition holds. With only one condition, the
+ * other outcome follows when it is false, except for NaN (no traffic, for example). All other cases are inconclusive.
  *
  * An HTTP status outside 2xx is an error, unless a condition asks for `status`.
  *
- * It takes up to a second: where other work waits, {@link judgeQuickly} comes first, and this runs in a thread of its own.
+ * Takes up to a second: call {@link judgeQuickly} first on the main thread, and this function in a worker thread.
  */
 export function judgeAnswer(judged: JudgedAnswer): RawOutcome {
   return judge(judged, {}) as RawOutcome
 }
 
-/** Does what {@link judgeAnswer} does within about 5 ms. @returns null where that is not enough */
+/** The same as {@link judgeAnswer}, limited to about 5 ms. @returns null when that is not enough */
 export function judgeQuickly(judged: JudgedAnswer): RawOutcome | null {
   const { analysis, answer } = judged
   const conditions = (analysis.successCondition?.length ?? 0) + (analysis.failureCondition?.length ?? 0)
@@ -59,7 +58,7 @@ export function judgeQuickly(judged: JudgedAnswer): RawOutcome | null {
   return judge(judged, { mostSteps: QUICK_STEPS })
 }
 
-/** @returns the outcome without secrets, and with texts no longer than a status carries */
+/** @returns the outcome without secrets, and with texts cut for the status */
 export function fitForStatus({ phase, value, message }: RawOutcome, conceal: MetricAnswer['conceal']): MeasurementOutcome {
   return {
     phase,
@@ -68,7 +67,7 @@ export function fitForStatus({ phase, value, message }: RawOutcome, conceal: Met
   }
 }
 
-/** @returns null where a condition takes more steps than `limits` name */
+/** @returns null when a condition takes more steps than `limits` allow */
 function judge({ analysis, values, answer }: JudgedAnswer, limits: CelLimits): RawOutcome | null {
   const conditions = compile(analysis, Object.keys(values))
   if ('error' in conditions) return { phase: 'Error', message: conditions.error }
@@ -99,7 +98,7 @@ function compile(
 
 type Read = { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly message: string }
 
-/** A query that is refused is answered with an HTTP status beside the reason. */
+/** Reads the samples. Prometheus rejects a query with an HTTP error status and the reason in the body. */
 function readSamples(answer: RawAnswer): Read {
   const json = parse(answer)
   if (!json.ok) return isGood(answer) ? json : refused(answer)
@@ -120,23 +119,26 @@ function isGood({ status }: RawAnswer): boolean {
 }
 
 function refused({ status }: RawAnswer): Read {
-  const hint = status === 401 || status === 403 ? ': it wants other credentials; see headers' : ''
-  return { ok: false, message: `it was answered with HTTP status ${status}${hint}` }
+  const hint = status === 401 || status === 403 ? ': check the credentials in headers' : ''
+  return { ok: false, message: `the server responded with HTTP status ${status}${hint}` }
 }
 
-/** The deepest nesting of an answer: everything that goes through one does so level by level. */
+/** Maximum nesting of a response, because parsing and conditions recurse by level. */
 const DEEPEST_ANSWER = 100
 
 function parse({ body, contentType }: RawAnswer): Read {
-  if (nestingOf(body) > DEEPEST_ANSWER) return { ok: false, message: `the answer nests more than ${DEEPEST_ANSWER} levels` }
+  if (nestingOf(body) > DEEPEST_ANSWER) return { ok: false, message: `the response nests more than ${DEEPEST_ANSWER} levels` }
   try {
     return { ok: true, result: JSON.parse(body) as unknown }
   } catch {
-    return { ok: false, message: `the answer is no JSON${contentType === '' ? '' : ` but ${contentType.split(';', 1)[0]?.slice(0, 60)}`}` }
+    return {
+      ok: false,
+      message: `the response is not JSON${contentType === '' ? '' : ` but ${contentType.split(';', 1)[0]?.slice(0, 60)}`}`,
+    }
   }
 }
 
-/** Counts without a pattern, whose time could grow with the square of a text that never ends. */
+/** Counts without a regular expression, whose time could grow with the square of the length. */
 function nestingOf(json: string): number {
   let depth = 0
   let deepest = 0
@@ -171,24 +173,24 @@ function decide(
   if (typeof succeeded === 'object') return { phase: 'Error', message: `successCondition: ${succeeded.error}` }
   if (succeeded) return { phase: 'Successful' }
   if (failure !== undefined && success !== undefined) return { phase: 'Inconclusive', message: 'neither condition holds' }
-  if (hasNaN(facts.result)) return { phase: 'Inconclusive', message: 'the answer is NaN, which is no number' }
+  if (hasNaN(facts.result)) return { phase: 'Inconclusive', message: 'the result is NaN, which is not a number' }
   return success === undefined
     ? { phase: 'Successful' }
     : { phase: 'Failed', message: `successCondition does not hold: ${successCondition}` }
 }
 
-/** How much of a condition an error shows, in characters. */
+/** Maximum characters of a condition in an error. */
 const SHOWN_CONDITION = 60
 
-/** Null where more steps may bring a value: whoever allowed fewer than there are asks again. */
+/** Null when a call with more steps may give a value: a caller with a lower limit then asks again. */
 function tooCostly(field: 'failureCondition' | 'successCondition', condition = '', { mostSteps }: CelLimits): RawOutcome | null {
   if (mostSteps !== undefined) return null
   const shown = condition.length <= SHOWN_CONDITION ? condition : `${condition.slice(0, SHOWN_CONDITION).toWellFormed()}…`
-  const fix = 'ask for a smaller answer, or loop over less'
-  return { phase: 'Error', message: `${field} "${shown}" takes too many steps for this answer (actual cost limit exceeded): ${fix}` }
+  const fix = 'query fewer values, or loop over fewer'
+  return { phase: 'Error', message: `${field} "${shown}" takes too many steps for this response (actual cost limit exceeded): ${fix}` }
 }
 
-/** @returns whether the condition holds; false without one; the reason where it cannot be told */
+/** @returns whether the condition holds; false without one; the error when it cannot be evaluated */
 function holds(
   program: CelProgram | undefined,
   facts: Deciding['facts'],

@@ -1,22 +1,22 @@
 import { type Analysis, durationMs } from '@tranche/api-schema'
 
-/** When an analysis measures, and how many of its measurements may go wrong. Times in milliseconds. */
+/** Timing and limits of the measurements of an analysis. Times in milliseconds. */
 export interface Pacing {
   readonly initialDelayMs: number
   readonly intervalMs: number
-  /** Of one measurement. */
+  /** Timeout of one measurement. */
   readonly timeoutMs: number
-  /** Measurements that are not errors; null: until the release ends. */
+  /** Number of measurements without errors after which a run ends; null: until the release ends. */
   readonly count: number | null
   readonly failureLimit: number
   readonly inconclusiveLimit: number
   readonly consecutiveErrorLimit: number
 }
 
-/** After a measurement that could not be made the next one follows this soon, or after the interval where that is sooner. */
+/** Milliseconds until the next measurement after an error, unless the interval is shorter. */
 export const ERROR_RETRY_MS = 10_000
 
-/** @returns the analysis' own pace, with the defaults; a text that is no length of time, which validation refuses, is none */
+/** @returns the timing of an analysis with defaults applied; an invalid duration, which validation rejects, gets the default */
 export function pacingOf(analysis: Analysis): Pacing {
   return {
     initialDelayMs: milliseconds(analysis.initialDelay, 0),

@@ -3,42 +3,42 @@ import { isStopping } from './analysis-verdict.ts'
 import { pacingOf } from './pacing.ts'
 import { analysisDigest, analysisOf, isOfStep } from './run-identity.ts'
 
-/** Everything a decision about the analyses of a release needs. */
+/** Input for a plan of the analyses of a release. */
 export interface AnalysisView {
   readonly release: BatchRelease
-  /** Its runs, with what has been measured and is not yet written. */
+  /** Runs of the release, including measurements that are not written yet. */
   readonly runs: readonly AnalysisRun[]
   /** Epoch milliseconds. */
   readonly nowMs: number
 }
 
-/** A measurement that is to be made now. */
+/** A measurement that is due. */
 export interface DueMeasurement {
   readonly run: AnalysisRun
   readonly analysis: Analysis
-  /** The step that the release is in, from 1. */
+  /** Number of the present step, from 1. */
   readonly step: number
 }
 
-/** What to do for the analyses of a release. */
+/** Plan for the analyses of a release. */
 export interface AnalysisPlan {
-  /** The runs as they should stand; the very `runs` of the view where nothing changes. */
+  /** New runs; the same array as in the view when nothing changes. */
   readonly runs: readonly AnalysisRun[]
-  /** Of these runs: what is due, in their order. */
+  /** Due measurements, in the order of the runs. */
   readonly due: readonly DueMeasurement[]
-  /** When the clock alone will change the plan; null when it will not. */
+  /** Milliseconds after which the clock alone changes the plan; null: never. */
   readonly recheckAfterMs: number | null
 }
 
-/** The most runs that a status carries: what has ended well goes first. */
+/** Maximum number of runs in a status; successful runs are dropped first. */
 const RUNS_MAX = 60
 
 /**
- * Decides which analyses of a release run, and which are measured now. Pure: the status is all that is remembered, so that
- * whoever takes over goes on where the last one stopped (G7).
+ * Decides which analyses of a release run, and which measurements are due. Pure: all state is in the status, so that a new leader
+ * resumes where the last one stopped (G7).
  *
- * In the background an analysis runs from the first batch until the release ends, also in pauses; one of a step runs when
- * the batch is ready and has soaked, and waits while it is not. Another release, another retry or other rules begin anew.
+ * A background analysis runs from the first batch until the release ends, including pauses. A step analysis runs when the batch is
+ * ready and has soaked, and waits while it is not. Another release, another retry or other rules restart it.
  */
 export function planAnalyses(view: AnalysisView): AnalysisPlan {
   const stage = stageOf(view)
@@ -54,14 +54,14 @@ export function planAnalyses(view: AnalysisView): AnalysisPlan {
   return { runs, due, recheckAfterMs: later.length === 0 ? null : Math.min(...later) }
 }
 
-/** Where a release stands, as far as it is measured. */
+/** Stage of a release for its analyses. */
 type Stage = { readonly kind: 'before' } | { readonly kind: 'over' } | Running
 
 interface Running {
   readonly kind: 'running'
-  /** From 1; in the final batch the number of the last step. */
+  /** Number of the step, from 1; the last step during the final batch. */
   readonly step: number
-  /** How long the step's batch must still stay ready before its analyses begin; Infinity while it is not ready. */
+  /** Milliseconds that the batch must still stay ready before its analyses start; Infinity while it is not ready. */
   readonly soakLeftMs: number
 }
 
@@ -84,7 +84,7 @@ function stageOf({ release, nowMs }: AnalysisView): Stage {
 
 interface Wanted {
   readonly analysis: Analysis
-  /** Absent in the background. */
+  /** Number of the step; absent for a background analysis. */
   readonly step?: number
 }
 
@@ -99,7 +99,7 @@ function hasStepAnalyses({ spec }: BatchRelease, step: number): boolean {
   return spec.tranche?.analysis?.some((analysis) => isOfStep(analysis, step)) ?? false
 }
 
-/** The runs that still mean something, and those that begin now; the same array where that is all of them. */
+/** The runs that still count and those that start now; the same array when nothing changes. */
 function kept(view: AnalysisView, wanted: readonly Wanted[]): readonly AnalysisRun[] {
   const { release, runs } = view
   const tranche = release.spec.tranche
@@ -110,7 +110,7 @@ function kept(view: AnalysisView, wanted: readonly Wanted[]): readonly AnalysisR
   return bounded([...staying, ...begun.map((one) => begin(view, one))])
 }
 
-/** Of another step, only what stops the release, and dry runs that nobody waits for, stay. */
+/** Whether a run of another step stays: only if it stops the release or is a dry run. */
 function staysAfter(run: AnalysisRun, step: number): boolean {
   return run.step === step || isStopping(run) || (run.dryRun === true && run.phase === 'Running')
 }
@@ -137,17 +137,17 @@ function bounded(runs: readonly AnalysisRun[]): readonly AnalysisRun[] {
   return runs.filter((run) => !dropped.has(run))
 }
 
-/** The release is over: what has not failed until now has succeeded. */
+/** Runs after the end of the release: those that have not failed are successful. */
 function finished({ runs, nowMs }: AnalysisView): readonly AnalysisRun[] {
   if (runs.every(({ phase }) => phase !== 'Running')) return runs
   return runs.map((run): AnalysisRun => {
     if (run.phase !== 'Running') return run
     const { nextAt: _due, ...rest } = run
-    return { ...rest, phase: 'Successful', message: 'the release ended before it was measured to the end', finishedAt: stamp(nowMs) }
+    return { ...rest, phase: 'Successful', message: 'the release ended before all measurements were made', finishedAt: stamp(nowMs) }
   })
 }
 
-/** A run that goes on, and may be measured as the release stands. */
+/** Due measurements of a running analysis at the present stage of the release. */
 function measurable({ spec }: BatchRelease, { step, soakLeftMs }: Running, run: AnalysisRun): readonly DueMeasurement[] {
   const analysis = analysisOf(spec.tranche, run)
   if (analysis === undefined || run.phase !== 'Running') return []
@@ -155,7 +155,7 @@ function measurable({ spec }: BatchRelease, { step, soakLeftMs }: Running, run: 
   return isWaiting ? [] : [{ run, analysis, step: run.step ?? step }]
 }
 
-/** A time further away than any wait of the analysis was written by a clock that has been set back since. */
+/** Milliseconds until the next measurement. A time beyond the longest wait comes from a clock that was set back since. */
 function waitMs(run: AnalysisRun, analysis: Analysis, nowMs: number): number {
   const { initialDelayMs, intervalMs } = pacingOf(analysis)
   const leftMs = Date.parse(run.nextAt ?? run.startedAt) - nowMs

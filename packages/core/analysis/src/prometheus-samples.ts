@@ -1,22 +1,22 @@
-/** What a server of Prometheus answered: numbers, or why there are none. */
+/** Result of a Prometheus query: the samples, or the error. */
 export type Samples = { readonly ok: true; readonly samples: readonly number[] } | { readonly ok: false; readonly message: string }
 
 /**
- * Reads an answer of `/api/v1/query` or `/api/v1/query_range`: one number for a scalar, one for each series of a vector, and
- * the numbers of all series of a range, oldest first within each.
+ * Reads a response of `/api/v1/query` or `/api/v1/query_range`: one number for a scalar, one for each series of a vector, and
+ * the numbers of all series of a range, oldest first in each series.
  *
  * @see https://prometheus.io/docs/prometheus/latest/querying/api/
  */
 export function prometheusSamples(answer: unknown): Samples {
   if (!isRecord(answer) || (answer['status'] !== 'success' && answer['status'] !== 'error'))
-    return noAnswer('it lacks status success or error')
-  if (answer['status'] === 'error') return { ok: false, message: `Prometheus refuses the query: ${textOf(answer['error'])}` }
+    return noAnswer('status is neither success nor error')
+  if (answer['status'] === 'error') return { ok: false, message: `Prometheus rejected the query: ${textOf(answer['error'])}` }
   const { data } = answer
-  if (!isRecord(data)) return noAnswer('it lacks data')
+  if (!isRecord(data)) return noAnswer('data is missing')
   const points = pointsOf(data['resultType'], data['result'])
-  if (points === null) return noAnswer(`its resultType is ${textOf(data['resultType'])}, and not scalar, vector or matrix with values`)
+  if (points === null) return noAnswer(`resultType is ${textOf(data['resultType'])}, not scalar, vector or matrix with values`)
   const samples = points.map(sampleOf)
-  return samples.includes(null) ? noAnswer('a sample is no number') : { ok: true, samples: samples.filter((sample) => sample !== null) }
+  return samples.includes(null) ? noAnswer('a sample is not a number') : { ok: true, samples: samples.filter((sample) => sample !== null) }
 }
 
 function pointsOf(type: unknown, result: unknown): readonly unknown[] | null {
@@ -27,7 +27,7 @@ function pointsOf(type: unknown, result: unknown): readonly unknown[] | null {
   return result.flatMap(({ values }) => values as readonly unknown[])
 }
 
-/** `[1435781451.781, "0.5"]`: the time, and the value as a text. */
+/** Parses a point such as `[1435781451.781, "0.5"]`: the time, and the value as text. */
 function sampleOf(point: unknown): number | null {
   const text: unknown = Array.isArray(point) ? point[1] : undefined
   if (typeof text !== 'string') return null
@@ -44,11 +44,11 @@ const specialNumbers: Readonly<Record<string, number>> = {
 }
 
 function noAnswer(why: string): Samples {
-  return { ok: false, message: `the answer is not one of Prometheus: ${why}` }
+  return { ok: false, message: `the response is not from Prometheus: ${why}` }
 }
 
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : 'not said'
+  return typeof value === 'string' ? value : 'missing'
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,19 +2,19 @@ import { type Analysis, type AnalysisPhase, type AnalysisRun, type Measurement, 
 import { ERROR_RETRY_MS, type Pacing, pacingOf } from './pacing.ts'
 import { shortened } from './shortened.ts'
 
-/** What came of one measurement: never `Running`. */
+/** Outcome of one measurement; its phase is never `Running`. */
 export interface MeasurementOutcome {
   readonly phase: Exclude<AnalysisPhase, 'Running'>
-  /** What was answered; absent where nothing was. */
+  /** Value in the response; absent without one. */
   readonly value?: string
-  /** Why, for a person. */
+  /** Reason as text for users. */
   readonly message?: string
 }
 
 /**
- * Adds a measurement to its run, and ends the run where its limits or its count are reached.
+ * Adds a measurement to its run, and ends the run when a limit or its count is reached.
  *
- * @param atMs when the measurement was begun, epoch milliseconds: the next one is due an interval later
+ * @param atMs start of the measurement in epoch milliseconds: the next one is due an interval later
  * @param nowMs epoch milliseconds
  */
 export function recordMeasurement(
@@ -40,7 +40,7 @@ export function recordMeasurement(
   return { ...rest, ...(outcome.message !== undefined && { message: shortened(outcome.message) }), nextAt: stamp(atMs + waitMs) }
 }
 
-/** What went wrong too often ends a run before its count is full; null while it goes on. */
+/** Phase that ends the run; null while it continues. A limit ends it before its count is reached. */
 function endOf(run: AnalysisRun, pacing: Pacing): AnalysisPhase | null {
   const { successful = 0, failed = 0, inconclusive = 0, consecutiveErrors = 0 } = run
   if (failed > pacing.failureLimit) return 'Failed'
@@ -50,16 +50,16 @@ function endOf(run: AnalysisRun, pacing: Pacing): AnalysisPhase | null {
 }
 
 function endText(run: AnalysisRun, end: AnalysisPhase, pacing: Pacing, { message = '', value = '' }: MeasurementOutcome): string {
-  const answered = value === '' ? '' : `, and the answer is ${value}`
-  const last = message === '' ? '' : `; the last one: ${message}${answered}`
+  const answered = value === '' ? '' : `, with the result ${value}`
+  const last = message === '' ? '' : `; last one: ${message}${answered}`
   const made = (run.successful ?? 0) + (run.failed ?? 0) + (run.inconclusive ?? 0)
   switch (end) {
     case 'Failed':
-      return shortened(`${run.failed} of ${counted(made)} failed, and ${pacing.failureLimit} may${last}`)
+      return shortened(`${run.failed} of ${counted(made)} failed, at most ${pacing.failureLimit} may${last}`)
     case 'Inconclusive':
-      return shortened(`${run.inconclusive} of ${counted(made)} neither succeeded nor failed, and ${pacing.inconclusiveLimit} may${last}`)
+      return shortened(`${run.inconclusive} of ${counted(made)} were inconclusive, at most ${pacing.inconclusiveLimit} may be${last}`)
     case 'Error':
-      return shortened(`${counted(run.consecutiveErrors ?? 0)} in a row could not be made, and ${pacing.consecutiveErrorLimit} may${last}`)
+      return shortened(`${counted(run.consecutiveErrors ?? 0)} in a row had errors, at most ${pacing.consecutiveErrorLimit} may${last}`)
     default:
       return `${run.successful} of ${counted(made)} succeeded`
   }

@@ -1,10 +1,10 @@
 import type { Analysis, AnalysisRun, TrancheSpec } from '@tranche/api-schema'
 import { canonicalJson, sha256Hex } from '@tranche/kube-types'
 
-/** Enough to tell the analyses of one policy, and its versions, apart. */
+/** Length of a digest: enough to distinguish the analyses of one policy and their versions. */
 const DIGEST_DIGITS = 16
 
-/** @returns what a run remembers of the analysis that it began with: the same for the same rules, in whatever order they stand */
+/** @returns the digest of an analysis, which its runs record; independent of the order of the fields */
 export function analysisDigest(analysis: Analysis): string {
   const known = digests.get(analysis)
   if (known !== undefined) return known
@@ -13,13 +13,13 @@ export function analysisDigest(analysis: Analysis): string {
   return digest
 }
 
-/** What is read from a watch never changes, and is asked about in every pass. */
+/** Digests by object: objects from a watch never change, and every pass needs their digests. */
 const digests = new WeakMap<Analysis, string>()
 
 /**
- * The analysis that a run is of: one that the spec still has as it was begun, in the release that runs, since the last retry.
+ * The analysis of a run: one that the spec still has unchanged, in the running release, since the last retry.
  *
- * @returns undefined where the run says nothing of the release any more
+ * @returns undefined when the run no longer counts for the release
  */
 export function analysisOf(tranche: TrancheSpec | undefined, run: AnalysisRun): Analysis | undefined {
   if (run.release !== (tranche?.release ?? '') || run.retry !== tranche?.retry) return undefined
@@ -27,7 +27,7 @@ export function analysisOf(tranche: TrancheSpec | undefined, run: AnalysisRun): 
   return analysis !== undefined && analysisDigest(analysis) === run.spec ? analysis : undefined
 }
 
-/** Whether the analysis is made after this step, from 1. */
+/** Whether the analysis runs after this step, counted from 1. */
 export function isOfStep({ background, steps }: Analysis, step: number): boolean {
   return background !== true && (steps === undefined || steps.includes(step))
 }

@@ -2,8 +2,8 @@ import type { AnalysisRun, BatchRelease } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 
 /**
- * The write of the runs: a JSON Patch that tests the runs that were read, so that what two controllers measured is counted
- * once. Runs that only went on are replaced one by one; the first write tests the resourceVersion, for there is nothing else to test.
+ * JSON Patch that writes the runs and tests those that were read, so that measurements of two controllers count once. Changed runs
+ * are replaced one by one. The first write tests the resourceVersion, because no runs exist yet.
  */
 export function runsPatch(release: BatchRelease, runs: readonly AnalysisRun[]): readonly PatchOperation[] {
   const before = release.status?.analysis

@@ -2,17 +2,17 @@ import type { Analysis, AnalysisRun, BatchRelease } from '@tranche/api-schema'
 import { runText } from './analysis-verdict.ts'
 import { analysisOf, isOfStep } from './run-identity.ts'
 
-/** Where the analyses of one step stand. */
+/** State of the analyses of one step. */
 export type StepAnalyses =
   /** All of them succeeded, or there are none. */
   | { readonly kind: 'done' }
-  /** Some have not ended well, or not yet; the message says which, for a person. */
+  /** Some have not succeeded yet; the message names them for users. */
   | { readonly kind: 'waiting'; readonly message: string }
 
 /**
- * Whether a step may go on as far as its analyses are concerned. A dry run is not waited for.
+ * Whether the analyses of a step allow it to continue. Dry runs do not count.
  *
- * @param step from 1
+ * @param step number of the step, from 1
  */
 export function stepAnalyses({ spec, status }: BatchRelease, step: number): StepAnalyses {
   const awaited = (spec.tranche?.analysis ?? []).filter((analysis) => isOfStep(analysis, step) && analysis.dryRun !== true)
@@ -23,6 +23,6 @@ export function stepAnalyses({ spec, status }: BatchRelease, step: number): Step
 
 function leftOf({ name }: Analysis, runs: readonly AnalysisRun[]): readonly string[] {
   const run = runs.find((one) => one.name === name)
-  if (run === undefined) return [`analysis ${name} has not begun`]
+  if (run === undefined) return [`analysis ${name} has not started`]
   return run.phase === 'Successful' ? [] : [runText(run)]
 }

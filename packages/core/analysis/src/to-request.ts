@@ -2,24 +2,24 @@ import { type Analysis, durationMs, filledLength, type SecretKey } from '@tranch
 import { fillTemplate } from '@tranche/validation'
 import { pacingOf } from './pacing.ts'
 
-/** A question to a metric system, as it is asked over HTTP. */
+/** HTTP request to a metric system. */
 export interface MetricRequest {
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT'
-  /** Ours; they say nothing that anybody may not read. Lower-case names. */
+  /** Headers that Tranche sets, without secrets. Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  /** The policy's, for the server that it names and no other. */
+  /** Headers of the policy; sent only to the server that it names. */
   readonly privateHeaders: readonly PrivateHeader[]
   readonly body?: string
   readonly timeoutMs: number
 }
 
-/** A header that a policy names: its value, or where that stands. */
+/** Header of a policy: its value, or a reference to a Secret. */
 export type PrivateHeader = { readonly name: string; readonly value: string } | { readonly name: string; readonly secret: SecretKey }
 
-/** A question as long as this, in characters, is asked by POST: servers and what stands before them take no longer URLs. */
+/** Length in characters from which a query uses POST, because servers and proxies limit URLs. */
 const LONGEST_URL = 2_000
-/** Points of a range whose step is not said. */
+/** Points of a range without a step. */
 const RANGE_POINTS = 60
 
 type Values = Readonly<Record<string, string>>
@@ -27,10 +27,10 @@ type Prometheus = NonNullable<Analysis['prometheus']>
 type Http = NonNullable<Analysis['http']>
 
 /**
- * Puts the arguments in: as they are into a query and a header, percent-encoded into a URL, escaped as within a text of JSON into a body.
+ * Fills in the arguments: unchanged in a query and a header, percent-encoded in a URL, and escaped as JSON text in a body.
  *
- * @param nowMs the end of a range, and the moment of an instant query; epoch milliseconds
- * @returns null for an analysis that asks nobody, which validation refuses
+ * @param nowMs end of a range, and time of an instant query; epoch milliseconds
+ * @returns null for an analysis without a source, which validation rejects
  */
 export function toRequest(analysis: Analysis, values: Values, nowMs: number): MetricRequest | null {
   const { prometheus, http } = analysis
@@ -39,14 +39,14 @@ export function toRequest(analysis: Analysis, values: Values, nowMs: number): Me
   return http === undefined ? null : httpRequest(http, values, timeoutMs)
 }
 
-/** The longest URL and header value after arguments are put in, in characters. */
+/** Maximum characters of a URL and a header value with arguments filled in. */
 const LONGEST_LINE = 16_384
-/** The longest query and body after arguments are put in, in characters. */
+/** Maximum characters of a query and a body with arguments filled in. */
 const LONGEST_BODY = 1_048_576
 
 /**
- * Why a request cannot be made: a text that names arguments so often that it becomes too long. To be asked before {@link toRequest}, which
- * would make that text.
+ * Why a request cannot be made: a text becomes too long with its arguments filled in. Call it before {@link toRequest}, which would
+ * build that text.
  *
  * @returns the field, its length and the fix; null when the request can be made
  */
@@ -60,7 +60,8 @@ export function requestFault({ prometheus, http }: Analysis, values: Values): st
   ]
   for (const { field, text, most, encode } of texts) {
     const length = text === undefined ? 0 : filledLength(text, values, encode)
-    if (length > most) return `${field} has ${length} characters with its arguments put in, and ${most} are the most; name them less often`
+    if (length > most)
+      return `${field} has ${length} characters with its arguments filled in; the maximum is ${most}; use the arguments less often`
   }
   return null
 }
@@ -111,7 +112,7 @@ function privateHeaders(headers: Http['headers'], values: Values): readonly Priv
   })
 }
 
-/** Prometheus counts in seconds, with a fraction. */
+/** Time for Prometheus: seconds with a fraction. */
 function seconds(ms: number): string {
   return String(Math.round(ms) / 1_000)
 }

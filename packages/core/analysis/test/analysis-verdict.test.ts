@@ -17,7 +17,7 @@ describe('analysisVerdict', () => {
       runs: [aRun(tranche, 'errors', { phase: 'Failed', step: 2, message: '2 of 3 measurements failed' })],
       want: { kind: 'failed', names: ['errors'], message: 'analysis errors after step 2 failed: 2 of 3 measurements failed' },
     },
-    'tells only of those that failed, where others are inconclusive': {
+    'names only the failed ones when others are inconclusive': {
       runs: [aRun(tranche, 'errors', { phase: 'Inconclusive' }), aRun(tranche, 'latency', { phase: 'Failed' })],
       want: { kind: 'failed', names: ['latency'], message: 'analysis latency in the background failed' },
     },
@@ -25,14 +25,14 @@ describe('analysisVerdict', () => {
       runs: [aRun(tranche, 'errors', { phase: 'Error', message: 'no answer' })],
       want: { kind: 'inconclusive', names: ['errors'], message: 'analysis errors in the background could not be measured: no answer' },
     },
-    'heeds no dry run': { runs: [aRun(tranche, 'errors', { phase: 'Failed', dryRun: true })], want: good },
-    'heeds no run of another release': { runs: [aRun(tranche, 'errors', { phase: 'Failed', release: 'r0' })], want: good },
+    'ignores dry runs': { runs: [aRun(tranche, 'errors', { phase: 'Failed', dryRun: true })], want: good },
+    'ignores runs of another release': { runs: [aRun(tranche, 'errors', { phase: 'Failed', release: 'r0' })], want: good },
     'is lifted by another retry': {
       tranche: { ...tranche, retry: 'again' },
       runs: [aRun(tranche, 'errors', { phase: 'Failed' })],
       want: good,
     },
-    'heeds a run that was begun with the last retry': {
+    'counts a run that started with the last retry': {
       tranche: { ...tranche, retry: 'again' },
       runs: [aRun(tranche, 'errors', { phase: 'Inconclusive', retry: 'again' })],
       want: { kind: 'inconclusive', names: ['errors'], message: 'analysis errors in the background is inconclusive' },
@@ -42,7 +42,7 @@ describe('analysisVerdict', () => {
       runs: [aRun(tranche, 'errors', { phase: 'Failed' })],
       want: good,
     },
-    'is lifted when the release has no analyses any more': {
+    'is lifted when the release no longer has analyses': {
       tranche: { release: 'r1' },
       runs: [aRun(tranche, 'errors', { phase: 'Failed' })],
       want: good,

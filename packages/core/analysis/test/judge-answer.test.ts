@@ -37,22 +37,22 @@ describe('judgeAnswer of Prometheus', () => {
       answer: vector('0.2'),
       want: { phase: 'Inconclusive', value: '[0.2]', message: 'neither condition holds' },
     },
-    'is inconclusive where NaN keeps successCondition from holding': {
+    'is inconclusive when NaN makes successCondition false': {
       analysis: { successCondition: 'result[0] < 0.05' },
       answer: vector('NaN'),
-      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
+      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the result is NaN, which is not a number' },
     },
-    'is inconclusive where NaN keeps failureCondition from holding': {
+    'is inconclusive when NaN makes failureCondition false': {
       analysis: { failureCondition: 'result[0] > 0.05' },
       answer: vector('NaN'),
-      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the answer is NaN, which is no number' },
+      want: { phase: 'Inconclusive', value: '[NaN]', message: 'the result is NaN, which is not a number' },
     },
     'is a failure where one series fails beside one that is NaN': {
       analysis: { failureCondition: 'result.exists(v, v > 0.4)' },
       answer: vector('NaN', '0.5'),
       want: { phase: 'Failed', value: '[NaN, 0.5]', message: 'failureCondition holds: result.exists(v, v > 0.4)' },
     },
-    'counts whole numbers as numbers with a fraction, so that arithmetic does not depend on the answer': {
+    'treats whole numbers as floating-point, so that arithmetic does not depend on the response': {
       analysis: { successCondition: 'result[0] * 100.0 < 200.0' },
       answer: vector('1'),
       want: { phase: 'Successful', value: '[1]' },
@@ -62,7 +62,7 @@ describe('judgeAnswer of Prometheus', () => {
       answer: vector('0.04'),
       want: { phase: 'Successful', value: '[0.04]' },
     },
-    'is an error where a condition asks for a sample that there is not': {
+    'is an error when a condition uses a sample that does not exist': {
       analysis: { successCondition: 'result[0] < 0.05' },
       answer: vector(),
       want: { phase: 'Error', value: '[]', message: 'successCondition: index out of bounds: 0' },
@@ -96,35 +96,35 @@ describe('judgeAnswer of Prometheus', () => {
       answer: json({ status: 'success', data: { resultType: 'scalar', result: [1, '+Inf'] } }),
       want: { phase: 'Failed', value: '[Infinity]', message: 'failureCondition holds: result[0] > 1e300' },
     },
-    'is an error that says what Prometheus says, where it refuses the query': {
+    'is an error with the text of Prometheus when it rejects the query': {
       analysis: { successCondition: 'true' },
       answer: { ...json({ status: 'error', errorType: 'bad_data', error: 'parse error: unexpected end' }), status: 400 },
-      want: { phase: 'Error', message: 'Prometheus refuses the query: parse error: unexpected end' },
+      want: { phase: 'Error', message: 'Prometheus rejected the query: parse error: unexpected end' },
     },
-    'is an error where JSON is not of Prometheus': {
+    'is an error when the JSON is not from Prometheus': {
       analysis: { successCondition: 'true' },
       answer: json({ hello: 'world' }),
-      want: { phase: 'Error', message: 'the answer is not one of Prometheus: it lacks status success or error' },
+      want: { phase: 'Error', message: 'the response is not from Prometheus: status is neither success nor error' },
     },
-    'is an error where a sample is no number': {
+    'is an error where a sample is not a number': {
       analysis: { successCondition: 'true' },
       answer: vector('many'),
-      want: { phase: 'Error', message: 'the answer is not one of Prometheus: a sample is no number' },
+      want: { phase: 'Error', message: 'the response is not from Prometheus: a sample is not a number' },
     },
     'is an error with the HTTP status, and never with the body': {
       analysis: { successCondition: 'true' },
       answer: { status: 500, body: 'panic: token abcdef', contentType: 'text/plain' },
-      want: { phase: 'Error', message: 'it was answered with HTTP status 500' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 500' },
     },
     'says that credentials are wrong': {
       analysis: { successCondition: 'true' },
       answer: { status: 401, body: '' },
-      want: { phase: 'Error', message: 'it was answered with HTTP status 401: it wants other credentials; see headers' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 401: check the credentials in headers' },
     },
-    'is an error that names the content type of what is no JSON': {
+    'is an error that names the content type when the body is not JSON': {
       analysis: { successCondition: 'true' },
       answer: { body: '<html>log in</html>', contentType: 'text/html; charset=utf-8' },
-      want: { phase: 'Error', message: 'the answer is no JSON but text/html' },
+      want: { phase: 'Error', message: 'the response is not JSON but text/html' },
     },
     'is an error where a condition does not compile': {
       analysis: { successCondition: 'reslt[0] < 1.0' },
@@ -141,7 +141,7 @@ describe('judgeAnswer of Prometheus', () => {
 
 describe('judgeAnswer of any server', () => {
   const cases: Record<string, Case> = {
-    'sees the answer as JSON': {
+    'reads the response as JSON': {
       analysis: { successCondition: 'result.ok && result.failed == 0' },
       answer: json({ ok: true, failed: 0 }),
       want: { phase: 'Successful', value: '{"ok":true,"failed":0}' },
@@ -159,24 +159,24 @@ describe('judgeAnswer of any server', () => {
     'is an error outside 2xx': {
       analysis: { successCondition: 'true' },
       answer: { ...json({}), status: 503 },
-      want: { phase: 'Error', message: 'it was answered with HTTP status 503' },
+      want: { phase: 'Error', message: 'the server responded with HTTP status 503' },
     },
-    'takes any HTTP status for an answer where a condition asks for it': {
+    'accepts any HTTP status when a condition uses status': {
       analysis: { failureCondition: 'status == 503' },
       answer: { status: 503, body: 'sorry' },
       want: { phase: 'Failed', value: 'HTTP 503 null', message: 'failureCondition holds: status == 503' },
     },
-    'takes an empty body for null': {
+    'reads an empty body as null': {
       analysis: { successCondition: 'result == null' },
       answer: { status: 204, body: '' },
       want: { phase: 'Successful', value: 'null' },
     },
-    'keeps what is told short': {
+    'keeps texts short': {
       analysis: { successCondition: 'true' },
       answer: json('x'.repeat(1000)),
       want: { phase: 'Successful', value: `"${'x'.repeat(254)}…` },
     },
-    'takes secrets out before anything is cut': {
+    'removes secrets before it cuts texts': {
       analysis: { successCondition: 'true' },
       answer: { ...json({ pad: 'x'.repeat(230), token: 's3cret-s3cret' }), conceal: (text) => text.replaceAll('s3cret-s3cret', '***') },
       want: { phase: 'Successful', value: `{"pad":"${'x'.repeat(230)}","token":"***"}` },
@@ -206,7 +206,7 @@ function judged(analysis: Analysis, { conceal, ...answer }: MetricAnswer): Measu
   return fitForStatus(outcome, conceal)
 }
 
-describe('judging beside other work', () => {
+describe('judging on the main thread', () => {
   const worst: Readonly<Record<string, readonly [condition: string, result: unknown]>> = {
     'a loop in a loop': ['result.all(a, result.all(b, [a, b].size() == 2))', Array.from({ length: 2000 }, () => 1)],
     'texts put together': ['result.map(a, result.map(b, string(b) + "x" + string(a))).size() > 0', Array.from({ length: 2000 }, () => 1)],
@@ -215,7 +215,7 @@ describe('judging beside other work', () => {
     'a pattern for each item': ['result.all(a, "aaaa".matches("(a|b)*" + string(a)))', Array.from({ length: 2000 }, (_, n) => n)],
   }
 
-  it.each(Object.entries(worst))('is given up within some milliseconds: %s', (_name, [successCondition, result]) => {
+  it.each(Object.entries(worst))('stops within some milliseconds: %s', (_name, [successCondition, result]) => {
     const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(result) }
     const question = { analysis: { name: 'a', http: { url: 'http://x' }, successCondition }, values: {}, answer }
     // Compiled first, as validation has done before.
@@ -228,7 +228,7 @@ describe('judging beside other work', () => {
     expect(Math.min(...times)).toBeLessThan(10)
   })
 
-  it('leaves to a thread what takes more steps, a longer answer, and longer conditions', () => {
+  it('leaves more steps, longer responses and longer conditions to a thread', () => {
     const question = (successCondition: string, body: string) =>
       judgeQuickly({
         analysis: { name: 'a', http: { url: 'http://x' }, successCondition },
@@ -242,7 +242,7 @@ describe('judging beside other work', () => {
   })
 })
 
-it('an answer of 500,000 nested lists, or a text that never ends, is an error and takes no longer than one that is flat', () => {
+it('a response of 500,000 nested lists or an unterminated string is an error, and takes no longer than a flat one', () => {
   for (const body of ['['.repeat(500_000) + ']'.repeat(500_000), '"\\"'.repeat(300_000)]) {
     const began = performance.now()
     const outcome = judgeAnswer({

@@ -8,7 +8,7 @@ const background = anAnalysis('errors', { background: true, interval: '30s', ini
 const afterSteps = anAnalysis('latency')
 
 describe('planAnalyses', () => {
-  describe('begins', () => {
+  describe('starts', () => {
     it('an analysis in the background with the first batch, to be measured after its delay', () => {
       const plan = planAnalyses(viewOf({ analysis: [background] }))
       expect(plan).toMatchObject({
@@ -24,26 +24,26 @@ describe('planAnalyses', () => {
       expect(plan).toMatchObject({ runs: [{ name: 'latency', step: 2, nextAt: at(0) }], due: [{ step: 2 }] })
     })
 
-    it('nothing of a step while its batch is not ready', () => {
+    it('no analysis of a step while its batch is not ready', () => {
       expect(planAnalyses(viewOf({ analysis: [afterSteps] }))).toEqual({ runs: [], due: [], recheckAfterMs: null })
     })
 
-    it('nothing of a step before it has soaked, and says when it will have', () => {
+    it('no analysis of a step before it has soaked, and says when that is', () => {
       const view = viewOf({ analysis: [afterSteps], stepSoakSeconds: 120 }, { status: ready(-50) })
       expect(planAnalyses(view)).toEqual({ runs: [], due: [], recheckAfterMs: 70_000 })
       expect(planAnalyses({ ...view, nowMs: NOW_MS + 70_000 }).runs).toHaveLength(1)
     })
 
-    it('nothing of a step that the analysis does not name', () => {
+    it('no analysis of a step that it does not name', () => {
       expect(planAnalyses(viewOf({ analysis: [{ ...afterSteps, steps: [1, 3] }] }, { status: ready(0) })).runs).toEqual([])
     })
 
-    it('nothing of a batch that the release has left behind', () => {
+    it('no analysis of an earlier batch', () => {
       const view = viewOf({ analysis: [afterSteps] }, { status: ready(0), batchPartition: 2 })
       expect(planAnalyses(view).runs).toEqual([])
     })
 
-    it('nothing of a step in the final batch', () => {
+    it('no analysis of a step in the final batch', () => {
       const view = viewOf({ analysis: [afterSteps, background] }, { status: { ...ready(0), phase: 'Finalizing' }, batchPartition: null })
       expect(planAnalyses(view).runs).toMatchObject([{ name: 'errors' }])
     })
@@ -56,7 +56,7 @@ describe('planAnalyses', () => {
     })
   })
 
-  describe('begins anew', () => {
+  describe('restarts', () => {
     const tranche = { analysis: [background] }
     const old = aRun({ ...tranche, release: 'r1' }, 'errors', { phase: 'Failed', failed: 3 })
     it.each<[string, Partial<TrancheSpec>]>([
@@ -74,25 +74,25 @@ describe('planAnalyses', () => {
   describe('measures', () => {
     const tranche = { release: 'r1', analysis: [background, afterSteps] }
     const running = aRun(tranche, 'errors', { nextAt: at(-1) })
-    it('what is due, and leaves the runs as they are', () => {
+    it('due runs, and leaves them unchanged', () => {
       const view = viewOf(tranche, { status: { analysis: [running] } })
       const plan = planAnalyses(view)
       expect(plan.runs).toBe(view.runs)
       expect(plan.due).toMatchObject([{ run: { name: 'errors' }, step: 2 }])
     })
 
-    it('nothing that has ended', () => {
+    it('no ended run', () => {
       const ended = aRun(tranche, 'errors', { phase: 'Failed' })
       expect(planAnalyses(viewOf(tranche, { status: { analysis: [ended] } }))).toMatchObject({ due: [], recheckAfterMs: null })
     })
 
-    it('nothing of a step while its batch is not ready any more, and keeps the run', () => {
+    it('no run of a step while its batch is no longer ready, and keeps the run', () => {
       const run = aRun(tranche, 'latency', { step: 2, nextAt: at(-1) })
       const view = viewOf(tranche, { status: { analysis: [aRun(tranche, 'errors', { nextAt: at(9) }), run] } })
       expect(planAnalyses(view)).toMatchObject({ runs: view.runs, due: [], recheckAfterMs: 9_000 })
     })
 
-    it('what a clock that was set back since would measure much later', () => {
+    it('a run whose due time is too far ahead because the clock was set back', () => {
       const view = viewOf(tranche, { status: { analysis: [aRun(tranche, 'errors', { nextAt: at(3600) })] } })
       expect(planAnalyses(view).due).toHaveLength(1)
     })
@@ -106,12 +106,12 @@ describe('planAnalyses', () => {
   describe('in the next step', () => {
     const tranche = { release: 'r1', analysis: [afterSteps] }
     const cases: Record<string, { run: Partial<AnalysisRun>; stays: boolean }> = {
-      'forgets what succeeded': { run: { phase: 'Successful' }, stays: false },
-      'forgets what somebody jumped away from': { run: { phase: 'Running' }, stays: false },
-      'keeps what failed': { run: { phase: 'Failed' }, stays: true },
-      'keeps what is inconclusive': { run: { phase: 'Inconclusive' }, stays: true },
-      'lets a dry run go on': { run: { phase: 'Running', dryRun: true }, stays: true },
-      'forgets a dry run that failed': { run: { phase: 'Failed', dryRun: true }, stays: false },
+      'drops successful runs': { run: { phase: 'Successful' }, stays: false },
+      'drops runs that a jump left behind': { run: { phase: 'Running' }, stays: false },
+      'keeps failed runs': { run: { phase: 'Failed' }, stays: true },
+      'keeps inconclusive runs': { run: { phase: 'Inconclusive' }, stays: true },
+      'continues a dry run': { run: { phase: 'Running', dryRun: true }, stays: true },
+      'drops a failed dry run': { run: { phase: 'Failed', dryRun: true }, stays: false },
     }
     it.each(Object.entries(cases))('%s', (_name, { run, stays }) => {
       const before = aRun(tranche, 'latency', { step: 1, nextAt: at(5), ...run })
@@ -123,8 +123,8 @@ describe('planAnalyses', () => {
     const tranche = { release: 'r1', analysis: [background, anAnalysis('other', { background: true })] }
     it.each<[string, Partial<BatchReleaseStatus>]>([
       ['of the release', { phase: 'Completed' }],
-      ['but for nodes that are left', { waiting: { reason: 'NodesLeft', message: '', since: at(0), nodes: [] } }],
-    ])('%s what has not failed has succeeded', (_name, status) => {
+      ['except for nodes left behind', { waiting: { reason: 'NodesLeft', message: '', since: at(0), nodes: [] } }],
+    ])('%s runs that have not failed are successful', (_name, status) => {
       const analysis = [aRun(tranche, 'errors', { nextAt: at(-1), failed: 1 }), aRun(tranche, 'other', { phase: 'Failed' })]
       const plan = planAnalyses(viewOf(tranche, { status: { ...status, analysis } }))
       expect(plan.runs).toMatchObject([{ phase: 'Successful', finishedAt: at(0) }, { phase: 'Failed' }])
@@ -136,8 +136,8 @@ describe('planAnalyses', () => {
 describe('stepAnalyses', () => {
   const tranche = { release: 'r1', analysis: [afterSteps, background, anAnalysis('trial', { dryRun: true })] }
   const cases: Record<string, { runs: readonly AnalysisRun[]; want: ReturnType<typeof stepAnalyses> }> = {
-    'waits for what has not begun': { runs: [], want: { kind: 'waiting', message: 'analysis latency has not begun' } },
-    'waits for what is being measured, and says why it takes so long': {
+    'waits for analyses that have not started': { runs: [], want: { kind: 'waiting', message: 'analysis latency has not started' } },
+    'waits for running analyses, and says why they take long': {
       runs: [aRun(tranche, 'latency', { step: 2, message: 'no answer' })],
       want: { kind: 'waiting', message: 'analysis latency after step 2 is being measured: no answer' },
     },
@@ -145,13 +145,13 @@ describe('stepAnalyses', () => {
       runs: [aRun(tranche, 'latency', { step: 2, phase: 'Successful' })],
       want: { kind: 'done' },
     },
-    'heeds no run of another step': {
+    'ignores runs of another step': {
       runs: [aRun(tranche, 'latency', { step: 1, phase: 'Successful' })],
-      want: { kind: 'waiting', message: 'analysis latency has not begun' },
+      want: { kind: 'waiting', message: 'analysis latency has not started' },
     },
-    'heeds no run of other rules': {
+    'ignores runs of other rules': {
       runs: [{ ...aRun(tranche, 'latency', { step: 2, phase: 'Successful' }), spec: 'other' }],
-      want: { kind: 'waiting', message: 'analysis latency has not begun' },
+      want: { kind: 'waiting', message: 'analysis latency has not started' },
     },
   }
   it.each(Object.entries(cases))('%s', (_name, { runs, want }) => {

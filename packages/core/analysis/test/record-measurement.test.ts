@@ -13,64 +13,64 @@ const outcomes: Readonly<Record<string, MeasurementOutcome>> = {
 
 describe('recordMeasurement', () => {
   const cases: Record<string, { rules: Partial<Analysis>; measured: string; want: Partial<AnalysisRun> }> = {
-    'succeeds after one success, where nothing else is said': {
+    'succeeds after one success by default': {
       rules: {},
       measured: 's',
       want: { phase: 'Successful', successful: 1, message: '1 of 1 measurement succeeded', finishedAt: '2026-01-01T00:00:00.100Z' },
     },
-    'fails with the first failure, where none is tolerated': {
+    'fails with the first failure when none is tolerated': {
       rules: { count: 5 },
       measured: 'sf',
       want: {
         phase: 'Failed',
         failed: 1,
-        message: '1 of 2 measurements failed, and 0 may; the last one: too high, and the answer is [0.5]',
+        message: '1 of 2 measurements failed, at most 0 may; last one: too high, with the result [0.5]',
       },
     },
-    'goes on while no more failures than tolerated were seen': {
+    'continues while the failures are within the limit': {
       rules: { count: 5, failureLimit: 2 },
       measured: 'ffs',
       want: { phase: 'Running', failed: 2, nextAt: '2026-01-01T00:01:30.000Z' },
     },
-    'fails with one failure more than tolerated': {
+    'fails with one failure above the limit': {
       rules: { count: 5, failureLimit: 2 },
       measured: 'fsff',
-      want: { phase: 'Failed', message: '3 of 4 measurements failed, and 2 may; the last one: too high, and the answer is [0.5]' },
+      want: { phase: 'Failed', message: '3 of 4 measurements failed, at most 2 may; last one: too high, with the result [0.5]' },
     },
     'succeeds when its count is full, tolerated failures included': {
       rules: { count: 3, failureLimit: 1 },
       measured: 'sfs',
       want: { phase: 'Successful', message: '2 of 3 measurements succeeded' },
     },
-    'is inconclusive beyond the tolerated': {
+    'is inconclusive above the limit': {
       rules: { count: 3, inconclusiveLimit: 1 },
       measured: 'ii',
       want: {
         phase: 'Inconclusive',
-        message: '2 of 2 measurements neither succeeded nor failed, and 1 may; the last one: no number, and the answer is [NaN]',
+        message: '2 of 2 measurements were inconclusive, at most 1 may be; last one: no number, with the result [NaN]',
       },
     },
-    'tries an error again soon, and says what was wrong': {
+    'retries soon after an error, with the reason': {
       rules: { count: 1 },
       measured: 'e',
       want: { phase: 'Running', errors: 1, consecutiveErrors: 1, message: 'no answer', nextAt: '2026-01-01T00:00:10.000Z' },
     },
-    'tries an error again after the interval, where that is sooner': {
+    'retries after the interval when that is sooner': {
       rules: { interval: '2s' },
       measured: 'e',
       want: { phase: 'Running', nextAt: '2026-01-01T00:00:02.000Z' },
     },
-    'counts no error as a measurement, and forgets those in a row with an answer': {
+    'counts no error as a measurement, and resets consecutive errors with a response': {
       rules: { count: 2 },
       measured: 'eeeesees',
       want: { phase: 'Successful', errors: 6, consecutiveErrors: 0, message: '2 of 2 measurements succeeded' },
     },
-    'gives up after more errors in a row than tolerated': {
+    'ends after more consecutive errors than tolerated': {
       rules: {},
       measured: 'eeeee',
-      want: { phase: 'Error', message: '5 measurements in a row could not be made, and 4 may; the last one: no answer' },
+      want: { phase: 'Error', message: '5 measurements in a row had errors, at most 4 may; last one: no answer' },
     },
-    'goes on for ever in the background without a count': {
+    'never ends in the background without a count': {
       rules: { background: true },
       measured: 'ssssssss',
       want: { phase: 'Running', successful: 8 },
@@ -87,7 +87,7 @@ describe('recordMeasurement', () => {
     expect(run).toMatchObject({ successful: 7, failed: 2 })
   })
 
-  it('says no more what was wrong, once it is well again', () => {
+  it('drops the reason after a success', () => {
     expect(recorded({ background: true }, 'es')).not.toHaveProperty('message')
   })
 })

@@ -7,7 +7,7 @@ const values = { canaryRevision: 'v2', nodes: 'node-1|node-2', path: 'a/b?c#d', 
 
 describe('toRequest', () => {
   const cases: Record<string, { analysis: Omit<Analysis, 'name'>; want: Partial<MetricRequest> }> = {
-    'asks for an instant, with arguments in the query': {
+    'makes an instant query with arguments filled in': {
       analysis: { prometheus: { address: 'http://prom.example:9090/', query: 'up{rev="{{canaryRevision}}"}' } },
       want: {
         method: 'GET',
@@ -15,18 +15,18 @@ describe('toRequest', () => {
         timeoutMs: 10_000,
       },
     },
-    'asks for a range that ends now, in sixty steps': {
+    'queries a range that ends now, in sixty steps': {
       analysis: { prometheus: { address: 'http://prom.example/base', query: 'up', range: '5m' }, timeout: '2s' },
       want: {
         url: 'http://prom.example/base/api/v1/query_range?query=up&start=1767225900.5&end=1767226200.5&step=5&timeout=2000ms',
         timeoutMs: 2_000,
       },
     },
-    'asks for a range in its own steps, of a second at least': {
+    'queries a range in its own steps, of at least a second': {
       analysis: { prometheus: { address: 'http://prom.example', query: 'up', range: '1m', step: '100ms' } },
       want: { url: 'http://prom.example/api/v1/query_range?query=up&start=1767226140.5&end=1767226200.5&step=1&timeout=10000ms' },
     },
-    'asks by POST what is too long for a URL': {
+    'uses POST for a query that is too long for a URL': {
       analysis: { prometheus: { address: 'http://prom.example', query: `up{node=~"${'n'.repeat(2000)}"}` } },
       want: {
         method: 'POST',
@@ -38,7 +38,7 @@ describe('toRequest', () => {
       analysis: { http: { url: 'https://health.example/{{path}}/x?rev={{canaryRevision}}' } },
       want: { method: 'GET', url: 'https://health.example/a%2Fb%3Fc%23d/x?rev=v2' },
     },
-    'escapes arguments in a body of JSON': {
+    'escapes arguments in a JSON body': {
       analysis: { http: { url: 'https://health.example', method: 'POST', body: '{"text": "{{word}}"}' } },
       want: {
         method: 'POST',
@@ -46,7 +46,7 @@ describe('toRequest', () => {
         headers: expect.objectContaining({ 'content-type': 'application/json' }) as never,
       },
     },
-    'names where the value of a header stands, and never holds it': {
+    'references the value of a header, and never contains it': {
       analysis: {
         http: {
           url: 'https://health.example',
@@ -69,7 +69,7 @@ describe('toRequest', () => {
     expect(toRequest({ name: 'a', ...analysis }, values, NOW_MS)).toMatchObject(want)
   })
 
-  it('asks nobody where nobody is named', () => {
+  it('makes no request without a source', () => {
     expect(toRequest({ name: 'a' }, values, NOW_MS)).toBeNull()
   })
 })
@@ -79,8 +79,10 @@ it.each([
   ['http.url', { http: { url: `http://x/${'{{a}}'.repeat(400)}` } }],
   ['header x-team', { http: { url: 'http://x', headers: [{ name: 'x-team', value: '{{a}}'.repeat(1_600) }] } }],
   ['prometheus.query', { prometheus: { address: 'http://x', query: '{{a}}'.repeat(2_000) } }],
-] as const)('a %s that names a long argument again and again is not made', (field, source) => {
+] as const)('a %s that repeats a long argument is not built', (field, source) => {
   const analysis = { name: 'a', successCondition: 'true', ...source } as Analysis
-  expect(requestFault(analysis, { a: 'x'.repeat(10_000) })).toMatch(new RegExp(`^${field} has \\d+ characters with its arguments put in`))
+  expect(requestFault(analysis, { a: 'x'.repeat(10_000) })).toMatch(
+    new RegExp(`^${field} has \\d+ characters with its arguments filled in`),
+  )
   expect(requestFault(analysis, { a: 'x' })).toBeNull()
 })

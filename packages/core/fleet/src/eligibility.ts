@@ -1,11 +1,11 @@
 import type { LabelSelectorRequirement, Node, NodeSelectorTerm, PodPlacement, Taint, Toleration } from '@tranche/kube-types'
 
-/** What decides whether a node should run a pod of a DaemonSet. */
+/** The parts of a node that decide whether it should run a pod of a DaemonSet. */
 export type NodeForPlacement = Pick<Node, 'spec'> & { readonly metadata: Pick<Node['metadata'], 'name' | 'labels'> }
 
 /**
  * Whether a node is a desired node of a DaemonSet with this placement. Node conditions, `spec.unschedulable` and
- * resources do not count: they are the scheduler's.
+ * resources do not count: they concern the scheduler.
  *
  * @see k8s.io/kubernetes/pkg/controller/daemon NodeShouldRunDaemonPod
  */
@@ -25,7 +25,7 @@ function matchesAffinity(placement: PodPlacement, node: NodeForPlacement): boole
   return (required.nodeSelectorTerms ?? []).some((term) => matchesTerm(term, node))
 }
 
-/** An empty term matches nothing; a term that cannot be understood is skipped. */
+/** Whether a term matches a node. An empty term matches no node; an invalid term is skipped. */
 function matchesTerm(term: NodeSelectorTerm, node: NodeForPlacement): boolean {
   const expressions = term.matchExpressions ?? []
   const fields = term.matchFields ?? []
@@ -73,7 +73,7 @@ function toleratesAll(placement: PodPlacement, taints: readonly Taint[]): boolea
   return taints.every((taint) => taint.effect === 'PreferNoSchedule' || tolerations.some((toleration) => tolerates(toleration, taint)))
 }
 
-/** What the DaemonSet controller adds to every pod. */
+/** Tolerations that the DaemonSet controller adds to every pod. */
 function automaticTolerations(placement: PodPlacement): Toleration[] {
   const always = [
     ['not-ready', 'NoExecute'],

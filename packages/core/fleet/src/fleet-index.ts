@@ -4,14 +4,14 @@ import type { FleetPod } from './fleet-pod.ts'
 import { type FleetNode, type FleetView, type NodeView, toFleetView, viewOfBlocks } from './fleet-view.ts'
 import { changeBlocks } from './node-blocks.ts'
 
-/** As much of a DaemonSet as its view follows from. */
+/** The parts of a DaemonSet that its view depends on. */
 export interface FleetOwner extends OwnerOfObjects {
   readonly spec: OwnerOfObjects['spec'] & { readonly template: { readonly spec?: PodPlacement | undefined } }
 }
 
 /**
- * Nodes and pods of a whole cluster, arranged so that the view of one DaemonSet costs what has changed since it was
- * last asked for, plus one copy of the list of its nodes. Holds what watches delivered; decides nothing.
+ * Index of the nodes and pods of a cluster. The view of one DaemonSet costs only the changes since its last view, plus one copy of
+ * the list of its nodes. Holds the objects that watches delivered; decides nothing.
  */
 export class FleetIndex {
   readonly #nodes = new Map<string, FleetNode>()
@@ -19,7 +19,7 @@ export class FleetIndex {
   readonly #pods = new Map<string, Map<string, readonly FleetPod[]>>()
   readonly #slices = new Map<string, Slice>()
 
-  /** Takes over a change of a node; `current` is undefined when it was deleted. */
+  /** Applies a change of a node; `current` is undefined when it was deleted. */
   nodeChanged(previous: FleetNode | undefined, current: FleetNode | undefined): void {
     const name = (current ?? previous)?.name
     if (name === undefined) return
@@ -28,20 +28,20 @@ export class FleetIndex {
     for (const slice of this.#slices.values()) slice.dirty.add(name)
   }
 
-  /** Takes over a change of a pod; `current` is undefined when it was deleted. */
+  /** Applies a change of a pod; `current` is undefined when it was deleted. */
   podChanged(previous: FleetPod | undefined, current: FleetPod | undefined): void {
     if (previous !== undefined) this.#remove(previous)
     if (current !== undefined) this.#add(current)
   }
 
-  /** @returns what is known of the node */
+  /** @returns the node as last observed; undefined when unknown */
   node(name: string): FleetNode | undefined {
     return this.#nodes.get(name)
   }
 
   /**
-   * @returns the view of the DaemonSet: its desired nodes, and its own pods in its own namespace (F15); the same object while nothing
-   *   has changed
+   * @returns the view of the DaemonSet: its desired nodes, and its own pods in its own namespace (F15); the same object until a
+   *   node or pod changes
    */
   view(owner: FleetOwner): FleetView {
     const slice = this.#slice(owner)
@@ -53,7 +53,7 @@ export class FleetIndex {
     return slice.view
   }
 
-  /** Drops what is kept for a DaemonSet that is gone; its pods stay until their own deletion is seen. */
+  /** Drops the cached view of a deleted DaemonSet; its pods stay until their own deletion is observed. */
   forget(owner: Pick<FleetOwner, 'metadata'>): void {
     this.#slices.delete(ownerKeyOf(owner))
   }
@@ -107,7 +107,7 @@ function placementOf({ spec }: FleetOwner): PodPlacement {
   return spec.template.spec ?? {}
 }
 
-/** What is remembered for one DaemonSet. */
+/** Cached view of one DaemonSet. */
 interface Slice {
   readonly signature: string
   readonly owner: FleetOwner
@@ -120,7 +120,7 @@ function firstView(nodes: ReadonlyMap<string, NodeView | undefined>): FleetView 
   return toFleetView([...nodes.values()].filter((node) => node !== undefined).sort((a, b) => (a.name < b.name ? -1 : 1)))
 }
 
-/** Two DaemonSets of one key with one signature have the same desired nodes and the same pods. */
+/** Signature of a DaemonSet: equal signatures under the same key mean the same desired nodes and pods. */
 function signatureOf(owner: FleetOwner): string {
   const { nodeName, nodeSelector, hostNetwork, tolerations, affinity } = placementOf(owner)
   return JSON.stringify([nodeName, nodeSelector, hostNetwork === true, tolerations, affinity?.nodeAffinity, owner.spec.selector])

@@ -10,64 +10,64 @@ import {
   ROLLOUT_ID_LABEL,
 } from '@tranche/kube-types'
 
-/** What we keep of a pod that a DaemonSet owns. */
+/** The parts of a DaemonSet pod that Tranche keeps in memory. */
 export interface FleetPod {
   readonly namespace: string
   readonly name: string
   readonly uid: string
   readonly resourceVersion: string
-  /** UID of the DaemonSet that controls it; in its own namespace, or of none (F15). */
+  /** UID of the DaemonSet that controls it. A DaemonSet of another namespace does not match (F15). */
   readonly ownerUid: string
-  /** Equal labels of many pods are one object in memory. */
+  /** Labels; pods with equal labels share one object in memory. */
   readonly labels: Labels
-  /** Node it is bound or pinned to. */
+  /** Node that the pod is bound or pinned to. */
   readonly node: string
-  /** `controller-revision-hash`; undefined where the label is missing. */
+  /** `controller-revision-hash`; undefined without the label. */
   readonly hash: string | undefined
-  /** RFC 3339, as the API server wrote it. */
+  /** Creation time in RFC 3339, by the clock of the API server. */
   readonly createdAt: string
   readonly terminating: boolean
-  /** By when a terminating pod should be gone: its `deletionTimestamp`, epoch milliseconds. */
+  /** `deletionTimestamp` of a terminating pod in epoch milliseconds: the time by which it should be gone. */
   readonly goneByMs?: number
-  /** Finalizers, where nothing else keeps a terminating pod: its node is done with it. */
+  /** Finalizers of a terminating pod that only they keep: its node has finished with it. */
   readonly keptBy?: readonly string[]
   readonly phase: string
-  /** Its kubelet has taken it up: `status.startTime` is there. */
+  /** Whether its kubelet has acknowledged it: `status.startTime` is set. */
   readonly acknowledged: boolean
-  /** When that was, RFC 3339 by the clock of the kubelet: `status.startTime`. */
+  /** `status.startTime`, in RFC 3339 by the clock of the kubelet. */
   readonly acknowledgedAt?: string
   readonly ready: boolean
   /**
-   * From when the Ready condition counts, on the monotonic clock of this process: the later of its own stamp and our
-   * first sight of it (rule F6). Null while not Ready.
+   * Monotonic milliseconds, by the clock of this process, from which the Ready condition counts: the later of its own timestamp and
+   * its first observation (rule F6). Null while not Ready.
    */
   readonly readyFromMs: number | null
-  /** `lastTransitionTime` of the Ready condition: another one is another time of being Ready, even if we missed the break. */
+  /** `lastTransitionTime` of the Ready condition. A new value means that the pod was not Ready in between, even if unobserved. */
   readonly readyStamp: string | undefined
-  /** Why a container does not run, of the first one that says so; init containers come first. */
+  /** Trouble of the first container that does not run; init containers come first. */
   readonly trouble: PodTrouble | undefined
-  /** Restarts of all its containers, init containers too. */
+  /** Restarts of all its containers, including init containers. */
   readonly restarts: number
-  /** How a container that runs again had ended; one that was out of memory comes before others. */
+  /** Last termination of a container that runs again; OOMKilled takes precedence. */
   readonly crash?: PodTrouble
   readonly rolloutId: string | undefined
   readonly rolloutBatchId: string | undefined
-  /** Id of the release in which it came up without a permit for its node. */
+  /** Id of the release in which the pod was created without a permit for its node. */
   readonly leakedIn?: string
 }
 
-/** What the kubelet or scheduler says is wrong with a pod. */
+/** Problem of a pod, as the kubelet or scheduler reports it. */
 export interface PodTrouble {
   /** CamelCase reason, as in the container's `waiting.reason`: `ImagePullBackOff`, `CrashLoopBackOff`, `Unschedulable` … */
   readonly reason: string
   readonly container?: string
   readonly exitCode?: number
   readonly restarts?: number
-  /** What was said last, cut to 256 characters. */
+  /** Last message, cut to 256 characters. */
   readonly message?: string
 }
 
-/** Where a moment of sight stands on both clocks. */
+/** Time of an observation on both clocks. */
 export interface ObservationTime {
   /** Epoch milliseconds. */
   readonly nowMs: number
@@ -75,9 +75,9 @@ export interface ObservationTime {
 }
 
 /**
- * Reduces a pod to what we read.
+ * Reduces a pod to the parts that Tranche uses.
  *
- * @param previous what we kept of the same pod before, so that the first sight of its Ready condition is remembered
+ * @param previous earlier result for the same pod, which keeps the first observation of its Ready condition
  * @returns null for a pod that no DaemonSet controls, or that is neither bound nor pinned to a node
  */
 export function toFleetPod(pod: Pod, previous: FleetPod | undefined, observedAt: ObservationTime): FleetPod | null {
@@ -116,12 +116,12 @@ export function toFleetPod(pod: Pod, previous: FleetPod | undefined, observedAt:
 
 const NO_LABELS: Labels = {}
 
-/** @returns the monotonic time from which the pod is available, if it stays Ready; null while it is not Ready */
+/** @returns monotonic milliseconds from which the pod is available, if it stays Ready; null while it is not Ready */
 export function availableFromMs(pod: FleetPod, minReadyMs: number): number | null {
   return pod.readyFromMs === null ? null : pod.readyFromMs + minReadyMs
 }
 
-/** Ready for at least `minReadyMs`, and not terminating: what keeps a node out of the unavailable ones. */
+/** Whether a pod is available: Ready for at least `minReadyMs` and not terminating. */
 export function isAvailable(pod: FleetPod, minReadyMs: number, monotonicMs: number): boolean {
   if (pod.terminating || !pod.ready) return false
   if (minReadyMs === 0) return true
@@ -143,7 +143,7 @@ function leakedIn({ metadata }: Pod): Pick<FleetPod, 'leakedIn'> {
   return id === undefined ? {} : { leakedIn: id }
 }
 
-/** Bound nodes come first; a pod that waits for the scheduler is pinned by its required affinity. */
+/** The node that a pod is bound to; before scheduling, the node that its required affinity pins it to. */
 function nodeOf(pod: Pod): string | undefined {
   if (pod.spec?.nodeName !== undefined && pod.spec.nodeName !== '') return pod.spec.nodeName
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
@@ -153,12 +153,12 @@ function nodeOf(pod: Pod): string | undefined {
 
 function readyFrom(uid: string, stamp: string | undefined, previous: FleetPod | undefined, observedAt: ObservationTime): number {
   if (previous?.uid === uid && previous.readyStamp === stamp && previous.readyFromMs !== null) return previous.readyFromMs
-  // A stamp of the future (clocks differ) is honoured: the pod has not been Ready for long enough before it.
+  // A timestamp in the future (clocks differ) counts: the pod becomes available only after it.
   const aheadMs = stamp === undefined ? 0 : Date.parse(stamp) - observedAt.nowMs
   return aheadMs > 0 ? observedAt.monotonicMs + aheadMs : observedAt.monotonicMs
 }
 
-/** Longest message of a container that is kept, in characters. */
+/** Maximum characters kept of a container message. */
 const MESSAGE_MAX = 256
 
 function containersOf({ status }: Pod): readonly ContainerStatus[] {
@@ -209,7 +209,7 @@ function endOf({ name, restartCount }: ContainerStatus, reason: string, { exitCo
   }
 }
 
-/** A slice would keep the whole of a long text in memory; what is joined anew does not. */
+/** Cuts a message. Joins a new string, because a slice would keep the whole text in memory. */
 function messageOf(text: string | undefined): Pick<PodTrouble, 'message'> {
   const trimmed = text?.trim() ?? ''
   if (trimmed === '') return {}

@@ -3,59 +3,59 @@ import type { FleetPod } from './fleet-pod.ts'
 import { keptPerBlock } from './kept-per-block.ts'
 import { toBlocks } from './node-blocks.ts'
 
-/** What we keep of a node. */
+/** The parts of a node that Tranche keeps in memory. */
 export interface FleetNode {
   readonly name: string
   readonly uid: string
   readonly labels: Labels
   readonly taints: NonNullable<NonNullable<Node['spec']>['taints']>
-  /** Its Ready condition is True. */
+  /** Whether its Ready condition is True. */
   readonly ready: boolean
-  /** Its kubelet answers: its Ready condition is True or False. Unknown, or none: nobody there does anything. */
+  /** Whether its kubelet responds: the Ready condition is True or False, not Unknown or missing. */
   readonly answers: boolean
-  /** Since when its Ready condition has been False, RFC 3339 by the clock of its kubelet; absent while it is anything else. */
+  /** Time since which the Ready condition has been False, in RFC 3339 by the clock of the kubelet; absent otherwise. */
   readonly notReadySince?: string
 }
 
-/** One node, as one DaemonSet sees it. */
+/** A node in the view of one DaemonSet. */
 export interface NodeView {
   readonly name: string
-  /** The DaemonSet should run a pod here. A node that is gone is not desired, though its pod may still be listed. */
+  /** Whether the DaemonSet should run a pod here. A deleted node is not desired, though its pod may still be listed. */
   readonly desired: boolean
-  /** The node's own Ready condition is True. */
+  /** Whether the Ready condition of the node is True. */
   readonly ready: boolean
-  /** The node's kubelet answers: its Ready condition is True or False, not Unknown. False where the node is gone. */
+  /** Whether the kubelet responds: the Ready condition is True or False, not Unknown. False for a deleted node. */
   readonly answers: boolean
   /** @see FleetNode.notReadySince */
   readonly notReadySince?: string
-  /** Labels of the node; none where it is gone. */
+  /** Labels of the node; empty for a deleted node. */
   readonly labels: Labels
-  /** Every pod of the DaemonSet here, terminating ones too; oldest first, then by name. Usually none or one. */
+  /** All pods of the DaemonSet here, including terminating ones; oldest first, then by name. Usually none or one. */
   readonly pods: readonly FleetPod[]
 }
 
-/** A DaemonSet's nodes and pods, as this process has seen them. Never changes: what is seen later is another view. */
+/** Nodes and pods of a DaemonSet as this process has observed them. Immutable: later observations make a new view. */
 export interface FleetView {
-  /** Every node that is desired or has a pod of the DaemonSet, by name. */
+  /** All nodes that are desired or have a pod of the DaemonSet, sorted by name. */
   readonly nodes: readonly NodeView[]
-  /** How many of them are desired. */
+  /** Number of desired nodes. */
   readonly desired: number
   /**
-   * The same nodes in pieces, in order. A piece in which nothing has changed is the same array as in the view before, so
-   * that whoever counts over all nodes needs to count anew only where something has changed. @see keptPerBlock
+   * The same nodes in blocks, in order. A block without changes is the same array as in the view before, so that a count over all
+   * nodes needs to recount only changed blocks. @see keptPerBlock
    */
   readonly blocks: readonly NodeBlock[]
 }
 
-/** Some neighbouring nodes of a view. */
+/** Consecutive nodes of a view. */
 export type NodeBlock = readonly NodeView[]
 
-/** @param nodes by name @returns the view of these nodes */
+/** @param nodes sorted by name @returns the view of these nodes */
 export function toFleetView(nodes: readonly NodeView[]): FleetView {
   return viewOfBlocks(toBlocks(nodes))
 }
 
-/** @param blocks none of them empty; the nodes by name */
+/** @param blocks none of them empty, with the nodes sorted by name */
 export function viewOfBlocks(blocks: readonly NodeBlock[]): FleetView {
   const counted = { nodes: blocks.flat(), desired: 0, blocks }
   return { ...counted, desired: desiredPerBlock(counted, null).reduce((sum, desired) => sum + desired, 0) }
@@ -66,7 +66,7 @@ const desiredPerBlock = keptPerBlock<null, number>({
   holds: () => true,
 })
 
-/** @returns the node of this name in the view; undefined when it is neither desired nor has a pod. Takes log₂ N steps. */
+/** @returns the node of this name; undefined when it is neither desired nor has a pod. Takes log₂ N steps. */
 export function nodeInView(view: FleetView, name: string): NodeView | undefined {
   let low = 0
   let high = view.nodes.length - 1
@@ -80,7 +80,7 @@ export function nodeInView(view: FleetView, name: string): NodeView | undefined 
   return undefined
 }
 
-/** Reduces a node to what we read. */
+/** Reduces a node to the parts that Tranche uses. */
 export function toFleetNode(node: Node): FleetNode {
   const { status, lastTransitionTime } = node.status?.conditions?.find(({ type }) => type === 'Ready') ?? {}
   return {

@@ -1,19 +1,19 @@
 import type { FleetView, NodeBlock } from './fleet-view.ts'
 
-/** How something is counted over the nodes of a view. */
+/** A count over the nodes of a view. */
 export interface BlockCount<Question, Answer> {
-  /** Counts one block; depends on its arguments alone. */
+  /** Counts one block; depends only on its arguments. */
   readonly count: (block: NodeBlock, question: Question) => Answer
-  /** Whether an answer given to `known` is the answer to `asked` as well, for the same block. */
+  /** Whether an answer to `known` is also the answer to `asked`, for the same block. */
   readonly holds: (known: Question, asked: Question, answer: Answer) => boolean
 }
 
 /**
- * Makes a count incremental: the answer for a block is kept as long as the block and the question stay the same, so that
- * asking again costs what has changed. As blocks never change, what comes out is what counting from scratch gives.
+ * Makes a count incremental: caches the answer for a block while the block and the question stay the same. Blocks are immutable, so
+ * the result equals that of a full count.
  *
- * A question is kept as long as a block that was counted for it: it must not hold a view, which would keep the one before it,
- * and so on.
+ * The cache keeps a question as long as a block that was counted for it. A question must not hold a view, which would keep all
+ * earlier views in memory.
  *
  * @returns the answers of the blocks of a view, in order
  */

@@ -1,12 +1,12 @@
 import type { NodeBlock, NodeView } from './fleet-view.ts'
 
 /**
- * Nodes in a fresh block; one that grows to twice as many is cut in two. Few, so that many changes at once still leave most
- * blocks as they were; enough that going through the blocks is cheap.
+ * Number of nodes in a new block; a block that grows to twice as many is split. Small enough that many changes leave most blocks
+ * unchanged, and large enough that iterating over the blocks is cheap.
  */
 const BLOCK_NODES = 16
 
-/** @param nodes by name @returns the nodes in blocks */
+/** @param nodes sorted by name @returns the nodes in blocks */
 export function toBlocks(nodes: readonly NodeView[]): readonly NodeBlock[] {
   const blocks: NodeBlock[] = []
   for (let at = 0; at < nodes.length; at += BLOCK_NODES) blocks.push(nodes.slice(at, at + BLOCK_NODES))
@@ -14,9 +14,9 @@ export function toBlocks(nodes: readonly NodeView[]): readonly NodeBlock[] {
 }
 
 /**
- * Takes changes over. Costs what has changed: a block without a change stays the same array.
+ * Applies changes. Costs only the changes: a block without one stays the same array.
  *
- * @param changes name → the node as it is now; undefined where it has left the view
+ * @param changes by name, the present node; undefined when it has left the view
  */
 export function changeBlocks(blocks: readonly NodeBlock[], changes: ReadonlyMap<string, NodeView | undefined>): readonly NodeBlock[] {
   const changed = new Map<number, NodeView[]>()
@@ -33,7 +33,7 @@ export function changeBlocks(blocks: readonly NodeBlock[], changes: ReadonlyMap<
   })
 }
 
-/** @returns whether that changed anything */
+/** @returns whether the block changed */
 function setNode(block: NodeView[], name: string, node: NodeView | undefined): boolean {
   const at = firstAbove(block, (other) => other.name >= name)
   const isThere = block[at]?.name === name
@@ -42,7 +42,7 @@ function setNode(block: NodeView[], name: string, node: NodeView | undefined): b
   return isThere || node !== undefined
 }
 
-/** @returns the first position at which `isAbove` holds; it must hold at every later one; the length where it holds nowhere */
+/** @returns the first index at which `isAbove` holds, else the length; it must hold at all later indexes too */
 function firstAbove<T>(list: readonly T[], isAbove: (item: T) => boolean): number {
   let low = 0
   let high = list.length

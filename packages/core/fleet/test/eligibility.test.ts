@@ -7,10 +7,10 @@ const labels = { pool: 'gpu', cores: '8', note: 'eight' }
 
 describe('isDesiredNode', () => {
   const cases: Record<string, { placement?: PodPlacement; taints?: readonly Taint[]; desired: boolean }> = {
-    'wants every node where the template asks for none': { desired: true },
+    'wants every node when the template has no requirements': { desired: true },
     'wants the one node that the template names': { placement: { nodeName: 'node-1' }, desired: true },
     'wants no other node than the one named': { placement: { nodeName: 'node-2' }, desired: false },
-    'reads an empty node name as none': { placement: { nodeName: '' }, desired: true },
+    'treats an empty node name as absent': { placement: { nodeName: '' }, desired: true },
     'wants a node that carries every label of the selector': { placement: { nodeSelector: { pool: 'gpu', cores: '8' } }, desired: true },
     'does not want a node that lacks one label of the selector': {
       placement: { nodeSelector: { pool: 'gpu', zone: 'a' } },
@@ -62,7 +62,7 @@ describe('isDesiredNode', () => {
       placement: expressions({ key: 'zone', operator: 'DoesNotExist', values: ['a'] }),
       desired: false,
     },
-    'does not compare by Lt a label that is no number': {
+    'does not compare by Lt a label that is not a number': {
       placement: expressions({ key: 'note', operator: 'Lt', values: ['9'] }),
       desired: false,
     },
@@ -70,15 +70,15 @@ describe('isDesiredNode', () => {
       placement: expressions({ key: 'none', operator: 'Lt', values: ['9'] }),
       desired: false,
     },
-    'does not compare with what is no number': {
+    'does not compare with a value that is not a number': {
       placement: expressions({ key: 'cores', operator: 'Lt', values: ['many'] }),
       desired: false,
     },
-    'does not compare a label that is no number': {
+    'does not compare a label that is not a number': {
       placement: expressions({ key: 'note', operator: 'Gt', values: ['1'] }),
       desired: false,
     },
-    'skips a term with an operator that it does not know': {
+    'skips a term with an unknown operator': {
       placement: expressions({ key: 'pool', operator: 'Like', values: ['gpu'] }),
       desired: false,
     },
@@ -111,13 +111,13 @@ describe('isDesiredNode', () => {
       placement: fields({ key: 'metadata.name', operator: 'In', values: ['node-2'] }),
       desired: false,
     },
-    'skips a term with an operator of a field that it does not know': {
+    'skips a term with an unknown field operator': {
       placement: fields({ key: 'metadata.name', operator: 'Exists', values: ['node-2'] }),
       desired: false,
     },
     'skips a term whose field has no values': { placement: fields({ key: 'metadata.name', operator: 'In' }), desired: false },
     'wants every node where the affinity requires nothing': { placement: { affinity: { nodeAffinity: {} } }, desired: true },
-    'wants every node where the affinity is about pods alone': { placement: { affinity: {} }, desired: true },
+    'wants every node when the affinity is only about pods': { placement: { affinity: {} }, desired: true },
     'matches nothing by a requirement without terms': {
       placement: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: {} } } },
       desired: false,
@@ -130,7 +130,7 @@ describe('isDesiredNode', () => {
       placement: fields({ key: 'metadata.uid', operator: 'In', values: ['node-1'] }),
       desired: false,
     },
-    'asks for selector and affinity both': {
+    'requires both selector and affinity': {
       placement: { nodeSelector: { pool: 'gpu' }, ...expressions({ key: 'zone', operator: 'Exists' }) },
       desired: false,
     },
@@ -153,11 +153,8 @@ describe('isDesiredNode', () => {
       true,
     ),
     'tolerates every key by Exists with an empty key': tolerating({ key: '', operator: 'Exists' }, true),
-    'does not tolerate its value by an operator that it does not know': tolerating(
-      { key: 'dedicated', operator: 'Gt', value: 'db' },
-      false,
-    ),
-    'tolerates nothing by an operator that it does not know': tolerating({ key: 'dedicated', operator: 'Gt', value: '1' }, false),
+    'does not tolerate its value by an unknown operator': tolerating({ key: 'dedicated', operator: 'Gt', value: 'db' }, false),
+    'tolerates nothing by an unknown operator': tolerating({ key: 'dedicated', operator: 'Gt', value: '1' }, false),
     'wants a node only where every taint is tolerated': {
       placement: { tolerations: [{ key: 'dedicated', operator: 'Exists' }] },
       taints: [taint('NoSchedule'), { key: 'other', effect: 'NoSchedule' }],
@@ -189,7 +186,7 @@ describe('isDesiredNode', () => {
     expect(isDesiredNode({ hostNetwork: true }, node)).toBe(true)
   })
 
-  it('does not look at whether the node is Ready', () => {
+  it('ignores whether the node is Ready', () => {
     expect(isDesiredNode({}, aNode('node-1', { ready: false }))).toBe(true)
   })
 })

@@ -46,7 +46,7 @@ const event = fc.oneof(
 type FleetEvent = typeof event extends fc.Arbitrary<infer Event> ? Event : never
 
 describe('FleetIndex, after any sequence of events', () => {
-  it('shows what an index built from scratch shows', () => {
+  it('equals an index built from scratch', () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 60 }), (events) => {
         const follower = new Follower()
@@ -57,7 +57,7 @@ describe('FleetIndex, after any sequence of events', () => {
     )
   })
 
-  it('shows nothing of what is forged in another namespace, whatever it names (F15)', () => {
+  it('shows no forged object of another namespace (F15)', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ event, forged: fc.boolean() }), { minLength: 1, maxLength: 60 }), (events) => {
         const [honest, attacked] = [new Follower(), new Follower()]
@@ -70,7 +70,7 @@ describe('FleetIndex, after any sequence of events', () => {
     )
   })
 
-  it('leaves every view that it gave as it was', () => {
+  it('never changes a view that it returned', () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 40 }), (events) => {
         const follower = new Follower()

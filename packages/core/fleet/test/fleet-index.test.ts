@@ -17,14 +17,14 @@ describe('FleetIndex', () => {
     })
   })
 
-  it('gives the same view while nothing has changed', () => {
+  it('returns the same view while nothing changes', () => {
     const index = indexOf([node('a')], [pod({ node: 'a' })])
     const view = index.view(FLEET_OWNER)
     index.podChanged(undefined, pod({ node: 'a', ownerUid: 'another' }))
     expect(index.view(FLEET_OWNER)).toBe(view)
   })
 
-  it('gives a new view and leaves the old one as it was when something changes', () => {
+  it('returns a new view after a change and leaves the old one unchanged', () => {
     const index = indexOf([node('a')], [pod({ node: 'a', resourceVersion: '1' })])
     const before = index.view(FLEET_OWNER)
     index.podChanged(pod({ node: 'a', resourceVersion: '1' }), pod({ node: 'a', resourceVersion: '2' }))
@@ -32,7 +32,7 @@ describe('FleetIndex', () => {
     expect(before.nodes[0]?.pods[0]?.resourceVersion).toBe('1')
   })
 
-  it('shows no pod of another namespace, whatever owner it names (F15)', () => {
+  it('shows no pod of another namespace, even if it names the owner (F15)', () => {
     const forged = { ...pod({ node: 'a', name: 'forged' }), namespace: 'tenant' }
     const index = indexOf([node('a')], [pod({ node: 'a' }), forged])
     expect(index.view(FLEET_OWNER).nodes[0]?.pods.map(({ name }) => name)).toEqual(['pod-a'])
@@ -40,13 +40,13 @@ describe('FleetIndex', () => {
     expect(index.view(FLEET_OWNER).nodes[0]?.pods.map(({ name }) => name)).toEqual(['pod-a'])
   })
 
-  it('shows no pod that the selector does not select, though it names the owner (F15)', () => {
+  it('shows no pod that the selector does not match, though it names the owner (F15)', () => {
     const index = indexOf([node('a')], [{ ...pod({ node: 'a' }), labels: { app: 'agent' } }, pod({ node: 'a', name: 'forged' })])
     const owner = { ...FLEET_OWNER, spec: { ...FLEET_OWNER.spec, selector: { matchLabels: { app: 'agent' } } } }
     expect(index.view(owner).nodes[0]?.pods.map(({ name }) => name)).toEqual(['pod-a'])
   })
 
-  it('looks at every node again when the placement changes', () => {
+  it('checks every node again when the placement changes', () => {
     const index = indexOf([node('a', { labels: { pool: 'gpu' } }), node('b')], [])
     expect(names(index, { nodeSelector: { pool: 'gpu' } })).toEqual(['a'])
     expect(names(index, {})).toEqual(['a', 'b'])
@@ -60,31 +60,31 @@ describe('FleetIndex', () => {
     expect(view.nodes[0]?.pods.map(({ name }) => name)).toEqual(['old-a', 'old-b', 'a-young'])
   })
 
-  it('says since when a node has not been ready, where that is known', () => {
+  it('reports since when a node has not been Ready, if known', () => {
     const since = { ...node('a', { ready: false }), notReadySince: '2026-01-01T00:00:00Z' }
     const [a, b] = indexOf([since, node('b')], []).view(FLEET_OWNER).nodes
     expect(a).toMatchObject({ notReadySince: '2026-01-01T00:00:00Z' })
     expect(b).not.toHaveProperty('notReadySince')
   })
 
-  it('takes a node with a pod that is in no list of nodes for one that neither is Ready nor answers', () => {
+  it('treats an unlisted node with a pod as not Ready and not responding', () => {
     const [a] = indexOf([], [pod({ node: 'a' })]).view(FLEET_OWNER).nodes
     expect(a).toMatchObject({ name: 'a', desired: false, ready: false, answers: false, labels: {} })
   })
 
-  it('looks again at nodes whose network is not there when the pods move to the network of the host', () => {
+  it('checks nodes without a network again when the pods move to the host network', () => {
     const index = indexOf([node('a', { taints: [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }] })], [])
     expect(names(index, {})).toEqual([])
     expect(names(index, { hostNetwork: true })).toEqual(['a'])
   })
 
-  it('knows a node by its name', () => {
+  it('finds a node by its name', () => {
     const index = indexOf([node('a')], [pod({ node: 'b' })])
     expect(index.node('a')?.name).toBe('a')
     expect(index.node('b')).toBeUndefined()
   })
 
-  it('forgets a DaemonSet and learns it again', () => {
+  it('drops a DaemonSet and adds it again', () => {
     const index = indexOf([node('a')], [pod({ node: 'a' })])
     const before = index.view(FLEET_OWNER)
     index.forget(FLEET_OWNER)
@@ -102,7 +102,7 @@ describe('nodeInView', () => {
 })
 
 describe('toFleetNode', () => {
-  it('keeps labels, taints and what the kubelet says', () => {
+  it('keeps labels, taints and the state of the kubelet', () => {
     const taints = [{ key: 'dedicated', effect: 'NoSchedule' }]
     expect(node('a', { labels: { zone: '1' }, taints })).toEqual({
       name: 'a',
@@ -126,7 +126,7 @@ describe('toFleetNode', () => {
     expect(indexOf([node('a', fields)], []).view(FLEET_OWNER).nodes[0]).toMatchObject(want)
   })
 
-  it('takes a node that says nothing for one that is not Ready, and does not answer', () => {
+  it('treats a node without conditions as not Ready and not responding', () => {
     expect(toFleetNode({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } })).toEqual({
       name: 'a',
       uid: 'u',

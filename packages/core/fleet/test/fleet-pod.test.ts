@@ -8,7 +8,7 @@ const observedAt = { nowMs: Date.parse('2026-01-01T00:00:10Z'), monotonicMs: 5_0
 const later = { nowMs: observedAt.nowMs + 60_000, monotonicMs: observedAt.monotonicMs + 60_000 }
 
 describe('toFleetPod', () => {
-  it('keeps what the fence needs', () => {
+  it('keeps the fields that the fence needs', () => {
     const pod = aPod({ node: 'a', hash: 'v1', resourceVersion: '12', createdAt: '2026-01-01T00:00:00Z', terminating: true })
     expect(toFleetPod(pod, undefined, observedAt)).toMatchObject({
       namespace: 'demo',
@@ -26,7 +26,7 @@ describe('toFleetPod', () => {
   })
 
   const refused: Record<string, Pod> = {
-    'a pod that nobody controls': withMetadata(aPod({ node: 'a' }), { ownerReferences: [] }),
+    'a pod without a controller': withMetadata(aPod({ node: 'a' }), { ownerReferences: [] }),
     'a pod that a ReplicaSet controls': withMetadata(aPod({ node: 'a' }), {
       ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r', uid: 'r', controller: true }],
     }),
@@ -35,7 +35,7 @@ describe('toFleetPod', () => {
     }),
     'a pod that is neither bound nor pinned': { ...aPod({ node: '' }) },
   }
-  it.each(Object.entries(refused))('has no use for %s', (_name, pod) => {
+  it.each(Object.entries(refused))('drops %s', (_name, pod) => {
     expect(toFleetPod(pod, undefined, observedAt)).toBeNull()
   })
 
@@ -56,7 +56,7 @@ describe('toFleetPod', () => {
     expect(toFleetPod({ ...aPod({ node: '' }), spec: { affinity } }, undefined, observedAt)).toBeNull()
   })
 
-  it('says when its kubelet took it up, and in which release it leaked', () => {
+  it('reports when its kubelet acknowledged it, and in which release it leaked', () => {
     const pod = withStatus(withMetadata(aPod({ node: 'a' }), { labels: { 'tranche.dev/leaked': 'r1' } }), {
       startTime: '2026-01-01T00:00:01Z',
     })
@@ -67,7 +67,7 @@ describe('toFleetPod', () => {
     for (const key of Object.keys(want).slice(1)) expect(neither).not.toHaveProperty(key)
   })
 
-  it('sums the restarts of all its containers, init containers too', () => {
+  it('sums the restarts of all its containers, including init containers', () => {
     const counted = (restartCount: number): ContainerStatus => ({ name: `c${restartCount}`, restartCount })
     const pod = withStatus(aPod({ node: 'a' }), {
       initContainerStatuses: [counted(1)],
@@ -76,41 +76,41 @@ describe('toFleetPod', () => {
     expect(toFleetPod(pod, undefined, observedAt)?.restarts).toBe(321)
   })
 
-  it('reads a pod without the label as one without a known revision', () => {
+  it('treats a pod without the label as having no known revision', () => {
     expect(toFleetPod(aPod({ node: 'a', hash: null }), undefined, observedAt)?.hash).toBeUndefined()
   })
 })
 
 describe('since when a pod is Ready (F6)', () => {
-  it('counts from the first sight, however old the stamp is', () => {
+  it('counts from the first observation, even with an old timestamp', () => {
     expect(seen({ readyStamp: '2025-12-31T00:00:00Z' }).readyFromMs).toBe(5_000)
   })
 
-  it('counts from the stamp where it lies in the future', () => {
+  it('counts from a timestamp in the future', () => {
     expect(seen({ readyStamp: '2026-01-01T00:00:13Z' }).readyFromMs).toBe(8_000)
   })
 
-  it('counts from the first sight where the stamp cannot be read', () => {
+  it('counts from the first observation when the timestamp is invalid', () => {
     expect(seen({ readyStamp: 'soon' }).readyFromMs).toBe(5_000)
   })
 
-  it('remembers the first sight while the pod stays Ready', () => {
+  it('keeps the first observation while the pod stays Ready', () => {
     const first = seen({ resourceVersion: '10' })
     expect(seen({ resourceVersion: '11' }, first, later).readyFromMs).toBe(5_000)
   })
 
-  it('counts anew after a break', () => {
+  it('restarts the count after a break', () => {
     const broken = seen({ ready: false }, seen({}))
     expect(broken.readyFromMs).toBeNull()
     expect(seen({}, broken, later).readyFromMs).toBe(65_000)
   })
 
-  it('counts anew after a break that no watch has shown, for the stamp is another', () => {
+  it('restarts the count after an unobserved break, by the new timestamp', () => {
     const first = seen({ readyStamp: '2026-01-01T00:00:00Z' })
     expect(seen({ readyStamp: '2026-01-01T00:00:30Z' }, first, later).readyFromMs).toBe(65_000)
   })
 
-  it('does not take over what was seen of another pod', () => {
+  it('does not use observations of another pod', () => {
     expect(seen({ uid: 'second' }, seen({ uid: 'first' }), later).readyFromMs).toBe(65_000)
   })
 })
@@ -119,16 +119,16 @@ describe('what keeps a terminating pod (F12)', () => {
   const finalizers = ['example.com/keep']
   const going = { deletionTimestamp: '2026-01-01T00:00:40Z', finalizers }
   it.each<[string, Partial<Pod['metadata']>, readonly string[] | undefined]>([
-    ['its finalizers, once its grace is over', { ...going, deletionGracePeriodSeconds: 0 }, finalizers],
-    ['nothing but its node within its grace', { ...going, deletionGracePeriodSeconds: 30 }, undefined],
-    ['nothing but its node where its grace is not known', going, undefined],
-    ['nothing, where it has no finalizer', { ...going, deletionGracePeriodSeconds: 0, finalizers: [] }, undefined],
+    ['its finalizers, after its grace period', { ...going, deletionGracePeriodSeconds: 0 }, finalizers],
+    ['only its node during its grace period', { ...going, deletionGracePeriodSeconds: 30 }, undefined],
+    ['only its node without a known grace period', going, undefined],
+    ['nothing, without a finalizer', { ...going, deletionGracePeriodSeconds: 0, finalizers: [] }, undefined],
     ['nothing, while it is not terminating', { finalizers, deletionGracePeriodSeconds: 0 }, undefined],
   ])('%s', (_name, metadata, keptBy) => {
     expect(toFleetPod(withMetadata(aPod({ node: 'a' }), metadata), undefined, observedAt)?.keptBy).toEqual(keptBy)
   })
 
-  it('is asked for until its deletionTimestamp', () => {
+  it('is reported until its deletionTimestamp', () => {
     expect(toFleetPod(withMetadata(aPod({ node: 'a' }), going), undefined, observedAt)?.goneByMs).toBe(Date.parse('2026-01-01T00:00:40Z'))
   })
 })
@@ -137,14 +137,14 @@ describe('isAvailable', () => {
   const cases: Record<string, { pod: FleetPod; minReadyMs?: number; available: boolean }> = {
     'a Ready pod is available at once without minReadySeconds': { pod: seen({}), available: true },
     'a Ready pod is not available one moment too early': { pod: seen({}), minReadyMs: 10_001, available: false },
-    'a Ready pod is available at the very moment': { pod: seen({}), minReadyMs: 10_000, available: true },
+    'a Ready pod is available at the exact time': { pod: seen({}), minReadyMs: 10_000, available: true },
     'a pod that is not Ready is never available': { pod: seen({ ready: false }), available: false },
     'a terminating pod is not available, though it is Ready': { pod: seen({ terminating: true }), available: false },
-    'a stamp of the future keeps no pod from being available without minReadySeconds': {
+    'a future timestamp does not delay a pod without minReadySeconds': {
       pod: seen({ readyStamp: '2026-01-01T01:00:00Z' }),
       available: true,
     },
-    'a stamp of the future keeps a pod from being available': {
+    'a future timestamp delays availability': {
       pod: seen({ readyStamp: '2026-01-01T00:00:11Z' }),
       minReadyMs: 10_000,
       available: false,
@@ -154,7 +154,7 @@ describe('isAvailable', () => {
     expect(isAvailable(pod, minReadyMs, 15_000)).toBe(available)
   })
 
-  it('comes at a moment that is known while the pod stays Ready', () => {
+  it('comes at a known time while the pod stays Ready', () => {
     expect(availableFromMs(seen({}), 10_000)).toBe(15_000)
     expect(availableFromMs(seen({ ready: false }), 10_000)).toBeNull()
   })
@@ -178,32 +178,32 @@ describe('the trouble of a pod', () => {
       }),
       trouble: { reason: 'CrashLoopBackOff', container: 'agent', exitCode: 3, restarts: 4 },
     },
-    'lack of memory behind a crash loop': {
+    'out of memory as the cause of a crash loop': {
       pod: containers({
         state: { waiting: { reason: 'CrashLoopBackOff' } },
         lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
       }),
       trouble: { reason: 'OOMKilled', container: 'agent', exitCode: 137 },
     },
-    'why it waits now, whatever it ended by before': {
+    'why it waits now, regardless of its last termination': {
       pod: containers({
         state: { waiting: { reason: 'ImagePullBackOff' } },
         lastState: { terminated: { reason: 'OOMKilled', exitCode: 137 } },
       }),
       trouble: { reason: 'ImagePullBackOff', container: 'agent', exitCode: 137 },
     },
-    'none of a pod that the scheduler has not looked at yet': {
+    'none of a pod that the scheduler has not handled yet': {
       pod: withStatus(aPod({ node: 'a' }), {
         phase: 'Pending',
         conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }],
       }),
       trouble: undefined,
     },
-    'the first 256 characters of what was said last': {
+    'the first 256 characters of the last message': {
       pod: containers({ state: { terminated: { reason: 'Error', exitCode: 1, message: ` ${'x'.repeat(300)} ` } } }),
       trouble: { reason: 'Error', container: 'agent', exitCode: 1, message: 'x'.repeat(256) },
     },
-    'all of a message that is no longer, without blanks around it': {
+    'a whole shorter message, trimmed': {
       pod: containers({ state: { waiting: { reason: 'ErrImagePull', message: '  no such image\n' } } }),
       trouble: { reason: 'ErrImagePull', container: 'agent', message: 'no such image' },
     },
@@ -215,8 +215,8 @@ describe('the trouble of a pod', () => {
       pod: withStatus(aPod({ node: 'a', phase: 'Failed' }), { phase: 'Failed', reason: 'Evicted' }),
       trouble: { reason: 'Evicted' },
     },
-    'that it failed, where nobody says why': { pod: aPod({ node: 'a', phase: 'Failed' }), trouble: { reason: 'Failed' } },
-    'that no node takes it': {
+    'that it failed, without a reason': { pod: aPod({ node: 'a', phase: 'Failed' }), trouble: { reason: 'Failed' } },
+    'that no node fits it': {
       pod: withStatus(aPod({ node: 'a' }), {
         phase: 'Pending',
         conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
@@ -249,15 +249,15 @@ describe('the crash of a container that runs again', () => {
     lastState: { terminated: { exitCode: 7, ...(reason !== undefined && { reason }) } },
   })
   it.each<[string, readonly ContainerStatus[], PodTrouble | undefined]>([
-    ['is how it had ended', [ran('a', 'Error')], { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 }],
-    ['is an error where no reason is said', [ran('a')], { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 }],
+    ['is its last termination', [ran('a', 'Error')], { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 }],
+    ['is an error without a reason', [ran('a')], { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 }],
     [
       'is of the first container',
       [ran('a', 'Error'), ran('b', 'ContainerCannotRun')],
       { reason: 'Error', container: 'a', exitCode: 7, restarts: 1 },
     ],
     [
-      'is of one that was out of memory before others',
+      'prefers a container that was out of memory',
       [ran('a', 'Error'), ran('b', 'OOMKilled')],
       { reason: 'OOMKilled', container: 'b', exitCode: 7, restarts: 1 },
     ],

@@ -20,7 +20,7 @@ describe('the blocks of a view, after any sequence of changes', () => {
     )
   })
 
-  it('stay the same arrays where nothing has changed', () => {
+  it('stay the same arrays without changes', () => {
     fc.assert(
       fc.property(fc.nat(399), (at) => {
         const index = indexOf(400)
@@ -36,7 +36,7 @@ describe('the blocks of a view, after any sequence of changes', () => {
 })
 
 describe('keptPerBlock', () => {
-  it('counts what has changed, and what was asked otherwise', () => {
+  it('recounts only changed blocks and changed questions', () => {
     const counted: NodeBlock[] = []
     const names = keptPerBlock<string, number>({
       count: (block, suffix) => {

@@ -4,7 +4,7 @@ import { planUndo, refusalOf } from '@tranche/actions'
 import { otherWorkload } from './other-workload.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** The actions that would be accepted now, in the order of {@link actionTypes}. A forecast: the answer decides. */
+/** Actions that the controller would probably accept now, in the order of {@link actionTypes}; only its answer is final. */
 export function allowedActions(facts: ReleaseFacts): readonly ActionType[] {
   if (otherWorkload(facts.rollout) !== null) return []
   const refusals = refusalsFor(facts)
@@ -27,7 +27,7 @@ function isAllowed(facts: ReleaseFacts, type: ActionType, refusals: Refusals): b
   }
 }
 
-/** Bodies with which the action is meant for the present release. */
+/** Request bodies that aim the action at the present release. */
 function bodiesFor({ rollout }: ReleaseFacts, type: RolloutActionType): readonly ActionBody[] {
   const expectedStep = rollout.status?.canaryStatus?.currentStepIndex ?? 1
   if (type === 'approve') return [{ expectedStep }]
@@ -35,12 +35,12 @@ function bodiesFor({ rollout }: ReleaseFacts, type: RolloutActionType): readonly
   return type === 'promote' ? [{}, { full: true }] : [{}]
 }
 
-/** REST and the command line write it. */
+/** Whether REST and the command line would write the action. */
 function isWritten({ rollout }: ReleaseFacts, type: ActionType, body: ActionBody): boolean {
   return refusalOf(rollout, { id: '', type, body, by: '', via: 'rest' }) === null
 }
 
-/** The controller acts on it. */
+/** Whether the controller would accept the action. */
 function isAccepted(type: RolloutActionType, body: ActionBody, refusals: Refusals): boolean {
   const { expectedStep, step, full } = body
   const action: RolloutAction = {

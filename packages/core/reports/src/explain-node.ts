@@ -9,7 +9,7 @@ import { memoryOf, nodeReport } from './report-nodes.ts'
 import { stepSizes } from './step-sizes.ts'
 import { nextText, standstillOf, unseenTemplate } from './standstill.ts'
 
-/** What decides about a node, in a word and a sentence, and what would change it. */
+/** The rule that decides about a node, the explanation, and the event that would change it. */
 interface Answer {
   readonly rule: string
   readonly answer: string
@@ -20,9 +20,9 @@ interface Answer {
 type Fact = Explanation['facts'][number]
 
 /**
- * Why a node is not updated, or what became of its update.
+ * Explains why a node is not updated, or the result of its update.
  *
- * @returns undefined where the DaemonSet neither should run on a node of this name nor has a pod there
+ * @returns undefined when the DaemonSet neither should run on a node of this name nor has a pod there
  */
 export function explainNode(facts: ReleaseFacts, name: string): Explanation | undefined {
   const outline = outlineOf(facts)
@@ -36,17 +36,18 @@ export function explainNode(facts: ReleaseFacts, name: string): Explanation | un
 function answerFor(outline: Outline, node: NodeView, report: NodeReport): Answer {
   if (!node.desired) return notDesired(node)
   const unseen = unseenTemplate(outline)
-  if (unseen !== null) return { rule: unseen.rule, answer: `${node.name} is not updated: ${unseen.message}`, next: 'it is taken up' }
+  if (unseen !== null)
+    return { rule: unseen.rule, answer: `${node.name} is not updated: ${unseen.message}`, next: 'the controller observes the template' }
   if (!hasOldPod(node, outline.canary)) return afterUpdate(outline, node, report)
   return notUpdated(outline, node)
 }
 
 function notDesired({ name, pods }: NodeView): Answer {
-  const answer = `${name} is not updated: by its labels and taints it is no node for this DaemonSet`
+  const answer = `${name} is not updated: the DaemonSet does not run on a node with its labels and taints`
   return {
     rule: 'Placement',
-    answer: pods.length === 0 ? answer : `${answer}, and its pod is about to go`,
-    next: 'labels or taints of the node, or the placement of the DaemonSet',
+    answer: pods.length === 0 ? answer : `${answer}, and its pod will be deleted`,
+    next: 'the labels or taints of the node change, or the placement of the DaemonSet changes',
   }
 }
 
@@ -56,13 +57,13 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
     case 'updated':
       return {
         rule: 'Updated',
-        answer: `${name} runs revision ${outline.canary}${batch === undefined ? '' : `, of batch ${batch},`} and is available${sinceText}`,
+        answer: `${name} runs revision ${outline.canary}${batch === undefined ? '' : ` (batch ${batch})`} and is available${sinceText}`,
       }
     case 'failing': {
       const counts = stateQuestion(outline).failed.has(name) ? ', which counts as a failure of the new version' : ''
       return {
         rule: 'Failed',
-        answer: `${name} runs revision ${outline.canary} and does not come up: ${why}${counts}`,
+        answer: `${name} runs revision ${outline.canary} and is not available: ${why}${counts}`,
         next: nextText(outline),
       }
     }
@@ -78,9 +79,9 @@ function afterUpdate(outline: Outline, node: NodeView, { name, state, since, bat
 }
 
 function nextOfPod({ pods }: NodeView): string {
-  if (pods.length === 0) return 'the DaemonSet controller creates a pod; events of the DaemonSet say what keeps it from that'
+  if (pods.length === 0) return 'the DaemonSet controller creates a pod; if it does not, the events of the DaemonSet say why'
   return pods.every(({ terminating }) => terminating)
-    ? 'the old pod ends, and the new one becomes available'
+    ? 'the old pod terminates, and the new pod becomes available'
     : 'the new pod becomes available'
 }
 
@@ -91,11 +92,11 @@ function notUpdated(outline: Outline, node: NodeView): Answer {
   if (still !== null) return { rule: still.rule, answer: `${name} is not updated: ${still.message}`, next: nextText(outline) }
   const outlook = outlookIn(outline, name)
   if (outlook !== null) return byOutlook(outline, node, outlook)
-  const message = 'nothing is permitted yet, for the release begins, or its rules have just changed'
+  const message = 'no pod is permitted for deletion yet: the release is starting, or its rules have just changed'
   return { rule: 'Pending', answer: `${name} is not updated: ${message}`, next: nextText(outline) }
 }
 
-/** Null while nobody has said what may be deleted. */
+/** Null while no executor has recorded which pods may be deleted. */
 function outlookIn({ facts, release, fleet }: Outline, name: string): NodeOutlook | null {
   const { daemonSet, monotonicMs } = facts
   const record = release?.status?.flight
@@ -125,23 +126,23 @@ function byOutlook(outline: Outline, { name, answers }: NodeView, outlook: NodeO
     case 'excluded':
       return {
         rule: 'Excluded',
-        answer: `${name} is not updated: nodes.exclude of the policy matches it, so it is left at the end`,
-        next: 'another label on the node, or another policy',
+        answer: `${name} is not updated: nodes.exclude of the policy matches it, so the release leaves it on the old revision`,
+        next: 'the labels of the node or the policy change',
       }
     case 'laterStep':
       return laterStep(outline, name, outlook.step)
     case 'notReady': {
-      const how = answers ? 'is NotReady' : 'is NotReady, and its kubelet does not answer'
-      return { rule: 'NotReady', answer: `${name} is passed over: it ${how}`, next: 'it is updated once it is Ready' }
+      const how = answers ? 'is NotReady' : 'is NotReady, and its kubelet does not respond'
+      return { rule: 'NotReady', answer: `${name} is skipped: it ${how}`, next: 'the node becomes Ready' }
     }
     case 'permitted': {
       const answer = outlook.isNext
         ? `${name} is about to be updated: its pod may be deleted now`
-        : `${name} is next: its pod is permitted, and waits for a place in maxUnavailable`
+        : `${name} is next: the deletion of its pod is permitted and waits for the maxUnavailable budget`
       return {
         rule: outlook.isNext ? 'Next' : 'Budget',
         answer,
-        next: outlook.isNext ? 'an executor deletes its pod' : 'a node that is down has an available pod again',
+        next: outlook.isNext ? 'an executor deletes its pod' : 'a down node has an available pod again',
       }
     }
     case 'laterBatch':
@@ -156,22 +157,22 @@ function byOutlook(outline: Outline, { name, answers }: NodeView, outlook: NodeO
     case 'budget':
       return {
         rule: 'Budget',
-        answer: `${name} is of this batch and waits: ${limitText(outlook)}`,
+        answer: `${name} is in this batch and waits: ${limitText(outlook)}`,
         next: 'one of them has an available pod again',
         facts: [aheadFact(outlook.ahead), downFact(outlook)],
       }
     case 'order':
       return {
         rule: 'Order',
-        answer: `${name} is of this batch and waits: ${outlook.ahead} other ${outlook.ahead === 1 ? 'node comes' : 'nodes come'} before it`,
-        next: 'its turn comes',
+        answer: `${name} is in this batch and waits: ${outlook.ahead} ${outlook.ahead === 1 ? 'node comes' : 'nodes come'} before it`,
+        next: 'the nodes before it are updated',
         facts: [aheadFact(outlook.ahead), downFact(outlook)],
       }
     case 'next':
       return { rule: 'Next', answer: `${name} is about to be updated`, next: 'an executor permits and deletes its pod' }
     case 'notDesired':
     case 'taken':
-      return { rule: 'Pending', answer: `${name} has changed while this was read`, next: 'look again' }
+      return { rule: 'Pending', answer: `${name} has changed since it was read`, next: 'run the command again' }
     default:
       return outlook satisfies never
   }
@@ -179,19 +180,19 @@ function byOutlook(outline: Outline, { name, answers }: NodeView, outlook: NodeO
 
 function laterStep(outline: Outline, name: string, step: number): Answer {
   const answer = Number.isFinite(step)
-    ? `${name} is not updated yet: step ${step + 1} is the first that takes it, by its selector`
-    : `${name} is not updated yet: no step selects it, so it follows after the last one`
+    ? `${name} is not updated yet: step ${step + 1} is the first whose selector matches it`
+    : `${name} is not updated yet: no step selects it, so it follows after the last step`
   return { rule: 'Step', answer, next: nextText(outline) }
 }
 
 function laterBatch(outline: Outline, name: string, { ahead, size }: NodeOutlook & { readonly kind: 'laterBatch' }): Answer {
   const sizes = stepSizes(outline)
   const at = sizes.findIndex((nodes) => nodes >= size)
-  const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} takes it`
+  const when = at === -1 ? 'it follows after the last step' : `step ${at + 1} of ${sizes.length} updates it`
   const index = outline.facts.rollout.status?.canaryStatus?.currentStepIndex ?? 0
-  const answer = `${name} is not updated yet: step ${index} ends at ${sizes[index - 1] ?? 0} nodes, and ${when}, as things stand`
+  const answer = `${name} is not updated yet: step ${index} ends at ${sizes[index - 1] ?? 0} nodes, and ${when} with the present nodes`
   const isWaiting = outcomeIn(outline) === 'Waiting'
-  const next = isWaiting ? nextText(outline) : at === -1 ? 'the last step is over' : `step ${at + 1} begins`
+  const next = isWaiting ? nextText(outline) : at === -1 ? 'the last step ends' : `step ${at + 1} begins`
   return { rule: 'Partition', answer, next, facts: [aheadFact(ahead)] }
 }
 

@@ -11,7 +11,7 @@ import type { ReleaseFacts } from './release-facts.ts'
 import { nextText, ofVersionBefore, ruleOf, standstillOf } from './standstill.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
-/** What a Rollout waits for, which rule decides it, and what would change it. */
+/** Explains what a Rollout waits for: the rule, the explanation, and the event that would change it. */
 export function explainRollout(facts: ReleaseFacts): Explanation {
   const outline = outlineOf(facts)
   const { rule, answer } = verdictOf(outline)
@@ -37,16 +37,16 @@ function verdictOf(outline: Outline): Decided {
   const need = needOf(outline, outcome)
   if (need !== undefined) return { rule: need.reason === 'StepPaused' ? 'Step' : ruleOf(need.reason), answer: need.message }
   if (outcome === 'RolledBack')
-    return { rule: 'TakenBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was taken back'}; ${message}` }
+    return { rule: 'TakenBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}` }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
   const still = ofVersionBefore(outline, outcome) ?? standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: still.message }
   const { generation = 0 } = facts.rollout.metadata
   if ((facts.rollout.status?.observedGeneration ?? 0) < generation) {
-    return { rule: 'Pending', answer: `the controller has yet to act on generation ${generation} of the Rollout; ${message}` }
+    return { rule: 'Pending', answer: `the controller has not yet observed generation ${generation} of the Rollout; ${message}` }
   }
   const waiting = presentWait(outline)
-  // The BatchRelease says it first, and the Rollout soon after.
+  // The BatchRelease reports it first, and the Rollout soon after.
   const isSaid = facts.rollout.status?.waitingFor?.reason === outline.release?.status?.waiting?.reason
   return {
     rule: runningRule(outline, waiting?.reason),
@@ -107,7 +107,7 @@ function factsOf(outline: Outline): readonly Fact[] {
   return said.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]))
 }
 
-/** The newest action: on the record of either object, or answered without a record, as one written with kubectl. */
+/** The newest action: recorded on either object, or only answered, such as an action written with kubectl. */
 function lastActionText(outline: Outline): string | undefined {
   const { rollout, daemonSet } = outline.facts
   const recorded = [...recordedActionsOf(rollout), ...recordedActionsOf(daemonSet)].toSorted((a, b) => (a.at < b.at ? 1 : -1))[0]
@@ -117,14 +117,14 @@ function lastActionText(outline: Outline): string | undefined {
     return `${recorded.type} by ${recorded.by} at ${recorded.at}${why}${earlierText(outline, recorded)}`
   }
   if (lastAction === undefined) return undefined
-  const { type, by = 'nobody named', at, result } = lastAction
+  const { type, by = 'an unknown user', at, result } = lastAction
   return `${type} by ${by} at ${at}: ${result}${earlierText(outline, lastAction)}`
 }
 
-/** An action that changes the template comes before the release that it begins, by no more than this (ms). */
+/** Maximum milliseconds between an action that changes the template and the release that it starts. */
 const BEGINS_MS = 60_000
 
-/** Says that an action was not meant for the release that the reader is shown. */
+/** Marks an action that belongs to an earlier release than the one shown. */
 function earlierText({ facts, release, canary }: Outline, { type, at }: { readonly type: string; readonly at: string }): string {
   const revision = facts.revisions.find((one) => hashOf(one) === canary)
   const created = [release, revision].map((object) => Date.parse(object?.metadata.creationTimestamp ?? '') || 0)

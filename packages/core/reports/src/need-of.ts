@@ -6,7 +6,7 @@ import type { Outline } from './outline.ts'
 import { pauseText } from './pause-text.ts'
 import { presentMessage } from './present-message.ts'
 
-/** What a person has to decide; undefined where nobody is waited for. */
+/** The decision that a Rollout waits for; undefined when it waits for no user. */
 export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
   if (outcome !== 'Waiting' && outcome !== 'Failed' && outcome !== 'Blocked') return undefined
   const { rollout } = outline.facts
@@ -22,7 +22,7 @@ export function needOf(outline: Outline, outcome: Outcome): Need | undefined {
   }
 }
 
-/** What helps, the first of them most likely; a reason that is not listed is lifted by what its message says. */
+/** Actions that help, by reason, the most likely first; for other reasons the message states the fix. */
 const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   StepPaused: ['approve', 'promote', 'abort', 'jump'],
   Paused: ['resume', 'abort'],
@@ -33,7 +33,7 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   PodsStuck: ['abort'],
 }
 
-/** Null where a release was taken back and is over: there is nothing left to decide. */
+/** Null after a completed rollback: no decision is left. */
 function needReason(outline: Outline): string | null {
   const stalled = conditionIn(outline, 'Stalled')
   if (stalled?.status === 'True') return stalled.reason
@@ -48,12 +48,12 @@ function sinceOf({ facts }: Outline): number | undefined {
   if (rollout.status === undefined) return undefined
   const waiting = release?.status?.waiting
   const stalled = rollout.status.conditions?.find(({ type }) => type === 'Stalled')
-  // What the BatchRelease waits for has its own moment, which other stalls before it do not change.
+  // The wait of the BatchRelease has its own start, which earlier stalls do not change.
   if (stalled?.status === 'True' && waiting?.reason === stalled.reason) return Date.parse(waiting.since)
   return waitOf(rollout, rollout.status)?.sinceMs
 }
 
-/** A pause beside a stall is said too: what ends it may accept what has failed. */
+/** Includes a pause beside a stall: the action that ends the pause may also accept the failures. */
 function messageOf(outline: Outline): string {
   const { rollout } = outline.facts
   const stalled = conditionIn(outline, 'Stalled')

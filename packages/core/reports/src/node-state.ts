@@ -3,7 +3,7 @@ import { type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeView
 import { type BatchScope, batchScope, hasOldPod, updatedPod } from '@tranche/planner'
 import type { Outline } from './outline.ts'
 
-/** What the state of a node rests on beside the node. */
+/** Facts besides the node that its state depends on. */
 export interface StateQuestion {
   readonly canary: string
   readonly stable: string | undefined
@@ -14,13 +14,13 @@ export interface StateQuestion {
   readonly failed: ReadonlySet<string>
 }
 
-/** @returns the question that every node is asked */
+/** @returns the facts for all nodes of a release */
 export function stateQuestion({ facts, canary, stable, minReadyMs, rules, batch, failure }: Outline): StateQuestion {
   const scope = batchScope(rules, batch)
   return { canary, stable, minReadyMs, monotonicMs: facts.monotonicMs, scope, failed: new Set(failure?.nodes) }
 }
 
-/** What a node is to the release; the first that holds. */
+/** State of a node in the release; the first state that applies. */
 export function nodeState(node: NodeView, question: StateQuestion): ReportedNodeState {
   const { canary, scope, failed } = question
   const isOld = hasOldPod(node, canary)
@@ -33,13 +33,13 @@ export function nodeState(node: NodeView, question: StateQuestion): ReportedNode
   return isUp && updatedPod(node, canary) !== undefined ? 'updated' : 'updating'
 }
 
-/** The pod that says most of the node: one of another revision that stands, else one that stands, else the last. */
+/** The pod that represents the node: a non-terminating one of another revision, else a non-terminating one, else the last. */
 export function shownPod({ pods }: NodeView, canary: string): FleetPod | undefined {
   const standing = pods.filter(({ terminating }) => !terminating)
   return standing.find(({ hash }) => hash !== canary) ?? standing[0] ?? pods.at(-1)
 }
 
-/** What a revision is to the release; where both are the same nothing is left of the canary. */
+/** Role of a revision in the release; `stable` wins when canary and stable are the same. */
 export function roleOf(hash: string | undefined, { canary, stable }: Pick<StateQuestion, 'canary' | 'stable'>): RevisionRole {
   if (hash === undefined || hash === '') return 'none'
   if (hash === stable) return 'stable'
@@ -49,7 +49,7 @@ export function roleOf(hash: string | undefined, { canary, stable }: Pick<StateQ
 /** Nodes of one zone, by state. */
 export type StateCounts = Partial<Record<ReportedNodeState, number>>
 
-/** Counts the desired nodes of each zone by their states; asking again costs what has changed. Zones by name; empty: nodes without one. */
+/** Counts the desired nodes of each zone by state, incrementally. Zones by name; the empty name has the nodes without a zone. */
 export function countZones(fleet: FleetView, question: StateQuestion): readonly { readonly zone: string; readonly states: StateCounts }[] {
   const zones = new Map<string, StateCounts>()
   for (const block of zonesPerBlock(fleet, question)) {
@@ -62,14 +62,14 @@ export function countZones(fleet: FleetView, question: StateQuestion): readonly 
   return [...zones].sort(([a], [b]) => (a < b ? -1 : 1)).map(([zone, states]) => ({ zone, states }))
 }
 
-/** @returns the zone of a node, as its labels say; empty where they do not */
+/** @returns the zone of a node from its labels; empty without one */
 export function zoneOf({ labels }: Pick<NodeView, 'labels'>): string {
   return labels['topology.kubernetes.io/zone'] ?? labels['failure-domain.beta.kubernetes.io/zone'] ?? ''
 }
 
 interface BlockZones {
   readonly zones: ReadonlyMap<string, StateCounts>
-  /** When a Ready pod becomes available by the clock alone (monotonic); Infinity where none will. */
+  /** Monotonic time at which a Ready pod becomes available by the clock alone; Infinity without one. */
   readonly changesAtMs: number
 }
 
@@ -106,7 +106,7 @@ function isUpPod(pod: FleetPod, { minReadyMs, monotonicMs }: StateQuestion): boo
   return isAvailable(pod, minReadyMs, monotonicMs)
 }
 
-/** No container of it can run before somebody makes room. */
+/** Whether its pod cannot be scheduled until resources become free. */
 function isUnplaced(node: NodeView, canary: string): boolean {
   return shownPod(node, canary)?.trouble?.reason === 'Unschedulable'
 }

@@ -1,13 +1,13 @@
 import type { Rollout } from '@tranche/api-schema'
 import { type AdviceRule, isDaemonSetRef } from '@tranche/validation'
 
-/** Why nothing is told of a Rollout that is somebody else's: as `lint` says it. */
+/** Rule for a Rollout of another workload kind; the same code as in `lint`. */
 export const OTHER_WORKLOAD: AdviceRule = 'OtherWorkload'
 
-/** @returns why a Rollout is left alone; null where it is ours */
+/** @returns why Tranche ignores a Rollout; null for a Rollout of a DaemonSet */
 export function otherWorkload({ spec: { workloadRef } }: Rollout): string | null {
   const { apiVersion, kind } = workloadRef
   return isDaemonSetRef(workloadRef)
     ? null
-    : `not ours: it names a ${kind} of ${apiVersion}, and Tranche acts on DaemonSets of apps/v1 only`
+    : `ignored: it names a ${kind} of ${apiVersion}, and Tranche releases only DaemonSets of apps/v1`
 }

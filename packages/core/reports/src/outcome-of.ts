@@ -4,12 +4,12 @@ import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** What a Rollout comes to, for somebody who waits for it. Done only when nothing is left that could be done. */
+/** Outcome of a Rollout, for a client that waits for it. `Done` only when no work is left. */
 export function outcomeOf(facts: ReleaseFacts): Outcome {
   return outcomeIn(outlineOf(facts))
 }
 
-/** The same of facts that were read. */
+/** The same as {@link outcomeOf}, from an outline. */
 export function outcomeIn(outline: Outline): Outcome {
   const { rollout } = outline.facts
   const { status, metadata } = rollout
@@ -24,10 +24,10 @@ export function outcomeIn(outline: Outline): Outcome {
   return waitOf(rollout, status) === null ? 'Running' : 'Waiting'
 }
 
-/** Stalls that say nothing against the version and nothing of what people wrote: somebody has to look, and it goes on. */
+/** Stalls that need a user's decision although neither the version nor the spec is at fault. */
 const decisions: readonly StalledReason[] = ['AnalysisInconclusive', 'StrategyContested', 'PodsStuck']
 
-/** Stalls that are about the version itself; every other one waits for a fix of the spec, the policy or the cluster. */
+/** Stalls caused by the version itself; all others wait for a fix of the spec, the policy or the cluster. */
 const failures: readonly StalledReason[] = ['ReleaseFailed', 'RevisionHeld']
 
 function stalledOutcome(reason: string): Outcome {
@@ -35,7 +35,7 @@ function stalledOutcome(reason: string): Outcome {
   return failures.some((failure) => failure === reason) ? 'Failed' : 'Blocked'
 }
 
-/** Stalls that are about what people wrote, or about the cluster: another template does not end them. */
+/** Stalls caused by the spec or the cluster: another template does not end them. */
 const lasting: readonly StalledReason[] = [
   'InvalidSpec',
   'UnsupportedField',
@@ -48,26 +48,26 @@ const lasting: readonly StalledReason[] = [
 ]
 
 /**
- * The DaemonSet has a template, or exists, of which the status does not speak yet: what that says of the version before must not be taken
- * for an answer. Who applies a mend and waits for it would hear of the failure that it mends.
+ * Whether the status does not cover the present template, or the DaemonSet was created since. Then it describes the version before:
+ * a client that applies a fix and waits would otherwise get the failure that the fix addresses.
  */
 function isOutdated({ facts: { daemonSet }, discovery, canary }: Outline, stalled: string | null): boolean {
   if (daemonSet === undefined || lasting.some((reason) => reason === stalled)) return false
   return stalled === 'WorkloadNotFound' || discovery.kind === 'pending' || discovery.canary !== canary
 }
 
-/** @returns the condition of this type; undefined where the status has none */
+/** @returns the condition of this type; undefined when the status has none */
 export function conditionIn({ facts }: Outline, type: RolloutCondition['type']): RolloutCondition | undefined {
   return facts.rollout.status?.conditions?.find((condition) => condition.type === type)
 }
 
-/** A template that the controller has not seen yet is still to be released. */
+/** Outcome without a running release; a template that the controller has not observed is not yet released. */
 function restingOutcome(outline: Outline): Outcome {
   if (!isSettled(outline)) return 'Running'
   return conditionIn(outline, 'Succeeded')?.status === 'False' ? 'RolledBack' : 'Done'
 }
 
-/** The template of now is on every node that can be updated. */
+/** Whether every node that can be updated runs the present template. */
 function isSettled(outline: Outline): boolean {
   const { old, skipped, waitedFor, excluded } = progressOf({ ...outline, batch: null })
   return old.length <= skipped.length + waitedFor.length + excluded.length

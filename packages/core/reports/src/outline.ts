@@ -14,32 +14,32 @@ import {
 } from '@tranche/planner'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** What every report looks at, worked out once. */
+/** Derived facts that all reports share. */
 export interface Outline {
   readonly facts: ReleaseFacts
   readonly fleet: FleetView
-  /** The BatchRelease, where it is of this Rollout and speaks of the release that the Rollout means. */
+  /** The BatchRelease, if it belongs to this Rollout and its present release. */
   readonly release: BatchRelease | undefined
-  /** Which revision the template of the DaemonSet is now. */
+  /** Revisions of the present template. */
   readonly discovery: Discovery
-  /** Revision being released, or the last that was; empty while nobody can tell. */
+  /** Revision being released, or the last one; empty while unknown. */
   readonly canary: string
-  /** Revision to go back to; undefined while nobody can tell. */
+  /** Revision that a rollback restores; undefined while unknown. */
   readonly stable: string | undefined
-  /** Revision that the release replaces, or the last one did; undefined while nobody can tell. */
+  /** Revision that this release, or the last one, replaces; undefined while unknown. */
   readonly replaced: string | undefined
-  /** How long a pod must be Ready to be available. */
+  /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
-  /** Which nodes a batch may take, as the release says it; between releases as the steps say it. */
+  /** Node rules of the release; between releases those of the steps. */
   readonly rules: ReleaseNodeRules | undefined
-  /** Batch that goes on, from 0; null: all nodes. */
+  /** Index of the running batch, from 0; null for all nodes. */
   readonly batch: number | null
   readonly plan: ReleasePlan
-  /** What was found of the version that is being released; undefined where nothing. */
+  /** Failure of the version being released; undefined without one. */
   readonly failure: Failure | undefined
 }
 
-/** Reads the facts. */
+/** Derives the outline from the facts. */
 export function outlineOf(facts: ReleaseFacts): Outline {
   const { rollout, daemonSet, revisions } = facts
   const fleet = facts.fleet ?? NO_FLEET
@@ -48,7 +48,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
   const discovery: Discovery =
     daemonSet === undefined ? { kind: 'pending', why: 'revision' } : discoverRevisions({ daemonSet, revisions, fleet, lastStable })
   const found = discovery.kind === 'found' ? discovery : undefined
-  // Of a DaemonSet that is not under control the status speaks no more.
+  // The status of a disabled Rollout no longer describes the DaemonSet.
   const said = rollout.status?.phase === 'Disabled' ? undefined : canaryStatus
   const canary = nonEmpty(said?.canaryRevision) ?? found?.canary ?? ''
   const replaced = nonEmpty(said?.stableRevision)
@@ -69,24 +69,24 @@ export function outlineOf(facts: ReleaseFacts): Outline {
   }
 }
 
-/** Counts where the present batch stands, or where all nodes stand while there is none; costs what has changed since the last count. */
+/** Progress of the present batch, or of all nodes without one. Incremental: costs only the changes since the last call. */
 export function progressOf({ facts, fleet, canary, replaced: stable, minReadyMs, rules, batch, plan }: Outline): BatchProgress {
   return batchProgress({ fleet, revision: canary, stable, minReadyMs, monotonicMs: facts.monotonicMs, plan, batch, nodes: rules })
 }
 
-/** Nodes that are passed over: NotReady, excluded, or gone while they were being updated. */
+/** Skipped nodes: NotReady, excluded, or gone during their update. */
 export function skippedNodes({ skipped, excluded, away }: BatchProgress): readonly string[] {
   return [...skipped, ...excluded, ...away]
 }
 
-/** Images of the revision that the report speaks of, containers in order: those of the template where its history does not know it. */
+/** Images of the reported revision, in the order of the containers; those of the template when the history lacks the revision. */
 export function imagesOf({ facts: { daemonSet, revisions }, canary }: Outline): readonly string[] {
   const known = daemonSet === undefined ? undefined : revisions.find((revision) => hashOf(revision) === canary)
   const template = (known === undefined ? undefined : (templateOf(known) as PodTemplate | undefined)) ?? daemonSet?.spec.template
   return (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
 }
 
-/** One that another made, or that is still of another revision, says nothing of this release. */
+/** Ignores a BatchRelease of another owner or another revision. */
 function releaseOf({ rollout, release }: ReleaseFacts, canary: string): BatchRelease | undefined {
   if (release === undefined || isForeign({ rollout, release })) return undefined
   return (release.spec.tranche?.canaryRevision ?? canary) === canary ? release : undefined
@@ -97,7 +97,7 @@ function failureOf(release: BatchRelease | undefined): Failure | undefined {
   return failure?.release === release?.spec.tranche?.release ? failure : undefined
 }
 
-/** A release runs, or is being ended: until it is over the stable revision is the one that it replaces. */
+/** Whether a release runs or is ending: until it has ended, the stable revision is the one that it replaces. */
 export function isUnderWay({ status }: Rollout): boolean {
   return status?.phase === 'Progressing' || status?.phase === 'Terminating' || status?.phase === 'Disabling'
 }

@@ -3,8 +3,8 @@ import { badBeforeText, type BatchProgress, firstNodes, releaseTitle, unwellText
 import { type Outline, progressOf } from './outline.ts'
 
 /**
- * What the release waits for, by its nodes as they stand now: the status names those of the moment at which it was written. What no count
- * of nodes tells stands as the status says it. Undefined where it waits for nothing.
+ * What the release waits for, with the nodes of now: the status has the nodes of its last write. Waits that no node count
+ * determines are as in the status. Undefined when it waits for nothing.
  */
 export function presentWait(outline: Outline): WaitingFor | undefined {
   const { facts, release } = outline
@@ -12,13 +12,13 @@ export function presentWait(outline: Outline): WaitingFor | undefined {
   const hasAccepted = (release?.status?.failure?.accepted ?? []).length > 0
   if (said === undefined || facts.fleet === undefined || hasAccepted || !countedReasons.includes(said.reason)) return said
   const progress = progressOf(outline)
-  // Which nodes use the budget up, and what that keeps back, the status alone says.
+  // Only the status knows which nodes use up the budget, and which nodes wait for it.
   if (said.reason === 'BudgetUsedUp' && said.nodes.every((node) => progress.unavailable.includes(node))) return said
   const now = countedWait(progress, release)
   return now.reason === said.reason ? { ...now, since: said.since } : now
 }
 
-/** The message of the status, with what it waits for as that is now; undefined before the first. */
+/** The status message with the present wait; undefined before the first status. */
 export function presentMessage(outline: Outline): string | undefined {
   const { rollout } = outline.facts
   const { message, waitingFor } = rollout.status ?? {}
@@ -31,7 +31,7 @@ function titled(rollout: Rollout, text: string): string {
   return title === '' ? text : `${title}: ${text}`
 }
 
-/** What the step under way waits for as that is now; undefined where it is about anything else. */
+/** The present wait of the running step; undefined for any other wait. */
 export function presentWaitingFor(outline: Outline): WaitingFor | undefined {
   const { waitingFor } = outline.facts.rollout.status ?? {}
   if (waitingFor === undefined || outline.release === undefined || !countedReasons.includes(waitingFor.reason)) return waitingFor
@@ -40,17 +40,17 @@ export function presentWaitingFor(outline: Outline): WaitingFor | undefined {
   return progressOf(outline).state === 'Ready' ? unseenReady : waitingFor
 }
 
-/** @returns what is waited for, and since when where that is known */
+/** @returns the text of a wait, with its start time when known */
 export function waitText({ message, since }: Pick<WaitingFor, 'message' | 'since'>): string {
   return since === undefined ? message : `${message} (since ${since})`
 }
 
-/** Reasons that nodes alone decide. */
+/** Reasons that node counts alone determine. */
 const countedReasons: readonly string[] = ['NotAvailable', 'Upgrading', 'BudgetUsedUp']
 
 const unseenReady: WaitingFor = {
   reason: 'Upgrading',
-  message: 'every node of the batch is available, which the controller has yet to see',
+  message: 'every node of the batch is available; the controller has not observed that yet',
   nodes: [],
 }
 

@@ -2,24 +2,24 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 
-/** What is known of one Rollout at one moment; each part as its own watch or read shows it. */
+/** Facts about one Rollout at one time; each part comes from its own watch or read. */
 export interface ReleaseFacts {
   readonly rollout: Rollout
-  /** The BatchRelease of the release under way; undefined while there is none. */
+  /** The BatchRelease of the running release; undefined without one. */
   readonly release: BatchRelease | undefined
-  /** Undefined where it does not exist, or is not to be shown. */
+  /** Undefined when it does not exist or must not be shown. */
   readonly daemonSet: DaemonSet | undefined
-  /** Those that the DaemonSet owns, in any order. */
+  /** ControllerRevisions of the DaemonSet, in any order. */
   readonly revisions: readonly ControllerRevision[]
   /** Undefined without a DaemonSet. */
   readonly fleet: FleetView | undefined
-  /** Why the DaemonSet is not to be shown; absent where it is shown, or does not exist. */
+  /** Why the DaemonSet must not be shown; absent when it is shown or does not exist. */
   readonly notBound?: string
-  /** Epoch milliseconds by our clock. */
+  /** Epoch milliseconds by the clock of this process. */
   readonly nowMs: number
   /**
-   * Now, on the clock that stamped the pods of the fleet. Who reads afresh stamps them with a sight of 0 and 0, and gives `nowMs` here:
-   * then a pod counts as available by the stamps of the API server.
+   * Now, on the clock that stamped the pods of the fleet. A caller that reads the pods once stamps them with an observation of 0 and 0
+   * and passes `nowMs` here: then the timestamps of the API server decide whether a pod is available.
    */
   readonly monotonicMs: number
 }

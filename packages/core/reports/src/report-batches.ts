@@ -7,8 +7,8 @@ import type { ReleaseFacts } from './release-facts.ts'
 import { stepSizes } from './step-sizes.ts'
 
 /**
- * The batches of the release under way, or of the last one, in order. What follows a last step of fewer than all nodes has no number of
- * its own: it belongs to the last batch.
+ * The batches of the running or last release, in order. Nodes that follow a last step below 100 % have no batch number of their
+ * own: they belong to the last batch.
  */
 export function reportBatches(facts: ReleaseFacts): readonly BatchReport[] {
   const outline = outlineOf(facts)
@@ -34,13 +34,13 @@ export function reportBatches(facts: ReleaseFacts): readonly BatchReport[] {
 interface SeenBatch {
   readonly updated: number
   readonly available: number
-  /** When the first of its pods was created. */
+  /** Creation time of its first pod. */
   readonly firstAt: string | undefined
-  /** When the last of its pods became Ready. */
+  /** Time at which its last pod became Ready. */
   readonly lastReadyAt: string | undefined
 }
 
-/** What the pods tell by their labels; by number of the batch. */
+/** Times and counts from the labels of the pods, by batch number. */
 function seenBatches({ facts, fleet, canary, minReadyMs }: Outline): ReadonlyMap<number, SeenBatch> {
   const seen = new Map<number, SeenBatch>()
   for (const node of fleet.nodes) {
@@ -59,10 +59,10 @@ function seenBatches({ facts, fleet, canary, minReadyMs }: Outline): ReadonlyMap
 }
 
 interface CurrentBatch {
-  /** From 1; Infinity when all are done, 0 before the first release. */
+  /** Number of the batch, from 1; Infinity when all are done, 0 before the first release. */
   readonly index: number
   readonly readyAt?: string | undefined
-  /** What is left after the last step is being updated. */
+  /** Whether the nodes left after the last step are being updated. */
   readonly isRest: boolean
 }
 

@@ -5,7 +5,7 @@ import { nodeState, roleOf, shownPod, type StateQuestion, stateQuestion, zoneOf 
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 
-/** Every desired node, by name. */
+/** Reports of all desired nodes, sorted by name. */
 export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
   const outline = outlineOf(facts)
   const question = stateQuestion(outline)
@@ -13,15 +13,15 @@ export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
   return outline.fleet.nodes.flatMap((node) => (node.desired ? [nodeReport(node, question, memory)] : []))
 }
 
-/** What the release remembers of nodes that are not well, and what was found of those that failed; by node. */
+/** Recorded facts about unhealthy and failed nodes, by node. */
 export interface NodeMemory {
   readonly watched: ReadonlyMap<string, WatchedNode>
   readonly failures: ReadonlyMap<string, string>
-  /** Epoch milliseconds at which it fails by a deadline that runs. */
+  /** Epoch milliseconds at which a running deadline fails the node. */
   readonly deadlines: ReadonlyMap<string, number>
 }
 
-/** @returns what the status says of single nodes */
+/** @returns the parts of the status about single nodes */
 export function memoryOf(outline: Outline): NodeMemory {
   const { release, failure } = outline
   const said = (failure?.failedNodes ?? []).map(({ node, reason, container, exitCode, message }): [string, string] => [
@@ -32,7 +32,7 @@ export function memoryOf(outline: Outline): NodeMemory {
   return { watched, failures: new Map(said), deadlines: deadlinesIn(outline) }
 }
 
-/** Without a release none runs. */
+/** Running deadlines; empty without a release. */
 function deadlinesIn({ facts, fleet, release, minReadyMs }: Outline): NodeMemory['deadlines'] {
   if (release === undefined) return new Map()
   const { watchedNodes: watched = [], stoppedTime } = release.status ?? {}
@@ -41,7 +41,7 @@ function deadlinesIn({ facts, fleet, release, minReadyMs }: Outline): NodeMemory
   return nodeDeadlines({ release, fleet, minReadyMs, nowMs, monotonicMs, watched, stopped })
 }
 
-/** One node as the release sees it. */
+/** Report of one node in the release. */
 export function nodeReport(node: NodeView, question: StateQuestion, memory: NodeMemory): NodeReport {
   const state = nodeState(node, question)
   const pod = shownPod(node, question.canary)
@@ -67,13 +67,13 @@ function wholeSeconds(ms: number): string {
   return new Date(Math.ceil(ms / 1000) * 1000).toISOString()
 }
 
-/** The label of a batch says something while the revision is the one being released. */
+/** The batch label counts only on pods of the revision being released. */
 function batchOf(pod: FleetPod | undefined, { canary }: StateQuestion): { readonly batch?: number } {
   const batch = Number(pod?.hash === canary ? pod.rolloutBatchId : undefined)
   return Number.isInteger(batch) && batch >= 1 ? { batch } : {}
 }
 
-/** An available pod: since it is Ready; another: since it was Ready last, or since it is there. */
+/** Start of the state: for an available pod when it became Ready; else when it was last Ready or was created. */
 function sinceOf(state: ReportedNodeState, pod: FleetPod | undefined, watched: WatchedNode | undefined): string | undefined {
   if (state === 'updated' || state === 'old' || state === 'excluded') return pod?.ready === true ? pod.readyStamp : pod?.createdAt
   if (watched?.downSince !== undefined) return watched.downSince
@@ -89,7 +89,7 @@ interface WhyQuestion {
   readonly memory: NodeMemory
 }
 
-/** Why its pod is not available, or why it is passed over. */
+/** Why its pod is not available, or why the node is skipped. */
 function whyText({ node, pod, state, question, memory }: WhyQuestion): string | undefined {
   switch (state) {
     case 'updated':
@@ -98,7 +98,7 @@ function whyText({ node, pod, state, question, memory }: WhyQuestion): string | 
     case 'excluded':
       return 'excluded by the policy'
     case 'notReady':
-      return node.answers ? 'the node is NotReady' : 'the node is NotReady, and its kubelet does not answer'
+      return node.answers ? 'the node is NotReady' : 'the node is NotReady, and its kubelet does not respond'
     case 'failing':
       return memory.failures.get(node.name) ?? (pod?.trouble === undefined ? podText(pod, question) : troubleText(pod.trouble))
     case 'down':
@@ -110,8 +110,9 @@ function whyText({ node, pod, state, question, memory }: WhyQuestion): string | 
 }
 
 function podText(pod: FleetPod | undefined, { minReadyMs }: StateQuestion): string {
-  if (pod === undefined) return 'there is no pod yet'
-  if (pod.terminating) return pod.keptBy === undefined ? 'the pod is terminating' : `finalizers keep the pod: ${pod.keptBy.join(', ')}`
+  if (pod === undefined) return 'the node has no pod yet'
+  if (pod.terminating)
+    return pod.keptBy === undefined ? 'the pod is terminating' : `finalizers block the deletion of the pod: ${pod.keptBy.join(', ')}`
   if (pod.trouble !== undefined) return troubleText(pod.trouble)
   if (pod.ready) return `Ready, but not yet for minReadySeconds (${Math.round(minReadyMs / 1000)})`
   return pod.phase === 'Pending' ? 'the pod is starting' : 'the pod is not Ready'

@@ -16,7 +16,7 @@ export function reportRevisions(facts: ReleaseFacts): readonly RevisionReport[] 
     .map((revision) => revisionReport(outline, revision, nodes.get(hashOf(revision)) ?? 0))
 }
 
-/** What happened to a Rollout: its revisions, its releases, what was rolled back, and who asked for what. */
+/** History of a Rollout: revisions, releases, rollbacks and recorded actions. */
 export function reportHistory(facts: ReleaseFacts): HistoryReport {
   const { rollout, daemonSet } = facts
   const actions = new Map<string, RecordedAction>()
@@ -63,13 +63,13 @@ function revisionReport(outline: Outline, revision: ControllerRevision, nodes: n
   }
 }
 
-/** One that no node runs has been superseded by nobody: it is past. */
+/** A superseded revision that no node runs has no role. */
 function revisionRole(outline: Outline, hash: string, nodes: number): RevisionReport['role'] {
   const role = roleOf(hash, outline)
   return role === 'superseded' && nodes === 0 ? 'none' : role
 }
 
-/** By its template, which stays the same when its revision is made anew. */
+/** Compares templates, because a revision may be recreated with the same template. */
 function isHeld({ facts }: Outline, revision: ControllerRevision): boolean {
   const held = facts.rollout.status?.heldRevisions ?? []
   const template = templateOf(revision)

@@ -9,7 +9,7 @@ import type { ReleaseFacts } from './release-facts.ts'
 import { stepSizes } from './step-sizes.ts'
 import { summaryOf } from './summarize-rollout.ts'
 
-/** A Rollout in full, but for its nodes one by one. */
+/** Full report of a Rollout, without the list of nodes. */
 export function reportRollout(facts: ReleaseFacts): RolloutReport {
   const outline = outlineOf(facts)
   const { metadata, status } = facts.rollout
@@ -45,12 +45,12 @@ export function reportRollout(facts: ReleaseFacts): RolloutReport {
   }
 }
 
-/** Stands in no status: it depends on who asks. */
+/** Not part of the status: it depends on the rights of the client. */
 function notBoundCondition({ notBound }: ReleaseFacts): RolloutReport['conditions'] {
   return notBound === undefined ? [] : [{ type: 'Bound', status: 'False', reason: 'NotBound', message: notBound }]
 }
 
-/** As written; a step that takes nodes by their labels says which. */
+/** Size of a step as written, with its node selector if it has one. */
 function replicasText({ replicas, nodes }: RolloutStep): string {
   if (nodes === undefined) return String(replicas ?? '100%')
   const { matchLabels = {}, matchExpressions = [] } = nodes
@@ -60,7 +60,7 @@ function replicasText({ replicas, nodes }: RolloutStep): string {
   return replicas === undefined ? selector : `${replicas} of ${selector}`
 }
 
-/** A last step of every node does not pause, however it says its size. */
+/** Whether a size covers every node: such a last step does not pause. */
 function coversAll({ facts, fleet }: Outline, size = 0): boolean {
   return facts.fleet !== undefined && size >= fleet.desired
 }
@@ -70,7 +70,7 @@ function pauseOf({ pause }: RolloutStep): { readonly pause?: string } {
   return { pause: pause.duration === undefined ? 'person' : `${pause.duration}s` }
 }
 
-/** After a release every step is done; before the first one none is. */
+/** State of a step: all are done after a release, none before the first one. */
 function stepState(outline: Outline, index: number): 'done' | 'current' | 'ahead' {
   const canary = outline.facts.rollout.status?.canaryStatus
   if (canary === undefined || conditionIn(outline, 'Progressing') === undefined) return 'ahead'

@@ -6,26 +6,26 @@ import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
 import type { Outline } from './outline.ts'
 import { presentWait } from './present-message.ts'
 
-/** Why nothing is deleted at all. */
+/** Why no pod at all is deleted. */
 export interface Standstill {
-  /** In one word. */
+  /** Rule as a single word. */
   readonly rule: string
   readonly message: string
 }
 
-/** Words of rules for reasons that have another name in the status. */
+/** Rules for reasons that have another name in the status. */
 const rules: Readonly<Record<string, string>> = {
   RevisionHeld: 'Held',
   ReleaseFailed: 'Failed',
   AnalysisInconclusive: 'Analysis',
 }
 
-/** @returns the word for a reason of the status */
+/** @returns the rule for a reason of the status */
 export function ruleOf(reason: string): string {
   return rules[reason] ?? reason
 }
 
-/** Why no node is updated, whichever it is; null where a release goes on, be it slowly. */
+/** Why no node is updated; null while a release proceeds, even slowly. */
 export function standstillOf(outline: Outline): Standstill | null {
   const { facts, release } = outline
   const { rollout } = facts
@@ -34,7 +34,7 @@ export function standstillOf(outline: Outline): Standstill | null {
   if (other !== null) return { rule: OTHER_WORKLOAD, message: other }
   const stalled = conditionIn(outline, 'Stalled')
   if (stalled?.status === 'True') return { rule: ruleOf(stalled.reason), message: stalled.message }
-  if (status === undefined) return { rule: 'Pending', message: 'no controller has seen the Rollout yet: is the controller running?' }
+  if (status === undefined) return { rule: 'Pending', message: 'no controller has observed the Rollout yet: is the controller running?' }
   if (status.phase === 'Disabled') return { rule: 'Disabled', message: status.message ?? 'the Rollout is disabled' }
   if (metadata.deletionTimestamp === undefined && spec.strategy.paused === true)
     return { rule: 'Paused', message: status.message ?? 'paused by spec.strategy.paused' }
@@ -44,75 +44,75 @@ export function standstillOf(outline: Outline): Standstill | null {
   if (record !== undefined && record.state !== 'open' && record.holds.length > 0)
     return { rule: ruleOf(record.holds[0]?.reason ?? ''), message: release?.status?.waiting?.message ?? status.message ?? '' }
   return release === undefined && status.phase === 'Healthy'
-    ? { rule: 'Pending', message: 'no release runs; one begins for what is not updated' }
+    ? { rule: 'Pending', message: 'no release runs; one begins for the nodes that are not updated' }
     : null
 }
 
-/** The DaemonSet has a template of which the status does not speak yet; null where it has not. */
+/** Standstill because the status does not cover the present template yet; null otherwise. */
 export function unseenTemplate({ facts, discovery, canary }: Outline): Standstill | null {
   if (facts.daemonSet === undefined) return null
-  if (discovery.kind === 'pending') return { rule: 'Pending', message: 'the DaemonSet controller has yet to observe the template' }
+  if (discovery.kind === 'pending') return { rule: 'Pending', message: 'the DaemonSet controller has not observed the template yet' }
   if (discovery.canary === canary) return null
   const images = (facts.daemonSet.spec.template.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
   const named = images.length === 0 ? discovery.canary : `${discovery.canary} (${images.join(', ')})`
-  const message = `the template is now revision ${named}, which the controller has yet to take up; if this lasts, tranche doctor says whether one runs`
+  const message = `the template is now revision ${named}, which the controller has not observed yet; if this lasts, check with tranche doctor that a controller runs`
   return { rule: 'Pending', message }
 }
 
-/** A template of which the status does not speak, where that makes the status one of the version before; null where it does not. */
+/** Standstill when the status describes the version before the present template; null otherwise. */
 export function ofVersionBefore(outline: Outline, outcome: Outcome): Standstill | null {
   const { rollout } = outline.facts
   return outcome !== 'Running' || rollout.status === undefined || otherWorkload(rollout) !== null ? null : unseenTemplate(outline)
 }
 
-/** What would change how it stands: what a person can do, or what is waited for; undefined where nothing is left to do. */
+/** Text of what would change the state: actions of a user, or the event that is awaited; undefined when no work is left. */
 export function nextText(outline: Outline): string | undefined {
   const outcome = outcomeIn(outline)
   const need = needOf(outline, outcome)
   if (need !== undefined)
     return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => actionTexts[action]).join('; ')
   if (outcome === 'RolledBack') return remedies.TakenBack
-  if (ofVersionBefore(outline, outcome) !== null) return 'the controller takes the template up'
+  if (ofVersionBefore(outline, outcome) !== null) return 'the controller observes the template'
   return outcome === 'Running' ? nextByItself(outline) : undefined
 }
 
-/** What the release waits for, as what has to happen. */
+/** The event that the release waits for, without an action of a user. */
 function nextByItself(outline: Outline): string | undefined {
   const { rollout } = outline.facts
-  if (otherWorkload(rollout) !== null) return 'ask the controller that this Rollout is meant for'
+  if (otherWorkload(rollout) !== null) return 'use the controller for this kind of workload'
   const waiting = presentWait(outline)
   if (waiting !== undefined) return waitingTexts[waiting.reason]?.(firstNodes(waiting.nodes)) ?? waiting.message
   const { currentStepState, currentStepIndex = 0, lastUpdateTime } = rollout.status?.canaryStatus ?? {}
   const seconds = stepsOf(rollout)[currentStepIndex - 1]?.pause?.duration
   if (currentStepState !== 'StepPaused' || seconds === undefined || lastUpdateTime === undefined) return undefined
-  return `its pause is over at ${new Date(Date.parse(lastUpdateTime) + seconds * 1000).toISOString()}`
+  return `its pause ends at ${new Date(Date.parse(lastUpdateTime) + seconds * 1000).toISOString()}`
 }
 
 const waitingTexts: Readonly<Record<string, (nodes: string) => string>> = {
   Upgrading: (nodes) => (nodes === '' ? 'the next old pods are deleted' : `new pods become available on ${nodes}`),
   NotAvailable: (nodes) => `the pods on ${nodes} become available`,
-  BudgetUsedUp: (nodes) => `fewer nodes are down; now it is ${nodes}`,
-  SpreadUsedUp: (nodes) => `fewer nodes of the same value are down; now it is ${nodes}`,
-  QueueUnavailable: () => 'the job queue (Redis) answers again: see whether it runs, and whether the controller reaches it',
+  BudgetUsedUp: (nodes) => `fewer nodes are down; now down: ${nodes}`,
+  SpreadUsedUp: (nodes) => `fewer nodes with the same label value are down; now down: ${nodes}`,
+  QueueUnavailable: () => 'the job queue (Redis) responds again: check that it runs and that the controller can reach it',
   NodesNotReady: (nodes) => `${nodes} become Ready`,
   TouchUnclear: (nodes) =>
-    `the API server answers for the pods on ${nodes}: see whether it does, and whether something refuses changes of pods`,
+    `the API server accepts changes of the pods on ${nodes}: check that it responds and that no admission rule rejects them`,
 }
 
 const actionTexts: Readonly<Record<ActionType, string>> = {
-  pause: 'pause: stop where it stands',
-  resume: 'resume: go on',
-  approve: 'approve: go on to the next step',
-  promote: 'promote: go on without the remaining pauses',
-  abort: 'abort: take the version back',
-  retry: 'retry: go on with this version all the same',
-  undo: 'undo: go back to an earlier revision',
-  jump: 'jump: go to another step',
-  restart: 'restart: release the same version anew',
+  pause: 'pause: stop the release at once',
+  resume: 'resume: continue the release',
+  approve: 'approve: continue with the next step',
+  promote: 'promote: continue without the remaining pauses',
+  abort: 'abort: roll back to the stable revision',
+  retry: 'retry: continue with this version despite the failures',
+  undo: 'undo: return to an earlier revision',
+  jump: 'jump: continue at another step',
+  restart: 'restart: release the same version again',
 }
 
-/** What lifts a reason that no action lifts, where its message does not say it. */
+/** Remedies for reasons that no action lifts and whose message does not state them. */
 const remedies: Readonly<Record<string, string>> = {
-  TakenBack: 'another template; or retry with the revision that was taken back, and then its template again',
-  Disabled: 'set spec.disabled to false, or let Kubernetes update the rest by updateStrategy RollingUpdate',
+  TakenBack: 'apply another template; or run retry with the revision that was rolled back, and apply its template again',
+  Disabled: 'set spec.disabled to false, or set updateStrategy RollingUpdate so that Kubernetes updates the remaining nodes',
 }

@@ -1,7 +1,7 @@
 import { batchReach, batchSize, stepsOf } from '@tranche/planner'
 import type { Outline } from './outline.ts'
 
-/** Cumulative nodes after each step of the Rollout, as things stand. */
+/** Cumulative number of nodes after each step of the Rollout, with the present nodes. */
 export function stepSizes({ fleet, rules, facts }: Outline): readonly number[] {
   const steps = stepsOf(facts.rollout)
   const plan = { batches: steps.map(({ replicas = '100%' }) => ({ canaryReplicas: replicas })) }

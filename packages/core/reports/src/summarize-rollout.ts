@@ -9,12 +9,12 @@ import { presentMessage, presentWaitingFor } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { ofVersionBefore } from './standstill.ts'
 
-/** A Rollout in one line. Asking again costs what has changed of its nodes since. */
+/** One-line summary of a Rollout. Incremental: costs only the changes of its nodes since the last call. */
 export function summarizeRollout(facts: ReleaseFacts): RolloutSummary {
   return summaryOf(outlineOf(facts))
 }
 
-/** The same of facts that were read. */
+/** The same as {@link summarizeRollout}, from an outline. */
 export function summaryOf(outline: Outline): RolloutSummary {
   const { facts, canary, stable } = outline
   const { rollout } = facts
@@ -36,7 +36,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
       other ??
       ofVersionBefore(outline, outcome)?.message ??
       presentMessage(outline) ??
-      'no controller has seen it yet: is the controller running?',
+      'no controller has observed it yet: is the controller running?',
     ...(waitingFor !== undefined && other === null && { waitingFor }),
     ...(need !== undefined && { need }),
     paused: spec.strategy.paused === true,
@@ -58,7 +58,7 @@ function reasonOf(outline: Outline): string {
   return stalled?.status === 'True' ? stalled.reason : (conditionIn(outline, 'Progressing')?.reason ?? '')
 }
 
-/** The first status has a step too, though nothing was released. */
+/** Omits the step of the first status, which exists before any release. */
 function stepOf(outline: Outline): Pick<RolloutSummary, 'step'> {
   const { rollout } = outline.facts
   const { currentStepIndex: index, currentStepState: state, lastUpdateTime: since } = rollout.status?.canaryStatus ?? {}
@@ -81,7 +81,7 @@ function countsOf(outline: Outline): RolloutSummary['nodes'] {
   }
 }
 
-/** Nothing where the budget lets nothing be taken down. */
+/** The budget in nodes; undefined when it allows none. */
 function limitOf({ facts: { daemonSet }, fleet, release }: Outline): number | undefined {
   if (daemonSet === undefined) return undefined
   const override = release?.spec.tranche?.maxUnavailable

@@ -10,7 +10,7 @@ const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replica
 /** States of a release at the time of an action. */
 const stands: readonly (readonly [string, (fake: FakeCluster) => void])[] = [
   ['at rest', () => {}],
-  ['at a step that waits for a person', atFirstStep],
+  ['at a step that waits for approval', atFirstStep],
   [
     'paused',
     (fake) => {
@@ -28,7 +28,7 @@ const stands: readonly (readonly [string, (fake: FakeCluster) => void])[] = [
     },
   ],
   [
-    'stopped by an analysis that cannot tell',
+    'stopped by an inconclusive analysis',
     (fake) => {
       atFirstStep(fake)
       fake.latch({ reason: 'AnalysisInconclusive' })
@@ -45,7 +45,7 @@ const stands: readonly (readonly [string, (fake: FakeCluster) => void])[] = [
       settle(fake)
     },
   ],
-  ['over, and taken back', rolledBack],
+  ['ended, and rolled back', rolledBack],
   [
     'without its DaemonSet',
     (fake) => {
@@ -64,7 +64,7 @@ describe('the actions that are allowed now', () => {
 
   it.each<[string, (fake: FakeCluster) => void, readonly string[]]>([
     ['at rest: nothing was released before', () => {}, ['pause', 'restart']],
-    ['at a step that waits for a person', atFirstStep, ['pause', 'approve', 'promote', 'abort', 'undo', 'jump', 'restart']],
+    ['at a step that waits for approval', atFirstStep, ['pause', 'approve', 'promote', 'abort', 'undo', 'jump', 'restart']],
     ['paused', stands[2]![1], ['resume', 'approve', 'promote', 'abort', 'undo', 'jump', 'restart']],
     ['stopped by a verdict, where a resume is a retry', stands[3]![1], ['pause', 'resume', 'abort', 'retry', 'undo', 'restart']],
   ])('is, %s', (_name, play, expected) => {

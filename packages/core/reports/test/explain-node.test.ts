@@ -15,40 +15,40 @@ describe('why a node is not updated', () => {
       { rule: 'Next', answer: 'a is about to be updated: its pod may be deleted now' },
     ],
     [
-      'a later batch takes it',
+      'a later batch updates it',
       { nodes: 'a:old b:new c:new d:old e:old' },
-      { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 takes it, as things stand' },
+      { rule: 'Partition', answer: 'a is not updated yet: step 1 ends at 2 nodes, and step 2 of 2 updates it with the present nodes' },
     ],
     [
       'a later step selects it',
       { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, { matchLabels: { name: 'a' } }] } } },
-      { rule: 'Step', answer: 'a is not updated yet: step 2 is the first that takes it, by its selector' },
+      { rule: 'Step', answer: 'a is not updated yet: step 2 is the first whose selector matches it' },
     ],
     [
       'no step selects it',
       { tranche: { nodes: { steps: [{ matchLabels: { name: 'b' } }, { matchLabels: { name: 'c' } }] } } },
-      { rule: 'Step', answer: 'a is not updated yet: no step selects it, so it follows after the last one' },
+      { rule: 'Step', answer: 'a is not updated yet: no step selects it, so it follows after the last step' },
     ],
     [
-      'others come before it, for which there are places',
+      'other nodes come before it and fit the budget',
       {
         nodes: 'a:old b:old c:old d:old e:old',
         change: { a: { pod: { createdAt: '2023-11-14T22:14:00Z' } } },
         record: { partition: 0, limit: 2 },
       },
-      { rule: 'Order', answer: 'a is of this batch and waits: 4 other nodes come before it' },
+      { rule: 'Order', answer: 'a is in this batch and waits: 4 nodes come before it' },
     ],
     [
-      'as many nodes are down as may be',
+      'the maximum of nodes is down',
       { nodes: 'a:old b:new! c:new! d:old e:old', record: { partition: 0 } },
       {
         rule: 'Budget',
-        answer: 'a is of this batch and waits: 2 may be down at a time, and b, c are',
+        answer: 'a is in this batch and waits: 2 may be down at a time, and b, c are',
         next: 'one of them has an available pod again',
       },
     ],
     [
-      'as many nodes of its zone are down as may be',
+      'the maximum of nodes in its zone is down',
       {
         nodes: 'a:old b:new! c:old d:old e:old',
         tranche: spread,
@@ -60,23 +60,26 @@ describe('why a node is not updated', () => {
     [
       'the policy excludes it',
       { tranche: { nodes: { exclude: [{ matchLabels: { name: 'a' } }] } } },
-      { rule: 'Excluded', answer: 'a is not updated: nodes.exclude of the policy matches it, so it is left at the end' },
+      {
+        rule: 'Excluded',
+        answer: 'a is not updated: nodes.exclude of the policy matches it, so the release leaves it on the old revision',
+      },
     ],
     [
       'it is NotReady',
       { nodes: 'a:old? b:old c:old d:old e:old' },
       {
         rule: 'NotReady',
-        answer: 'a is passed over: it is NotReady, and its kubelet does not answer',
-        next: 'it is updated once it is Ready',
+        answer: 'a is skipped: it is NotReady, and its kubelet does not respond',
+        next: 'the node becomes Ready',
       },
     ],
     [
-      'the DaemonSet is not wanted there',
+      'the DaemonSet does not run there',
       { change: { a: { desired: false } } },
       {
         rule: 'Placement',
-        answer: 'a is not updated: by its labels and taints it is no node for this DaemonSet, and its pod is about to go',
+        answer: 'a is not updated: the DaemonSet does not run on a node with its labels and taints, and its pod will be deleted',
       },
     ],
     [
@@ -93,7 +96,7 @@ describe('why a node is not updated', () => {
       { rule: 'Held', answer: 'a is not updated: revision new was rolled back at 22:00' },
     ],
     [
-      'the BatchRelease is stopped, and the Rollout has yet to say so',
+      'the BatchRelease is stopped, and the Rollout does not report it yet',
       {
         record: { state: 'stopped', holds: [{ reason: 'ReleaseFailed', id: 'r1' }] },
         status: { waiting: waiting('ReleaseFailed', '1 node failed') },
@@ -101,14 +104,17 @@ describe('why a node is not updated', () => {
       { rule: 'Failed', answer: 'a is not updated: 1 node failed' },
     ],
     [
-      'nothing is permitted yet',
+      'no pod is permitted yet',
       { record: null },
-      { rule: 'Pending', answer: 'a is not updated: nothing is permitted yet, for the release begins, or its rules have just changed' },
+      {
+        rule: 'Pending',
+        answer: 'a is not updated: no pod is permitted for deletion yet: the release is starting, or its rules have just changed',
+      },
     ],
     [
-      'the DaemonSet controller has yet to observe the template',
+      'the DaemonSet controller has not observed the template yet',
       { generation: 3, observed: 2 },
-      { rule: 'Pending', answer: 'a is not updated: the DaemonSet controller has yet to observe the template' },
+      { rule: 'Pending', answer: 'a is not updated: the DaemonSet controller has not observed the template yet' },
     ],
   ])('says that %s', (_name, fields, expected) => {
     const tranche = { canaryRevision: 'new', stableRevision: 'old', release: 'r1', ...fields.tranche }
@@ -116,47 +122,47 @@ describe('why a node is not updated', () => {
   })
 })
 
-describe('what became of the update of a node', () => {
+describe('the result of the update of a node', () => {
   it.each<[string, FactsFields, object]>([
     [
       'it is done',
       { nodes: 'a:new', change: { a: { pod: { rolloutBatchId: '1', readyStamp: '2023-11-14T22:13:09Z' } } } },
-      { rule: 'Updated', answer: 'a runs revision new, of batch 1, and is available since 2023-11-14T22:13:09Z' },
+      { rule: 'Updated', answer: 'a runs revision new (batch 1) and is available since 2023-11-14T22:13:09Z' },
     ],
     [
-      'it goes on: its old pod ends',
+      'it continues: its old pod terminates',
       { nodes: 'a:old~' },
       {
         rule: 'Availability',
         answer: 'a is being updated to revision new: the pod is terminating',
-        next: 'the old pod ends, and the new one becomes available',
+        next: 'the old pod terminates, and the new pod becomes available',
       },
     ],
     [
-      'it goes on: there is no pod',
+      'it continues: the node has no pod',
       { nodes: 'a:-' },
-      { rule: 'Availability', answer: 'a is being updated to revision new: there is no pod yet' },
+      { rule: 'Availability', answer: 'a is being updated to revision new: the node has no pod yet' },
     ],
     [
       'it failed',
       { nodes: 'a:new!', change: { a: { pod: { trouble: { reason: 'ImagePullBackOff', container: 'agent' } } } } },
-      { rule: 'Failed', answer: 'a runs revision new and does not come up: ImagePullBackOff: container agent' },
+      { rule: 'Failed', answer: 'a runs revision new and is not available: ImagePullBackOff: container agent' },
     ],
     [
-      'the DaemonSet has another template by now',
+      'the DaemonSet has another template now',
       { nodes: 'a:new', generation: 3, observed: 2 },
-      { rule: 'Pending', next: 'it is taken up' },
+      { rule: 'Pending', next: 'the controller observes the template' },
     ],
-    ['the node went away meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
+    ['the node was removed meanwhile', { nodes: 'a:new¿' }, { rule: 'NotReady', answer: 'a is on revision new, and the node is NotReady' }],
   ])('says that %s', (_name, fields, expected) => {
     expect(explainNode(aReading(fields), 'a')).toMatchObject(expected)
   })
 
-  it('knows nothing of a node that the DaemonSet has nothing to do with', () => {
+  it('has no answer for a node without the DaemonSet', () => {
     expect(explainNode(aReading(), 'nobody')).toBeUndefined()
   })
 
-  it('rests on facts, in order', () => {
+  it('lists its facts, in order', () => {
     const { facts } = explainNode(aReading({ nodes: 'a:old b:new c:new d:old e:old' }), 'a')!
     expect(facts.map(({ name, value }) => `${name}: ${value}`)).toEqual([
       'state: old',

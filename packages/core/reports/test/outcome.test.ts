@@ -9,11 +9,11 @@ const steps: readonly RolloutStep[] = [{ replicas: '40%', pause: {} }, { replica
 
 describe('a Rollout of another workload', () => {
   it.each([undefined, { observedGeneration: 1, phase: 'Healthy', message: 'of another controller' }])(
-    'is said not to be ours: %j',
+    'is reported as ignored: %j',
     (status) => {
       const reading = aReading({ rollout: { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'agent' } } })
       const facts = { ...reading, rollout: { ...reading.rollout, status: status as RolloutStatus | undefined } }
-      const message = 'not ours: it names a Deployment of apps/v1, and Tranche acts on DaemonSets of apps/v1 only'
+      const message = 'ignored: it names a Deployment of apps/v1, and Tranche releases only DaemonSets of apps/v1'
       expect(summarizeRollout(facts)).toMatchObject({ reason: 'OtherWorkload', outcome: 'Running', message })
       expect(explainRollout(facts)).toMatchObject({ rule: 'OtherWorkload', answer: message, facts: [] })
       expect(allowedActions(facts)).toEqual([])
@@ -21,17 +21,17 @@ describe('a Rollout of another workload', () => {
   )
 })
 
-describe('a template that no controller has taken up', () => {
-  it('is named, with what would change it, and the images shown are those of the revision beside them', () => {
+describe('a template that no controller has observed', () => {
+  it('is named with the next event, and the images are those of the shown revision', () => {
     const fake = new FakeCluster({ steps: [{ replicas: '100%' }] })
     settle(fake)
     fake.setImage('v2')
     fake.actNatively()
     const message =
-      'the template is now revision hash-v2 (v2), which the controller has yet to take up; if this lasts, tranche doctor says whether one runs'
+      'the template is now revision hash-v2 (v2), which the controller has not observed yet; if this lasts, check with tranche doctor that a controller runs'
     expect(summarizeRollout(readFakeCluster(fake))).toMatchObject({ canaryRevision: 'hash-v1', images: ['v1'], message })
     const { answer, rule, facts, next } = explainRollout(readFakeCluster(fake))
-    expect([answer, rule, next]).toEqual([message, 'Pending', 'the controller takes the template up'])
+    expect([answer, rule, next]).toEqual([message, 'Pending', 'the controller observes the template'])
     expect(facts).toContainEqual({ name: 'releases', value: 'hash-v1: v1' })
   })
 
@@ -46,17 +46,17 @@ describe('a template that no controller has taken up', () => {
     fake.actNatively()
     const facts = readFakeCluster(fake)
     expect([summarizeRollout(facts).message, explainRollout(facts).answer]).toEqual([
-      expect.stringContaining('revision hash-v3 (v3), which the controller has yet to take up'),
-      expect.stringContaining('revision hash-v3 (v3), which the controller has yet to take up'),
+      expect.stringContaining('revision hash-v3 (v3), which the controller has not observed yet'),
+      expect.stringContaining('revision hash-v3 (v3), which the controller has not observed yet'),
     ])
   })
 })
 
-describe('what a Rollout comes to', () => {
+describe('the outcome of a Rollout', () => {
   it.each<[string, (fake: FakeCluster) => void, object]>([
     ['is Done before anything was released', () => {}, { outcome: 'Done', phase: 'Healthy' }],
     [
-      'is Running while a step goes on',
+      'is Running during a step',
       (fake) => {
         fake.setImage('v2')
         for (let round = 0; round < 8; round++) act(fake)
@@ -64,12 +64,12 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running', phase: 'Progressing' },
     ],
     [
-      'is Running from the moment of a new template, before any controller has seen it',
+      'is Running as soon as a new template exists, before any controller observes it',
       (fake) => fake.setImage('v2'),
       { outcome: 'Running', phase: 'Healthy' },
     ],
     [
-      'is Running while the DaemonSet controller has observed the template and ours has not',
+      'is Running while only the DaemonSet controller has observed the template',
       (fake) => {
         fake.setImage('v2')
         fake.actNatively()
@@ -77,7 +77,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running', phase: 'Healthy' },
     ],
     [
-      'is Waiting at a step that a person must approve',
+      'is Waiting at a step that needs approval',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -90,7 +90,7 @@ describe('what a Rollout comes to', () => {
       },
     ],
     [
-      'is Waiting while somebody has paused it',
+      'is Waiting while it is paused',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -100,7 +100,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Waiting', reason: 'Paused', need: { reason: 'Paused', actions: ['resume', 'abort'] } },
     ],
     [
-      'is Running as long as a pause is not acknowledged',
+      'is Running until a pause is acknowledged',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -109,7 +109,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running', paused: true },
     ],
     [
-      'is Failed when the version was found to be bad, and says what a person can do',
+      'is Failed after a bad verdict, with the possible actions',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -119,7 +119,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Failed', reason: 'ReleaseFailed', need: { reason: 'ReleaseFailed', actions: ['abort', 'retry', 'undo'] } },
     ],
     [
-      'is Running from the moment of another template, though the version before it had failed',
+      'is Running as soon as another template exists, though the version before it failed',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -130,7 +130,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running', reason: 'ReleaseFailed' },
     ],
     [
-      'is Running from the moment of another template, though the step of the version before waited for a person',
+      'is Running as soon as another template exists, though the version before it waited for approval',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -140,7 +140,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running' },
     ],
     [
-      'stays Blocked with another template, where the spec breaks a rule',
+      'stays Blocked with another template when the spec breaks a rule',
       (fake) => {
         fake.editRollout((spec) => ({ ...spec, strategy: { canary: { steps: [] } } }))
         settle(fake)
@@ -149,7 +149,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Blocked', reason: 'InvalidSpec' },
     ],
     [
-      'is Running on its way back, and says from which revision',
+      'is Running during a rollback, with the revision that it rolls back',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -160,7 +160,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Running', rollbackFrom: 'hash-v2', canaryRevision: 'hash-v1', nodes: { updated: 3 } },
     ],
     [
-      'is RolledBack after an abort, when every node is back',
+      'is RolledBack after an abort, when every node runs the stable revision',
       (fake) => {
         fake.setImage('v2')
         settle(fake)
@@ -203,7 +203,7 @@ describe('what a Rollout comes to', () => {
       { outcome: 'Done', phase: 'Healthy', nodes: { updated: 4, skipped: 1 } },
     ],
     [
-      'is Running again when the node that was left behind is back',
+      'is Running again when the node that was left behind returns',
       (fake) => {
         fake.nodes.set('node-4', { ready: false, bad: false })
         fake.setImage('v2')

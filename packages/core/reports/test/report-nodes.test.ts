@@ -6,18 +6,18 @@ import { aReading, type FactsFields } from './build-facts.ts'
 const crashing = { ready: false, trouble: { reason: 'CrashLoopBackOff', container: 'agent', exitCode: 1, message: 'no such file' } }
 const excluded = { nodes: { exclude: [{ matchLabels: { name: 'a' } }] } }
 
-describe('what a node is to a release', () => {
+describe('the state of a node in a release', () => {
   it.each<[string, FactsFields, object]>([
     ['old: an available pod of the stable revision', { nodes: 'a:old' }, { state: 'old', role: 'stable', revision: 'old', pod: 'pod-a' }],
     ['updated: an available pod of the canary revision', { nodes: 'a:new' }, { state: 'updated', role: 'canary' }],
     ['old: an available pod of a revision in between', { nodes: 'a:older' }, { state: 'old', role: 'superseded' }],
     ['down: an old pod that is not available', { nodes: 'a:old!' }, { state: 'down', role: 'stable', why: 'the pod is not Ready' }],
-    ['updating: no pod', { nodes: 'a:-' }, { state: 'updating', role: 'none', why: 'there is no pod yet' }],
+    ['updating: no pod', { nodes: 'a:-' }, { state: 'updating', role: 'none', why: 'the node has no pod yet' }],
     ['updating: a terminating pod', { nodes: 'a:old~' }, { state: 'updating', role: 'stable', why: 'the pod is terminating' }],
     [
-      'updating: a terminating pod that finalizers keep',
+      'updating: a terminating pod that finalizers block',
       { nodes: 'a:old~', change: { a: { pod: { keptBy: ['example.com/keep'] } } } },
-      { state: 'updating', why: 'finalizers keep the pod: example.com/keep' },
+      { state: 'updating', why: 'finalizers block the deletion of the pod: example.com/keep' },
     ],
     [
       'updating: a new pod that starts',
@@ -25,7 +25,7 @@ describe('what a node is to a release', () => {
       { state: 'updating', role: 'canary', why: 'the pod is starting', since: '2023-11-14T22:13:00Z' },
     ],
     [
-      'updating: a new pod that nobody can place',
+      'updating: a new pod that cannot be scheduled',
       { nodes: 'a:new!', change: { a: { pod: { trouble: { reason: 'Unschedulable', message: 'Insufficient cpu' } } } } },
       { state: 'updating', why: 'Unschedulable: Insufficient cpu' },
     ],
@@ -50,18 +50,18 @@ describe('what a node is to a release', () => {
       { state: 'failing', why: 'TooManyRestarts: container agent' },
     ],
     [
-      'not failing: what failed in another release',
+      'not failing: it failed in another release',
       { nodes: 'a:new', status: failed({ node: 'a', reason: 'TooManyRestarts' }, 'r0') },
       { state: 'updated' },
     ],
     [
-      'notReady: the node does not answer',
+      'notReady: the kubelet does not respond',
       { nodes: 'a:old?' },
-      { state: 'notReady', why: 'the node is NotReady, and its kubelet does not answer' },
+      { state: 'notReady', why: 'the node is NotReady, and its kubelet does not respond' },
     ],
-    ['notReady: the node answers', { nodes: 'a:new¿' }, { state: 'notReady', why: 'the node is NotReady' }],
-    ['excluded: kept out by the policy', { nodes: 'a:old', tranche: excluded }, { state: 'excluded', why: 'excluded by the policy' }],
-    ['updated: excluded, and updated by other hands', { nodes: 'a:new', tranche: excluded }, { state: 'updated' }],
+    ['notReady: the kubelet responds', { nodes: 'a:new¿' }, { state: 'notReady', why: 'the node is NotReady' }],
+    ['excluded by the policy', { nodes: 'a:old', tranche: excluded }, { state: 'excluded', why: 'excluded by the policy' }],
+    ['updated: excluded, but updated by another client', { nodes: 'a:new', tranche: excluded }, { state: 'updated' }],
   ])('is %s', (_name, fields, expected) => {
     const facts = aReading({ ...fields, tranche: { release: 'r1', canaryRevision: 'new', stableRevision: 'old', ...fields.tranche } })
     expect(reportNodes(facts)).toEqual([expect.objectContaining({ name: 'a', ...expected })])
@@ -81,13 +81,13 @@ describe('what a node is to a release', () => {
     ])
   })
 
-  it('says since when a node that is not well has been down, as the release remembers it', () => {
+  it('reports since when an unhealthy node has been down, from the status of the release', () => {
     const watchedNodes = [{ node: 'a', since: '2023-11-14T22:10:00Z', downSince: '2023-11-14T22:11:00Z' }]
     const facts = aReading({ nodes: 'a:new!', status: { watchedNodes } })
     expect(reportNodes(facts)).toEqual([expect.objectContaining({ state: 'updating', since: '2023-11-14T22:11:00Z' })])
   })
 
-  it('says when a node fails that has no available pod in time, and of no other', () => {
+  it('reports the deadline only of nodes without an available pod', () => {
     const watchedNodes = [{ node: 'a', since: '2023-11-14T22:10:00Z', downSince: '2023-11-14T22:11:00.400Z' }]
     const stoppedTime = { release: 'r1', startedAt: '2023-11-14T22:00:00Z', seconds: 30 }
     const tranche = { release: 'r1', canaryRevision: 'new', stableRevision: 'old', failure: { progressDeadlineSeconds: 300 } }
@@ -98,7 +98,7 @@ describe('what a node is to a release', () => {
     for (const other of others) expect(other).not.toHaveProperty('failsAt')
   })
 
-  it('leaves out nodes on which the DaemonSet is not wanted', () => {
+  it('omits nodes on which the DaemonSet does not run', () => {
     expect(reportNodes(aReading({ nodes: 'a:old b:old', change: { b: { desired: false } } }))).toHaveLength(1)
   })
 })

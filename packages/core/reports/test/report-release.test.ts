@@ -26,20 +26,20 @@ describe('what a Rollout waits for', () => {
       },
     ],
     [
-      'places in maxUnavailable',
+      'room in the maxUnavailable budget',
       {
         nodes: 'a:old b:old! c:old d:old e:old',
         status: waiting('BudgetUsedUp', '1 more node is to be updated; maxUnavailable (1) is used up by b'),
       },
       { rule: 'Budget' },
     ],
-    ['places in a zone', { status: waiting('SpreadUsedUp', 'zone=a may have 1 down') }, { rule: 'Spread' }],
+    ['room in the budget of a zone', { status: waiting('SpreadUsedUp', 'zone=a may have 1 down') }, { rule: 'Spread' }],
     [
-      'an answer for a pod that may be about to be deleted',
+      'a response for a pod that may be about to be deleted',
       { status: waiting('TouchUnclear', 'the stop waits until it is known whether a deletion is still in flight: the pod on b (500)') },
       {
         rule: 'Stopping',
-        next: 'the API server answers for the pods on b: see whether it does, and whether something refuses changes of pods',
+        next: 'the API server accepts changes of the pods on b: check that it responds and that no admission rule rejects them',
       },
     ],
     ['nodes that are NotReady', { status: waiting('NodesNotReady', 'the policy waits for a') }, { rule: 'NotReady' }],
@@ -50,34 +50,34 @@ describe('what a Rollout waits for', () => {
         rollout: { strategy: { canary: { steps: [{ replicas: '40%', pause: { duration: 60 } }] } } },
         rolloutStatus: inState('StepPaused'),
       },
-      { rule: 'Step', next: 'its pause is over at 2023-11-14T22:01:00.000Z' },
+      { rule: 'Step', next: 'its pause ends at 2023-11-14T22:01:00.000Z' },
     ],
     [
-      'a person, in a pause',
+      'approval, in a pause',
       { rolloutStatus: inState('StepPaused') },
       {
         rule: 'Step',
-        next: 'approve: go on to the next step; promote: go on without the remaining pauses; abort: take the version back; jump: go to another step',
+        next: 'approve: continue with the next step; promote: continue without the remaining pauses; abort: roll back to the stable revision; jump: continue at another step',
       },
     ],
     [
-      'somebody who mends what stalls it',
+      'a fix of the stall',
       { rolloutStatus: { conditions: [{ type: 'Stalled', status: 'True', reason: 'BudgetZero', message: 'maxUnavailable is 0' }] } },
       { rule: 'BudgetZero', answer: 'maxUnavailable is 0' },
     ],
     [
-      'a controller that has yet to act on what was changed',
+      'a controller that has not observed the change yet',
       { rolloutStatus: { observedGeneration: 0 } },
       {
         rule: 'Pending',
-        answer: 'the controller has yet to act on generation 1 of the Rollout; step 1 of 2 (40%): 2 more nodes are to be updated',
+        answer: 'the controller has not yet observed generation 1 of the Rollout; step 1 of 2 (40%): 2 more nodes are to be updated',
       },
     ],
   ])('is told: %s', (_name, fields, expected) => {
     expect(explainRollout(aReading(fields))).toMatchObject({ subject: 'agent', ...expected })
   })
 
-  it('comes with the facts that it rests on', () => {
+  it('comes with its facts', () => {
     const reading = aReading({ nodes: 'a:new b:new! c:old d:old? e:old', status: waiting('NotAvailable', 'waiting for c') })
     expect(explainRollout(reading).facts).toEqual([
       { name: 'phase', value: 'Progressing (InRolling)' },
@@ -95,7 +95,7 @@ describe('what a Rollout waits for', () => {
 describe('the message of a report', () => {
   it.each<[string, FactsFields, string]>([
     [
-      'names the nodes that are not available now, and not those of the status',
+      'names the nodes that are unavailable now, not those of the status',
       {
         nodes: 'a:new b:new! c:old d:old e:old',
         status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
@@ -103,20 +103,20 @@ describe('the message of a report', () => {
       'step 1 of 2 (40%): waiting for updated nodes to become available: not ready on b (since 2023-11-14T22:13:00Z)',
     ],
     [
-      'counts what is still to be updated',
+      'counts the nodes still to be updated',
       { nodes: 'a:new b:old c:old d:old e:old', status: waiting('Upgrading', '2 more nodes are to be updated') },
       'step 1 of 2 (40%): 1 more node is to be updated (since 2023-11-14T22:13:00Z)',
     ],
     [
-      'says that the batch is over, where the controller has yet to see it',
+      'says that the batch is complete before the controller observes it',
       {
         nodes: 'a:new b:new c:old d:old e:old',
         status: waiting('NotAvailable', 'waiting for updated nodes to become available: Pending on a'),
       },
-      'step 1 of 2 (40%): every node of the batch is available, which the controller has yet to see',
+      'step 1 of 2 (40%): every node of the batch is available; the controller has not observed that yet',
     ],
     [
-      'says of a node that was down before its update that it is no failure, and what to do',
+      'says that a node that was down before its update is no failure, with the fix',
       {
         nodes: 'a:new! b:new c:old d:old e:old',
         change: { a: { pod: { trouble: { reason: 'CrashLoopBackOff' } } } },
@@ -127,7 +127,7 @@ describe('the message of a report', () => {
         'so this is no failure of the version, and no deadline ends the wait for it: fix the node, abort, or apply another template (since 2023-11-14T22:13:00Z)',
     ],
     [
-      'keeps what the nodes alone do not tell',
+      'keeps the details that only the status has',
       { nodes: 'a:new! b:old c:old d:old e:old', status: waiting('SpreadUsedUp', '1 more node is to be updated; zone=a may have 1 down') },
       'step 1 of 2 (40%): 1 more node is to be updated; zone=a may have 1 down (since 2023-11-14T22:13:00Z)',
     ],
@@ -151,14 +151,14 @@ describe('a last step as large as the fleet', () => {
     expect(pausesOf(replicas)).toEqual(['person', undefined])
   })
 
-  it('shows its pause where it is smaller', () => {
+  it('shows its pause when it is smaller', () => {
     expect(pausesOf(4)).toEqual(['person', 'person'])
   })
 })
 
 describe('a pause', () => {
   const since = 'paused by spec.strategy.paused since 2023-11-14T22:13:00Z'
-  const asked = 'asked for by alice at 2023-11-14T22:13:00Z: INC-4711'
+  const asked = 'requested by alice at 2023-11-14T22:13:00Z: INC-4711'
   const pausedBy = (stalled: boolean): ReturnType<typeof aReading> => {
     const at = '2023-11-14T22:13:00Z'
     const condition = { lastUpdateTime: at, lastTransitionTime: at, status: 'True' as const }
@@ -180,7 +180,7 @@ describe('a pause', () => {
     return { ...facts, rollout: { ...facts.rollout, metadata: { ...facts.rollout.metadata, annotations } } }
   }
 
-  it('is told with who asked for it and why', () => {
+  it('is reported with its user and reason', () => {
     const facts = pausedBy(false)
     const message = `${since}; run tranche resume agent -n demo to accept the failure, as a retry does, and continue (${asked})`
     expect(reportRollout(facts).need).toMatchObject({ reason: 'Paused', message })
@@ -204,7 +204,7 @@ describe('a pause', () => {
     expect(said).toBe(`${type} by bob at ${at}: Accepted${mark}`)
   })
 
-  it('is told beside a failure, with what its end accepts', () => {
+  it('is reported beside a failure, with the failures that its end accepts', () => {
     expect(reportRollout(pausedBy(true)).need).toMatchObject({
       reason: 'ReleaseFailed',
       message: `revision new failed; and it is ${since}; run tranche resume agent -n demo to accept the failure, as a retry does, and continue (${asked})`,
@@ -213,7 +213,7 @@ describe('a pause', () => {
 })
 
 describe('the batches of a release', () => {
-  it('are told by the labels of their pods: how many, since when, and when the last was Ready', () => {
+  it('come from the labels of their pods: count, start, and time of the last Ready', () => {
     const batch = (at: number, createdAt: string, readyStamp: string): object => ({
       pod: { rolloutBatchId: String(at), createdAt, readyStamp },
     })
@@ -238,7 +238,7 @@ describe('the batches of a release', () => {
     expect(reportRollout(readFakeCluster(fake)).steps.map(({ state, pause }) => `${state} ${pause}`)).toEqual(['ahead person', 'ahead 60s'])
   })
 
-  it('are all done after it, and the last one holds what followed it', () => {
+  it('are all done after it, and the last one includes the nodes that followed', () => {
     const fake = aFakeCluster()
     fake.setImage('v2')
     settle(fake)
@@ -249,7 +249,7 @@ describe('the batches of a release', () => {
 })
 
 describe('the revisions of a DaemonSet', () => {
-  it('are told newest first, with their roles, their nodes, and which is held', () => {
+  it('are reported newest first, with role, nodes and blocked state', () => {
     const fake = aFakeCluster()
     fake.setImage('v2')
     settle(fake)
@@ -266,7 +266,7 @@ describe('the revisions of a DaemonSet', () => {
 })
 
 describe('the history of a Rollout', () => {
-  it('has the latest releases with their images, and of the one that runs what it comes to', () => {
+  it('has the latest releases with their images, and the outcome of the running one', () => {
     const fake = aFakeCluster()
     fake.setImage('v2')
     settle(fake)

@@ -20,7 +20,7 @@ import { aReading } from './build-facts.ts'
 const NOW_MS = 10_000_000
 
 describe('reports of any cluster', () => {
-  it('count every desired node once, in whatever way they count', () => {
+  it('count every desired node once in each count', () => {
     holds((facts, cluster) => {
       const nodes = reportNodes(facts)
       const { zones, nodes: counts } = reportRollout(facts)
@@ -34,7 +34,7 @@ describe('reports of any cluster', () => {
     })
   })
 
-  it('show each state as often in the zones as among the nodes', () => {
+  it('show the same number of each state in zones and nodes', () => {
     holds((facts) => {
       const states = Object.groupBy(reportNodes(facts), ({ state }: NodeReport) => state)
       const seen = Object.fromEntries(Object.entries(states).map(([state, nodes]) => [state, nodes.length]))
@@ -45,7 +45,7 @@ describe('reports of any cluster', () => {
     })
   })
 
-  it('are the same from scratch as from what was counted before', () => {
+  it('are the same from scratch and incrementally', () => {
     holds((facts) => {
       const fresh = { ...facts, fleet: toFleetView(facts.fleet?.nodes ?? []) }
       summarizeRollout({ ...facts, monotonicMs: facts.monotonicMs - 3_590_000 })
@@ -54,7 +54,7 @@ describe('reports of any cluster', () => {
     })
   })
 
-  it('explain every node that they list, and say Updated of no other than those that are', () => {
+  it('explain every listed node, and say Updated only for updated nodes', () => {
     holds((facts) => {
       for (const { name, state } of reportNodes(facts)) {
         const said = explainNode(facts, name)
@@ -86,8 +86,8 @@ describe('reports of any cluster', () => {
   })
 })
 
-describe('what is foretold of a node', () => {
-  it('puts each node that waits for its turn behind another number of nodes', () => {
+describe('the outlook of a node', () => {
+  it('puts each waiting node behind a different number of nodes', () => {
     holds((facts) => {
       const ahead = reportNodes(facts).flatMap(({ name }) => {
         const said = outlookIn(facts, name)
@@ -99,7 +99,7 @@ describe('what is foretold of a node', () => {
 })
 
 describe('reports of any status', () => {
-  it('say the same whatever the messages say, but for texts', () => {
+  it('are independent of the messages, except in their texts', () => {
     const words = fc.constantFrom(
       'step 1 of 2 (40%): 2 more nodes are to be updated',
       'waiting for new pods on node-1',

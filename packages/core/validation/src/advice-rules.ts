@@ -3,70 +3,70 @@ import type { Rule } from './rule.ts'
 const canary = 'spec.strategy.canary'
 const plan = 'spec.releasePlan'
 
-/** Every rule whose breach is allowed and may surprise: shown as a warning by admission and `lint`, and failing nothing. */
+/** Every rule whose breach is allowed but may surprise: a warning at admission and in `lint` that fails nothing. */
 export const adviceRules = {
   KindNearMiss: {
     of: 'any',
     path: 'kind',
-    says: 'there is no such kind, and it is nearly one that is checked here',
+    says: 'no such kind exists, but its name is close to one that Tranche checks',
     fix: 'set it to Rollout, BatchRelease, ReleasePolicy or DaemonSet',
   },
   ApiVersionNearMiss: {
     of: 'any',
     path: 'apiVersion',
-    says: 'it is nearly that of a kind that is checked here, and an API server does not take it for that',
-    fix: 'set it to that of the kind, such as rollouts.kruise.io/v1beta1',
+    says: 'it is close to the apiVersion of a kind that Tranche checks, but an API server treats it as another one',
+    fix: 'set it to the apiVersion of the kind, such as rollouts.kruise.io/v1beta1',
   },
   OtherWorkload: {
     of: 'Rollout',
     path: 'spec.workloadRef',
-    says: 'Tranche acts on DaemonSets of apps/v1 only and leaves this Rollout alone',
+    says: 'Tranche releases only DaemonSets of apps/v1 and ignores this Rollout',
     fix: 'leave it to the controller of that kind',
   },
   WorkloadAbsent: {
     of: 'Rollout',
     path: 'spec.workloadRef.name',
-    says: 'there is no such DaemonSet in the namespace yet',
-    fix: 'create it, or name another one',
+    says: 'no DaemonSet of this name exists in the namespace yet',
+    fix: 'create it, or name another DaemonSet',
   },
   PolicyAbsent: {
     of: 'Rollout',
     path: 'metadata.annotations[tranche.dev/release-policy]',
-    says: 'there is no such ReleasePolicy in the namespace yet, and without it no release goes on',
-    fix: 'create it, or name another one',
+    says: 'no ReleasePolicy of this name exists in the namespace yet, and releases wait until it exists',
+    fix: 'create it, or name another ReleasePolicy',
   },
   SizeAboveFleet: {
     of: 'Rollout',
     path: `${canary}.steps[i].replicas`,
-    says: 'the DaemonSet runs on fewer nodes, so the step takes all of them',
+    says: 'the DaemonSet runs on fewer nodes, so the step updates all of them',
     fix: 'set it to a percentage such as "50%", or to a smaller number',
   },
   LastStepBelowAll: {
     of: 'Rollout',
     path: `${canary}.steps[i].replicas`,
-    says: 'the last step is below 100%: after its pause the remaining nodes follow as one more batch',
-    fix: 'add a step of "100%" to say so',
+    says: 'the last step is below 100%, so the remaining nodes follow in one more batch after its pause',
+    fix: 'add a step of "100%" to make that explicit',
   },
   ExtraWorkload: noEffect('Rollout', `${canary}.enableExtraWorkloadForCanary`),
   CanaryService: noEffect('Rollout', `${canary}.disableGenerateCanaryService`),
   BatchOtherWorkload: {
     of: 'BatchRelease',
     path: 'spec.workloadRef',
-    says: 'Tranche acts on DaemonSets of apps/v1 only and leaves this BatchRelease alone',
+    says: 'Tranche releases only DaemonSets of apps/v1 and ignores this BatchRelease',
     fix: 'leave it to the controller of that kind',
   },
   BatchPartitionAbsent: {
     of: 'BatchRelease',
     path: `${plan}.batchPartition`,
-    says: 'without it every batch is allowed, and the release ends with all nodes updated',
-    fix: 'set it to 0 to begin with the first batch only',
+    says: 'without it every batch may run, and the release updates all nodes',
+    fix: 'set it to 0 to run only the first batch for now',
   },
   BatchExtraWorkload: noEffect('BatchRelease', `${plan}.enableExtraWorkloadForCanary`),
   HeaderInClear: {
     of: 'ReleasePolicy',
     path: 'spec…',
-    says: 'everybody who may read the policy can read what this header carries',
-    fix: 'put it into a Secret and name that by valueFrom',
+    says: 'every user who may read the policy can read the value of this header',
+    fix: 'store the value in a Secret and reference it by valueFrom',
   },
   PerBatchUnused: {
     of: 'ReleasePolicy',
@@ -77,31 +77,31 @@ export const adviceRules = {
   AnalysisBeyondSteps: {
     of: 'ReleasePolicy',
     path: 'spec.analysis[i].steps[i]',
-    says: 'no Rollout that names this policy here has so many steps, so it never runs after this one',
-    fix: 'set it to the number of a step, or remove it',
+    says: 'no Rollout here that uses this policy has this step, so the analysis never runs after it',
+    fix: 'set it to the number of an existing step, or remove it',
   },
   SecretUnusable: {
     of: 'ReleasePolicy',
     path: 'spec…',
-    says: 'policies use a Secret of their namespace only where it exists, has the key, and carries the label tranche.dev/policy-secret=true',
-    fix: 'create it, add the key, or give it the label with kubectl label',
+    says: 'a policy can use only a Secret of its namespace that has the key and the label tranche.dev/policy-secret=true',
+    fix: 'create the Secret, add the key, or add the label with kubectl label',
   },
   HostNotAllowed: {
     of: 'ReleasePolicy',
     path: 'spec…',
-    says: 'hosts that the controller was not started with are neither asked nor told',
-    fix: 'name another host, or allow it where the controller is started, with --allow-host',
+    says: 'the controller sends requests only to hosts that --allow-host names',
+    fix: 'use another host, or start the controller with --allow-host for this one',
   },
   NativeMoment: {
     of: 'DaemonSet',
     path: 'spec.updateStrategy.type',
-    says: 'where no admission of Tranche runs, applying RollingUpdate with a new template lets the native controller take its first pods before Tranche stops it',
-    fix: 'set it to OnDelete, which drifts nowhere',
+    says: 'without admission by Tranche, a new template with RollingUpdate lets the native controller replace some pods before Tranche stops it',
+    fix: 'set it to OnDelete, which works in every mode and never drifts',
   },
   HistoryGone: {
     of: 'DaemonSet',
     path: 'spec.revisionHistoryLimit',
-    says: 'Kubernetes prunes a revision as soon as no pod runs it, so nothing is left to go back to',
+    says: 'Kubernetes prunes a revision as soon as no pod runs it, so no revision is left to roll back to',
     fix: 'set it to 1 or more; 10 is the default',
   },
 } as const satisfies Record<string, Rule>

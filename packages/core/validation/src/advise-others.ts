@@ -4,7 +4,7 @@ import { adviceRules } from './advice-rules.ts'
 import { type Advice, adviceOf } from './problem.ts'
 import { isDaemonSetRef, otherWorkloadFix } from './workload.ts'
 
-/** What of a hand-written BatchRelease is allowed and yet may surprise. */
+/** Advice about a hand-written BatchRelease: settings that are allowed but may surprise. */
 export function adviseBatchRelease({ spec }: BatchRelease): readonly Advice[] {
   const { workloadRef, releasePlan } = spec
   if (workloadRef !== undefined && !isDaemonSetRef(workloadRef)) {
@@ -17,7 +17,7 @@ export function adviseBatchRelease({ spec }: BatchRelease): readonly Advice[] {
   ]
 }
 
-/** What of a DaemonSet that a Rollout releases is allowed and yet may surprise. */
+/** Advice about a DaemonSet that a Rollout releases: settings that are allowed but may surprise. */
 export function adviseDaemonSet({ spec }: DaemonSet): readonly Advice[] {
   const type = spec.updateStrategy?.type
   return [

@@ -5,7 +5,7 @@ import { EVERY_NODE, isSize } from './validate-sizes.ts'
 import { nodeSets, STEPS_PATH } from './validate-steps.ts'
 import { isDaemonSetRef, otherWorkloadFix } from './workload.ts'
 
-/** What is known of the cluster when a Rollout is looked at for what may surprise. */
+/** Facts about the cluster that advice about a Rollout depends on. */
 export interface AdviceSurroundings {
   /** Nodes on which the DaemonSet should run; null while not known. */
   readonly desired: number | null
@@ -15,7 +15,7 @@ export interface AdviceSurroundings {
 
 const unknownSurroundings: AdviceSurroundings = { desired: null, workloadExists: null }
 
-/** What is allowed and yet may surprise; shown as warnings by admission and `lint`. */
+/** Advice about a Rollout: settings that are allowed but may surprise. Admission and `lint` show it as warnings. */
 export function adviseRollout(rollout: Rollout, surroundings: AdviceSurroundings = unknownSurroundings): readonly Advice[] {
   const { apiVersion, kind, name } = rollout.spec.workloadRef
   if (!isDaemonSetRef(rollout.spec.workloadRef)) {
@@ -30,7 +30,7 @@ export function adviseRollout(rollout: Rollout, surroundings: AdviceSurroundings
   ]
 }
 
-/** A DaemonSet that runs nowhere yet says nothing about sizes. */
+/** No advice while the DaemonSet runs on no node: its sizes cannot be judged yet. */
 function sizeAdvice({ spec }: Rollout, desired: number | null): readonly Advice[] {
   if (desired === null || desired === 0) return []
   return (spec.strategy.canary?.steps ?? []).flatMap(({ replicas }, index) =>
@@ -40,9 +40,9 @@ function sizeAdvice({ spec }: Rollout, desired: number | null): readonly Advice[
   )
 }
 
-const lastStepChooses = 'the last step chooses nodes: after its pause the remaining ones follow as one more batch'
+const lastStepChooses = 'the last step selects nodes, so the remaining nodes follow in one more batch after its pause'
 
-/** Of a number it can be told only where the nodes are known. */
+/** A whole number can be compared with the fleet only when `desired` is known. */
 function lastStepAdvice({ spec }: Rollout, desired: number | null): readonly Advice[] {
   const steps = spec.strategy.canary?.steps ?? []
   const last = steps.at(-1)
@@ -50,7 +50,7 @@ function lastStepAdvice({ spec }: Rollout, desired: number | null): readonly Adv
     return [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].nodes`, value: last.nodes, message: lastStepChooses })]
   }
   const size = last?.replicas
-  // What is no size is told as a problem.
+  // An invalid size is reported as a problem instead.
   const isAll = !isSize(size) || (typeof size === 'number' ? desired === null || size >= desired : size === '100%')
   return isAll ? [] : [adviceOf('LastStepBelowAll', { path: `${STEPS_PATH}[${steps.length - 1}].replicas`, value: size })]
 }

@@ -9,28 +9,30 @@ import { validateDaemonSetBudget } from './validate-budget.ts'
 import { validateKeys } from './validate-keys.ts'
 import { isDaemonSetRef, isSameWorkload, validateBinding } from './workload.ts'
 
-/** What is said of one document. */
+/** Problems and advice of one document. */
 export interface Findings {
   readonly problems: readonly Problem[]
   readonly advice: readonly Advice[]
-  /** Whether it is of a kind that is looked at here: Rollout, BatchRelease, ReleasePolicy, DaemonSet. */
+  /** Whether its kind is checked: Rollout, BatchRelease, ReleasePolicy, DaemonSet. */
   readonly judged: boolean
 }
 
-/** What is known of a cluster without asking it. */
+/** Facts about a cluster that need no request to it. */
 export interface Surroundings {
   /** Whether policies may name the host of this URL. @default every host */
   readonly isAllowed?: (url: URL) => boolean
 }
 
 /**
- * Checks documents that are to be applied together, without a cluster: Rollouts, BatchReleases and ReleasePolicies by every
- * rule, each with those among the documents that it names or that name it; DaemonSets by our keys on them and, where a Rollout
- * among the documents names them, by what it needs of them. Of others it is told alone where their kind is nearly one of these. Never throws.
+ * Checks documents that are applied together, without a cluster. Never throws.
+ *
+ * - Rollouts, BatchReleases and ReleasePolicies: every rule, including the references between the documents.
+ * - DaemonSets: the annotations that Tranche owns and, when a Rollout among the documents names them, what the release needs.
+ * - Other kinds: only a hint when the kind is close to one of these.
  *
  * @param documents one object each, as parsed from YAML or JSON
- * @param surroundings what is known of the cluster to which they are to be applied
- * @returns what is found, one entry for each document, in the same order
+ * @param surroundings facts about the cluster that the documents are for
+ * @returns one entry for each document, in the same order
  */
 export function checkDocuments(documents: readonly unknown[], { isAllowed }: Surroundings = {}): readonly Findings[] {
   const parts = documents.map(toPart)
@@ -65,7 +67,7 @@ export function checkDocuments(documents: readonly unknown[], { isAllowed }: Sur
   })
 }
 
-/** What is applied together, as far as it can be read. */
+/** The readable documents, by kind. */
 interface Together {
   readonly rollouts: readonly Rollout[]
   readonly daemonSets: readonly DaemonSet[]
@@ -74,7 +76,7 @@ interface Together {
   readonly isAllowed: (url: URL) => boolean
 }
 
-/** One document, as far as it is looked at. */
+/** One document by kind, reduced to the parts that are checked. */
 type Part =
   | { readonly kind: 'Rollout'; readonly value: unknown; readonly rollout: Rollout | null }
   | { readonly kind: 'BatchRelease'; readonly value: unknown }
@@ -101,7 +103,7 @@ function toPart(value: unknown): Part {
   return kind === 'Rollout' ? { kind, value, rollout: checkRollout(value, unknownSurroundings).object } : { kind, value }
 }
 
-/** The parts that are looked at, each dropped where it has another form: what the API server itself refuses is not our rule. */
+/** Reads the checked fields and drops those of a wrong type, which the API server rejects itself. */
 function toDaemonSet(value: unknown): DaemonSet {
   const { metadata, spec } = membersOf(value)
   const { name, namespace, annotations } = membersOf(metadata)
@@ -124,7 +126,7 @@ function toDaemonSet(value: unknown): DaemonSet {
   }
 }
 
-/** Two documents that name one DaemonSet are told at the one that would not have it. */
+/** When two Rollouts name one DaemonSet, the one that would not get it has the problem. */
 function rolloutFindings(value: unknown, { rollouts, daemonSets, policies }: Together): Findings {
   const { problems, advice, object } = checkRollout(value, unknownSurroundings)
   if (object === null || !isDaemonSetRef(object.spec.workloadRef)) return { problems, advice, judged: true }
@@ -141,7 +143,7 @@ function rolloutFindings(value: unknown, { rollouts, daemonSets, policies }: Tog
   }
 }
 
-/** Of a namespace without policies nothing is known: they may stand in another file. */
+/** No advice when the documents have no policies in this namespace: they may be in another file. */
 function absentPolicy(rollout: Rollout, policies: readonly ReleasePolicy[]): readonly Advice[] {
   const name = policyNameOf(rollout)
   const neighbours = policies.filter(({ metadata }) => namespaceOf(metadata) === namespaceOf(rollout.metadata))
@@ -153,7 +155,7 @@ function policyNameOf({ metadata }: Rollout): string | undefined {
   return metadata.annotations?.[rolloutAnnotations.releasePolicy]
 }
 
-/** An analysis after a step that none of the Rollouts has never runs. */
+/** Includes advice about analyses after a step that none of the Rollouts has: they never run. */
 function policyFindings({ problems, advice, object }: Checked<ReleasePolicy>, together: Together): Findings {
   const { rollouts } = together
   const unusable = object === null ? [] : adviseReferences(object, together)
@@ -171,12 +173,12 @@ function usesPolicy(rollout: Rollout, { metadata }: ReleasePolicy): boolean {
   return namespaceOf(rollout.metadata) === namespaceOf(metadata) && policyNameOf(rollout) === metadata.name
 }
 
-/** The nodes are not known; whether a budget is nothing at all can be told without them. */
+/** The number of nodes is unknown; a budget of zero is found with one node. */
 function daemonSetFindings(daemonSet: DaemonSet, { rollouts, policies }: Together): Findings {
   const keys = validateKeys(daemonSet.metadata)
   const rollout = rollouts.find((one) => one.spec.disabled !== true && isNamedBy(one, daemonSet))
   if (rollout === undefined) return { problems: keys, advice: [], judged: true }
-  // A policy that is wrong is told itself.
+  // The findings of the policy itself report an invalid policy.
   const override = policies.find((policy) => usesPolicy(rollout, policy))?.spec.maxUnavailable
   const budget = validateDaemonSetBudget(daemonSet, 1, override).filter(({ rule }) => rule !== 'TrancheBudget')
   return { problems: [...budget, ...keys], advice: adviseDaemonSet(daemonSet), judged: true }
@@ -187,7 +189,7 @@ function isNamedBy({ metadata, spec }: Rollout, daemonSet: DaemonSet): boolean {
   return namespaceOf(metadata) === namespaceOf(daemonSet.metadata) && isSameWorkload(spec.workloadRef, own)
 }
 
-/** What no document states is decided when they are applied, and the same for all of them. */
+/** An absent namespace is chosen at apply time, and is the same for all documents without one. */
 function namespaceOf({ namespace }: { readonly namespace?: string | undefined }): string {
   return namespace ?? ''
 }

@@ -17,18 +17,18 @@ import type { ProblemRule } from './rules.ts'
 import { validateBatchRelease } from './validate-batch-release.ts'
 import { validateRollout } from './validate-rollout.ts'
 
-/** What is said of an object from outside, of which nothing is known yet. */
+/** Findings of an untrusted object, and the typed object. */
 export interface Checked<T> {
   /** Every problem, in one go. */
   readonly problems: readonly Problem[]
   readonly advice: readonly Advice[]
-  /** The object, where its fields have the types they should; null where they have not. */
+  /** The object; null when a field has a wrong type. */
   readonly object: T | null
 }
 
 /**
- * Checks anything that claims to be a Rollout: first that its fields exist and have the right types, then every rule. What
- * one field breaks does not hide what the others do. Never throws.
+ * Checks anything that claims to be a Rollout: first that its fields exist and have the right types, then every rule. A problem
+ * in one field does not hide those in other fields. Never throws.
  */
 export function checkRollout(value: unknown, surroundings: AdviceSurroundings): Checked<Rollout> {
   return check(value, {
@@ -65,17 +65,17 @@ export function checkPolicy(value: unknown): Checked<ReleasePolicy> {
 }
 
 /**
- * Checks a policy, also one that an API server gave out: it lets words through that no field of ours knows. Not its status, which is
- * written by us, and where a newer version has fields more. Never throws.
+ * Checks a policy, including one read from an API server, which may keep fields that the schema does not have. Does not check the
+ * status: the controller writes it, and a newer version may add fields. Never throws.
  *
- * @returns every problem, each with path, value and fix; empty when releases may go by it
+ * @returns every problem, each with path, value and fix; empty when releases may use the policy
  */
 export function validatePolicy(policy: ReleasePolicy): readonly Problem[] {
   const { status: _ours, ...written } = policy
   return checkPolicy(written).problems
 }
 
-/** One that names no workload is looked at as one of ours. */
+/** An object without a workload is checked as if it named a DaemonSet. */
 const ofDaemonSet = {
   'spec.workloadRef': { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'any' },
   'spec.workloadRef.apiVersion': 'apps/v1',
@@ -85,9 +85,9 @@ const ofDaemonSet = {
 interface Issue {
   readonly path: readonly PropertyKey[]
   readonly code: string
-  /** What is allowed, where that is a list. */
+  /** Allowed values of an enumeration. */
   readonly values?: readonly unknown[]
-  /** The type that is needed, where another one stands. */
+  /** Required type, when the value has another one. */
   readonly expected?: string
   readonly message: string
 }
@@ -98,7 +98,7 @@ interface Checks<T> {
   }
   readonly kind: DefinedKind
   readonly rule: ProblemRule
-  /** What is put in the place of a field that is missing, by its path. @default something of its type */
+  /** Values that replace missing fields, by path. @default a value of the required type */
   readonly standIns?: Readonly<Record<string, unknown>>
   readonly validate: (object: T) => readonly Problem[]
   readonly advise: (object: T) => readonly Advice[]
@@ -111,8 +111,8 @@ function check<T>(value: unknown, { schema, kind, rule, standIns = {}, validate,
     problemOf(rule, {
       path: pathText(path),
       value: at(value, path),
-      message: 'there is no such field, and it would be dropped',
-      fix: 'remove it, or mend its name',
+      message: 'no such field exists, and the API server would drop it',
+      fix: 'remove it, or correct its name',
     }),
   )
   const fixed = issues.length === 0 ? value : fixObject(value, schema, standIns)
@@ -123,7 +123,7 @@ function check<T>(value: unknown, { schema, kind, rule, standIns = {}, validate,
   return { problems: [...reported, ...validate(fixed as T).filter(isNew)], advice: advise(fixed as T).filter(isNew), object }
 }
 
-/** Of a field that is told already, and what is in it, nothing more is said. */
+/** Whether `path` is `field` or lies within it: each field is reported once. */
 function isWithin(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)
 }
@@ -140,14 +140,14 @@ function fieldProblem(rule: ProblemRule, value: unknown, issue: Issue): Problem 
   })
 }
 
-/** What a type is in YAML, for those who write it. */
+/** Fix for a value of a wrong type, in terms of YAML, by the required type. */
 const inYaml: Readonly<Record<string, string>> = {
-  string: 'set it to a text; one that looks like a number stands in quotes',
+  string: 'set it to a string; quote one that looks like a number',
   number: 'set it to a number, without quotes and without a unit',
   int: 'set it to a whole number, without quotes and without a unit',
   boolean: 'set it to true or false, without quotes',
-  array: 'make it a list: an entry a line, each behind a hyphen',
-  object: 'make it fields with values, each on a line of its own',
+  array: 'make it a list with one entry a line, each after a hyphen',
+  object: 'make it an object with one field a line',
 }
 
 function typeFix({ values, expected = '' }: Issue): string | undefined {
@@ -162,7 +162,7 @@ function lowerFirst(text: string): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`
 }
 
-/** As the API server writes paths. */
+/** Path in the notation of the API server, such as `spec.steps[1].replicas`. */
 function pathText(path: readonly PropertyKey[]): string {
   const text = path.reduce<string>((whole, part) => (typeof part === 'number' ? `${whole}[${part}]` : `${whole}.${String(part)}`), '')
   return text === '' ? 'the document' : text.slice(1)
@@ -176,12 +176,12 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** Objects within objects that are all missing are made one after the other. */
+/** Maximum number of rounds: nested objects that are all missing are added one a round. */
 const FIX_ROUNDS = 10
 
 /**
- * A copy that the schema accepts, so that rules can be checked for everything else: without what has another type, and with
- * something in the place of what is required. Null where there is none.
+ * Makes a copy that the schema accepts, so that the rules can check the other fields: values of a wrong type are removed, and
+ * stand-ins fill required fields. Null when that fails.
  */
 function fixObject(value: unknown, schema: Checks<unknown>['schema'], standIns: Readonly<Record<string, unknown>>): unknown {
   const copy = structuredClone(value)
@@ -193,7 +193,7 @@ function fixObject(value: unknown, schema: Checks<unknown>['schema'], standIns: 
   return null
 }
 
-/** @returns whether there is a field to mend; entries of lists are not taken out, so that the others keep their numbers */
+/** @returns whether a field was fixed; entries of lists are never removed, so that the others keep their indexes */
 function fixField(copy: unknown, issue: Issue, known: unknown): boolean {
   const { path } = issue
   const parent = at(copy, path.slice(0, -1))
@@ -206,7 +206,7 @@ function fixField(copy: unknown, issue: Issue, known: unknown): boolean {
   return true
 }
 
-/** Something of the type that is needed. What is said of it is left out, for it stands at a path that is told already. */
+/** Value of the required type. Findings about it are dropped, because its path is already reported. */
 function standIn({ values, expected = '' }: Issue): unknown {
   if (values !== undefined) return values[0]
   const ofType: Readonly<Record<string, unknown>> = { string: '', boolean: false, array: [], object: {}, record: {} }

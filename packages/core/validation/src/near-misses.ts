@@ -1,13 +1,13 @@
 import { distance } from 'fastest-levenshtein'
 import { type Advice, adviceOf } from './problem.ts'
 
-/** What an object says of what it is; anything may stand there. */
+/** Type fields of an untrusted object; they may hold any value. */
 interface Typed {
   readonly apiVersion?: unknown
   readonly kind?: unknown
 }
 
-/** A kind that is checked here. */
+/** A kind that Tranche checks. */
 interface KnownKind {
   readonly apiVersion: string
   readonly kind: string
@@ -21,17 +21,17 @@ const knownKinds: readonly KnownKind[] = [
 ]
 
 /**
- * The kind that was meant by one that is not checked here and nearly one that is: its kind or its group has other capitals or is a letter
- * or two away, or the group is missing. A kind of another group, such as Argo's Rollout, is another kind.
+ * Finds the checked kind that an unknown kind probably means: its kind or group differs in capitals or in one or two letters, or the
+ * group is missing. A kind of another group, such as Argo's Rollout, is no near miss.
  *
- * @returns the kind that was meant; undefined where it is no near miss
+ * @returns the probable kind; undefined without a near miss
  */
 export function nearMiss({ apiVersion, kind }: Typed): KnownKind | undefined {
   const [group, name] = [groupOf(apiVersion), textOf(kind)]
   return knownKinds.find((known) => (group === '' || isNear(group, groupOf(known.apiVersion))) && isNear(name, known.kind))
 }
 
-/** @returns advice for each of kind and apiVersion that is not written as it should be; empty where it is no near miss */
+/** @returns advice for each of kind and apiVersion that is misspelled; empty without a near miss */
 export function adviseNearMiss(typed: Typed): readonly Advice[] {
   const meant = nearMiss(typed)
   if (meant === undefined) return []
@@ -47,10 +47,10 @@ function isNear(written: string, right: string): boolean {
   return distance(written.toLowerCase(), right.toLowerCase()) <= (right.length < LONG ? 1 : 2)
 }
 
-/** Words from this length on (characters) may be two letters away: in a shorter one that makes another word. */
+/** Length in characters from which two letters may differ; in shorter words that makes another word. */
 const LONG = 6
 
-/** A version alone is of no group; a group alone lacks its version. */
+/** Group of an apiVersion; empty for a version alone. A group without a version counts as a group. */
 function groupOf(apiVersion: unknown): string {
   const text = textOf(apiVersion)
   const [group = ''] = text.split('/')

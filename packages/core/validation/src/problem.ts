@@ -2,31 +2,31 @@ import type { StalledReason } from '@tranche/api-schema'
 import { adviceRules } from './advice-rules.ts'
 import { type AdviceRule, type ProblemRule, problemRules } from './rules.ts'
 
-/** What is found of one field, said so that whoever wrote it can mend it. */
+/** A finding about one field, with the fix for its author. */
 interface Finding {
   /** Path of the field, as the API server writes it: `spec.strategy.canary.steps[1].replicas`. */
   readonly path: string
-  /** What stands there; undefined when nothing does. */
+  /** Value of the field; undefined when it is missing. */
   readonly value: unknown
-  /** The rule, without full stop: "a percentage is at most 100%". */
+  /** The rule, without a full stop: "a percentage is at most 100%". */
   readonly message: string
-  /** What to do, as an imperative without full stop: "set it to 100% or less". */
+  /** The fix as an imperative, without a full stop: "set it to 100% or less". */
   readonly fix: string
 }
 
-/** One rule that somebody's input breaks; no release starts while it stands. */
+/** A broken rule; no release starts until it is fixed. */
 export interface Problem extends Finding {
   readonly rule: ProblemRule
-  /** Reason of the condition `Stalled` while the problem stands. */
+  /** Reason of the condition `Stalled` until the problem is fixed. */
   readonly reason: StalledReason
 }
 
-/** Something that is allowed and may surprise. */
+/** A setting that is allowed but may surprise. */
 export interface Advice extends Finding {
   readonly rule: AdviceRule
 }
 
-/** What is particular about one case; what is left out is as the rule has it. */
+/** Overrides for one case; absent members come from the rule. */
 type Case = Pick<Finding, 'value'> & Partial<Pick<Finding, 'path' | 'message' | 'fix'>>
 
 /** @returns the problem of a broken rule */
@@ -41,24 +41,24 @@ export function adviceOf(rule: AdviceRule, { value, ...particular }: Case): Advi
   return { rule, path, message: says, fix, ...particular, value }
 }
 
-/** Longest value that is shown whole, in characters. */
+/** Maximum characters of a value in a text; longer ones are cut. */
 const LONGEST_VALUE = 120
 
-/** @returns one sentence or two: field, value, rule and fix; the same in status, at admission and in the command line */
+/** @returns one line with field, value, rule and fix; the same text in status, at admission and in the command line */
 export function problemText({ path, value, message, fix }: Problem | Advice): string {
   const what = value === undefined ? `${path} is missing` : `${path} is ${shownValue(value)}`
   return `${what}: ${message}; ${fix}`
 }
 
-/** @returns value, rule and fix without the field, for those who show the field beside it */
+/** @returns value, rule and fix without the field, for callers that show the field beside it */
 export function problemBody({ value, message, fix }: Problem): string {
   return value === undefined ? `${message}; ${fix}` : `${shownValue(value)}: ${message}; ${fix}`
 }
 
-/** Longest text of several problems, in characters: it stands in conditions and events. The first is always told. */
+/** Maximum characters of a text of several problems, for conditions and events. The first problem is always included. */
 const LONGEST_TEXT = 900
 
-/** @returns the texts of the problems in one line, and how many more there are where it would be too long; empty without problems */
+/** @returns the texts of the problems in one line, with a count of those left out; empty without problems */
 export function problemsText(problems: readonly (Problem | Advice)[]): string {
   const [first, ...others] = problems.map(problemText)
   if (first === undefined) return ''
@@ -70,7 +70,7 @@ export function problemsText(problems: readonly (Problem | Advice)[]): string {
   return reported
 }
 
-/** @returns a value as JSON, cut where it would fill the screen */
+/** @returns a value as JSON, cut to 120 characters */
 export function shownValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined'
   return text.length <= LONGEST_VALUE

@@ -1,24 +1,24 @@
 import type { StalledReason } from '@tranche/api-schema'
 
-/** One rule about what people write. */
+/** A rule about one field of an object that users write. */
 export interface Rule {
-  /** Kind of the object that it is about; `any`: of one whose kind is not known. */
+  /** Kind of object that the rule is about; `any` when the kind is not known. */
   readonly of: 'Rollout' | 'BatchRelease' | 'ReleasePolicy' | 'DaemonSet' | 'any'
-  /** Path of the field, with `[i]` for the number of an entry. */
+  /** Path of the field, with `[i]` for the index of an entry. */
   readonly path: string
-  /** The rule as a sentence without full stop; a finding may say more of its case. */
+  /** The rule as a sentence without a full stop; a finding may replace it with details. */
   readonly says: string
-  /** What to do, as an imperative without full stop; a finding may name values. */
+  /** The fix as an imperative without a full stop; a finding may name values. */
   readonly fix: string
 }
 
 /** A rule whose breach is a problem. */
 export interface ProblemEntry extends Rule {
-  /** Reason of the condition `Stalled` while the problem stands. */
+  /** Reason of the condition `Stalled` until the problem is fixed. */
   readonly reason: StalledReason
 }
 
-/** What to do about a size that is none. */
+/** Fix for an invalid size. */
 export const sizeFix = 'set it to a whole number of nodes such as 3, or to a percentage such as "10%"'
-/** What to do about a failureThreshold that is none. */
+/** Fix for an invalid failureThreshold. */
 export const thresholdFix = 'set it to a whole number from 0 such as 1, or to a percentage from "0%" to "100%"'

@@ -4,10 +4,10 @@ import { daemonSetRules } from './daemon-set-rules.ts'
 import { policyRules } from './policy-rules.ts'
 import { rolloutRules } from './rollout-rules.ts'
 
-/** Every rule whose breach keeps a release from starting. A code never changes its meaning; docs/validation.md is this table. */
+/** Every rule whose breach prevents a release. A code never changes its meaning; docs/validation.md is generated from it. */
 export const problemRules = { ...rolloutRules, ...batchReleaseRules, ...policyRules, ...daemonSetRules }
 
 /** Code of a rule whose breach is a problem. */
 export type ProblemRule = keyof typeof problemRules
-/** Code of a rule whose breach is advised of. */
+/** Code of a rule whose breach is advice. */
 export type AdviceRule = keyof typeof adviceRules

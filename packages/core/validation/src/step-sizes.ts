@@ -1,14 +1,14 @@
 import { AppError } from '@tranche/errors'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 
-/** What has a cumulative size: a step of a Rollout. */
+/** An entry with a cumulative size, such as a step of a Rollout. */
 export interface Sized {
   readonly replicas?: IntOrString | undefined
 }
 
 /**
- * Turns one cumulative size into nodes. Percentages round UP; whole numbers are clamped to the desired nodes, which may
- * have become fewer since the plan was written.
+ * Resolves a cumulative size to a number of nodes. Percentages round UP; whole numbers are clamped to the desired nodes,
+ * because nodes may have left since the plan was written.
  *
  * @param size a whole number from 1 or a percentage from 1% to 100%
  * @param desired nodes on which the DaemonSet should run (≥ 0)
@@ -27,12 +27,12 @@ export function resolveSize(size: IntOrString, desired: number): number {
 }
 
 /**
- * Turns steps into cumulative sizes. Sizes never shrink: where numbers and percentages are mixed and nodes have left, a
- * later step is at least as large as those before it.
+ * Resolves steps to cumulative numbers of nodes. Sizes never shrink: a later step is at least as large as those before it,
+ * even with mixed numbers and percentages after nodes have left.
  *
  * @param desired nodes on which the DaemonSet should run (≥ 0)
  * @returns one size for each step, non-decreasing, each in 1…desired; all 0 when nothing is desired
- * @throws {AppError} BATCH_SIZE_INVALID when a step has no valid size; {@link validateRollout} says so earlier, and better
+ * @throws {AppError} BATCH_SIZE_INVALID when a step has no valid size; {@link validateRollout} reports that earlier and with a fix
  */
 export function resolveSteps(steps: readonly Sized[], desired: number): readonly number[] {
   let largest = 0

@@ -3,23 +3,23 @@ import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
 import { isObjectName } from './names.ts'
 import { type Problem, problemOf } from './problem.ts'
 
-/** What the annotation `tranche.dev/action` says. */
+/** Parsed value of the annotation `tranche.dev/action`. */
 export type ParsedAction =
   | { readonly kind: 'none' }
   | { readonly kind: 'action'; readonly action: RolloutAction }
   | { readonly kind: 'problem'; readonly problem: Problem }
 
-/** Checks the annotations of ours that people write on a Rollout. */
+/** Checks the annotations that users write on a Rollout: settings and the action. */
 export function validateAnnotations(rollout: Rollout): readonly Problem[] {
   return [...validateSettings(rollout), ...actionProblems(rollout)]
 }
 
-/** Checks the annotations that say how to release; not the action, which is answered elsewhere. */
+/** Checks the annotations with release settings; not the action, which has its own answer. */
 export function validateSettings(rollout: Rollout): readonly Problem[] {
   return [...policyProblems(rollout), ...onDeleteProblems(rollout), ...rollbackProblems(rollout)]
 }
 
-/** Reads the action on a Rollout. One that cannot be read is a problem, never an action. */
+/** Parses the action on a Rollout. An unreadable action is a problem, never an action. */
 export function parseAction(rollout: Rollout): ParsedAction {
   const text = rollout.metadata.annotations?.[rolloutAnnotations.action]
   if (text === undefined) return { kind: 'none' }
@@ -33,11 +33,11 @@ export function parseAction(rollout: Rollout): ParsedAction {
   return { kind: 'action', action: { ...members, id: id ?? `${GENERATED_ID_PREFIX}${actionDigest(members)}` } }
 }
 
-/** Prefix of an id that an action without one gets; the rest is {@link actionDigest}. */
+/** Prefix of the id of an action without one; {@link actionDigest} follows it. */
 export const GENERATED_ID_PREFIX = 'auto-'
 
 /**
- * Digest of what an action says, whatever its id and the order of its members.
+ * Digest of the members of an action, independent of its id and the order of the members.
  *
  * @returns 16 hexadecimal digits
  */
@@ -68,9 +68,9 @@ function actionProblems(rollout: Rollout): readonly Problem[] {
 }
 
 function misplacedMember(action: Omit<RolloutAction, 'id'>): string | null {
-  if (action.type === 'jump' && action.step === undefined) return 'a jump needs the step to go to'
-  if (action.type !== 'jump' && action.step !== undefined) return 'only a jump has a step'
-  if (action.type !== 'promote' && action.full !== undefined) return 'only promote can be full'
+  if (action.type === 'jump' && action.step === undefined) return 'a jump needs a step'
+  if (action.type !== 'jump' && action.step !== undefined) return 'only a jump may have a step'
+  if (action.type !== 'promote' && action.full !== undefined) return 'only a promote may have full'
   return null
 }
 
@@ -83,7 +83,7 @@ function issueText(issue: { readonly path: readonly PropertyKey[]; readonly mess
   return `${where}: ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`
 }
 
-/** @returns the value; undefined, which no JSON is, when the text is none */
+/** @returns the parsed value; undefined, which JSON cannot express, for invalid JSON */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)

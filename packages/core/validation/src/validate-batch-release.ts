@@ -9,10 +9,10 @@ import { MAX_STEPS, nodeSets } from './validate-steps.ts'
 import { isDaemonSetRef } from './workload.ts'
 
 /**
- * Checks a BatchRelease that its schema has accepted: above all one that a person wrote, for those of a Rollout follow
- * from a spec that was checked. One of another workload kind has no problems: it is somebody else's.
+ * Checks a BatchRelease that its schema has accepted. Mostly for hand-written ones: those of a Rollout follow from a
+ * checked spec. A BatchRelease of another workload kind has no problems, because Tranche ignores it.
  *
- * @returns every problem; empty when it may be carried out
+ * @returns every problem; empty when it may run
  */
 export function validateBatchRelease({ spec }: BatchRelease, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
   if (spec.workloadRef === undefined) return [problemOf('BatchWorkload', { value: undefined }), ...planProblems(spec, desired)]
@@ -75,7 +75,7 @@ function trancheProblems(tranche: TrancheSpec | undefined): readonly Problem[] {
   ]
 }
 
-/** What was found of specs that are looked at in every pass: queries and conditions cost milliseconds. */
+/** Problems by spec. Every pass checks the same specs, and their queries and conditions cost milliseconds. */
 const found = new WeakMap<TrancheSpec, readonly Problem[]>()
 
 function policyProblems(tranche: TrancheSpec): readonly Problem[] {

@@ -2,11 +2,11 @@ import { type DaemonSet, type IntOrString, scaleIntOrPercent } from '@tranche/ku
 import { type Problem, problemOf } from './problem.ts'
 
 /**
- * Checks that the DaemonSet leaves a release something to work with: it may take at least one node down at a time, and it
- * does not ask for surge, which cannot be had under `OnDelete`.
+ * Checks that the DaemonSet leaves a budget: at least one node may be unavailable at a time, and `maxSurge` is zero,
+ * because `OnDelete` has no surge.
  *
  * @param desired nodes on which the DaemonSet should run (≥ 0); with none there is nothing to release
- * @param override what stands in the place of its maxUnavailable; undefined: nothing does
+ * @param override replaces the maxUnavailable of the DaemonSet; undefined to use its own
  * @returns at most one problem, reason `BudgetZero`
  */
 export function validateDaemonSetBudget(daemonSet: DaemonSet, desired: number, override?: IntOrString): readonly Problem[] {
@@ -20,7 +20,7 @@ export function validateDaemonSetBudget(daemonSet: DaemonSet, desired: number, o
   return nodes === 0 ? [problemOf('BudgetNothing', { value: maxUnavailable })] : []
 }
 
-/** Nothing, or nothing that can be read. */
+/** Whether a size is zero nodes or invalid. */
 function isNoBudget(size: IntOrString, desired: number): boolean {
   return (scaleIntOrPercent(size, desired) ?? 0) === 0
 }

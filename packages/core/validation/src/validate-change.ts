@@ -3,14 +3,14 @@ import { type Problem, problemOf } from './problem.ts'
 import { countOfSteps } from './validate-steps.ts'
 import { isDaemonSetRef, isSameWorkload } from './workload.ts'
 
-/** Phases in which a release is under way. */
+/** Phases in which a release runs. */
 const busyPhases: readonly unknown[] = ['Progressing', 'Terminating', 'Disabling']
 
 /**
- * Checks a change of a Rollout whose release is under way: its workload and the number of its steps stay; sizes, pauses
- * and thresholds may change.
+ * Checks a change of a Rollout during a release: its workload and the number of its steps must stay; sizes, pauses and
+ * thresholds may change.
  *
- * @returns every problem; empty when no release is under way, or the Rollout was not ours before
+ * @returns every problem; empty when no release runs, or the Rollout was of another workload kind
  */
 export function validateChange(before: Rollout, after: Rollout): readonly Problem[] {
   if (!isDaemonSetRef(before.spec.workloadRef) || !busyPhases.includes(before.status?.phase)) return []
@@ -20,7 +20,7 @@ export function validateChange(before: Rollout, after: Rollout): readonly Proble
 
 function workloadProblems(before: Rollout, after: Rollout): readonly Problem[] {
   if (isSameWorkload(before.spec.workloadRef, after.spec.workloadRef)) return []
-  const message = `a release of the DaemonSet ${before.spec.workloadRef.name} is under way`
+  const message = `a release of the DaemonSet ${before.spec.workloadRef.name} is running`
   return [problemOf('WorkloadFrozen', { value: after.spec.workloadRef, message })]
 }
 
@@ -31,8 +31,8 @@ function stepCountProblems(before: Rollout, after: Rollout): readonly Problem[] 
   return [
     problemOf('StepsFrozen', {
       value: countOfSteps(has),
-      message: `a release in ${countOfSteps(had)} is under way`,
-      fix: `keep ${countOfSteps(had)} until it has ended; sizes and pauses may change`,
+      message: `a release in ${countOfSteps(had)} is running`,
+      fix: `keep ${countOfSteps(had)} until the release has ended; sizes and pauses may change`,
     }),
   ]
 }

@@ -20,9 +20,9 @@ const keyRules: Readonly<Record<Key, { readonly rule: ProblemRule; readonly hold
 }
 
 /**
- * Checks our annotations on a DaemonSet, which somebody may have edited by hand.
+ * Checks the annotations that Tranche owns on a DaemonSet, because a user may have edited them.
  *
- * @param annotations of the DaemonSet, or those of them that are to be checked
+ * @param annotations annotations of the DaemonSet, or those of them to check
  */
 export function validateKeys({ annotations = {} }: Pick<DaemonSet['metadata'], 'annotations'>): readonly Problem[] {
   return (Object.keys(keyRules) as Key[]).flatMap((key) => {

@@ -6,14 +6,14 @@ import { validateAnnotations } from './validate-annotations.ts'
 import { validateSteps } from './validate-steps.ts'
 import { isDaemonSetRef } from './workload.ts'
 
-/** What is known of the cluster when a Rollout is checked. */
+/** Facts about the cluster that the rules about a Rollout depend on. */
 export interface RolloutSurroundings {
   /** Nodes on which the DaemonSet should run; null while not known. */
   readonly desired: number | null
 }
 
 /**
- * Checks a Rollout that its schema has accepted. A Rollout that is not ours has no problems: it is somebody else's.
+ * Checks a Rollout that its schema has accepted. A Rollout of another workload kind has no problems, because Tranche ignores it.
  *
  * @returns every problem, those of the spec first; empty when a release may start
  */
@@ -23,9 +23,9 @@ export function validateRollout(rollout: Rollout, surroundings: RolloutSurroundi
 }
 
 /**
- * Checks only the spec, for callers that answer an unreadable action elsewhere.
+ * Checks only the spec, for callers that report an unreadable action separately.
  *
- * @returns every problem in `spec`; empty for a Rollout that is not ours
+ * @returns every problem in `spec`; empty for a Rollout of another workload kind
  */
 export function validateSpec(rollout: Rollout, { desired }: RolloutSurroundings = { desired: null }): readonly Problem[] {
   if (!isDaemonSetRef(rollout.spec.workloadRef)) return []
@@ -48,7 +48,7 @@ function thresholdProblems({ failureThreshold }: CanaryStrategy): readonly Probl
   return isThreshold(failureThreshold) ? [] : [problemOf('FailureThreshold', { value: failureThreshold })]
 }
 
-/** Whether a failureThreshold is none, a whole number from 0, or a percentage up to 100%. */
+/** Whether a failureThreshold is absent, a whole number ≥ 0, or a percentage up to 100%. */
 export function isThreshold(threshold: IntOrString | undefined): boolean {
   return threshold === undefined || scaleIntOrPercent(threshold, 100) !== null
 }

@@ -4,12 +4,10 @@ import { type Problem, problemOf } from './problem.ts'
 import { isDaemonSetRef } from './workload.ts'
 
 /**
- * Checks what a person changes in the status of a Rollout of ours. Two fields are theirs: `currentStepState`, which they set
- * to `StepReady`, and `nextStepIndex`. `StepReady` is accepted at any moment, as others who approve expect; where no step is
- * paused, the controller puts it back.
+ * Checks a user's change to the status of a Rollout. Users may set `currentStepState` to `StepReady`, and `nextStepIndex`.
+ * `StepReady` is accepted at any time, as `kubectl kruise` expects; when no step is paused, the controller reverts it.
  *
- * A status that is another controller's is not judged: one that has nothing of ours, and one that says that the other
- * controller is active.
+ * Does not check a status that another controller writes: one without our fields, or one that reports `PeerActive`.
  */
 export function validateStatusChange(before: Rollout, after: Rollout): readonly Problem[] {
   if (!isDaemonSetRef(before.spec.workloadRef) || !isOurStatus(before.status)) return []
@@ -40,7 +38,7 @@ function otherProblems(before: Rollout, after: Rollout): readonly Problem[] {
   return changed.map(({ path, value }) => problemOf('StatusOthers', { path, value }))
 }
 
-/** The status without what people write. */
+/** The status without the fields that users may write. */
 function rest({ canaryStatus, ...others }: Partial<RolloutStatus> = {}): Readonly<Record<string, unknown>> {
   const { currentStepState: _state, nextStepIndex: _next, ...canary } = canaryStatus ?? {}
   return { ...others, ...(canaryStatus !== undefined && { canaryStatus: canary }) }

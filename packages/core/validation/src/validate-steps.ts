@@ -5,17 +5,17 @@ import { type Problem, problemOf } from './problem.ts'
 import { problemRules } from './rules.ts'
 import { EVERY_NODE, shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
 
-/** Path of the steps of a Rollout that is ours. */
+/** Path of the steps of a Rollout. */
 export const STEPS_PATH = problemRules.StepsMissing.path
 
-/** The most steps a Rollout, or batches a BatchRelease, may have: as in the schema of a Rollout. */
+/** Maximum number of steps of a Rollout and of batches of a BatchRelease; the same as in the schema of a Rollout. */
 export const MAX_STEPS = 50
 
 /**
- * Checks the steps: how many, each size, each pause, that sizes never shrink, and that nothing asks for traffic.
+ * Checks the number of steps, each size and pause, that sizes never shrink, and that no step routes traffic.
  *
- * @param desired nodes on which the DaemonSet should run; null while it is not known, then numbers and percentages are
- *   each compared among themselves only
+ * @param desired nodes on which the DaemonSet should run; null while unknown: numbers are then compared only with numbers, and
+ *   percentages only with percentages
  */
 export function validateSteps(steps: readonly RolloutStep[] | undefined, desired: number | null): readonly Problem[] {
   if (steps === undefined || steps.length === 0) return [problemOf('StepsMissing', { value: steps })]
@@ -31,10 +31,10 @@ export function validateSteps(steps: readonly RolloutStep[] | undefined, desired
 }
 
 /**
- * Which nodes each step may take: those that its own selector and those of the steps before it choose, and every node from a
- * step without one on.
+ * Node set of each step: the nodes that its selector or the selector of an earlier step matches. From the first step without
+ * a selector it is every node.
  *
- * @returns a key for each step; equal keys are the same nodes
+ * @returns a key for each step; equal keys mean the same nodes
  */
 export function nodeSets(steps: readonly RolloutStep[]): readonly string[] {
   const selectors = new Set<string>()

@@ -5,25 +5,27 @@ import { type Problem, problemOf } from './problem.ts'
 type WorkloadRef = Rollout['spec']['workloadRef']
 
 /**
- * Whether a workload is one that we release: a DaemonSet of the group `apps`. A Rollout of any other belongs to somebody
- * else and is neither written nor judged by us.
+ * Whether Tranche releases a workload: a DaemonSet of the group `apps`. Tranche neither checks nor writes Rollouts of other
+ * workloads.
  */
 export function isDaemonSetRef({ apiVersion, kind }: WorkloadRef): boolean {
   return kind === 'DaemonSet' && groupOf(apiVersion) === 'apps'
 }
 
-/** @returns what to do about a workload that is none of ours: one that is nearly a DaemonSet is told how it is written */
+/** @returns the fix for a workload that Tranche does not release; for a near miss of DaemonSet it includes the right spelling */
 export function otherWorkloadFix({ apiVersion, kind }: WorkloadRef, fix: string): string {
-  return nearMiss({ apiVersion, kind })?.kind === 'DaemonSet' ? `write DaemonSet and apps/v1 if that is meant; else ${fix}` : fix
+  return nearMiss({ apiVersion, kind })?.kind === 'DaemonSet'
+    ? `if you mean a DaemonSet, write DaemonSet and apps/v1; otherwise ${fix}`
+    : fix
 }
 
-/** Whether two Rollouts of one namespace name the same workload. Group and kind count, the version does not. */
+/** Whether two references in one namespace name the same workload. Compares group, kind and name, not the version. */
 export function isSameWorkload(a: WorkloadRef, b: WorkloadRef): boolean {
   return groupOf(a.apiVersion) === groupOf(b.apiVersion) && a.kind === b.kind && a.name === b.name
 }
 
 /**
- * Finds the other Rollouts that hold the workload of `rollout`: same namespace, neither disabled nor being deleted.
+ * Finds the other Rollouts with the workload of `rollout`: same namespace, neither disabled nor being deleted.
  *
  * @param others Rollouts of any namespace; `rollout` itself may be among them
  */
@@ -39,17 +41,17 @@ export function conflictingRollouts(rollout: Rollout, others: readonly Rollout[]
 }
 
 /**
- * Checks that no other Rollout holds the workload. Of two, the one the workload is bound to holds it; else the older one;
- * else the one whose name comes first.
+ * Checks that no other Rollout holds the workload. The holder is the Rollout that the workload is bound to, else the older
+ * one, else the first by name.
  *
- * @param boundTo name that the workload's annotation `tranche.dev/rollout` carries, or null
+ * @param boundTo value of the workload's annotation `tranche.dev/rollout`, or null
  */
 export function validateBinding(rollout: Rollout, others: readonly Rollout[], boundTo: string | null): readonly Problem[] {
   const holder = conflictingRollouts(rollout, others).find((conflicting) => isBefore(conflicting, rollout, boundTo))
   return holder === undefined ? [] : [workloadTaken(rollout, holder)]
 }
 
-/** @returns the problem of a Rollout whose workload another one holds */
+/** @returns the problem of a Rollout whose workload another Rollout holds */
 export function workloadTaken(rollout: Rollout, holder: Rollout): Problem {
   return problemOf('WorkloadTaken', {
     value: rollout.spec.workloadRef.name,

@@ -8,20 +8,20 @@ const rollout = { ...rolloutWith(), apiVersion, kind: 'Rollout' }
 const batchRelease = { ...batchReleaseWith(), apiVersion, kind: 'BatchRelease' }
 const disabled = { ...rollout, spec: { ...rollout.spec, disabled: true } }
 
-describe('documents that are applied together', () => {
+describe('documents applied together', () => {
   it.each<[string, readonly unknown[], readonly (readonly string[])[]]>([
-    ['have no findings where they are in order', [rollout, daemonSet({}), batchRelease], [[], [], []]],
+    ['have no findings when they are valid', [rollout, daemonSet({}), batchRelease], [[], [], []]],
     ['may be of any kind', [{ apiVersion: 'v1', kind: 'ConfigMap' }, 3, null, 'text', []], [[], [], [], [], []]],
-    ['of Argo are not ours', [{ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', spec: 3 }], [[]]],
-    ['of the older version are told', [{ ...rollout, apiVersion: 'rollouts.kruise.io/v1alpha1' }], [['RolloutVersion']]],
+    ['of Argo are ignored', [{ apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', spec: 3 }], [[]]],
+    ['of the older version are reported', [{ ...rollout, apiVersion: 'rollouts.kruise.io/v1alpha1' }], [['RolloutVersion']]],
     [
-      'of the older version are told, BatchReleases too',
+      'of the older version are reported, including BatchReleases',
       [{ ...batchRelease, apiVersion: 'rollouts.kruise.io/v1alpha1' }],
       [['BatchReleaseVersion']],
     ],
-    ['say where two Rollouts name one DaemonSet', [rollout, { ...rollout, metadata: named('z-second') }], [[], ['WorkloadTaken']]],
+    ['report two Rollouts that name one DaemonSet', [rollout, { ...rollout, metadata: named('z-second') }], [[], ['WorkloadTaken']]],
     [
-      'say it across the ways to write the version',
+      'report them across spellings of the version',
       [
         rollout,
         {
@@ -32,16 +32,16 @@ describe('documents that are applied together', () => {
       ],
       [[], ['WorkloadVersion', 'WorkloadTaken']],
     ],
-    ['may name one DaemonSet where one Rollout is disabled', [rollout, { ...disabled, metadata: named('a-first') }], [[], []]],
+    ['may name one DaemonSet when one Rollout is disabled', [rollout, { ...disabled, metadata: named('a-first') }], [[], []]],
     ['may name one DaemonSet in two namespaces', [rollout, { ...rollout, metadata: named('z-second', 'other') }], [[], []]],
-    ['advise where the DaemonSet is not among them', [rollout, daemonSet({ name: 'other' })], [['WorkloadAbsent'], []]],
-    ['do not miss a DaemonSet where they have none', [rollout], [[]]],
-    ['advise of a native moment', [rollout, daemonSet({ updateStrategy: { type: 'RollingUpdate' } })], [[], ['NativeMoment']]],
-    ['advise of it only where the Rollout is enabled', [disabled, daemonSet({ updateStrategy: { type: 'RollingUpdate' } })], [[], []]],
-    ['leave a DaemonSet without a Rollout alone', [daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } })], [[]]],
-    ['advise of a history that keeps nothing', [rollout, daemonSet({ revisionHistoryLimit: 0 })], [[], ['HistoryGone']]],
-    ['want a budget', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0 } })], [[], ['BudgetNothing']]],
-    ['want no surge', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0, maxSurge: '10%' } })], [[], ['BudgetSurge']]],
+    ['advise that the DaemonSet is not among them', [rollout, daemonSet({ name: 'other' })], [['WorkloadAbsent'], []]],
+    ['do not miss a DaemonSet when they have none', [rollout], [[]]],
+    ['advise of a native start', [rollout, daemonSet({ updateStrategy: { type: 'RollingUpdate' } })], [[], ['NativeMoment']]],
+    ['advise of it only when the Rollout is enabled', [disabled, daemonSet({ updateStrategy: { type: 'RollingUpdate' } })], [[], []]],
+    ['ignore a DaemonSet without a Rollout', [daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } })], [[]]],
+    ['advise of a history without revisions', [rollout, daemonSet({ revisionHistoryLimit: 0 })], [[], ['HistoryGone']]],
+    ['require a budget', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0 } })], [[], ['BudgetNothing']]],
+    ['reject surge', [rollout, daemonSet({ rollingUpdate: { maxUnavailable: 0, maxSurge: '10%' } })], [[], ['BudgetSurge']]],
     [
       'check our keys on any DaemonSet',
       [daemonSet({ annotations: { 'rollouts.kruise.io/daemonset-partition': 'x' } })],
@@ -67,11 +67,11 @@ describe('documents that are applied together', () => {
     [{ apiVersion: 'apps/v1', kind: 'StatefulSet' }, []],
     [{ apiVersion: 'apps/v1', kind: 'ReplicaSet' }, []],
     [{ apiVersion }, []],
-  ])('that are nearly of a kind that is checked are told how it is written: %j', (document, advice) => {
+  ])('with a near miss of a checked kind get the right spelling: %j', (document, advice) => {
     expect(checkDocuments([document])).toMatchObject([{ problems: [], advice, judged: false }])
   })
 
-  it('tell which of them were looked at', () => {
+  it('state which of them were checked', () => {
     expect(checkDocuments([rollout, { kind: 'Service' }, daemonSet({})]).map(({ judged }) => judged)).toEqual([true, false, true])
   })
 })
@@ -88,21 +88,21 @@ describe('Secrets that a policy names', () => {
   const value = { name: 'pager', key: 'hmac' }
 
   it.each<[string, readonly object[], readonly object[]]>([
-    ['are not missed where no Secret stands among the documents', [], []],
-    ['are not missed where those that do are of another namespace', [secret({ namespace: 'other' })], []],
+    ['are not missed when the documents have no Secret', [], []],
+    ['are not missed when all Secrets are of another namespace', [secret({ namespace: 'other' })], []],
     [
-      'are missed among others',
+      'are missed when the documents have others',
       [secret({ name: 'slack', labels: policyLabels })],
-      [{ path, value, message: 'there is no Secret pager in namespace demo', fix: 'create it, or name another one' }],
+      [{ path, value, message: 'there is no Secret pager in namespace demo', fix: 'create it, or name another Secret' }],
     ],
     [
-      'must be lent to policies',
+      'must have the label for policies',
       [secret({ labels: { 'tranche.dev/policy-secret': 'false' } }, { stringData: { hmac: 'x' } })],
       [
         {
           path,
           value,
-          message: 'the Secret pager in namespace demo is not lent to policies',
+          message: 'the Secret pager in namespace demo has no label tranche.dev/policy-secret=true, so policies cannot use it',
           fix: 'kubectl label secret pager -n demo tranche.dev/policy-secret=true',
         },
       ],
@@ -112,8 +112,8 @@ describe('Secrets that a policy names', () => {
       [secret({ labels: policyLabels }, { data: { token: 'eA==' } })],
       [{ path, value, message: 'the Secret pager has no key hmac', fix: 'add it, or name another key' }],
     ],
-    ['are in order with it, in clear', [secret({ labels: policyLabels }, { stringData: { hmac: 'x' } })], []],
-    ['are in order with it, in base64', [secret({ labels: policyLabels }, { data: { hmac: 'eA==' } })], []],
+    ['are valid with it, in stringData', [secret({ labels: policyLabels }, { stringData: { hmac: 'x' } })], []],
+    ['are valid with it, in base64', [secret({ labels: policyLabels }, { data: { hmac: 'eA==' } })], []],
     ['may be written in any form', [{ apiVersion: 'v1', kind: 'Secret', metadata: 3, data: 'x' }], []],
   ])('%s', (_name, secrets, found) => {
     const [first, ...others] = checkDocuments([policy, ...secrets])

@@ -56,8 +56,8 @@ function spoilt<T>(kind: 'Rollout' | 'BatchRelease', inOrder: T): fc.Arbitrary<T
     .map((changes) => changes.reduce((object, [path, value]) => set(object, path, value), inOrder))
 }
 
-describe('anything at any field', () => {
-  it('of a Rollout is told field by field, and never thrown over', () => {
+describe('any value at any field', () => {
+  it('of a Rollout is reported by field, without an exception', () => {
     let refused = 0
     fc.assert(
       fc.property(spoilt('Rollout', rolloutWith()), fc.option(fc.nat(50)), (value, desired) => {
@@ -73,7 +73,7 @@ describe('anything at any field', () => {
     expect(refused).toBeGreaterThan(100)
   })
 
-  it('of a BatchRelease is told field by field, and never thrown over', () => {
+  it('of a BatchRelease is reported by field, without an exception', () => {
     let refused = 0
     fc.assert(
       fc.property(spoilt('BatchRelease', batchReleaseWith({}, { tranche: {} })), (value) => {
@@ -88,7 +88,7 @@ describe('anything at any field', () => {
     expect(refused).toBeGreaterThan(100)
   })
 
-  it('is told by documents too, whatever they are', () => {
+  it('is reported for documents too', () => {
     const head = fc.record({
       apiVersion: fc.constantFrom('rollouts.kruise.io/v1beta1', 'apps/v1', 'v1'),
       kind: fc.constantFrom('Rollout', 'BatchRelease', 'DaemonSet'),
@@ -112,7 +112,7 @@ describe('anything at any field', () => {
 describe('any text', () => {
   const text = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), fc.constant('x'.repeat(100_000)), fc.constant('[[['.repeat(5_000)))
 
-  it('as an action is read or reported', () => {
+  it('is a valid action or is reported', () => {
     fc.assert(
       fc.property(text, (action) => {
         const parsed = parseAction(rolloutAnnotated({ 'tranche.dev/action': action }))
@@ -122,7 +122,7 @@ describe('any text', () => {
     )
   })
 
-  it('in a key of ours is in order or told', () => {
+  it('in an annotation of ours is valid or is reported', () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.values(daemonSetAnnotations)), text, (key, value) => {
         expectFindings(validateKeys({ annotations: { [key]: value } }))
@@ -183,7 +183,7 @@ function set<T>(object: T, path: Path, value: unknown): T {
   return copy as T
 }
 
-it('a value that is no text at all is told without it', () => {
+it('a value that JSON cannot express is left out of the text', () => {
   expect(checkRollout(undefined, unknown).problems.map(problemText)).toEqual([
     'the document is missing: it is required; see kubectl explain rollout',
   ])

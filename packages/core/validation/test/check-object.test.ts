@@ -5,7 +5,7 @@ import { rolloutWith } from './rollouts.ts'
 const unknown = { desired: null, workloadExists: null }
 
 describe('fields of the wrong type', () => {
-  it('are told with path and value, and hide nothing else', () => {
+  it('are reported with path and value, and hide no other problem', () => {
     const { problems, object } = checkRollout(
       {
         metadata: { name: 'node-agent', annotations: { 'tranche.dev/on-delete': 'Abort' } },
@@ -26,7 +26,7 @@ describe('fields of the wrong type', () => {
     ])
   })
 
-  it('that are missing are told as missing', () => {
+  it('that are missing are reported as missing', () => {
     expect(paths(checkRollout({ metadata: { name: 'x' }, spec: { strategy: {} } }, unknown).problems)).toEqual([
       'spec.workloadRef',
       'spec.strategy.canary',
@@ -48,7 +48,7 @@ describe('fields of the wrong type', () => {
       { nodes: { exclude: [{ matchExpressions: [{ key: 'a' }] }] } },
       ['spec.nodes.exclude[0].matchExpressions[0].operator'],
     ],
-  ])('that are required and missing hide no rule that others break (%s)', (_where, spec, missing) => {
+  ])('that are required and missing hide no other broken rule (%s)', (_where, spec, missing) => {
     const broken = { failure: { maxFailedNodes: '2 %' }, soak: { step: 'soon' } }
     const { problems } = checkPolicy({
       apiVersion: 'tranche.dev/v1alpha1',
@@ -68,18 +68,18 @@ describe('fields of the wrong type', () => {
       'set it to a number, without quotes and without a unit',
     ],
     ['spec.failure.maxRestarts', { failure: { maxRestarts: 1.5 } }, 'set it to a whole number, without quotes and without a unit'],
-    ['spec.soak.step', { soak: { step: 30 } }, 'set it to a text; one that looks like a number stands in quotes'],
+    ['spec.soak.step', { soak: { step: 30 } }, 'set it to a string; quote one that looks like a number'],
     ['spec.failure.action', { failure: { action: 'rollback' } }, 'set it to Pause, Rollback or Continue'],
     ['spec.analysis[0].background', { analysis: [{ name: 'a', background: 'yes' }] }, 'set it to true or false, without quotes'],
-    ['spec.nodes.order', { nodes: { order: { by: 'Name' } } }, 'make it a list: an entry a line, each behind a hyphen'],
-    ['spec.failure', { failure: 'Rollback' }, 'make it fields with values, each on a line of its own'],
+    ['spec.nodes.order', { nodes: { order: { by: 'Name' } } }, 'make it a list with one entry a line, each after a hyphen'],
+    ['spec.failure', { failure: 'Rollback' }, 'make it an object with one field a line'],
     ['spec.nodes.spread[0].maxUnavailable', { nodes: { spread: [{ topologyKey: 'zone' }] } }, 'add it'],
   ])('at %s say what to write instead', (path, spec, fix) => {
     const { problems } = checkPolicy({ apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: { name: 'x' }, spec })
     expect(problems).toContainEqual(expect.objectContaining({ rule: 'PolicyField', path, fix }))
   })
 
-  it.each([[null], [3], ['rollout'], [[]], [{}]])('%j is no Rollout at all, and that is said', (value) => {
+  it.each([[null], [3], ['rollout'], [[]], [{}]])('%j is reported as no Rollout', (value) => {
     expect(checkRollout(value, unknown)).toMatchObject({
       object: null,
       problems: expect.arrayContaining([expect.objectContaining({ rule: 'RolloutField' })]),
@@ -88,7 +88,7 @@ describe('fields of the wrong type', () => {
 })
 
 describe('fields that do not exist', () => {
-  it('are told, wherever they stand', () => {
+  it('are reported at any depth', () => {
     const rollout = rolloutWith()
     const value = {
       ...rollout,
@@ -101,7 +101,7 @@ describe('fields that do not exist', () => {
     ])
   })
 
-  it('are those of others where the schema is open', () => {
+  it('are allowed where the schema is open', () => {
     const rollout = rolloutWith()
     const matches = [{ path: { value: '/x', more: 1 } }]
     const value = { ...rollout, spec: { ...rollout.spec, strategy: { canary: { steps: [{ replicas: '100%', matches }] } } } }

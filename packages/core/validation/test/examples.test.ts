@@ -12,7 +12,7 @@ it('examples/rollout.yaml is accepted and needs no advice', () => {
   expect([...validateRollout(rollout, { desired: 30 }), ...adviseRollout(rollout)]).toEqual([])
 })
 
-it('examples/daemonset.yaml is what the Rollout names, and leaves a budget', () => {
+it('examples/daemonset.yaml is named by the Rollout and leaves a budget', () => {
   const daemonSet = read('daemonset.yaml') as DaemonSet
   expect((read('rollout.yaml') as Rollout).spec.workloadRef.name).toBe(daemonSet.metadata.name)
   expect(validateDaemonSetBudget(daemonSet, 30)).toEqual([])

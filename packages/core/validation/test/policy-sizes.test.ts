@@ -9,7 +9,7 @@ const LONGEST_MS = 500
 const asking = { name: 'a', prometheus: { address: 'http://prometheus.example.com', query: 'up' }, successCondition: 'true' }
 const http = { name: 'a', http: { url: 'http://app.example.com' }, successCondition: 'true' }
 
-describe('a policy too large to be checked quickly is refused by its sizes alone', () => {
+describe('a policy that is too large to check quickly is refused by its sizes alone', () => {
   const query = (text: string, value = ''): Analysis => ({
     ...asking,
     prometheus: { ...asking.prometheus, query: text },
@@ -20,7 +20,7 @@ describe('a policy too large to be checked quickly is refused by its sizes alone
       'a query that names one long argument 1,990 times',
       { analysis: [query(`a${'{{a}}'.repeat(1990)}`, '+1'.repeat(5000))] },
       'spec.analysis',
-      'its queries and conditions have 19900005 characters together',
+      'queries and conditions have 19900005 characters in total with arguments filled in',
     ],
     [
       'a query of 4,999 nested brackets',
@@ -32,19 +32,19 @@ describe('a policy too large to be checked quickly is refused by its sizes alone
       '30,000 arguments',
       { analysis: [{ ...http, args: numbered(30_000, (n) => ({ name: `x${n}`, value: '' })) }] },
       'spec.analysis[0].args',
-      'the list has 30000 entries, and 50 are the most',
+      'the list has 30000 entries; the maximum is 50',
     ],
     [
       '50,000 headers',
       { analysis: [{ ...http, http: { ...http.http, headers: numbered(50_000, (n) => ({ name: `x${n}`, value: 'b' })) } }] },
       'spec.analysis[0].http.headers',
-      'the list has 50000 entries, and 20 are the most',
+      'the list has 50000 entries; the maximum is 20',
     ],
     [
       '20,000 orders of nodes',
       { nodes: { order: numbered(20_000, (n) => ({ selector: { matchLabels: { [`x${n}`]: '' } } })) } },
       'spec.nodes.order',
-      'the list has 20000 entries, and 20 are the most',
+      'the list has 20000 entries; the maximum is 20',
     ],
   ])('%s', (_why, spec, path, text) => {
     const began = performance.now()

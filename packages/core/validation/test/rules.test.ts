@@ -205,7 +205,7 @@ const surprises: Readonly<Record<AdviceRule, () => readonly { readonly rule: str
   HistoryGone: () => adviseDaemonSet(daemonSet({ updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 })),
 }
 
-describe('every rule has a breach that is told with its code and its path', () => {
+describe('every rule has a breach that is reported with its code and path', () => {
   it.each(Object.entries(breaches))('%s', (rule, breach) => {
     const { path } = problemRules[rule as ProblemRule]
     expect(breach().map((problem) => ({ rule: problem.rule, path: generic(problem.path, path) }))).toEqual([{ rule, path }])

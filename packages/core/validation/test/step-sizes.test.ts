@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rolloutInSteps } from './rollouts.ts'
 
-describe('a size becomes nodes', () => {
+describe('a size resolves to nodes', () => {
   it.each<[string, number | string, number, number]>([
     ['a percentage rounds up', '10%', 15, 2],
     ['the smallest percentage is one node', '1%', 3, 1],
     ['100% is every node', '100%', 7, 7],
     ['a number stays', 3, 7, 3],
     ['a number above the fleet is clamped', 30, 7, 7],
-    ['nothing desired is nothing', 3, 0, 0],
+    ['no desired node is no node', 3, 0, 0],
   ])('%s', (_, size, desired, nodes) => {
     expect(resolveSize(size, desired)).toBe(nodes)
   })
@@ -21,7 +21,7 @@ describe('a size becomes nodes', () => {
   })
 })
 
-describe('steps become sizes', () => {
+describe('steps resolve to sizes', () => {
   it('that are cumulative', () => {
     expect(resolveSteps([{ replicas: '10%' }, { replicas: 5 }, { replicas: '100%' }], 30)).toEqual([3, 5, 30])
   })
@@ -50,7 +50,7 @@ describe('properties', () => {
     growing.map((sizes) => sizes.map((size, index) => ({ replicas: index % 2 === 0 ? size : `${size}%` }))),
   )
 
-  it('what is accepted resolves to sizes that never shrink, each in 1…desired', () => {
+  it('accepted steps resolve to sizes that never shrink, each in 1…desired', () => {
     let accepted = 0
     fc.assert(
       fc.property(likelySteps, fc.integer({ min: 1, max: 80 }), fc.boolean(), (steps, desired, isDesiredKnown) => {
@@ -65,7 +65,7 @@ describe('properties', () => {
     expect(accepted).toBeGreaterThan(200)
   })
 
-  it('with the desired nodes known, what is accepted needs no lifting: each step has the size it says', () => {
+  it('with known desired nodes, accepted steps have exactly their stated sizes', () => {
     fc.assert(
       fc.property(likelySteps, fc.integer({ min: 1, max: 80 }), (steps, desired) => {
         if (validateRollout(rolloutInSteps(...steps), { desired }).length > 0) return
@@ -75,7 +75,7 @@ describe('properties', () => {
     )
   })
 
-  it('every problem names a field, a rule and a way out', () => {
+  it('every problem names a field, a rule and a fix', () => {
     fc.assert(
       fc.property(someSteps, fc.option(fc.integer({ min: 0, max: 80 })), (steps: RolloutStep[], desired) => {
         for (const problem of validateRollout(rolloutInSteps(...steps), { desired })) {

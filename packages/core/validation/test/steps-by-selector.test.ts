@@ -8,12 +8,12 @@ const b = { matchLabels: { pool: 'b' } }
 
 describe('steps by selector', () => {
   it.each<[string, readonly RolloutStep[]]>([
-    ['need no size: all that they choose', [{ nodes: a }, { nodes: b }, { replicas: '100%' }]],
+    ['need no size: they select all matching nodes', [{ nodes: a }, { nodes: b }, { replicas: '100%' }]],
     ['may grow among the same nodes', [{ nodes: a, replicas: 1 }, { nodes: a, replicas: 3 }, { nodes: a }, {}].slice(0, 3)],
     ['may be smaller than a step of fewer nodes', [{ nodes: a, replicas: '100%' }, { nodes: b, replicas: '10%' }, { replicas: 5 }]],
-    ['are sizes of every node from an empty selector on', [{ nodes: a, replicas: 5 }, { nodes: {}, replicas: 1 }, { replicas: '100%' }]],
+    ['are sizes of all nodes after an empty selector', [{ nodes: a, replicas: 5 }, { nodes: {}, replicas: 1 }, { replicas: '100%' }]],
     [
-      'do not compare numbers of their nodes with percent of all',
+      'do not compare numbers of their nodes with percentages of all',
       [
         { nodes: a, replicas: 50 },
         { nodes: a, replicas: '10%' },
@@ -24,7 +24,7 @@ describe('steps by selector', () => {
   it.each<[string, readonly RolloutStep[], string, string]>([
     ['shrink among the same nodes', [{ nodes: a }, { nodes: a, replicas: '50%' }], 'StepShrinks', 'spec.strategy.canary.steps[1].replicas'],
     [
-      'shrink where the selector was there before',
+      'shrink when the selector was used before',
       [{ nodes: a }, { nodes: b, replicas: 3 }, { nodes: a, replicas: 2 }],
       'StepShrinks',
       'spec.strategy.canary.steps[2].replicas',
@@ -35,9 +35,9 @@ describe('steps by selector', () => {
       'StepShrinks',
       'spec.strategy.canary.steps[1].replicas',
     ],
-    ['have a size that is none', [{ nodes: a, replicas: 0 }], 'StepSize', 'spec.strategy.canary.steps[0].replicas'],
+    ['have an invalid size', [{ nodes: a, replicas: 0 }], 'StepSize', 'spec.strategy.canary.steps[0].replicas'],
     [
-      'have a selector that is none',
+      'have an invalid selector',
       [{ nodes: { matchLabels: { 'a b': 'x' } } }],
       'StepNodes',
       'spec.strategy.canary.steps[0].nodes.matchLabels',
@@ -48,7 +48,7 @@ describe('steps by selector', () => {
 
   it.each<[string, readonly RolloutStep[], readonly string[]]>([
     ['are followed by the other nodes', [{ nodes: a }, { nodes: b }], ['spec.strategy.canary.steps[1].nodes']],
-    ['are the last ones after a step of every node', [{ replicas: '50%' }, { nodes: a }], []],
+    ['are complete after a step of every node', [{ replicas: '50%' }, { nodes: a }], []],
   ])('%s, which advice says', (_name, steps, paths) =>
     expect(adviseRollout(rolloutInSteps(...steps)).map(({ path }) => path)).toEqual(paths),
   )

@@ -14,7 +14,7 @@ function daemonSet(rollingUpdate?: RollingUpdate): DaemonSet {
 
 describe('a DaemonSet leaves a budget', () => {
   it.each<[string, RollingUpdate | undefined, number]>([
-    ['when it says nothing, for one node is the default', undefined, 10],
+    ['by default, with one node', undefined, 10],
     ['with one node', { maxUnavailable: 1, maxSurge: 0 }, 10],
     ['with a percentage that rounds up to one node', { maxUnavailable: '1%', maxSurge: '0%' }, 3],
     ['with no nodes to release on', { maxUnavailable: 0 }, 0],
@@ -23,28 +23,28 @@ describe('a DaemonSet leaves a budget', () => {
   })
 })
 
-describe('a DaemonSet leaves nothing', () => {
+describe('a DaemonSet leaves no budget', () => {
   const path = 'spec.updateStrategy.rollingUpdate'
   it.each<[string, RollingUpdate, string]>([
     [
       'with maxUnavailable 0',
       { maxUnavailable: 0 },
-      `${path}.maxUnavailable is 0: no node may be without its pod, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
+      `${path}.maxUnavailable is 0: the budget is zero nodes, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
     ],
     [
       'with maxUnavailable 0%',
       { maxUnavailable: '0%' },
-      `${path}.maxUnavailable is "0%": no node may be without its pod, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
+      `${path}.maxUnavailable is "0%": the budget is zero nodes, so no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
     ],
     [
-      'with surge, which is told in place of the zero that it asks for',
+      'with surge, which is reported instead of the zero that it needs',
       { maxUnavailable: 0, maxSurge: 1 },
-      `${path}.maxSurge is 1: a release in steps replaces pods in place, and surge cannot be had under OnDelete; set maxSurge to 0 and maxUnavailable to 1 or more`,
+      `${path}.maxSurge is 1: OnDelete has no surge: a release in steps replaces pods in place; set maxSurge to 0 and maxUnavailable to 1 or more`,
     ],
     [
-      'with a value that cannot be read',
+      'with an invalid value',
       { maxUnavailable: 'some' },
-      `${path}.maxUnavailable is "some": it is neither a whole number nor a percentage up to 100%, so no node may be taken; set it to 1 or more, or to a percentage such as "10%"`,
+      `${path}.maxUnavailable is "some": it must be a whole number or a percentage up to 100%; until then no pod can be replaced; set it to 1 or more, or to a percentage such as "10%"`,
     ],
   ])('%s', (_, rollingUpdate, text) => {
     const problems = validateDaemonSetBudget(daemonSet(rollingUpdate), 10)

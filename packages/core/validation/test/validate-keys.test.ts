@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 const kruise = 'rollouts.kruise.io'
 
-describe('our keys on a DaemonSet', () => {
-  it('are in order as the controller writes them, and others are not looked at', () => {
+describe('our annotations on a DaemonSet', () => {
+  it('are valid as the controller writes them, and others are ignored', () => {
     const annotations = {
       [`${kruise}/daemonset-canary-revision`]: '7c9f',
       [`${kruise}/daemonset-stable-revision`]: '5d4f',
@@ -23,30 +23,34 @@ describe('our keys on a DaemonSet', () => {
   })
 
   it.each([
-    [`${kruise}/daemonset-partition`, 'half', 'it is a whole number from 0: the nodes to keep on the old revision'],
-    [`${kruise}/daemonset-partition`, '-1', 'it is a whole number from 0: the nodes to keep on the old revision'],
-    [`${kruise}/daemonset-canary-revision`, '', 'it is the controller-revision-hash that is released'],
-    [`${kruise}/daemonset-stable-revision`, 'v1 v2', 'it is the controller-revision-hash that is replaced'],
-    ['batchrelease.rollouts.kruise.io/control-info', 'node-agent', 'it is JSON with name and uid of the BatchRelease in charge'],
-    ['batchrelease.rollouts.kruise.io/control-info', '{"name":"node-agent"}', 'it is JSON with name and uid of the BatchRelease in charge'],
-    [`${kruise}/in-progressing`, 'true', 'it is JSON such as {"rolloutName":"node-agent"}'],
-    ['tranche.dev/rollout', 'Node Agent', 'it is the name of the Rollout that the DaemonSet is bound to'],
-    ['tranche.dev/frozen', '[]', 'it is JSON that says what was left when a Rollout went'],
+    [`${kruise}/daemonset-partition`, 'half', 'it must be a whole number from 0: the nodes to keep on the old revision'],
+    [`${kruise}/daemonset-partition`, '-1', 'it must be a whole number from 0: the nodes to keep on the old revision'],
+    [`${kruise}/daemonset-canary-revision`, '', 'it must be the controller-revision-hash being released'],
+    [`${kruise}/daemonset-stable-revision`, 'v1 v2', 'it must be the controller-revision-hash being replaced'],
+    ['batchrelease.rollouts.kruise.io/control-info', 'node-agent', 'it must be JSON with name and uid of the BatchRelease in charge'],
+    [
+      'batchrelease.rollouts.kruise.io/control-info',
+      '{"name":"node-agent"}',
+      'it must be JSON with name and uid of the BatchRelease in charge',
+    ],
+    [`${kruise}/in-progressing`, 'true', 'it must be JSON such as {"rolloutName":"node-agent"}'],
+    ['tranche.dev/rollout', 'Node Agent', 'it must be the name of the Rollout that the DaemonSet is bound to'],
+    ['tranche.dev/frozen', '[]', 'it must be JSON that records the state left when a Rollout was disabled or deleted'],
   ])('%s is not %j', (key, value, says) => {
     expect(validateKeys({ annotations: { [key]: value } }).map(problemText)).toEqual([
       `metadata.annotations[${key}] is ${JSON.stringify(value)}: ${says}; remove the annotation; the controller writes it`,
     ])
   })
 
-  it('the remembered strategy is a type, for otherwise it is not restored', () => {
+  it('the stored strategy must be a type, because otherwise it is not restored', () => {
     expect(validateKeys({ annotations: { [`${kruise}/daemonset-original-update-strategy`]: 'Recreate' } }).map(problemText)).toEqual([
-      `metadata.annotations[${kruise}/daemonset-original-update-strategy] is "Recreate": it is the type to restore: RollingUpdate or OnDelete; set it to RollingUpdate or OnDelete, whichever the DaemonSet had; without a type the strategy stays OnDelete at the end`,
+      `metadata.annotations[${kruise}/daemonset-original-update-strategy] is "Recreate": it must be the strategy type to restore: RollingUpdate or OnDelete; set it to the type that the DaemonSet had, RollingUpdate or OnDelete; otherwise the strategy stays OnDelete after the release`,
     ])
   })
 
-  it('the stop is not lifted by saying false', () => {
+  it('the value false does not lift the stop', () => {
     expect(validateKeys({ annotations: { 'tranche.dev/paused': 'false' } }).map(problemText)).toEqual([
-      'metadata.annotations[tranche.dev/paused] is "false": it stops every deletion, whatever it says; set spec.strategy.paused of the Rollout in its place',
+      'metadata.annotations[tranche.dev/paused] is "false": any value stops every deletion, and only "true" is valid; remove it, and set spec.strategy.paused of the Rollout instead',
     ])
   })
 })
@@ -58,10 +62,10 @@ describe('a DaemonSet that a Rollout releases', () => {
   })
 
   it.each<[string, Partial<DaemonSet['spec']>, readonly string[]]>([
-    ['needs no word with OnDelete', { updateStrategy: { type: 'OnDelete' } }, []],
-    ['has a native moment with RollingUpdate', { updateStrategy: { type: 'RollingUpdate' } }, ['NativeMoment']],
-    ['has a native moment by default', {}, ['NativeMoment']],
-    ['has nothing to go back to without history', { updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 }, ['HistoryGone']],
+    ['needs no advice with OnDelete', { updateStrategy: { type: 'OnDelete' } }, []],
+    ['has a native start with RollingUpdate', { updateStrategy: { type: 'RollingUpdate' } }, ['NativeMoment']],
+    ['has a native start by default', {}, ['NativeMoment']],
+    ['has no revision to roll back to without history', { updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 0 }, ['HistoryGone']],
   ])('%s', (_, spec, rules) => {
     expect(adviseDaemonSet(daemonSet(spec)).map(({ rule }) => rule)).toEqual(rules)
   })

@@ -3,7 +3,7 @@ import { type Problem, problemText, validatePolicy } from '@tranche/validation'
 import { describe, expect, it } from 'vitest'
 import { policyWith } from './policies.ts'
 
-it('a policy is in order whatever a newer version has put into its status, but not with a field of the spec that nobody here goes by', () => {
+it('a policy is valid with unknown fields in its status, but not in its spec', () => {
   const policy = policyWith({})
   expect(validatePolicy({ ...policy, status: { tomorrow: 'x' } } as typeof policy)).toEqual([])
   expect(validatePolicy({ ...policy, spec: { tomorrow: 'x' } } as typeof policy)).toHaveLength(1)
@@ -13,7 +13,7 @@ const prometheus = { address: 'https://prometheus.example.com', query: 'up' }
 const http = { url: 'https://canary.example.com/{{canaryRevision}}/health?nodes={{ nodes }}' }
 const secret = { name: 'metrics', key: 'token' }
 
-it('a policy that says nothing is in order, and so is one that says everything', () => {
+it('a policy is valid without any field, and with all fields', () => {
   expect(problems({})).toEqual([])
   expect(
     problems({
@@ -96,76 +96,72 @@ it('a policy that says nothing is in order, and so is one that says everything',
   ).toEqual([])
 })
 
-describe('each problem says field, value, rule and fix:', () => {
+describe('each problem has field, value, rule and fix:', () => {
   it.each<[string, unknown, readonly string[]]>([
     [
-      'an order that says nothing',
+      'an order without a key',
       { nodes: { order: [{}] } },
-      ['spec.nodes.order[0].selector is missing: an entry has a selector, by, or both; add selector or by'],
+      ['spec.nodes.order[0].selector is missing: an entry must have selector, by, or both; add selector or by'],
     ],
     [
-      'a word that is none',
+      'an unknown enum value',
       { failure: { action: 'Rollbak' } },
       [
         'spec.failure.action is "Rollbak": invalid option: expected one of "Pause"|"Rollback"|"Continue"; set it to Pause, Rollback or Continue',
       ],
     ],
     [
-      'a field that is none',
+      'an unknown field',
       { failures: {} },
-      ['spec.failures is {}: there is no such field, and it would be dropped; remove it, or mend its name'],
+      ['spec.failures is {}: no such field exists, and the API server would drop it; remove it, or correct its name'],
     ],
     [
-      'a percentage above all',
+      'a percentage above 100%',
       { maxUnavailable: '101%' },
-      ['spec.maxUnavailable is "101%": it is neither a whole number of nodes nor a percentage up to 100%'],
+      ['spec.maxUnavailable is "101%": it must be a whole number of nodes or a percentage up to 100%'],
     ],
-    ['no budget at all', { maxUnavailable: '0%' }, ['spec.maxUnavailable is "0%": no node may be without its pod']],
-    [
-      'a time without a unit',
-      { soak: { step: '30' } },
-      ['spec.soak.step is "30": a length of time is a number with its unit: ms, s, m or h; set it to'],
-    ],
+    ['a budget of zero', { maxUnavailable: '0%' }, ['spec.maxUnavailable is "0%": the budget is zero nodes']],
+    ['a time without a unit', { soak: { step: '30' } }, ['spec.soak.step is "30": a duration must have a unit: ms, s, m or h; set it to']],
     [
       'a time that is too long',
       { soak: { final: '25h' } },
-      ['spec.soak.final is "25h": it is from 0s to 24h; set it to a length from 0s to 24h'],
+      ['spec.soak.final is "25h": it must be from 0s to 24h; set it to a duration from 0s to 24h'],
     ],
     [
-      'a deadline of nothing',
+      'a deadline of zero',
       { failure: { progressDeadlineSeconds: 0 } },
-      ['spec.failure.progressDeadlineSeconds is 0: it is a whole number from 1 to 604800; set it to a whole number from 1 to 604800'],
+      ['spec.failure.progressDeadlineSeconds is 0: it must be a whole number from 1 to 604800; set it to a whole number from 1 to 604800'],
     ],
     [
-      'a selector that compares with nothing',
+      'a selector without values for In',
       { nodes: { order: [{ selector: { matchExpressions: [{ key: 'pool', operator: 'NotIn', values: [] }] } }] } },
-      ['spec.nodes.order[0].selector.matchExpressions[0].values is []: NotIn compares with values; list one value at least'],
+      ['spec.nodes.order[0].selector.matchExpressions[0].values is []: NotIn needs values; list at least one value'],
     ],
     [
-      'a selector that compares with something',
+      'a selector with values for Exists',
       { nodes: { exclude: [{ matchExpressions: [{ key: 'pool', operator: 'Exists', values: ['a'] }] }] } },
-      ['spec.nodes.exclude[0].matchExpressions[0].values is ["a"]: Exists compares with no value; remove it'],
+      ['spec.nodes.exclude[0].matchExpressions[0].values is ["a"]: Exists takes no values; remove it'],
     ],
     [
-      'an operator that is none',
+      'an unknown operator',
       { nodes: { exclude: [{ matchExpressions: [{ key: 'pool', operator: 'Gt', values: ['1'] }] }] } },
       ['spec.nodes.exclude[0].matchExpressions[0].operator is "Gt": invalid option'],
     ],
     [
-      'labels that are none',
+      'invalid labels',
       { nodes: { exclude: [{ matchLabels: { 'a//b': 'x', c: 'not this' } }] } },
       [
-        'spec.nodes.exclude[0].matchLabels is "a//b": it is not the name of a label',
-        'spec.nodes.exclude[0].matchLabels[c] is "not this": a label has up to',
+        'spec.nodes.exclude[0].matchLabels is "a//b": it is not a valid label key',
+        'spec.nodes.exclude[0].matchLabels[c] is "not this": a label value has up to',
       ],
     ],
     [
-      'an order that can decide nothing more',
+      'an order entry without effect',
       { nodes: { order: [{ by: 'Name' }, { selector: { matchLabels: { a: 'b' } } }] } },
-      ['spec.nodes.order[1].selector is {"matchLabels":{"a":"b"}}: behind an entry by Name nothing is left to decide'],
+      ['spec.nodes.order[1].selector is {"matchLabels":{"a":"b"}}: an entry after Name, or an age after Oldest or Newest, has no effect'],
     ],
     [
-      'a spread that stands there twice',
+      'a spread that is listed twice',
       {
         nodes: {
           spread: [
@@ -175,23 +171,23 @@ describe('each problem says field, value, rule and fix:', () => {
         },
       },
       [
-        'spec.nodes.spread[0].maxUnavailable is 0: it is a whole number from 1',
-        'spec.nodes.spread[1].topologyKey is "rack": the label stands there twice',
+        'spec.nodes.spread[0].maxUnavailable is 0: it must be a whole number from 1',
+        'spec.nodes.spread[1].topologyKey is "rack": the label is listed twice',
       ],
     ],
     [
-      'who goes on by itself without having paused',
+      'an automatic resume without a pause',
       { failure: { action: 'Continue', autoResume: '1m' } },
       [
-        'spec.failure.autoResume is "1m": only a release that pauses can go on by itself, and spec.failure.action is Continue; remove it, or set',
+        'spec.failure.autoResume is "1m": only a release that pauses can resume by itself, and spec.failure.action is Continue; remove it, or set',
       ],
     ],
     [
-      'a receiver that is two, and one that is none',
+      'a receiver with two targets, and one without',
       { notify: [{ name: 'a', slack: { url: secret }, webhook: { url: 'https://x.example' } }, { name: 'b' }] },
       [
-        'spec.notify[0].webhook is {"url":"https://x.example"}: a receiver is either slack or a webhook; keep one of the two, or write two receivers',
-        'spec.notify[1].webhook is missing: a receiver is either slack or a webhook; add slack or webhook',
+        'spec.notify[0].webhook is {"url":"https://x.example"}: a receiver must be either slack or webhook; keep one of the two, or write two receivers',
+        'spec.notify[1].webhook is missing: a receiver must be either slack or webhook; add slack or webhook',
       ],
     ],
     [
@@ -203,8 +199,8 @@ describe('each problem says field, value, rule and fix:', () => {
         ],
       },
       [
-        'spec.notify[0].remindAfter is missing: without it no Reminder is sent',
-        'spec.notify[1].remindAfter is "5m": reminders are not among its events',
+        'spec.notify[0].remindAfter is missing: events lists Reminder, which needs remindAfter',
+        'spec.notify[1].remindAfter is "5m": events does not list Reminder, so no reminder is sent',
       ],
     ],
     [
@@ -218,113 +214,113 @@ describe('each problem says field, value, rule and fix:', () => {
       ['spec.notify[1].name is "a": another receiver has this name'],
     ],
     [
-      'a secret that can be none',
+      'an invalid Secret reference',
       { notify: [{ name: 'a', slack: { url: { name: 'My Secret', key: 'a/b' } } }] },
       [
-        'spec.notify[0].slack.url.name is "My Secret": it names no Secret',
-        'spec.notify[0].slack.url.key is "a/b": it is no key of a Secret',
+        'spec.notify[0].slack.url.name is "My Secret": it must be a valid Secret name',
+        'spec.notify[0].slack.url.key is "a/b": it must be a valid key of a Secret',
       ],
     ],
     [
-      'an argument that is none',
+      'an unknown argument',
       { notify: [{ name: 'a', slack: { url: secret }, template: '{{mesage}} {{' }] },
       [
-        'spec.notify[0].template is "{{mesage}} {{": there is no argument mesage; name one of event, rollout',
+        'spec.notify[0].template is "{{mesage}} {{": the argument mesage does not exist; name one of event, rollout',
         'spec.notify[0].template is "{{mesage}} {{": a {{ is not followed by a name and }}',
       ],
     ],
-    ['what is no policy at all', undefined, ['spec is missing: it is required']],
+    ['a value that is no policy', undefined, ['spec is missing: it is required']],
   ])('%s', (_name, spec, texts) => expectTexts(validatePolicy(policyWith(spec as ReleasePolicySpec)), texts))
 })
 
-describe('an analysis is told', () => {
+describe('an analysis is invalid', () => {
   it.each<[string, object, readonly string[]]>([
     [
-      'that asks nobody',
+      'without a source',
       { prometheus: undefined },
-      ['spec.analysis[0].prometheus is missing: an analysis asks either prometheus or http; add prometheus or http'],
+      ['spec.analysis[0].prometheus is missing: an analysis must query either prometheus or http; add prometheus or http'],
     ],
     [
-      'that asks two',
+      'with two sources',
       { http: { url: 'https://a.example' } },
-      ['spec.analysis[0].http is {"url":"https://a.example"}: an analysis asks either prometheus or http; keep one'],
+      ['spec.analysis[0].http is {"url":"https://a.example"}: an analysis must query either prometheus or http; keep one'],
     ],
     [
       'without a condition',
       { successCondition: undefined },
-      ['spec.analysis[0].successCondition is missing: without a condition nothing says what an answer means; add'],
+      ['spec.analysis[0].successCondition is missing: an analysis without a condition can neither pass nor fail; add'],
     ],
     [
       'with a condition that ends too early',
       { successCondition: 'result[0] <' },
-      ['spec.analysis[0].successCondition is "result[0] <": it is no condition: Syntax error'],
+      ['spec.analysis[0].successCondition is "result[0] <": the condition is invalid: Syntax error'],
     ],
     [
-      'with a name in a condition that is none',
+      'with an unknown name in a condition',
       { successCondition: 'results[0] < 1' },
-      ["it is no condition: undeclared reference to 'results' (in container ''), at character 1"],
+      ["the condition is invalid: undeclared reference to 'results' (in container ''), at character 1"],
     ],
-    ['with an argument in a condition that is none', { successCondition: 'args.windw == ""' }, ["undefined field 'windw', at character 5"]],
+    ['with an unknown argument in a condition', { successCondition: 'args.windw == ""' }, ["undefined field 'windw', at character 5"]],
     ['with a condition of two lines', { successCondition: 'true &&\n  args.x == ""' }, ["undefined field 'x', at line 2, character 7"]],
     ['with a condition that compares numbers with text', { successCondition: 'result[0] < "1"' }, ['found no matching overload']],
     [
-      'with a condition that is no condition',
+      'with a condition that is not true or false',
       { failureCondition: 'result[0]' },
-      ['it is no condition: it is a double, and a condition is true or false'],
+      ['the condition is invalid: it is a double, and a condition must be true or false'],
     ],
     ['with an empty condition', { failureCondition: '' }, ['spec.analysis[0].failureCondition is "": it is empty']],
     [
-      'with a function that PromQL has not',
+      'with an unknown PromQL function',
       { prometheus: { ...prometheus, query: 'rat(errors[5m])' } },
-      ['query is "rat(errors[5m])": PromQL has no function rat; mend the query'],
+      ['query is "rat(errors[5m])": PromQL has no function rat; correct the query'],
     ],
     [
       'with a query that ends too early',
       { prometheus: { ...prometheus, query: 'sum(up' } },
-      ['query is "sum(up": the query ends too early'],
+      ['query is "sum(up": the query is incomplete'],
     ],
     [
-      'with a query that goes wrong',
+      'with a syntax error in a query',
       { prometheus: { ...prometheus, query: 'up{a=b}' } },
-      ['query is "up{a=b}": at character 6, "b}" does not fit'],
+      ['query is "up{a=b}": unexpected "b}" at character 6'],
     ],
     [
-      'with a query that its arguments make wrong',
+      'with a syntax error from an argument in a query',
       { prometheus: { ...prometheus, query: 'rate(up[{{window}}])' }, args: [{ name: 'window', value: 'five minutes' }] },
-      ['with its arguments put in, at character 9, "five minutes])" does not fit'],
+      ['after its arguments are filled in, unexpected "five minutes])" at character 9'],
     ],
     [
-      'with an argument in a query that is none',
+      'with an unknown argument in a query',
       { prometheus: { ...prometheus, query: 'up{a="{{revision}}"}' } },
-      ['there is no argument revision; name one of namespace, rollout'],
+      ['the argument revision does not exist; name one of namespace, rollout'],
     ],
     [
-      'with an address that is none',
+      'with an invalid address',
       { prometheus: { ...prometheus, address: 'prometheus:9090' } },
-      ['address is "prometheus:9090": a URL begins with http:// or https://'],
+      ['address is "prometheus:9090": a URL must begin with http:// or https://'],
     ],
     [
       'with an address of another protocol',
       { prometheus: { ...prometheus, address: 'file:///etc/passwd' } },
-      ['address is "file:///etc/passwd": a URL begins with http://'],
+      ['address is "file:///etc/passwd": a URL must begin with http://'],
     ],
     [
-      'with an address that says more',
+      'with an address that has a path or query',
       { prometheus: { ...prometheus, address: 'http://p:9090/api/v1/query' } },
-      ['/api/v1 is put behind it; remove /api/v1'],
+      ['Tranche appends /api/v1 itself; remove /api/v1'],
     ],
     [
       'with a password in a URL',
       { prometheus: { ...prometheus, address: 'http://me:secret@p:9090' } },
-      ['a user and a password can be read there by everybody'],
+      ['every user who may read the policy can read the user and the password in the URL'],
     ],
     [
       'with a host that is an argument',
       ofHttp({ url: 'https://{{rollout}}.example.com' }),
-      ['the host stands in it, and is no argument; write the host'],
+      ['the host cannot be an argument; write the host itself'],
     ],
     [
-      'with a body that nobody reads',
+      'with a body in a GET',
       ofHttp({ url: 'https://a.example', body: 'x' }),
       ['spec.analysis[0].http.body is "x": a GET has no body; remove it, or set method to POST'],
     ],
@@ -340,45 +336,45 @@ describe('an analysis is told', () => {
         ],
       }),
       [
-        'headers[0].name is "Host": the connection itself writes this header',
-        'headers[1].name is "a b": it is not the name of a header',
-        'headers[2].value is "a text of 3 characters": a value is one line',
-        'headers[3].valueFrom is {"name":"metrics","key":"token"}: a header has either value or valueFrom',
-        'headers[3].name is "x": it stands there twice',
+        'headers[0].name is "Host": the HTTP client sets this header itself',
+        'headers[1].name is "a b": it is not a valid header name',
+        'headers[2].value is "3 characters": a header value must be one line',
+        'headers[3].valueFrom is {"name":"metrics","key":"token"}: a header must have either value or valueFrom',
+        'headers[3].name is "x": the header is listed twice',
       ],
     ],
     [
-      'with more points than Prometheus gives',
+      'with more points than Prometheus returns',
       { prometheus: { ...prometheus, range: '24h', step: '1s' } },
-      ['a range of 24h has 86,400 points at this distance'],
+      ['a range of 24h has 86,400 points at this interval'],
     ],
-    ['with points of no range', { prometheus: { ...prometheus, step: '1s' } }, ['step is "1s": only a range has points; add range']],
+    ['with a step but no range', { prometheus: { ...prometheus, step: '1s' } }, ['step is "1s": step needs a range; add range']],
     [
-      'with steps in the background',
+      'with steps of a background analysis',
       { background: true, steps: [1] },
-      ['spec.analysis[0].steps is [1]: an analysis in the background runs in all steps'],
+      ['spec.analysis[0].steps is [1]: a background analysis runs in all steps'],
     ],
+    ['with invalid steps', { steps: [1, 0, 1] }, ['steps[1] is 0: steps are numbered from 1', 'steps[2] is 1: the step is listed twice']],
     [
-      'with steps that are none',
-      { steps: [1, 0, 1] },
-      ['steps[1] is 0: steps are counted from 1', 'steps[2] is 1: the step stands there twice'],
+      'that never runs',
+      { steps: [] },
+      ['spec.analysis[0].steps is []: the list is empty, so the analysis would never run; list steps, or remove it'],
     ],
-    ['that never runs', { steps: [] }, ['spec.analysis[0].steps is []: it would never run; list steps, or remove it']],
     [
       'that can never fail',
       { failureLimit: 1 },
-      ['failureLimit is 1: of one measurement so many failures are tolerated that it can never fail; set it to less than count'],
+      ['failureLimit is 1: the limit is not below one measurement, so the analysis can never fail; set it to less than count'],
     ],
-    ['that asks too often', { interval: '10ms' }, ['spec.analysis[0].interval is "10ms": it is from 1s to 24h']],
+    ['that measures too often', { interval: '10ms' }, ['spec.analysis[0].interval is "10ms": it must be from 1s to 24h']],
     [
       'whose argument has a name that is taken',
       { args: [{ name: 'nodes', value: '' }] },
       ['args[0].name is "nodes": another argument has this name'],
     ],
     [
-      'whose argument has a name that is none',
+      'whose argument has an invalid name',
       { args: [{ name: 'the-limit', value: '' }] },
-      ['args[0].name is "the-limit": it has letters'],
+      ['args[0].name is "the-limit": it must have letters'],
     ],
   ])('%s', (_name, changes, texts) => {
     const analysis = { name: 'error-rate', prometheus, successCondition: 'result[0] < 1', ...changes } as Analysis
@@ -393,7 +389,7 @@ describe('an analysis is told', () => {
   })
 })
 
-it('everything that is wrong is told at once', () => {
+it('all problems are reported at once', () => {
   const found = validatePolicy(
     policyWith({
       nodes: { exclude: [{}] },

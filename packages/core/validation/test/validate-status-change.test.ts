@@ -15,7 +15,7 @@ const canaryStatus: CanaryStatus = {
 }
 const before = withCanary({})
 
-describe('what a person writes into a status', () => {
+describe('a status written by a user', () => {
   it.each<[string, Rollout]>([
     ['nothing', before],
     ['an approval', withCanary({ currentStepState: 'StepReady' })],
@@ -25,12 +25,12 @@ describe('what a person writes into a status', () => {
     expect(validateStatusChange(before, after)).toEqual([])
   })
 
-  it('may be anything on a Rollout that is not ours', () => {
+  it('may be anything on a Rollout of another workload', () => {
     const other = rolloutWith({ spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } })
     expect(validateStatusChange(other, withCanary({ canaryReplicas: 99 }))).toEqual([])
   })
 
-  it('may be anything where nothing of ours is in it: another controller has the Rollout in hand', () => {
+  it('may be anything without our fields: another controller has the Rollout', () => {
     const theirs = withCanary({}, { stableRevision: undefined })
     expect(validateStatusChange(theirs, withCanary({ canaryReplicas: 99, currentStepState: 'Completed' }))).toEqual([])
     expect(validateStatusChange(rolloutWith(), withCanary({ canaryReplicas: 99 }))).toEqual([])
@@ -43,7 +43,7 @@ describe('what a person writes into a status', () => {
     expect(validateStatusChange(withCanary({}, { conditions: [over] }), withCanary({ canaryReplicas: 99 }))).not.toEqual([])
   })
 
-  it('may be an approval where no step is paused: the controller puts it back and says so', () => {
+  it('may be an approval when no step is paused: the controller reverts it and says so', () => {
     expect(validateStatusChange(withCanary({ currentStepState: 'StepUpgrade' }), withCanary({ currentStepState: 'StepReady' }))).toEqual([])
   })
 
@@ -52,26 +52,26 @@ describe('what a person writes into a status', () => {
       'another state',
       withCanary({ currentStepState: 'Completed' }),
       [
-        'status.canaryStatus.currentStepState is "Completed": people write StepReady here, which approves a paused step, and nothing else; set it to StepReady, or leave it as it is',
+        'status.canaryStatus.currentStepState is "Completed": users may only set it to StepReady, which approves a paused step; set it to StepReady, or leave it as it is',
       ],
     ],
     [
       'a jump to a step that does not exist',
       withCanary({ nextStepIndex: 3 }),
       [
-        'status.canaryStatus.nextStepIndex is 3: people write the number of a step here, which jumps to it; set it to a number from 1 to 2, or leave it as it is',
+        'status.canaryStatus.nextStepIndex is 3: users may only set it to the number of a step, which jumps to that step; set it to a number from 1 to 2, or leave it as it is',
       ],
     ],
     [
-      'what the controller knows',
+      'a field of the controller',
       withCanary({ canaryReplicas: 9 }, { stableRevision: '5d4f' }),
       [
-        'status.stableRevision is "5d4f": the controller writes the status; people write canaryStatus.currentStepState and canaryStatus.nextStepIndex only; leave the rest of the status as it is',
+        'status.stableRevision is "5d4f": the controller writes the status; users may change only canaryStatus.currentStepState and canaryStatus.nextStepIndex; leave the rest of the status as it is',
         expect.stringContaining('status.canaryStatus is {'),
       ],
     ],
     [
-      'its end',
+      'the end of the release',
       rolloutWith(),
       [expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything(), expect.anything()],
     ],

@@ -18,13 +18,13 @@ describe('the same workload', () => {
   })
 })
 
-describe('a rival', () => {
+describe('a conflicting Rollout', () => {
   it.each<[string, Changes, number]>([
     ['is another Rollout on the same workload', { metadata: { name: 'a' } }, 1],
     ['is not the Rollout itself', { metadata: { name: 'b' } }, 0],
     ['is not in another namespace', { metadata: { name: 'a', namespace: 'other' } }, 0],
     ['is not disabled', { metadata: { name: 'a' }, spec: { disabled: true } }, 0],
-    ['is not on its way out', { metadata: { name: 'a', deletionTimestamp: late } }, 0],
+    ['is not being deleted', { metadata: { name: 'a', deletionTimestamp: late } }, 0],
     ['is not on another workload', { metadata: { name: 'a' }, spec: { workloadRef: { ...rollout.spec.workloadRef, name: 'x' } } }, 0],
   ])('%s', (_, changes, count) => {
     expect(conflictingRollouts(rollout, [rolloutWith(changes)])).toHaveLength(count)

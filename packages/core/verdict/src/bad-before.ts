@@ -2,7 +2,7 @@ import type { Permit } from '@tranche/api-schema'
 import { type FleetView, nodeInView } from '@tranche/fleet'
 import { type Availability, permitState } from '@tranche/flight'
 
-/** Nodes that were bad when they were taken, and have not settled since: nothing that is seen there is the new version's fault. */
+/** Nodes that were unhealthy before their update and have not settled since: their failures are not the new version's fault. */
 export function badBefore({
   fleet,
   permits,

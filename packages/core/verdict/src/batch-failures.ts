@@ -4,23 +4,23 @@ import type { FleetView } from '@tranche/fleet'
 import type { FailureTerms } from './failure-terms.ts'
 import type { Suspect } from './suspects.ts'
 
-/** Failures among the nodes that one batch brought. */
+/** Failures among the nodes that one batch updated. */
 export interface BatchFailures {
-  /** From 0; one above the last is what follows the last step. */
+  /** Index of the batch, from 0; one above the last means the nodes that follow the last step. */
   readonly batch: number
   readonly count: number
-  /** How many of them are tolerated. */
+  /** Number of tolerated failures. */
   readonly limit: number
 }
 
-/** The batch that brought a node, as the labels of its pod say; the present one while they do not. */
+/** Batch that updated a node, from the labels of its pod; the present batch without them. */
 export function batchOfNode({ pod }: Pick<Suspect, 'pod'>, plan: ReleasePlan): number {
   const isLabelled = pod?.rolloutId !== undefined && pod.rolloutId === plan.rolloutID
   const batch = isLabelled ? Number(pod.rolloutBatchId) - 1 : Number.NaN
   return Number.isInteger(batch) && batch >= 0 ? batch : (plan.batchPartition ?? plan.batches?.length ?? 0)
 }
 
-/** Counts the failures of each batch. @param batches of the failed nodes */
+/** Counts the failures of each batch. @param batches batch of each failed node */
 export function batchFailures(
   { terms, plan, fleet }: { readonly terms: FailureTerms; readonly plan: ReleasePlan; readonly fleet: FleetView },
   batches: readonly number[],
@@ -34,7 +34,7 @@ export function batchFailures(
   }))
 }
 
-/** How many nodes the batch brings beside those of the batches before it. */
+/** Number of nodes that the batch adds to those of the batches before it. */
 function broughtBy(plan: ReleasePlan, batch: number, desired: number): number {
   return Math.max(0, sizeAfter(plan, batch, desired) - sizeAfter(plan, batch - 1, desired))
 }

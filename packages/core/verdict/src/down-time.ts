@@ -1,34 +1,34 @@
 import type { StoppedTime, WatchedNode } from '@tranche/api-schema'
 import type { Suspect } from './suspects.ts'
 
-/** How time bears on deadlines. */
+/** Times that deadlines depend on. */
 export interface Times {
   /** Epoch milliseconds. */
   readonly nowMs: number
-  /** For how long this release was stopped; undefined while it has not been seen before. */
+  /** How long this release was stopped; undefined before its first observation. */
   readonly stopped: StoppedTime | undefined
-  /** When it was looked last, epoch milliseconds: what was down then is remembered. Undefined: never, or by others. */
+  /** Epoch milliseconds of the last pass of this process, which recorded the nodes that were down; undefined before the first. */
   readonly lookedMs?: number | undefined
 }
 
-/** What began longer ago than this without being watched may have seen stops that we know nothing of. */
+/** An unwatched time longer than this may include stops that this process did not observe. */
 const UNWATCHED_MS = 10_000
 
-/** @returns milliseconds for which the release was stopped until `atMs`, as far as the stop that lasts, or was the last, tells */
+/** @returns milliseconds for which the release was stopped until `atMs`, as far as the present or last stop shows */
 export function stoppedMs({ stopped }: Times, atMs: number): number {
   if (stopped === undefined) return 0
   const sinceMs = stopped.since === undefined ? Number.POSITIVE_INFINITY : Date.parse(stopped.since)
   return stopped.seconds * 1000 + Math.max(0, atMs - sinceMs || 0)
 }
 
-/** What a release brings may be there so long before anybody has seen the release. */
+/** Pods of a release may be created this long before the first observation of the release. */
 const MADE_FOR_IT_MS = 60_000
 
 /**
- * Since when a node that nobody watched has had no available pod, as far as its pod tells: its last change to or from Ready,
- * else its creation. A stamp from long before the release is of a clock that goes wrong, or says nothing of this release, and
- * then it counts from now on. Where the clock of the API server lags by less than the release is old, it may be too early, but never before
- * the last look, at which the node was well.
+ * Time since which an unwatched node has had no available pod: the last Ready transition of its pod, else its creation.
+ *
+ * A timestamp from long before the release comes from a wrong clock or another release; the time then starts now. When the clock of
+ * the API server lags, the result may be too early, but never before the last pass, in which the node was healthy.
  */
 export function downSinceMs({ pod }: Suspect, { nowMs, stopped, lookedMs }: Times): number {
   if (pod === undefined) return nowMs
@@ -37,13 +37,13 @@ export function downSinceMs({ pod }: Suspect, { nowMs, stopped, lookedMs }: Time
   return Number.isNaN(stampMs) || stampMs < earliestMs ? nowMs : Math.min(stampMs, nowMs)
 }
 
-/** For how long the release had been stopped at `sinceMs`; where that is long ago and nobody watched, every stop counts as later. */
+/** How long the release had been stopped at `sinceMs`; if that is long ago and unwatched, every stop counts as later. */
 export function stoppedBeforeMs(times: Times, sinceMs: number): number {
   return times.nowMs - sinceMs > UNWATCHED_MS ? 0 : stoppedMs(times, sinceMs)
 }
 
 /**
- * @param watched what is remembered of the node
+ * @param watched recorded facts about the node
  * @returns milliseconds since its update for which the node had no available pod and the release was not stopped
  */
 export function downTimeMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
@@ -59,7 +59,7 @@ function runningMs(suspect: Suspect, watched: WatchedNode | undefined, times: Ti
   return Math.max(0, times.nowMs - sinceMs - Math.max(0, stoppedMs(times, times.nowMs) - stoppedAtMs))
 }
 
-/** @returns milliseconds for which its present pod, or none, has been there, stops not counted; never more than {@link downTimeMs} */
+/** @returns milliseconds that its present pod, or its lack of a pod, has lasted, without stops; at most {@link downTimeMs} */
 export function sameStateMs(suspect: Suspect, watched: WatchedNode | undefined, times: Times): number {
   const createdMs = suspect.pod === undefined ? sinceOf(watched, times.nowMs) : Date.parse(suspect.pod.createdAt)
   return Math.min(downTimeMs(suspect, watched, times), Math.max(0, times.nowMs - createdMs || 0))

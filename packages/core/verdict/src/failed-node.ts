@@ -5,21 +5,21 @@ import type { FailureTerms } from './failure-terms.ts'
 import { restartsSinceUpdate } from './restarts.ts'
 import type { Suspect } from './suspects.ts'
 
-/** What the rules look at on one node. */
+/** Input of the failure rules for one node. */
 export interface NodeCase {
   readonly suspect: Suspect
-  /** What is remembered of it. */
+  /** Recorded facts about the node. */
   readonly watched: WatchedNode | undefined
   readonly terms: FailureTerms
   readonly times: Times
-  /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
+  /** Why no pod can be created, in the words of the API server; undefined when unknown. */
   readonly createRefused?: string | undefined
 }
 
-/** The new version failed on the node, or will have by the clock alone in so many milliseconds (Infinity: never). */
+/** Result for one node: failed, or the milliseconds until a deadline fails it (Infinity: never). */
 export type NodeFinding = { readonly kind: 'failed'; readonly failed: FailedNode } | { readonly kind: 'notYet'; readonly leftMs: number }
 
-/** Why a node failed, the first that holds: what names a container comes first, for it says most. */
+/** Failure rules in order; the first that applies wins. Rules that name a container come first, because they explain most. */
 const reasons: readonly ((node: NodeCase) => FailedNode | null)[] = [
   trouble,
   outOfMemory,
@@ -29,7 +29,7 @@ const reasons: readonly ((node: NodeCase) => FailedNode | null)[] = [
   notInTime,
 ]
 
-/** Judges one node. */
+/** Decides whether the new version failed on one node. */
 export function judgeNode(node: NodeCase): NodeFinding {
   for (const reason of reasons) {
     const failed = reason(node)
@@ -38,17 +38,17 @@ export function judgeNode(node: NodeCase): NodeFinding {
   return { kind: 'notYet', leftMs: leftMs(node) }
 }
 
-/** What a container passes through, or what has a deadline of its own. */
+/** Waiting reasons that are temporary or have their own deadline. */
 const passing: ReadonlySet<string> = new Set(['Error', 'Completed', 'Unschedulable'])
 
-/** Every waiting reason, and a pod that has ended, fail the node at once. */
+/** Any other waiting reason, or a pod that has ended, fails the node at once. */
 function trouble(node: NodeCase): FailedNode | null {
   const { pod } = node.suspect
   if (pod?.trouble === undefined || passing.has(pod.trouble.reason) || node.terms.ignoreReasons.has(pod.trouble.reason)) return null
   return failedBy(node, pod.trouble.reason, pod.trouble)
 }
 
-/** One kill is enough, also where the container runs again; one from before the update, or from before its node was well, is not. */
+/** One kill fails the node, even if the container runs again; kills before the update or before the node was healthy do not count. */
 function outOfMemory(node: NodeCase): FailedNode | null {
   const { pod } = node.suspect
   if (pod?.crash?.reason !== 'OOMKilled' || node.terms.ignoreReasons.has('OOMKilled') || restartsOn(node) <= 0) return null
@@ -60,11 +60,11 @@ function tooManyRestarts(node: NodeCase): FailedNode | null {
   return restartsOn(node) > node.terms.maxRestarts ? failedBy(node, 'TooManyRestarts', pod?.trouble ?? pod?.crash) : null
 }
 
-/** G6: its kubelet had taken the new pod up before. */
+/** G6: counts only after its kubelet acknowledged the new pod. */
 function nodeNotReady(node: NodeCase): FailedNode | null {
   const { suspect, terms } = node
   if (!suspect.hasLostNode || terms.ignoreReasons.has('NodeNotReady')) return null
-  return failedBy(node, 'NodeNotReady', { reason: '', message: 'the node turned NotReady after its kubelet had taken up the new pod' })
+  return failedBy(node, 'NodeNotReady', { reason: '', message: 'the node became NotReady after its kubelet had started the new pod' })
 }
 
 function notPlaced(node: NodeCase): FailedNode | null {
@@ -75,7 +75,7 @@ function notPlaced(node: NodeCase): FailedNode | null {
   return failedBy(node, 'Unschedulable', node.suspect.pod?.trouble)
 }
 
-/** A Ready pod waits for nothing but minReadySeconds, however long those are. */
+/** Progress deadline. A Ready pod never exceeds it: it waits only for minReadySeconds. */
 function notInTime(node: NodeCase): FailedNode | null {
   const { suspect, watched, terms, times } = node
   if (!suspect.isDown || suspect.pod?.ready === true || downTimeMs(suspect, watched, times) < terms.progressDeadlineMs) return null

@@ -4,31 +4,31 @@ import type { FailureTerms } from './failure-terms.ts'
 import type { Verdict } from './judge-revision.ts'
 import { verdictText } from './verdict-text.ts'
 
-/** What `status.failure` follows from. */
+/** Input for `status.failure`. */
 export interface FailureQuestion {
-  /** What it says of this release; undefined where nothing. */
+  /** Present failure of this release in the status; undefined without one. */
   readonly before: Failure | undefined
-  /** Nodes whose failures are accepted by now. */
+  /** Nodes whose failures have been accepted. */
   readonly accepted: readonly string[]
   readonly verdict: Verdict
   readonly analysis: AnalysisVerdict
   readonly terms: FailureTerms
-  /** Back to the stable revision: what is found is said, and never stops the way back. */
+  /** Whether the release is a rollback to the stable revision: failures are then reported, but never stop it. */
   readonly isReturn: boolean
-  /** Name of the release, as {@link judgedRelease} says it. */
+  /** Name of the release from {@link judgedRelease}. */
   readonly release: string
   readonly tranche: TrancheSpec | undefined
   readonly nowMs: number
 }
 
-/** How many failed nodes a status describes. */
+/** Maximum number of failed nodes that a status describes. */
 const DESCRIBED_MAX = 10
 
 /**
- * What the status says of failures. One that stops the release stays, whatever heals, until somebody retries, until
- * `autoResume` has passed without it, or until its analysis decides no more.
+ * Failure for the status. A failure that stops the release stays even if nodes recover. It ends with a retry, when `autoResume`
+ * has passed without failures, or when its analysis no longer decides.
  *
- * @returns null where nothing failed and nothing was accepted
+ * @returns null without failures and accepted failures
  */
 export function failureAfter(question: FailureQuestion): Failure | null {
   const held = heldBy(question)
@@ -41,7 +41,7 @@ export function failureAfter(question: FailureQuestion): Failure | null {
   return { reason: 'Accepted', message, nodes: [], count: 0, stops: false, release, ...acceptedOf(accepted) }
 }
 
-/** The failure that holds the release still; null where none does, or something has lifted it. */
+/** The earlier failure that still stops the release; null without one, or after it was lifted. */
 function heldBy({ before, verdict, analysis, terms, tranche, isReturn, nowMs }: FailureQuestion): Failure | null {
   if (before?.stops !== true || before.retry !== tranche?.retry || isReturn) return null
   if (before.reason === 'AnalysisInconclusive') return analysis.kind === 'good' ? null : before
@@ -60,7 +60,7 @@ function stillHeld(held: Failure, found: Failure | null, { verdict, terms, nowMs
   return { ...rest, ...grown, action, ...(hasRecovered && { calmSince: calmSince ?? new Date(nowMs).toISOString() }) }
 }
 
-/** What outweighs what: nodes that failed say more than an analysis, and a failure more than a doubt. */
+/** Precedence: failed nodes outweigh an analysis, and a failed analysis outweighs an inconclusive one. */
 function rank({ reason, stops }: Failure): number {
   if (stops !== true) return 0
   return reason === 'ReleaseFailed' ? 3 : reason === 'AnalysisFailed' ? 2 : 1
@@ -70,7 +70,7 @@ function seenOf({ message, nodes, count, failedNodes }: Failure): Partial<Failur
   return { message, nodes, count, failedNodes }
 }
 
-/** What is found now; the weightiest. */
+/** The present failure with the highest precedence. */
 function findingOf(question: FailureQuestion): Failure | null {
   const { verdict, analysis, terms, isReturn } = question
   const mayStop = !isReturn && terms.action !== 'Continue'
@@ -96,10 +96,10 @@ function ofNodes(verdict: Verdict): Seen {
   }
 }
 
-/** Another retry would be in vain. */
+/** Adds that another retry would have no effect, when the accepted nodes are at their maximum. */
 function beyondAccepted(seen: Seen, accepted: readonly string[]): Seen {
   if (accepted.length < ACCEPTED_NODES_MAX) return seen
-  const wayOut = 'a retry accepts no more: raise failure.maxFailedNodes, or abort'
+  const wayOut = 'a retry cannot accept more: raise failure.maxFailedNodes, or abort'
   return { ...seen, message: `${seen.message}; ${accepted.length} other nodes were accepted, and ${wayOut}` }
 }
 

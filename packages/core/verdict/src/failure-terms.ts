@@ -1,23 +1,23 @@
 import { durationMs, type FailureAction, type FailureRules, type ReleasePlan } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
 
-/** The rules of a release with every default put in. */
+/** Failure rules of a release with all defaults applied. */
 export interface FailureTerms {
   readonly action: FailureAction
-  /** Failed nodes that are tolerated (≥ 0). */
+  /** Number of tolerated failed nodes (≥ 0). */
   readonly limit: number
-  /** The same of the nodes that one batch brought; null: no limit of its own. */
+  /** Tolerated failed nodes of one batch; null without such a limit. */
   readonly perBatch: IntOrString | null
   readonly progressDeadlineMs: number
   readonly schedulingDeadlineMs: number
-  /** Restarts on a node since its update that are tolerated (≥ 0). */
+  /** Tolerated restarts on a node since its update (≥ 0). */
   readonly maxRestarts: number
   readonly ignoreReasons: ReadonlySet<string>
-  /** For how long no more nodes than tolerated must have failed before a paused release goes on by itself; null: never. */
+  /** Milliseconds with no more failures than tolerated after which a paused release resumes by itself; null: never. */
   readonly autoResumeMs: number | null
 }
 
-/** What holds where no policy says otherwise (product §5). */
+/** Defaults without a policy (product §5). */
 export const failureDefaults = {
   action: 'Pause',
   progressDeadlineSeconds: 600,
@@ -26,11 +26,11 @@ export const failureDefaults = {
 } as const
 
 /**
- * Puts the defaults in.
+ * Applies the defaults.
  *
- * @param rules of the policy; undefined without one
- * @param plan whose failureThreshold is what is tolerated where the rules do not say
- * @param desired desired nodes, of which percent are taken, rounded up
+ * @param rules failure rules of the policy; undefined without one
+ * @param plan its failureThreshold is the limit if the rules set none
+ * @param desired desired nodes, the base of percentages, which round up
  */
 export function failureTerms(rules: FailureRules | undefined, plan: ReleasePlan, desired: number): FailureTerms {
   const tolerated = rules?.maxFailedNodes ?? plan.failureThreshold ?? 0
@@ -48,7 +48,7 @@ export function failureTerms(rules: FailureRules | undefined, plan: ReleasePlan,
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** What cannot be read never lifts anything. */
+/** An invalid duration means never. */
 function resumeMs(text: string | undefined): number | null {
   const ms = text === undefined ? Number.NaN : durationMs(text)
   return Number.isNaN(ms) ? null : ms

@@ -6,43 +6,43 @@ import { judgeRevision, type Verdict } from './judge-revision.ts'
 import { isWayBack, judgedRelease, knownFailure, releasedRevision } from './judged-release.ts'
 import { failureAfter } from './failure-status.ts'
 
-/** A release, and what a process has seen of its nodes. */
+/** A release, and the facts that a process has observed about its nodes. */
 export interface ReleaseCase {
   readonly release: Pick<BatchRelease, 'spec' | 'status'>
   readonly fleet: FleetView
-  /** How long a pod must be Ready to be available. */
+  /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
   /** Epoch milliseconds. */
   readonly nowMs: number
-  /** The clock that stamped the pods. */
+  /** Now, on the monotonic clock that stamped the pods, in milliseconds. */
   readonly monotonicMs: number
-  /** What is remembered of nodes that were not well. */
+  /** Recorded facts about unhealthy nodes (`status.watchedNodes`). */
   readonly watched: readonly WatchedNode[]
-  /** For how long this release was stopped; undefined while nothing is known of that. */
+  /** How long this release was stopped; undefined while unknown. */
   readonly stopped: StoppedTime | undefined
-  /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
+  /** Nodes that were NotReady when they were due, if the policy treats that as a failure; undefined: none. */
   readonly notReadyDue?: readonly string[] | undefined
-  /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
+  /** Why no pod can be created, in the words of the API server; undefined when unknown. */
   readonly createRefused?: string | undefined
 }
 
-/** What is to be thought of a release now. */
+/** Judgement of a release at one time. */
 export interface Judgement {
   readonly verdict: Verdict
   readonly terms: FailureTerms
-  /** What `status.failure` should say; null: nothing. */
+  /** New value of `status.failure`; null removes it. */
   readonly failure: Failure | null
-  /** Nothing may be deleted: the reason, and what was seen. Null where the release may go on. */
+  /** Why no pod may be deleted; null when the release may continue. */
   readonly stops: { readonly reason: string; readonly message: string } | null
-  /** Nodes that keep no batch from being ready: failed and tolerated, or accepted. */
+  /** Nodes that a batch need not wait for: failed and tolerated, or accepted. */
   readonly excused: readonly string[]
-  /** When (monotonic) the clock alone may change this; null where it cannot. */
+  /** Monotonic milliseconds at which time alone may change the result; null: never. */
   readonly nextChangeMs: number | null
 }
 
 /**
- * Judges a release: what was found before and not lifted, what is found now, and what its analyses say. Controller and
- * executor ask alike, each with what it has seen. A way back is judged, but nothing stops it.
+ * Judges a release from earlier failures that no action lifted, present failures, and its analyses. Controller and executor both
+ * call it, each with its own observations. A rollback is judged too, but never stopped.
  *
  * @returns null while no revision is being released
  */
@@ -74,8 +74,8 @@ export function judgeRelease(given: ReleaseCase): Judgement | null {
 }
 
 /**
- * A retry that came after the failure accepts what failed until then: by name, for what fails later on another node was not
- * accepted. As many as a status may hold; the others stop the release again.
+ * Nodes whose failures a retry accepted: those that had failed before it, by name, because later failures on other nodes are not
+ * accepted. At most as many as a status may hold; failures beyond that stop the release again.
  */
 function acceptedNodes(
   before: Failure | undefined,

@@ -8,51 +8,51 @@ import type { FailureTerms } from './failure-terms.ts'
 import { olderPods } from './stopped-time.ts'
 import { findSuspects, type Suspect } from './suspects.ts'
 
-/** Everything that a verdict rests on. */
+/** Input of a verdict. */
 export interface VerdictQuestion extends Times {
   readonly fleet: FleetView
   /** `controller-revision-hash` to judge. */
   readonly revision: string
-  /** How long a pod must be Ready to be available. */
+  /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
-  /** Now, on the monotonic clock that stamped the pods. */
+  /** Now, on the monotonic clock that stamped the pods, in milliseconds. */
   readonly monotonicMs: number
-  /** Permits of the record: nodes that were bad before they were taken say nothing until they have settled. */
+  /** Permits of the record. Nodes that were unhealthy before their update do not count until they have settled. */
   readonly permits: readonly Permit[]
-  /** What is remembered of nodes that were not well (`status.watchedNodes`). */
+  /** Recorded facts about unhealthy nodes (`status.watchedNodes`). */
   readonly watched: readonly WatchedNode[]
-  /** Nodes whose failures somebody has accepted. */
+  /** Nodes whose failures a retry accepted. */
   readonly accepted: ReadonlySet<string>
   readonly terms: FailureTerms
   readonly plan: ReleasePlan
-  /** Nodes that were NotReady when their turn came, where the policy takes that for a failure; undefined: none. */
+  /** Nodes that were NotReady when they were due, if the policy treats that as a failure; undefined: none. */
   readonly notReadyDue?: readonly string[] | undefined
-  /** Why no pod can be created, in the words of the API server; undefined where that is not known. */
+  /** Why no pod can be created, in the words of the API server; undefined when unknown. */
   readonly createRefused?: string | undefined
 }
 
 /** Whether a revision is bad, and why. */
 export interface Verdict {
-  /** Every node on which it failed, by name. */
+  /** All nodes on which it failed, sorted by name. */
   readonly failed: readonly FailedNode[]
   readonly count: number
-  /** How many are tolerated. */
+  /** Number of tolerated failed nodes. */
   readonly limit: number
   readonly desired: number
-  /** Batches with failures of their own that are counted apart; none without such a rule. */
+  /** Failures by batch; empty without a limit by batch. */
   readonly perBatch: readonly BatchFailures[]
-  /** More failed than are tolerated. */
+  /** Whether more nodes failed than are tolerated. */
   readonly isBad: boolean
-  /** When (monotonic) the next deadline passes, if nothing else happens; null where none runs. */
+  /** Monotonic milliseconds of the next deadline; null without one. */
   readonly nextChangeMs: number | null
 }
 
 /**
- * Judges a revision by what is seen of the nodes that were updated to it. Pure: controller and executor ask alike.
+ * Judges a revision by the nodes that were updated to it. Pure: controller and executor both call it.
  *
- * - A node that was bad before its update is never counted (product §5).
- * - Neither flapping nor another pod makes anything forgotten that `watched` knows.
- * - More restarts, or more time without an available pod, never make a failed node well.
+ * - A node that was unhealthy before its update never counts (product §5).
+ * - Neither flapping nor a new pod resets the facts in `watched`.
+ * - More restarts, or more time without an available pod, never make a failed node healthy.
  * - Time in which the release was stopped counts towards no deadline.
  */
 export function judgeRevision(question: VerdictQuestion): Verdict {
@@ -75,7 +75,7 @@ export function judgeRevision(question: VerdictQuestion): Verdict {
 
 interface Findings {
   readonly found: readonly { readonly failed: FailedNode; readonly suspect: Pick<Suspect, 'pod'> }[]
-  /** Until the next deadline passes; Infinity where none runs. */
+  /** Milliseconds until the next deadline; Infinity without one. */
   readonly leftMs: number
 }
 
@@ -98,22 +98,22 @@ function findingsOf(question: VerdictQuestion): Findings {
   }
   for (const node of question.notReadyDue ?? []) {
     if (accepted.has(node)) continue
-    const failed = { node, reason: 'NodeNotReady', message: 'the node was NotReady when its turn came' }
+    const failed = { node, reason: 'NodeNotReady', message: 'the node was NotReady when its update was due' }
     found.push({ failed, suspect: { pod: undefined } })
   }
   return { found, leftMs }
 }
 
-/** What looking for the suspects of a verdict rests on. */
+/** Input for finding the suspects of a verdict. */
 export type SuspectsQuestion = Pick<VerdictQuestion, 'fleet' | 'revision' | 'minReadyMs' | 'monotonicMs' | 'stopped' | 'permits'>
 
-/** Suspects whose state says something of the new version. */
+/** Suspects whose state the new version may have caused. */
 export function suspectsToJudge(question: SuspectsQuestion): readonly Suspect[] {
   const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
   const suspects = findSuspects(fleet, { revision, minReadyMs, monotonicMs, older: olderPods(stopped) })
   if (suspects.length === 0) return suspects
   const bad = badBefore(question)
   const taken = new Set(question.permits.map(({ node }) => node))
-  // A node that has no pod, and from which we took none, was without one for reasons of its own.
+  // A node without a pod whose pod Tranche did not delete lacks it for another reason.
   return suspects.filter(({ node, isMissing }) => !bad.has(node) && (!isMissing || taken.has(node)))
 }

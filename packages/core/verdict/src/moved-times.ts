@@ -1,17 +1,17 @@
 import type { BatchRelease } from '@tranche/api-schema'
 
 /**
- * Times in a status that the API server's clock stamped before it was set, each with the same moment by that clock as it runs now.
- * The status itself says so once it is written again.
+ * Maps each time in a status, from before the API server's clock was set, to the same moment by the present clock. The next write
+ * of the status stores the new times.
  */
 export type MovedTimes = ReadonlyMap<string, string>
 
-/** What in a status lasts since a time by which deadlines and `failure.autoResume` run. */
+/** Parts of a status with times that deadlines and `failure.autoResume` depend on. */
 export type LastingStatus = Pick<NonNullable<BatchRelease['status']>, 'stoppedTime' | 'failure'>
 
 /**
- * Moves the times of a status by `ms`, by which the clock was set since `before`; 0: it was not. Times that the status no longer has are
- * forgotten, and a time that cannot be read stays as it is.
+ * Moves the times of a status by `ms`, the change of the clock since `before`; 0 means no change. Drops times that the status no
+ * longer has, and keeps invalid times as they are.
  */
 export function movedTimes(before: MovedTimes, status: LastingStatus | undefined, ms: number): MovedTimes {
   const moved = new Map<string, string>()
@@ -24,7 +24,7 @@ export function movedTimes(before: MovedTimes, status: LastingStatus | undefined
   return moved
 }
 
-/** The status with its times by the clock as it runs now. */
+/** Copy of the status with its times by the present clock. */
 export function withMovedTimes<Status extends LastingStatus>(status: Status, moved: MovedTimes): Status {
   const { stoppedTime, failure } = status
   const { since } = stoppedTime ?? {}

@@ -5,9 +5,9 @@ import type { ReleaseCase } from './judge-release.ts'
 import { isWayBack, knownFailure, releasedRevision } from './judged-release.ts'
 
 /**
- * Deadlines that run: until when a node must have an available pod of the new version, else it counts as failed.
+ * Running deadlines: the time by which a node must have an available pod of the new version; otherwise it counts as failed.
  *
- * @returns epoch milliseconds by node; empty while the release is stopped, on the way back to the stable revision, and without a release
+ * @returns epoch milliseconds by node; empty while the release is stopped, during a rollback, and without a release
  */
 export function nodeDeadlines(given: ReleaseCase): ReadonlyMap<string, number> {
   const { release, fleet, nowMs } = given

@@ -2,9 +2,9 @@ import type { WatchedNode } from '@tranche/api-schema'
 import type { Suspect } from './suspects.ts'
 
 /**
- * Restarts on a node since its update: those of its pod, and those of the pods of the release that were there before it.
+ * Restarts on a node since its update: those of its pod, and those of its earlier pods of the release.
  *
- * @param watched what is remembered of the node
+ * @param watched recorded facts about the node
  */
 export function restartsSinceUpdate({ pod, restarts }: Suspect, watched: WatchedNode | undefined): number {
   if (watched === undefined) return restarts

@@ -3,9 +3,9 @@ import { findSuspects, type SuspectQuestion } from './suspects.ts'
 import type { FleetView } from '@tranche/fleet'
 
 /**
- * Counts for how long a release was stopped. Rounds up: deadlines may come a second late for each stop, never early.
+ * Counts how long a release was stopped. Rounds up: each stop may delay deadlines by up to a second, and never advances them.
  *
- * @param before what was counted so far, of whatever release; undefined before the first
+ * @param before count so far, of any release; undefined before the first
  * @param release `spec.tranche.release`
  */
 export function stoppedTimeAfter(before: StoppedTime | undefined, release: string, isStopped: boolean, nowMs: number): StoppedTime {
@@ -17,9 +17,9 @@ export function stoppedTimeAfter(before: StoppedTime | undefined, release: strin
 }
 
 /**
- * What is known of a release at first sight. No stamp of the API server is compared with our clock: theirs may be minutes
- * apart. Where the revision was made for this release, all its pods are of it, also those that came up before anybody saw it.
- * Where it had been there before, its pods that are not well by now are older than the release, and say nothing of it.
+ * Facts at the first observation of a release. Compares no timestamp of the API server with the local clock: they may be minutes
+ * apart. If the revision was made for this release, all its pods belong to the release, even those created before this
+ * observation. If the revision existed before, its pods that are unhealthy now are older than the release and do not count.
  */
 export function firstObservationOf(release: string, { fleet, wasThereBefore, nowMs, ...question }: FirstObservation): StoppedTime {
   const started = newStoppedTime(release, nowMs)
@@ -28,21 +28,21 @@ export function firstObservationOf(release: string, { fleet, wasThereBefore, now
   return { ...started, ...(uids.length > 0 && { olderPods: uids.slice(0, OLDER_PODS_MAX) }) }
 }
 
-/** What a first sight rests on. */
+/** Input of a first observation. */
 export interface FirstObservation extends Omit<SuspectQuestion, 'older'> {
   readonly fleet: FleetView
-  /** The revision is older than another one of the DaemonSet. */
+  /** Whether the revision is older than another one of the DaemonSet. */
   readonly wasThereBefore: boolean
   /** Epoch milliseconds. */
   readonly nowMs: number
 }
 
-/** @returns uids of the pods that are not judged; undefined before the release was seen */
+/** @returns uids of the pods that are not judged; undefined before the first observation of the release */
 export function olderPods(stopped: StoppedTime | undefined): readonly string[] | undefined {
   return stopped === undefined ? undefined : (stopped.olderPods ?? [])
 }
 
-/** Whole seconds, as in the stamps of pods. */
+/** Uses whole seconds, as the timestamps of pods do. */
 function newStoppedTime(release: string, nowMs: number): StoppedTime {
   return { release, startedAt: new Date(Math.floor(nowMs / 1000) * 1000).toISOString(), seconds: 0 }
 }

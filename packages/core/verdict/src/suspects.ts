@@ -1,35 +1,35 @@
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 
-/** What looking for suspects rests on besides the nodes. */
+/** Input for finding suspects, besides the nodes. */
 export interface SuspectQuestion {
   /** `controller-revision-hash` being released. */
   readonly revision: string
-  /** How long a pod must be Ready to be available. */
+  /** Milliseconds that a pod must be Ready to be available. */
   readonly minReadyMs: number
-  /** Now, on the monotonic clock that stamped the pods. */
+  /** Now, on the monotonic clock that stamped the pods, in milliseconds. */
   readonly monotonicMs: number
-  /** uids of pods that say nothing of the release; undefined while nobody has said which: then none is known to be of it. */
+  /** uids of pods older than the release; undefined while unknown: then no pod is known to belong to the release. */
   readonly older: readonly string[] | undefined
 }
 
-/** A desired node that was updated, or is about to be, and is not wholly well. */
+/** A desired node that was updated, or is being updated, and is not fully healthy. */
 export interface Suspect {
   readonly node: string
-  /** Its standing pod; undefined where there is none. */
+  /** Its non-terminating pod; undefined without one. */
   readonly pod: FleetPod | undefined
-  /** It has no pod at all, not even one on its way out. */
+  /** Whether it has no pod at all, not even a terminating one. */
   readonly isMissing: boolean
-  /** uid of a pod on its way out, where none stands. */
+  /** uid of its terminating pod, if it has no other pod. */
   readonly endingUid?: string
-  /** It has no available pod. */
+  /** Whether it has no available pod. */
   readonly isDown: boolean
-  /** Its node is NotReady, and became so after its kubelet had taken the pod up. */
+  /** Whether the node became NotReady after its kubelet had acknowledged the pod. */
   readonly hasLostNode: boolean
   /** Restarts of its pod's containers. */
   readonly restarts: number
 }
 
-/** @returns the suspects by name; asking again costs what has changed */
+/** @returns the suspects, sorted by name. Incremental: costs only the changes since the last call. */
 export function findSuspects(fleet: FleetView, question: SuspectQuestion): readonly Suspect[] {
   const suspects: Suspect[] = []
   const { older, ...rest } = question
@@ -39,13 +39,13 @@ export function findSuspects(fleet: FleetView, question: SuspectQuestion): reado
 }
 
 interface BlockQuestion extends Omit<SuspectQuestion, 'older'> {
-  /** uids, side by side; null where no pod is known to be of the release. */
+  /** Concatenated uids; null when no pod is known to belong to the release. */
   readonly olderText: string | null
 }
 
 interface BlockSuspects {
   readonly suspects: readonly Suspect[]
-  /** When one of them becomes available by the clock alone (monotonic); Infinity where none will. */
+  /** Monotonic milliseconds at which a suspect becomes available by the clock alone; Infinity without one. */
   readonly changesAtMs: number
 }
 
@@ -73,7 +73,7 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
   const standing = node.pods.filter(({ terminating }) => !terminating)
   if (standing.some(({ hash }) => hash !== revision)) return undefined
   const [pod] = standing
-  // While an old pod ends, its node has not been updated yet.
+  // While an old pod terminates, its node has not been updated yet.
   if (pod === undefined && node.pods.length > 0 && !node.pods.some(({ hash }) => hash === revision)) return undefined
   const isDown = !standing.some((other) => isAvailable(other, minReadyMs, monotonicMs))
   if (!isDown && node.ready && pod?.restarts === 0 && pod.trouble === undefined) return undefined
@@ -91,9 +91,9 @@ function suspectOn(node: NodeView, { revision, minReadyMs, monotonicMs, olderTex
 }
 
 /**
- * G6. Both stamps are of the kubelet's own clock, so that one which is wrong misleads nobody. It posts up to ten seconds late
- * that its node is Ready: a node that was NotReady before may look so beside an available pod that has mended it. One whose
- * kubelet is silent (Unknown) has fallen silent since, for before it could not have taken the pod up.
+ * G6. Both timestamps come from the kubelet's own clock, so a wrong clock does not matter. The kubelet reports Ready up to ten
+ * seconds late: a node that was NotReady before may still appear so beside an available pod that fixed it. A node whose status is
+ * Unknown lost its kubelet later, because the kubelet had to acknowledge the pod first.
  */
 function hasLostNode({ ready, notReadySince }: NodeView, { acknowledged, acknowledgedAt }: FleetPod): boolean {
   if (ready || !acknowledged) return false

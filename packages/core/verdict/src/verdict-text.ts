@@ -1,11 +1,11 @@
 import type { FailedNode } from '@tranche/api-schema'
 import type { Verdict } from './judge-revision.ts'
 
-/** How many nodes a text names. */
+/** Maximum number of nodes that a text names. */
 const NAMED_MAX = 3
 
 /**
- * What was seen, for a person, without advice: `2 of 10 nodes failed (tolerated: 0): node-1: CrashLoopBackOff (container agent,
+ * Verdict as text, without a fix: `2 of 10 nodes failed (tolerated: 0): node-1: CrashLoopBackOff (container agent,
  * exit code 1, after 3 restarts): panic; node-2: NodeNotReady`. Nodes that fail in the same way share one text:
  * `node-1, node-2: ErrImagePull`.
  */
@@ -18,7 +18,7 @@ export function verdictText({ failed, count, limit, desired, perBatch }: Verdict
   return `${count} of ${desired} nodes failed (tolerated: ${limit}${ofBatch}): ${[...alike, ...more].join('; ')}`
 }
 
-/** What is wrong on one node: `node-1: CrashLoopBackOff (container agent, exit code 1, after 3 restarts): panic`. */
+/** Failure of one node as text: `node-1: CrashLoopBackOff (container agent, exit code 1, after 3 restarts): panic`. */
 export function failedText(failed: FailedNode): string {
   return `${failed.node}: ${howText(failed)}`
 }
@@ -27,7 +27,7 @@ function howText({ reason, container, exitCode, restarts, message }: FailedNode)
   const details = [
     container === undefined ? '' : `container ${container}`,
     exitCode === undefined ? '' : `exit code ${exitCode}`,
-    // Of the moment at which it failed: the pod goes on restarting.
+    // The count at the time of the failure; the pod may have restarted since.
     restarts === undefined ? '' : `after ${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`,
   ].filter((detail) => detail !== '')
   const detail = details.length === 0 ? '' : ` (${details.join(', ')})`

@@ -5,28 +5,28 @@ import { downSinceMs, downTimeMs, stoppedBeforeMs, type Times } from './down-tim
 import { olderPods } from './stopped-time.ts'
 import { findSuspects, type Suspect } from './suspects.ts'
 
-/** What watching rests on. */
+/** Input for watching nodes. */
 export interface WatchQuestion extends Times {
   readonly fleet: FleetView
   readonly revision: string
   readonly minReadyMs: number
   readonly monotonicMs: number
   readonly permits: readonly Permit[]
-  /** What was known before. */
+  /** Recorded facts before this pass. */
   readonly watched: readonly WatchedNode[]
 }
 
-/** A node that came up at last after so long stays watched: what it took counts if it loses its pod again. */
+/** A node that took at least this many seconds to become available stays watched: the time counts if it loses its pod again. */
 const SLOW_SECONDS = 60
 
-/** What has lasted so long is worth a place in the status; most nodes are back before. */
+/** An unhealthy state that lasts this long is kept in the status; most nodes recover sooner. */
 const NOTABLE_MS = 10_000
 
 /**
- * What is known of the nodes that are not well, or were not, after what is seen now. Without it flapping, and another pod,
- * would begin anew. Nodes that come up for the first time, as they should, leave nothing.
+ * Updates the recorded facts about nodes that are or were unhealthy. Without these facts, flapping or a new pod would reset the
+ * deadlines. Nodes that start normally leave no entry.
  *
- * @returns by name
+ * @returns entries sorted by name
  */
 export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
   const { fleet, revision, minReadyMs, monotonicMs, stopped } = question
@@ -48,8 +48,8 @@ export function watchNodes(question: WatchQuestion): readonly WatchedNode[] {
 }
 
 /**
- * What of it the status remembers: nodes that are not well for a while, or again; while the release is stopped every one of them,
- * so that the stop is told from what counts. At most {@link WATCHED_NODES_MAX}.
+ * Selects the entries for the status: nodes that are unhealthy for some time, or again. While the release is stopped, all of
+ * them, so that the stop can be subtracted. At most {@link WATCHED_NODES_MAX}.
  */
 export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }: Times): readonly WatchedNode[] {
   const isStopped = stopped?.since !== undefined
@@ -63,10 +63,10 @@ export function notableNodes(watched: readonly WatchedNode[], { nowMs, stopped }
   return notable.length <= WATCHED_NODES_MAX ? notable : notable.toSorted(worstFirst).slice(0, WATCHED_NODES_MAX).sort(byName)
 }
 
-/** A clock that differs by so much from what it was, in milliseconds, was set; less is how clocks run. */
+/** Change of a clock, in milliseconds, from which it counts as set; smaller differences are normal drift. */
 export const CLOCK_SET_MS = 10_000
 
-/** What is known of the nodes, by a clock that was set by `ms` since: for as long as before. Creations of pods are what they are stamped. */
+/** Moves the entries by `ms` after the clock was set, so that durations stay the same. Creation times of pods do not move. */
 export function watchedLater(watched: readonly WatchedNode[], ms: number): readonly WatchedNode[] {
   const later = (time: string): string => timeOf(Date.parse(time) + ms)
   return watched.map((entry) => ({
@@ -76,7 +76,7 @@ export function watchedLater(watched: readonly WatchedNode[], ms: number): reado
   }))
 }
 
-/** What is remembered is no longer about this node: it is gone, not desired, or runs another revision. */
+/** The healthy node of an entry; undefined when it is gone, not desired, or runs another revision: the entry then ends. */
 function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect | undefined {
   const node = nodeInView(fleet, name)
   const pod = node?.pods.find(({ terminating, hash }) => !terminating && hash === revision)
@@ -84,10 +84,10 @@ function wellSuspect(name: string, { fleet, revision }: WatchQuestion): Suspect 
   return { node: name, pod, isMissing: false, isDown: false, hasLostNode: false, restarts: 0 }
 }
 
-/** Restarts of a node that was bad before count from when it is well. */
+/** Restarts on a node that was unhealthy before its update count from its recovery. */
 function toBaseline({ node, pod, restarts }: Suspect, before: WatchedNode | undefined, { nowMs }: WatchQuestion): readonly WatchedNode[] {
   if (pod === undefined || restarts === 0) return []
-  // The same state gives the same entry: another time would be another write of the status each pass.
+  // The same state gives the same entry: a new time would cause a status write in each pass.
   const since = before?.uid === pod.uid ? before.since : timeOf(nowMs)
   return [{ node, since, uid: pod.uid, seen: restarts, ignoredRestarts: restarts }]
 }
@@ -97,12 +97,12 @@ function afterObservation(suspect: Suspect, before: WatchedNode | undefined, que
   return { ...afterPod(suspect, known, question), ...afterDown(suspect, before, question) }
 }
 
-/** Which pod is there, since when, and how often those before it restarted. */
+/** Present pod, its start, and the restarts of the earlier pods. */
 function afterPod({ node, pod, endingUid, restarts }: Suspect, before: WatchedNode, { nowMs }: WatchQuestion): WatchedNode {
   const seen = before.seen ?? 0
   const earlier = before.restarts ?? 0
   const ignored = before.ignoredRestarts === undefined ? {} : { ignoredRestarts: before.ignoredRestarts }
-  // While a pod is on its way out nobody can create another: that time is not yet one without a pod.
+  // While a pod terminates, no other can be created: that time does not count as time without a pod.
   if (endingUid !== undefined) {
     return endingUid === before.uid
       ? entryOf(before)
@@ -129,7 +129,7 @@ function entryOf({ node, since, uid, restarts = 0, seen = 0, ignoredRestarts = 0
 
 type Down = Pick<WatchedNode, 'downSeconds' | 'downSince' | 'stoppedSeconds'>
 
-/** For how long it has been without an available pod, and since when it is now. Rounds in favour of the node. */
+/** Total time without an available pod, and the start of the present one. Rounds in favour of the node. */
 function afterDown(suspect: Suspect, before: WatchedNode | undefined, question: WatchQuestion): Down {
   const { downSeconds, downSince, stoppedSeconds } = before ?? {}
   if (suspect.isDown && downSince !== undefined) {
@@ -155,20 +155,20 @@ function upSinceMs({ pod }: Suspect, { nowMs, minReadyMs }: WatchQuestion): numb
   return Number.isNaN(stampMs) ? nowMs : stampMs + minReadyMs
 }
 
-/** A node that is well is kept for what it has been through: a first start that was not slow is nothing. */
+/** Whether to keep an entry: for a down node, for restarts and for down time, but not for a quick first start with a permit. */
 function isKept(entry: WatchedNode, before: WatchedNode | undefined, suspect: Suspect, { permits }: WatchQuestion): boolean {
   const { downSeconds = 0, restarts = 0, seen = 0 } = entry
   if (suspect.isDown || restarts !== 0 || seen !== 0 || downSeconds >= SLOW_SECONDS) return true
   return downSeconds > 0 && !(isFirstStart(before, suspect) && permits.some(({ node }) => node === entry.node))
 }
 
-/** It was down before its pod came; stamps of pods are whole seconds. */
+/** Whether the node was down before its pod was created; timestamps of pods are whole seconds. */
 function isFirstStart(before: WatchedNode | undefined, { pod }: Suspect): boolean {
   if (before?.downSince === undefined || before.downSeconds !== undefined) return false
   return Date.parse(before.downSince) <= Date.parse(pod?.createdAt ?? '') + 1000
 }
 
-/** Nodes that are well are the first to go. */
+/** Limits the entries; healthy nodes are dropped first. */
 function bounded(watched: readonly WatchedNode[]): readonly WatchedNode[] {
   const well = watched.filter(({ downSince }) => downSince === undefined)
   if (well.length <= WATCHED_NODES_MAX) return watched
@@ -176,7 +176,7 @@ function bounded(watched: readonly WatchedNode[]): readonly WatchedNode[] {
   return watched.filter((entry) => entry.downSince !== undefined || kept.has(entry))
 }
 
-/** Those that are down come first, longest first; then those that have been through most. */
+/** Orders down nodes first, the longest down first; then the others by their recorded down time and restarts. */
 function worstFirst(a: WatchedNode, b: WatchedNode): number {
   const aDown = a.downSince ?? '~'
   const bDown = b.downSince ?? '~'

@@ -7,7 +7,7 @@ const bad = { a: waiting('CrashLoopBackOff'), b: {} }
 const well = { a: {}, b: {} }
 
 describe('a release whose new version is bad', () => {
-  it('is stopped, and says since when, for which release and which retry', () => {
+  it('is stopped, with start, release and retry', () => {
     const { failure, stops } = judge({ nodes: bad, tranche: { retry: 'x' } })
     expect(stops).toEqual({ reason: 'ReleaseFailed', message: '1 of 2 nodes failed (tolerated: 0): a: CrashLoopBackOff (container agent)' })
     expect(failure).toMatchObject({
@@ -26,21 +26,21 @@ describe('a release whose new version is bad', () => {
     expect(judge({ nodes: well, status: { failure: found() }, at: 9_000 }).stops?.reason).toBe('ReleaseFailed')
   })
 
-  it('goes on where the policy says Continue, and says what failed', () => {
+  it('continues with the policy Continue, and reports the failures', () => {
     const judgement = judge({ nodes: bad, rules: { action: 'Continue' } })
     expect(judgement.stops).toBeNull()
     expect(judgement.failure).toMatchObject({ stops: false, count: 1, action: 'Continue' })
     expect(judgement.excused).toEqual(['a'])
   })
 
-  it('says what is to be done as the policy says it now', () => {
+  it('uses the present action of the policy', () => {
     expect(judge({ nodes: well, status: { failure: found() }, rules: { action: 'Rollback' } }).failure).toMatchObject({
       stops: true,
       action: 'Rollback',
     })
   })
 
-  it('goes on with another retry, which accepts what has failed until then', () => {
+  it('continues after another retry, which accepts the failures until then', () => {
     const { stops, failure, excused } = judge({ nodes: bad, status: { failure: found() }, tranche: { retry: 'again' } })
     expect(stops).toBeNull()
     expect(failure).toMatchObject({ reason: 'Accepted', count: 0, stops: false, accepted: ['a'] })
@@ -53,18 +53,18 @@ describe('a release whose new version is bad', () => {
     expect(judge({ nodes, status, tranche: { retry: 'again' } }).failure).toMatchObject({ stops: true, nodes: ['c'], accepted: ['a'] })
   })
 
-  it('accepts a thousand nodes at most, and says what helps beyond them', () => {
+  it('accepts at most a thousand nodes, and names the fix beyond them', () => {
     const names = Array.from({ length: 1_002 }, (_, index) => `n${1000 + index}`)
     const nodes = Object.fromEntries(names.map((name) => [name, waiting('CrashLoopBackOff')]))
     const { failure, excused } = judge({ nodes, status: { failure: found({ nodes: ['n1500'] }) }, tranche: { retry: 'again' } })
     expect(failure).toMatchObject({ stops: true, retry: 'again', count: 2, nodes: ['n2000', 'n2001'] })
     expect(failure?.message).toContain(
-      '1000 other nodes were accepted, and a retry accepts no more: raise failure.maxFailedNodes, or abort',
+      '1000 other nodes were accepted, and a retry cannot accept more: raise failure.maxFailedNodes, or abort',
     )
     expect([failure?.accepted?.length, failure?.accepted?.[0], excused.length]).toEqual([1_000, 'n1500', 1_000])
   })
 
-  it('has nothing to do with the one before it', () => {
+  it('is independent of the release before it', () => {
     expect(judge({ nodes: well, status: { failure: found({ release: 'r0' }) } }).failure).toBeNull()
   })
 
@@ -73,7 +73,7 @@ describe('a release whose new version is bad', () => {
     expect(judge({ nodes, status: { failure: found() }, at: 60 }).failure).toMatchObject({ nodes: ['a', 'b'], count: 2, at: at(10) })
   })
 
-  it('is none on the way back: what fails is said, and stops nothing', () => {
+  it('is not stopped during a rollback: failures are only reported', () => {
     const { stops, failure } = judge({ nodes: bad, tranche: { stableRevision: 'new' } })
     expect(stops).toBeNull()
     expect(failure).toMatchObject({ stops: false, count: 1 })
@@ -83,7 +83,7 @@ describe('a release whose new version is bad', () => {
 describe('autoResume', () => {
   const rules = { autoResume: '60s' }
 
-  it('counts from when no more nodes than tolerated have failed', () => {
+  it('counts from the time at which the failures are within the limit', () => {
     const { failure, nextChangeMs } = judge({ nodes: well, status: { failure: found() }, rules, at: 100 })
     expect(failure).toMatchObject({ stops: true, calmSince: at(100) })
     expect(nextChangeMs).toBe(160_000)
@@ -99,14 +99,14 @@ describe('autoResume', () => {
     expect(judge({ rules, status, at: seconds, ...says }).stops !== null).toBe(isStopped)
   })
 
-  it('begins anew when nodes turn bad again', () => {
+  it('restarts when nodes fail again', () => {
     expect(judge({ nodes: bad, status: { failure: found({ calmSince: at(100) }) }, rules, at: 120 }).failure).not.toHaveProperty(
       'calmSince',
     )
   })
 })
 
-describe('what analyses say', () => {
+describe('the verdict of analyses', () => {
   const analysis = [{ name: 'errors', interval: '30s', http: { url: 'http://x/' }, successCondition: 'true' }] as const
   const runOf = (phase: AnalysisRun['phase']): AnalysisRun => ({
     ...{ name: 'errors', release: 'r1', phase, startedAt: at(0), message: 'too many' },
@@ -121,21 +121,21 @@ describe('what analyses say', () => {
 
   it.each([
     ['a failed one is a bad verdict', says('Failed'), 'AnalysisFailed'],
-    ['a failed one stops nothing where the policy says Continue', says('Failed', { rules: { action: 'Continue' } }), undefined],
-    ['an inconclusive one stops, whatever the action', says('Inconclusive', { rules: { action: 'Continue' } }), 'AnalysisInconclusive'],
+    ['a failed one stops nothing with the policy Continue', says('Failed', { rules: { action: 'Continue' } }), undefined],
+    ['an inconclusive one stops with any action', says('Inconclusive', { rules: { action: 'Continue' } }), 'AnalysisInconclusive'],
     ['one that could not be measured is inconclusive', says('Error'), 'AnalysisInconclusive'],
-    ['one that runs says nothing', says('Running'), undefined],
-    ['nodes that failed say more', says('Inconclusive', { nodes: bad }), 'ReleaseFailed'],
-    ['nothing stops the way back', says('Failed', { tranche: { stableRevision: 'new' } }), undefined],
+    ['a running one does not count', says('Running'), undefined],
+    ['failed nodes take precedence', says('Inconclusive', { nodes: bad }), 'ReleaseFailed'],
+    ['nothing stops a rollback', says('Failed', { tranche: { stableRevision: 'new' } }), undefined],
   ] as const)('%s', (_name, given, want) => {
     expect(judge(given).stops?.reason).toBe(want)
   })
 
-  it('only pauses where nothing is known', () => {
+  it('only pauses when it is inconclusive', () => {
     expect(judge(says('Inconclusive', { rules: { action: 'Rollback' } })).failure).toMatchObject({ action: 'Pause', stops: true })
   })
 
-  it('holds no longer than its analysis decides', () => {
+  it('ends when its analysis no longer decides', () => {
     const failure = found({ reason: 'AnalysisInconclusive', nodes: [] })
     expect(judge({ nodes: well, status: { failure } }).stops).toBeNull()
   })

@@ -13,16 +13,16 @@ function a(says: CaseSays['nodes'][string], rest: Omit<CaseSays, 'nodes'> = {}):
 
 describe('a node on which the new version failed', () => {
   const cases: Record<string, { readonly says: CaseSays; readonly want: readonly string[] }> = {
-    'is none that is well': { says: a({}), want: [] },
-    'is none whose containers are being made': { says: a(waiting('ContainerCreating')), want: [] },
+    'is none that is healthy': { says: a({}), want: [] },
+    'is none whose containers are being created': { says: a(waiting('ContainerCreating')), want: [] },
     'is none that waits for its init containers': { says: a(waiting('PodInitializing')), want: [] },
     'is one that waits for any other reason, at once': { says: a(waiting('ImagePullBackOff')), want: ['a: ImagePullBackOff'] },
-    'is one whose back-off nobody has heard of': { says: a(waiting('SomethingNewBackOff')), want: ['a: SomethingNewBackOff'] },
-    'is none where the policy ignores the reason': {
+    'is one with an unknown waiting reason': { says: a(waiting('SomethingNewBackOff')), want: ['a: SomethingNewBackOff'] },
+    'is none when the policy ignores the reason': {
       says: a(waiting('ErrImagePull'), { rules: { ignoreReasons: ['ErrImagePull'] } }),
       want: [],
     },
-    'is one by the deadline where the policy ignores the reason': {
+    'is one by the deadline when the policy ignores the reason': {
       says: a(waiting('ErrImagePull'), { rules: { ignoreReasons: ['ErrImagePull'] }, at: 601 }),
       want: ['a: ProgressDeadlineExceeded'],
     },
@@ -38,23 +38,23 @@ describe('a node on which the new version failed', () => {
       want: ['a: TooManyRestarts'],
     },
     'is one that was out of memory once, though it runs again': { says: a(running(1, 'OOMKilled')), want: ['a: OOMKilled'] },
-    'is one that turned NotReady after its kubelet had taken the pod up': { says: a({ isNodeReady: false }), want: ['a: NodeNotReady'] },
-    'is one that turned NotReady in the second in which its kubelet took the pod up': {
+    'is one that became NotReady after its kubelet acknowledged the pod': { says: a({ isNodeReady: false }), want: ['a: NodeNotReady'] },
+    'is one that became NotReady in the second in which its kubelet acknowledged the pod': {
       says: a({ isNodeReady: false, notReadySince: at(1) }),
       want: ['a: NodeNotReady'],
     },
-    'is none that was NotReady when its kubelet took the pod up, and has not posted since': {
+    'is none that was NotReady when its kubelet acknowledged the pod, and has not reported since': {
       says: a({ isNodeReady: false, notReadySince: at(0) }),
       want: [],
     },
-    'is none that turned NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
+    'is none that became NotReady before': { says: a({ isNodeReady: false, ready: false, acknowledged: false }), want: [] },
     'is none that has had no available pod until just before the deadline': { says: a({ ready: false }, { at: 600 }), want: [] },
     'is one that has had none when it passes': { says: a({ ready: false }, { at: 601 }), want: ['a: ProgressDeadlineExceeded'] },
-    'is none that is Ready, and waits for nothing but a long minReadySeconds': {
+    'is none that is Ready and waits only for a long minReadySeconds': {
       says: a({}, { at: 900, minReadyMs: 1_800_000 }),
       want: [],
     },
-    'is one that has had none for that long in all, whatever lay between': {
+    'is one that has had none for that long in total': {
       says: a(
         { ready: false, readyStamp: at(5000) },
         { at: 5100, watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSeconds: 500 }] },
@@ -65,41 +65,44 @@ describe('a node on which the new version failed', () => {
       says: a({ phase: 'Pending', ready: false, unscheduled: true }, { at: 59 }),
       want: [],
     },
-    'is none that is old, however bad': { says: a({ ...waiting('CrashLoopBackOff'), pod: 'old' }), want: [] },
-    'is none whose pod was bad before the release': {
+    'is none with an old pod in any state': { says: a({ ...waiting('CrashLoopBackOff'), pod: 'old' }), want: [] },
+    'is none whose pod was unhealthy before the release': {
       says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-a'] } }),
       want: [],
     },
-    'is one whose pod has come since': {
+    'is one whose pod was created since': {
       says: a(waiting('CrashLoopBackOff'), { stopped: { olderPods: ['uid-pod-of-before'] } }),
       want: ['a: CrashLoopBackOff'],
     },
-    'is none yet where the clock of the API server is hours behind ours, and its pod only starts': {
+    'is none yet when the clock of the API server is hours behind, and its pod only starts': {
       says: a({ ready: false, createdAt: at(-7_200) }),
       want: [],
     },
-    'is one where it has been watched for as long all the same': {
+    'is one when it has been watched for that long anyway': {
       says: a(
         { ready: false, createdAt: at(-7_200) },
         { at: 620, watched: [{ node: 'a', since: at(10), uid: 'uid-pod-a', downSince: at(10) }] },
       ),
       want: ['a: ProgressDeadlineExceeded'],
     },
-    'is one also where the clock of the API server is hours behind ours': {
+    'is one also when the clock of the API server is hours behind': {
       says: a({ ...waiting('CrashLoopBackOff'), createdAt: at(-7_200) }),
       want: ['a: CrashLoopBackOff'],
     },
-    'is none that was bad before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [takenBad] }), want: [] },
-    'is one that was well before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [taken] }), want: ['a: CrashLoopBackOff'] },
-    'is one that was bad before its update, and well in between': {
+    'is none that was unhealthy before its update': { says: a(waiting('CrashLoopBackOff'), { permits: [takenBad] }), want: [] },
+    'is one that was healthy before its update': {
+      says: a(waiting('CrashLoopBackOff'), { permits: [taken] }),
+      want: ['a: CrashLoopBackOff'],
+    },
+    'is one that was unhealthy before its update, and healthy in between': {
       says: a(running(3), { permits: [takenBad] }),
       want: ['a: TooManyRestarts'],
     },
-    'is none for restarts from before it was well': {
+    'is none for restarts from before it was healthy': {
       says: a(running(5), { watched: [{ node: 'a', since: at(1), uid: 'uid-pod-a', seen: 5, ignoredRestarts: 5 }] }),
       want: [],
     },
-    'is none whose failure somebody has accepted': {
+    'is none whose failure a retry accepted': {
       says: a(waiting('CrashLoopBackOff'), {
         status: { failure: { reason: 'Accepted', message: '', nodes: [], release: 'r1', accepted: ['a'] } },
       }),
@@ -109,11 +112,11 @@ describe('a node on which the new version failed', () => {
       says: a({ pod: 'none' }, { at: 70, permits: [taken], watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: ['a: FailedCreate'],
     },
-    'is none without any pod that the release has taken none from': {
+    'is none without a pod from which the release deleted none': {
       says: a({ pod: 'none' }, { at: 70, watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: [],
     },
-    'is none without any pod for a moment': {
+    'is none without a pod for a moment': {
       says: a({ pod: 'none' }, { at: 68, permits: [taken], watched: [{ node: 'a', since: at(9), downSince: at(9) }] }),
       want: [],
     },
@@ -122,7 +125,7 @@ describe('a node on which the new version failed', () => {
     expect(failedIn(judge(says))).toEqual(want)
   })
 
-  it('is one that no node has room for', () => {
+  it('is one whose pod no node has room for', () => {
     const conditions = { phase: 'Pending', ready: false, unscheduled: true } as const
     const says = a(conditions, { at: 61 })
     expect(failedIn(judge(says))).toEqual([])
@@ -158,9 +161,9 @@ describe('the clock of the deadlines', () => {
 describe('how many failed nodes are tolerated', () => {
   const two = { a: waiting('CrashLoopBackOff'), b: waiting('CrashLoopBackOff'), c: {}, d: {} }
   const cases: Record<string, { readonly says: CaseSays; readonly want: { readonly limit: number; readonly isBad: boolean } }> = {
-    'none, where nobody says otherwise': { says: { nodes: { a: waiting('CrashLoopBackOff') } }, want: { limit: 0, isBad: true } },
-    'as many as failureThreshold says': { says: { nodes: two, plan: { failureThreshold: '50%' } }, want: { limit: 2, isBad: false } },
-    'as many as the policy says, whatever failureThreshold says': {
+    'none by default': { says: { nodes: { a: waiting('CrashLoopBackOff') } }, want: { limit: 0, isBad: true } },
+    'as many as failureThreshold states': { says: { nodes: two, plan: { failureThreshold: '50%' } }, want: { limit: 2, isBad: false } },
+    'as many as the policy states, regardless of failureThreshold': {
       says: { nodes: two, plan: { failureThreshold: 4 }, rules: { maxFailedNodes: 1 } },
       want: { limit: 1, isBad: true },
     },
@@ -183,14 +186,14 @@ describe('how many failed nodes are tolerated', () => {
 })
 
 describe('the text of a verdict', () => {
-  it('names the nodes, the reasons, the container, its exit code and what it said last', () => {
+  it('names the nodes, the reasons, the container, its exit code and last message', () => {
     const { verdict } = judge({ nodes: { a: running(3), b: waiting('ImagePullBackOff'), c: {} } })
     expect(verdictText(verdict)).toBe(
       '2 of 3 nodes failed (tolerated: 0): a: TooManyRestarts (container agent, exit code 1, after 3 restarts): panic: boom; b: ImagePullBackOff (container agent)',
     )
   })
 
-  it('tells once what several nodes fail by', () => {
+  it('names a shared failure of several nodes once', () => {
     const { verdict } = judge({ nodes: { a: waiting('ErrImagePull'), b: waiting('CrashLoopBackOff'), c: waiting('ErrImagePull') } })
     expect(verdictText(verdict)).toBe(
       '3 of 3 nodes failed (tolerated: 0): a, c: ErrImagePull (container agent); b: CrashLoopBackOff (container agent)',

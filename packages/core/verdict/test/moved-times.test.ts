@@ -9,7 +9,7 @@ const none = new Map<string, string>()
 describe.each([{ step: -240 }, { step: 240 }, { step: -86_400 }])('a clock that was set by $step s (F14)', ({ step }) => {
   const moved = movedTimes(none, { stoppedTime, failure }, step * 1000)
 
-  it('moves since when a release is stopped and calm, and nothing else', () => {
+  it('moves only the start of a stop and of a time without failures', () => {
     expect(withMovedTimes({ stoppedTime, failure, phase: 'Progressing' }, moved)).toEqual({
       stoppedTime: { ...stoppedTime, since: at(10 + step) },
       failure: { ...failure, calmSince: at(100 + step) },
@@ -33,13 +33,13 @@ describe.each([{ step: -240 }, { step: 240 }, { step: -86_400 }])('a clock that 
     expect(withMovedTimes(written, next)).toEqual(written)
   })
 
-  it('moves it by both, where the clock was set twice', () => {
+  it('moves it by both when the clock was set twice', () => {
     const again = movedTimes(moved, { stoppedTime, failure }, 60_000)
     expect(withMovedTimes({ stoppedTime }, again).stoppedTime.since).toBe(at(10 + step + 60))
   })
 })
 
-it('movedTimes leaves alone what is absent or cannot be read', () => {
+it('movedTimes ignores absent and invalid times', () => {
   const unreadable = { stoppedTime: { ...stoppedTime, since: 'lately' } }
   expect(withMovedTimes(unreadable, movedTimes(none, unreadable, 60_000))).toEqual(unreadable)
   expect(withMovedTimes({}, movedTimes(none, undefined, 60_000))).toEqual({})

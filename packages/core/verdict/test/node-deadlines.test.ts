@@ -12,7 +12,7 @@ function a(says: CaseSays['nodes'][string], rest: Omit<CaseSays, 'nodes'> = {}):
 describe('the deadline of a node', () => {
   const running: Record<string, { readonly says: CaseSays; readonly seconds: number }> = {
     'of a pod that starts is progressDeadlineSeconds after it was created': { says: a(waiting('ContainerCreating')), seconds: 601 },
-    'is the same at a later look': { says: a(waiting('ContainerCreating'), { at: 500 }), seconds: 601 },
+    'is the same in a later pass': { says: a(waiting('ContainerCreating'), { at: 500 }), seconds: 601 },
     'is that of the policy': { says: a({ ready: false }, { rules: { progressDeadlineSeconds: 90 } }), seconds: 91 },
     'of a pod without a place is schedulingDeadlineSeconds after it was created': {
       says: a({ ready: false, isUnschedulable: true }),
@@ -26,11 +26,11 @@ describe('the deadline of a node', () => {
       says: a({ ready: false }, { stopped: { seconds: 40 }, at: 60 }),
       seconds: 641,
     },
-    'runs in a BatchRelease that was written by hand, and names no revisions': {
+    'runs in a hand-written BatchRelease, which names no revisions': {
       says: a(waiting('ContainerCreating'), { tranche: { canaryRevision: undefined, stableRevision: undefined } }),
       seconds: 601,
     },
-    'runs for a node that has no pod since we took it': {
+    'runs for a node without a pod since its pod was deleted': {
       says: a({ pod: 'none' }, { permits: [taken], watched: [{ node: 'a', since: at(4), downSince: at(4) }] }),
       seconds: 64,
     },
@@ -43,16 +43,16 @@ describe('the deadline of a node', () => {
   })
 
   const none: Record<string, CaseSays> = {
-    'that is well': a({}),
+    'that is healthy': a({}),
     'that has failed already': a(waiting('ImagePullBackOff')),
     'that is Ready, and waits for minReadySeconds': a({}, { minReadyMs: 1_800_000 }),
     'of a release that is stopped': a({ ready: false }, { stopped: { since: at(5) } }),
-    'that was bad before its update': a({ ready: false }, { permits: [{ ...taken, wasBad: true }] }),
+    'that was unhealthy before its update': a({ ready: false }, { permits: [{ ...taken, wasBad: true }] }),
     'whose failure was accepted': a(
       { ready: false },
       { status: { failure: { reason: 'Accepted', message: '', nodes: [], release: 'r1', accepted: ['a'] } } },
     ),
-    'on the way back': a({ ready: false }, { tranche: { release: 'r1', canaryRevision: 'new', stableRevision: 'new' } }),
+    'of a rollback': a({ ready: false }, { tranche: { release: 'r1', canaryRevision: 'new', stableRevision: 'new' } }),
   }
 
   it.each(Object.entries(none))('runs for no node %s', (_name, says) => {

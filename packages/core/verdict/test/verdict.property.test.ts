@@ -38,8 +38,8 @@ function podAt(second: number, isDown: (second: number) => boolean): NodeSays {
   return { ready: !isDown(second), readyStamp: at(changed) }
 }
 
-describe('a verdict, whatever a fleet looks like', () => {
-  it('never counts a node that was bad before its update and has not been well since', () => {
+describe('a verdict on any fleet', () => {
+  it('never counts a node that was unhealthy before its update and since', () => {
     fc.assert(
       fc.property(fleets, fc.subarray([...names]), fc.nat(1_000), (says, bad, seconds) => {
         const permits = bad.map((node) => ({ node, podUid: 'before', podResourceVersion: '4', wasBad: true }))
@@ -70,7 +70,7 @@ describe('a verdict, whatever a fleet looks like', () => {
     )
   })
 
-  it('is the same for whoever has the status and the same view, at whatever moment of its own clock', () => {
+  it('is the same for every process with the same status and view, at any time of its own clock', () => {
     fc.assert(
       fc.property(fleets, fc.nat(1_000), (says, seconds) => {
         const watched = watch({ nodes: nodesOf(says), at: seconds })
@@ -83,7 +83,7 @@ describe('a verdict, whatever a fleet looks like', () => {
 })
 
 describe('the deadline', () => {
-  it('passes when the node has been down for so long in all: flapping resets nothing, and stops do not count', () => {
+  it('passes after that much total down time: flapping resets nothing, and stops do not count', () => {
     const phases = fc.array(fc.record({ down: fc.integer({ min: 1, max: 20 }), up: fc.integer({ min: 1, max: 20 }) }), {
       minLength: 1,
       maxLength: 4,

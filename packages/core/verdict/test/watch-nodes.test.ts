@@ -5,16 +5,16 @@ import { at, fleetOf, running, START_MS, waiting, watch } from './verdict-notati
 const taken = [{ node: 'a', podUid: 'before', podResourceVersion: '4' }]
 
 describe('watchNodes', () => {
-  it('begins with a node that has no available pod', () => {
+  it('starts with a node without an available pod', () => {
     expect(watch({ nodes: { a: { ready: false }, b: {} } })).toEqual([{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }])
   })
 
-  it('forgets a first start', () => {
+  it('drops a first start', () => {
     const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
     expect(watch({ nodes: { a: { readyStamp: at(30) } }, watched, permits: taken, at: 40 })).toEqual([])
   })
 
-  it('remembers how long a node was down that had been well before', () => {
+  it('keeps the down time of a node that had been healthy before', () => {
     const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(100) }]
     expect(watch({ nodes: { a: { readyStamp: at(130) } }, watched, at: 140 })).toMatchObject([{ node: 'a', downSeconds: 30 }])
   })
@@ -24,20 +24,20 @@ describe('watchNodes', () => {
     expect(watch({ nodes: { a: { readyStamp: at(215) } }, watched, at: 215 })).toMatchObject([{ downSeconds: 45 }])
   })
 
-  it('takes stops out', () => {
+  it('subtracts stops', () => {
     const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(100) }]
     expect(watch({ nodes: { a: { readyStamp: at(130) } }, watched, at: 140, stopped: { seconds: 20 } })).toMatchObject([
       { downSeconds: 10 },
     ])
   })
 
-  it('goes on with another pod: its restarts come on top, and the time goes on', () => {
+  it('continues with another pod: adds its restarts and its time', () => {
     const first = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2) } }, at: 20 })
     const second = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 1), uid: 'next', createdAt: at(30) } }, watched: first, at: 40 })
     expect(second).toMatchObject([{ uid: 'next', restarts: 2, seen: 1, downSince: at(1) }])
   })
 
-  it('goes on while there is no pod', () => {
+  it('continues while there is no pod', () => {
     const first = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2) } }, at: 20 })
     const between = watch({ nodes: { a: { pod: 'none' } }, watched: first, at: 25 })
     expect(between).toMatchObject([{ since: at(25), restarts: 2, downSince: at(1) }])
@@ -46,7 +46,7 @@ describe('watchNodes', () => {
     ).toMatchObject([{ uid: 'next', restarts: 2, seen: 1 }])
   })
 
-  it('takes a pod on its way out for no time without a pod, in which nobody can create another', () => {
+  it('does not count the time of a terminating pod, because no other pod can be created', () => {
     const first = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2) } }, at: 20 })
     const ending = watch({ nodes: { a: { ...waiting('CrashLoopBackOff', 2), terminating: true } }, watched: first, at: 25 })
     expect(ending).toEqual(first)
@@ -57,14 +57,14 @@ describe('watchNodes', () => {
     expect(gone[0]).not.toHaveProperty('uid')
   })
 
-  it('takes the restarts of a node that was bad before for a baseline', () => {
+  it('uses the restarts of a node that was unhealthy before as a baseline', () => {
     const permits = [{ ...taken[0]!, wasBad: true }]
     expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits })).toEqual([
       { node: 'a', since: at(10), uid: 'uid-pod-a', seen: 5, ignoredRestarts: 5 },
     ])
   })
 
-  it('says the same of a node that was bad before at each look, until its pod restarts again', () => {
+  it('keeps the same entry for a node that was unhealthy before, until its pod restarts again', () => {
     const permits = [{ ...taken[0]!, wasBad: true }]
     const first = watch({ nodes: { a: { ...running(5), ready: false } }, permits, at: 10 })
     expect(watch({ nodes: { a: { ...running(5), ready: false } }, permits, watched: first, at: 15 })).toEqual(first)
@@ -79,7 +79,7 @@ describe('watchNodes', () => {
     expect(next).toMatchObject([{ uid: 'next', restarts: 6, seen: 2, ignoredRestarts: 5 }])
   })
 
-  it('forgets a node that runs another revision, or is gone', () => {
+  it('drops a node that runs another revision or is gone', () => {
     const watched = ['a', 'gone'].map((node) => ({ node, since: at(1), downSince: at(1) }))
     expect(watch({ nodes: { a: { pod: 'old' } }, watched })).toEqual([])
   })
@@ -110,11 +110,11 @@ describe('firstObservationOf', () => {
   const fleet = fleetOf({ a: waiting('CrashLoopBackOff'), b: {}, c: { pod: 'old', ...waiting('CrashLoopBackOff') }, d: { pod: 'none' } })
   const question = { fleet, revision: 'new', minReadyMs: 0, monotonicMs: 10_000, nowMs: START_MS + 10_900 }
 
-  it('takes all pods of a revision that was made for the release as its own', () => {
+  it('counts all pods of a revision that was made for the release', () => {
     expect(firstObservationOf('r1', { ...question, wasThereBefore: false })).toEqual({ release: 'r1', startedAt: at(10), seconds: 0 })
   })
 
-  it('remembers the pods that were not well of a revision that had been there before', () => {
+  it('records the unhealthy pods of a revision that existed before', () => {
     expect(firstObservationOf('r1', { ...question, wasThereBefore: true }).olderPods).toEqual(['uid-pod-a'])
   })
 })
@@ -126,7 +126,7 @@ describe('stoppedTimeAfter', () => {
     expect(stoppedTimeAfter(known, 'r2', false, START_MS + 10_000).olderPods).toBeUndefined()
   })
 
-  it('begins with a release, from the whole second before', () => {
+  it('starts with a release, from the whole second before', () => {
     expect(stoppedTimeAfter({ release: 'r0', startedAt: at(-9), seconds: 9, since: at(-1) }, 'r1', false, START_MS + 700)).toEqual({
       release: 'r1',
       startedAt: at(0),
@@ -134,7 +134,7 @@ describe('stoppedTimeAfter', () => {
     })
   })
 
-  it('keeps since when it is stopped, and adds whole seconds when it goes on', () => {
+  it('keeps the start of a stop, and adds whole seconds when it ends', () => {
     const stopped = stoppedTimeAfter({ release: 'r1', startedAt: at(0), seconds: 5 }, 'r1', true, START_MS + 10_000)
     expect(stopped).toEqual({ release: 'r1', startedAt: at(0), seconds: 5, since: at(10) })
     expect(stoppedTimeAfter(stopped, 'r1', true, START_MS + 20_000)).toEqual(stopped)

@@ -5,8 +5,8 @@ import { rolloutAdvicePolicy, rolloutPolicy } from './rollout-policies.ts'
 import { statusPolicy } from './status-policy.ts'
 
 /**
- * Our admission as policies that the API server evaluates: what the chart installs with `admission: policy`, under names that
- * begin with the name of the installation.
+ * Admission as policies that the API server evaluates. The chart installs them with `admission: policy`, with the name of the
+ * installation as prefix of their names.
  */
 export const admissionPolicies: readonly PolicyObject[] = [
   ...daemonSetPolicy,

@@ -3,7 +3,7 @@ import { celList, mutatingPolicy, notOurs, type PolicyObject, type PolicyScope }
 
 const { rollout, originalUpdateStrategy, inProgressing, controlInfo } = daemonSetAnnotations
 
-/** A DaemonSet that a Rollout is bound to; whoever is not bound is looked at by nothing of ours. */
+/** Matches DaemonSets that are bound to a Rollout; admission ignores all others. */
 export const boundDaemonSets = {
   operations: ['UPDATE'],
   group: 'apps',
@@ -16,7 +16,7 @@ export const boundDaemonSets = {
   ],
 } as const satisfies Partial<PolicyScope>
 
-/** As {@link admitDaemonSet} has it, step by step. */
+/** The variables follow the steps of {@link admitDaemonSet}. */
 const scope: PolicyScope = {
   name: 'daemonsets',
   ...boundDaemonSets,
@@ -26,7 +26,7 @@ const scope: PolicyScope = {
     { name: 'begins', expression: 'object.spec.template != oldObject.spec.template' },
     { name: 'held', expression: `${celList([originalUpdateStrategy, inProgressing, controlInfo])}.exists(key, key in variables.before)` },
     { name: 'type', expression: "object.spec.?updateStrategy.?type.orValue('RollingUpdate')" },
-    // What the request states; where it says OnDelete beside a memory, it is our own answer come back.
+    // Type in the request. OnDelete with a stored type means our own patched object.
     {
       name: 'stated',
       expression: `variables.type == 'OnDelete' && variables.sent[?'${originalUpdateStrategy}'].orValue('') == 'RollingUpdate' ? 'RollingUpdate' : variables.type`,
@@ -43,8 +43,8 @@ const scope: PolicyScope = {
 }
 
 /**
- * What {@link admitDaemonSet} decides, as a policy that the API server itself evaluates: a new template on a bound DaemonSet
- * begins a release in the same write, `RollingUpdate` is put back to `OnDelete` while a release holds it, and our keys stay.
+ * {@link admitDaemonSet} as a policy that the API server evaluates: a new template on a bound DaemonSet starts a release in the same
+ * write, `RollingUpdate` is reset to `OnDelete` while a release holds it, and the keys that Tranche owns stay.
  */
 export const daemonSetPolicy: readonly PolicyObject[] = mutatingPolicy(
   scope,
@@ -69,7 +69,7 @@ function pointer(annotation: string): string {
   return `/metadata/annotations/${escaped(annotation)}`
 }
 
-/** Our keys have no `~`. @see RFC 6901 */
+/** Escapes a key for a JSON Pointer; our keys have no `~`. @see RFC 6901 */
 function escaped(key: string): string {
   return key.replaceAll('/', '~1')
 }

@@ -1,8 +1,8 @@
-/** A rule of CEL that must be true, and what is said where it is not. */
+/** A CEL rule that must be true, and the message when it is not. */
 export interface Validation {
   readonly expression: string
   readonly message: string
-  /** The same with words of the case, as CEL. */
+  /** CEL expression for the message with details of the case. */
   readonly messageExpression?: string
 }
 
@@ -12,20 +12,20 @@ export interface NamedExpression {
   readonly expression: string
 }
 
-/** What a policy looks at. */
+/** Objects and expressions of a policy. */
 export interface PolicyScope {
-  /** Without the name of the installation in front. */
+  /** Name without the prefix of the installation. */
   readonly name: string
   readonly operations: readonly ('CREATE' | 'UPDATE')[]
   readonly group: string
   readonly version: string
   readonly resource: string
-  /** Labels of the object, old or new. Absent: every object. */
+  /** Labels that the old or new object must have. @default every object */
   readonly labels?: Readonly<Record<string, string>>
   readonly conditions: readonly NamedExpression[]
-  /** Objects of the namespace for each of which the policy is evaluated; where there are none, it has nothing to say. */
+  /** Parameter objects in the namespace: the policy is evaluated once for each, and not at all without one. */
   readonly params?: { readonly apiVersion: string; readonly kind: string; readonly labels: Readonly<Record<string, string>> }
-  /** In their order: each may use those before it. */
+  /** Variables in order: each may use those before it. */
   readonly variables: readonly NamedExpression[]
 }
 
@@ -38,10 +38,9 @@ export interface PolicyObject {
 }
 
 /**
- * A policy that changes objects, and its binding. What goes wrong in it refuses the write: it looks at nothing but what is
- * bound to a Rollout.
+ * A mutating policy and its binding. An error in it rejects the write; it matches only DaemonSets bound to a Rollout.
  *
- * @param patch CEL that makes a list of JSONPatch
+ * @param patch CEL expression of type list of JSONPatch
  */
 export function mutatingPolicy(scope: PolicyScope, patch: string): readonly PolicyObject[] {
   return [
@@ -54,12 +53,12 @@ export function mutatingPolicy(scope: PolicyScope, patch: string): readonly Poli
   ]
 }
 
-/** A policy that refuses objects, or only warns of them, and its binding. */
+/** A validating policy that rejects objects or only warns, and its binding. */
 export function validatingPolicy(scope: PolicyScope, action: 'Deny' | 'Warn', validations: readonly Validation[]): readonly PolicyObject[] {
   return [
     object('ValidatingAdmissionPolicy', scope.name, {
       ...matching(scope),
-      // A warning that cannot be made up is none.
+      // An error while evaluating a warning must not reject the write.
       ...(action === 'Warn' && { failurePolicy: 'Ignore' }),
       validations: validations.map((validation) => ({ ...validation, reason: 'Invalid' })),
     }),
@@ -88,7 +87,7 @@ function object(kind: string, name: string, spec: PolicyObject['spec']): PolicyO
   return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name }, spec }
 }
 
-/** True where the request is not our own. @see isOurWrite */
+/** Match condition: the request does not come from Tranche itself. @see isOurWrite */
 export function notOurs(managers: readonly string[]): NamedExpression {
   return { name: 'not-our-own', expression: `!(request.options.?fieldManager.orValue('') in ${celList(managers)})` }
 }

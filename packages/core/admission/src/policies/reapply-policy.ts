@@ -3,12 +3,12 @@ import { reapplyText } from '../admit-reapply.ts'
 import { boundDaemonSets } from './daemon-set-policy.ts'
 import { type PolicyObject, validatingPolicy } from './policy-objects.ts'
 
-/** What a template says of itself; `creationTimestamp` is no part of it. */
+/** Metadata of a template without `creationTimestamp`, as CEL. */
 const template = (object: string, field: string): string => `${object}.spec.template.metadata.?${field}.orValue({})`
 
 /**
- * Refuses a template that is kept by a ControllerRevision with the label {@link REFUSED_LABEL}, which the controller puts on
- * revisions that failed or were aborted where the ReleasePolicy says `failure.onReapply: Deny` (G12).
+ * Refuses a template of a ControllerRevision with the label {@link REFUSED_LABEL}. The controller sets the label on revisions that
+ * failed or were aborted if the ReleasePolicy has `failure.onReapply: Deny` (G12).
  */
 export const reapplyPolicy: readonly PolicyObject[] = validatingPolicy(
   {

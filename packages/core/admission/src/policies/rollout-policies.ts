@@ -19,7 +19,7 @@ const settings = celList([rolloutAnnotations.releasePolicy, rolloutAnnotations.o
 const name = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const objectName = `^${name}([.]${name})*$`
 
-/** A Rollout that is wrong already may still change in everything that is not judged, and may go. */
+/** Conditions for a check: an invalid Rollout may still change in fields that are not checked, and may be deleted. */
 const judged: readonly NamedExpression[] = [
   { name: 'stays', expression: '!has(object.metadata.deletionTimestamp)' },
   {
@@ -51,7 +51,7 @@ const scope: PolicyScope = {
 const size = (value: string): string => `(type(${value}) == int ? int(${value}) >= 1 : string(${value}).matches('^0*([1-9][0-9]?|100)%$'))`
 const sorted = (numbers: string): string => `variables.steps.exists(step, has(step.nodes)) || ${numbers}.isSorted()`
 
-/** Rules that CEL can tell. The others need the names of other Rollouts or read JSON: the controller tells them in status. */
+/** Rules that CEL can express. The others need other Rollouts or parse JSON: the controller reports them in the status. */
 const denied: readonly Validation[] = [
   rule('WorkloadVersion', `variables.ref.apiVersion == 'apps/v1'`),
   rule('WorkloadName', `variables.ref.name.size() <= 253 && variables.ref.name.matches('${objectName}')`),
@@ -100,13 +100,13 @@ const changes: readonly Validation[] = [
   ),
 ]
 
-/** Every Rollout that is new, or changes in what is judged. */
+/** Matches Rollouts that are new or change a checked field. */
 export const judgedRollouts = { ...rollouts, conditions: judged } as const satisfies Partial<PolicyScope>
 
-/** Refuses Rollouts of DaemonSets that cannot be released, by the rules of docs/validation.md that its schema does not keep. */
+/** Rejects invalid Rollouts of DaemonSets, by the rules of docs/validation.md that the schema does not cover. */
 export const rolloutPolicy: readonly PolicyObject[] = validatingPolicy(scope, 'Deny', [...denied, ...changes])
 
-/** Warns of Rollouts that are none of ours, and of what may surprise. */
+/** Warns of Rollouts that Tranche ignores, and gives advice. */
 export const rolloutAdvicePolicy: readonly PolicyObject[] = validatingPolicy(
   {
     name: 'rollout-advice',
@@ -126,18 +126,18 @@ export const rolloutAdvicePolicy: readonly PolicyObject[] = validatingPolicy(
   ],
 )
 
-/** The words of the rule, without the value: an expression tells whether, not which. */
+/** Validation with the text of the rule, without the value: an expression yields only true or false. */
 export function rule(ruleName: RuleName, expression: string): Validation {
   const { path, says, fix } = { ...problemRules, ...adviceRules }[ruleName]
   return { expression, message: `${path}: ${says}; ${fix}` }
 }
 
-/** What must be true of each `step`; the first of which it is not is named. */
+/** Validation of an expression about each `step`; the message names the first step that breaks it. */
 function ruleOfSteps(ruleName: RuleName, ofStep: string): Validation {
   return atStep(ruleName, `variables.steps.map(step, ${ofStep}).indexOf(false)`, `variables.steps.all(step, ${ofStep})`)
 }
 
-/** The words of the rule, with the number of a step, which is CEL. */
+/** Validation with the text of the rule and the index of a step as a CEL expression. */
 function atStep(ruleName: RuleName, step: string, expression: string): Validation {
   const [before = '', ...after] = rule(ruleName, expression).message.split('steps[i]')
   return {
@@ -146,7 +146,7 @@ function atStep(ruleName: RuleName, step: string, expression: string): Validatio
   }
 }
 
-/** Of sizes that do not fit each other all are told in their order, since none alone is wrong. */
+/** Validation of sizes against each other; the message lists all of them, since no single one is wrong. */
 function ruleOfSizes(ruleName: RuleName, expression: string): Validation {
   const { message } = rule(ruleName, expression)
   const [path = '', ...words] = message.split(': ')

@@ -2,12 +2,12 @@ import { fieldManagers } from '@tranche/kube-types'
 import { notOurs, type PolicyObject, type PolicyScope, validatingPolicy } from './policy-objects.ts'
 import { rule } from './rollout-policies.ts'
 
-/** Everything but the two fields that people write is the same. */
+/** CEL: all fields except the two that users may write are unchanged. */
 const SAME_OTHERS = `[variables.before, variables.after].all(status, status.all(key, key == 'canaryStatus' || variables.before[?key] == variables.after[?key])) &&
 [variables.canaryBefore, variables.canaryAfter].all(canary, canary.all(key, key in ['currentStepState', 'nextStepIndex'] || variables.canaryBefore[?key] == variables.canaryAfter[?key])) &&
 has(variables.before.canaryStatus) == has(variables.after.canaryStatus)`
 
-/** The status of a Rollout that Tranche reconciles, as others write it. */
+/** Matches status writes of other clients to a Rollout that Tranche reconciles. */
 export const reconciledStatus = {
   operations: ['UPDATE'],
   group: 'rollouts.kruise.io',
@@ -30,7 +30,7 @@ export const reconciledStatus = {
   ],
 } as const satisfies Partial<PolicyScope>
 
-/** Refuses what people write into the status of a Rollout of ours, but for an approval or a jump. @see validateStatusChange */
+/** Rejects status writes by users, except an approval or a jump. @see validateStatusChange */
 export const statusPolicy: readonly PolicyObject[] = validatingPolicy(
   {
     name: 'rollout-status',

@@ -4,13 +4,13 @@ import { celList, type NamedExpression, type PolicyScope } from '../policies/pol
 import { judgedRollouts } from '../policies/rollout-policies.ts'
 import { reconciledStatus } from '../policies/status-policy.ts'
 
-/** What a webhook of ours is asked about; also the last part of its path. */
+/** Subject of a webhook; also the last part of its path. */
 export type WebhookName = 'daemonsets' | 'reapply' | 'rollouts' | 'rollout-status'
 
-/** One of our webhooks as a configuration of `admissionregistration.k8s.io/v1` has it, but for where it is reached. */
+/** A webhook for a configuration of `admissionregistration.k8s.io/v1`, without its address. */
 export interface AdmissionWebhook {
   readonly name: WebhookName
-  /** Which kind of configuration it stands in: only a mutating one may change the object. */
+  /** Kind of its configuration: only a mutating one may change the object. */
   readonly kind: 'Mutating' | 'Validating'
   /** Fields of the webhook, without `clientConfig`. */
   readonly webhook: Readonly<Record<string, unknown>> & { readonly name: string }
@@ -33,11 +33,11 @@ const touchesTheRelease: NamedExpression = {
 const newTemplate: NamedExpression = { name: 'new-template', expression: 'object.spec.template != oldObject.spec.template' }
 
 /**
- * Our admission as webhooks: what the chart installs with `admission: webhook`. They look at what the policies look at, in the same
- * words; only what the API server need not ask us about is left out by them as well.
+ * Admission as webhooks, which the chart installs with `admission: webhook`. They match the same objects as the policies, with the
+ * same expressions, so that the API server sends no other requests.
  *
- * Without an answer of ours the first one refuses the write, for to let it through would start the native rollout that it is there to
- * prevent. The others let it through: what they refuse, the controller holds or puts right as well.
+ * Without a response, the first one rejects the write, because allowing it would start the native rollout that it prevents. The
+ * others allow it: the controller also holds or corrects everything that they reject.
  */
 export const admissionWebhooks: readonly AdmissionWebhook[] = [
   webhookOf('daemonsets', 'Mutating', {

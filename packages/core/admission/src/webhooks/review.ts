@@ -6,30 +6,30 @@ import { admitReapply } from '../admit-reapply.ts'
 import { admitRollout, admitRolloutStatus } from '../admit-rollout.ts'
 import type { WebhookName } from './admission-webhooks.ts'
 
-/** `request` of an AdmissionReview, as far as we read it. @see admission/v1 AdmissionRequest */
+/** The used parts of `request` of an AdmissionReview. @see admission/v1 AdmissionRequest */
 export interface ReviewRequest {
   readonly uid: string
   readonly operation: AdmissionOperation
   readonly namespace?: string
-  /** Absent where the API server has yet to make it up. */
+  /** Absent while the API server has not generated it yet. */
   readonly name?: string
   readonly kind?: { readonly group?: string; readonly kind?: string }
-  /** What would be stored; null for DELETE. */
+  /** The object to store; null for DELETE. */
   readonly object: KubeObject | null
-  /** What is stored; null for CREATE. */
+  /** The stored object; null for CREATE. */
   readonly oldObject: KubeObject | null
   readonly options?: { readonly fieldManager?: string } | null
 }
 
-/** What is read of the cluster before a review is decided; a webhook needs none of it to decide alike. */
+/** Facts read from the cluster before a decision. */
 export interface ReviewFacts {
-  /** ControllerRevisions of the namespace whose template is refused. Asked of `reapply` alone. */
+  /** ControllerRevisions of the namespace whose template is refused; only for `reapply`. */
   readonly refused: readonly ControllerRevision[]
-  /** The Rollout that the DaemonSet is bound to; null while not known. Asked of `daemonsets` alone. */
+  /** The Rollout that the DaemonSet is bound to; null while unknown. Only for `daemonsets`, and only for its warnings. */
   readonly rollout: Rollout | null
 }
 
-/** @returns the request of an AdmissionReview of version v1; undefined where the text is none */
+/** @returns the request of an AdmissionReview of version v1; undefined for any other text */
 export function readReview(text: string): ReviewRequest | undefined {
   let review: unknown
   try {
@@ -45,7 +45,7 @@ export function readReview(text: string): ReviewRequest | undefined {
   return object === undefined || oldObject === undefined ? undefined : ({ ...request, object, oldObject } as unknown as ReviewRequest)
 }
 
-/** Decides what the policies decide about the same write. */
+/** Makes the same decision as the policies for the same write. */
 export function decideReview(name: WebhookName, request: ReviewRequest, { refused, rollout }: ReviewFacts): Admission {
   const { operation, options } = request
   const fieldManager = options?.fieldManager
@@ -65,13 +65,13 @@ export function decideReview(name: WebhookName, request: ReviewRequest, { refuse
   }
 }
 
-/** @returns the AdmissionReview that answers, as an object of JSON */
+/** @returns the AdmissionReview of the response, as a JSON object */
 export function answerReview(request: Pick<ReviewRequest, 'uid' | 'name' | 'kind'>, admission: Admission): object {
   const response = { uid: request.uid, ...responseOf(request, admission) }
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }
 }
 
-/** What is refused is named, so that kubectl says: `The Rollout "node-agent" is invalid`. */
+/** Includes the name of a rejected object, so that kubectl prints `The Rollout "node-agent" is invalid`. */
 function responseOf({ name, kind }: Pick<ReviewRequest, 'name' | 'kind'>, admission: Admission): object {
   switch (admission.kind) {
     case 'allow':
@@ -90,12 +90,12 @@ function warningsOf(warnings: readonly string[]): object {
   return warnings.length === 0 ? {} : { warnings }
 }
 
-/** Of UTF-8, without anything of Node.js. */
+/** Base64 of the UTF-8 text, without Node.js APIs. */
 function base64(text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }
 
-/** @returns undefined where it is neither an object with metadata nor absent */
+/** @returns the object, null when absent, undefined when it has no metadata */
 function objectOf(value: unknown): KubeObject | null | undefined {
   if (value === undefined || value === null) return null
   return isObject(value) && isObject(value['metadata']) ? (value as unknown as KubeObject) : undefined

@@ -1,10 +1,10 @@
 import type { Analysis, ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
 import { type Advice, adviceOf } from '../problem.ts'
 
-/** Headers that carry what others must not know. */
+/** Names of headers that usually carry credentials. */
 const secretHeaders = /^(?:authorization|proxy-authorization|cookie|.*(?:token|secret|api-?key|password).*)$/i
 
-/** What of a policy is allowed and yet may surprise. */
+/** Advice about a policy: settings that are allowed but may surprise. */
 export function advisePolicy({ spec }: ReleasePolicy): readonly Advice[] {
   return [...headerAdvice(spec), ...perBatchAdvice(spec)]
 }
@@ -24,12 +24,12 @@ function headerAdvice({ analysis = [], notify = [] }: ReleasePolicySpec): readon
 function plainSecrets(path: string, headers: readonly Header[] | undefined): readonly Advice[] {
   return (headers ?? []).flatMap(({ name, value }, index) =>
     value !== undefined && secretHeaders.test(name)
-      ? [adviceOf('HeaderInClear', { path: `${path}[${index}].value`, value: `a text of ${value.length} characters` })]
+      ? [adviceOf('HeaderInClear', { path: `${path}[${index}].value`, value: `${value.length} characters` })]
       : [],
   )
 }
 
-/** Of one kind the two can be compared: what one batch may fail with is used up by the whole release first. */
+/** Compares the two limits when both are numbers: the limit of the whole release is reached first. */
 function perBatchAdvice({ failure }: ReleasePolicySpec): readonly Advice[] {
   const { maxFailedNodes, maxFailedNodesPerBatch } = failure ?? {}
   if (typeof maxFailedNodes !== 'number' || typeof maxFailedNodesPerBatch !== 'number' || maxFailedNodesPerBatch <= maxFailedNodes)

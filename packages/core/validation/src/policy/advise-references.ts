@@ -3,16 +3,16 @@ import { POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
 import type { Advice } from '../problem.ts'
 import { hostAdvice, policyReferences, secretAdvice, type SecretLack, secretLackText } from './policy-references.ts'
 
-/** A Secret among documents that are checked together, as far as policies are concerned. */
+/** The parts of a Secret among the checked documents that policies depend on. */
 export interface WrittenSecret {
   readonly namespace: string | undefined
   readonly name: string
   readonly keys: ReadonlySet<string>
-  /** Whether it carries the label that lends it to policies. */
+  /** Whether it has the label that allows policies to use it. */
   readonly hasPolicyLabel: boolean
 }
 
-/** Reads anything that claims to be a Secret; what has another form is not there. Never throws. */
+/** Reads anything that claims to be a Secret and drops fields of a wrong type. Never throws. */
 export function toWrittenSecret(value: unknown): WrittenSecret {
   const { metadata, data, stringData } = membersOf(value)
   const { namespace, name, labels } = membersOf(metadata)
@@ -24,15 +24,15 @@ export function toWrittenSecret(value: unknown): WrittenSecret {
   }
 }
 
-/** What a policy is held against without a cluster. */
+/** Facts that the references of a policy are checked against without a cluster. */
 export interface WrittenSurroundings {
   readonly secrets: readonly WrittenSecret[]
   readonly isAllowed: (url: URL) => boolean
 }
 
 /**
- * What a policy names and could not be used. Of a namespace without Secrets among the documents nothing is known: they may
- * stand elsewhere, as Secrets should.
+ * Advice about Secrets and hosts that a policy names but cannot use. When the documents have no Secrets in its namespace,
+ * Secrets are not checked: they may be kept elsewhere.
  */
 export function adviseReferences(policy: ReleasePolicy, { secrets, isAllowed }: WrittenSurroundings): readonly Advice[] {
   const { namespace } = policy.metadata

@@ -1,6 +1,6 @@
 /**
- * What every analysis can put into query, url and body by `{{name}}`, and name as `args.name` in a condition, beside its own
- * `args`. All are text; `nodes` are the updated nodes, by name, joined by `|`.
+ * Built-in arguments of every analysis: `{{name}}` in query, url and body, and `args.name` in a condition. All are text;
+ * `nodes` has the names of the updated nodes, joined by `|`.
  */
 export const analysisArguments = [
   'namespace',

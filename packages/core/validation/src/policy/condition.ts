@@ -1,17 +1,17 @@
 import { type CelEnvironment, type CelType, type Compiled, createCelEnvironment } from '@tranche/cel'
 
-/** What a condition may name. */
+/** Names that a condition may use. */
 export interface ConditionNames {
-  /** Of whom the answer is: the samples of Prometheus are a list of numbers, the answer of a server is any JSON. */
+  /** Source of `result`: a list of numbers from Prometheus, any JSON from an HTTP server. */
   readonly source: 'prometheus' | 'http'
-  /** Names below `args`, all of them text. */
+  /** Names of the members of `args`, all of them text. */
   readonly args: readonly string[]
 }
 
 /**
- * Compiles `successCondition` or `failureCondition` over `result`, `status` (of the HTTP answer) and `args`.
+ * Compiles `successCondition` or `failureCondition` over `result`, `status` (of the HTTP response) and `args`.
  *
- * @returns a program that is true or false, or `dyn` where only the answer tells; else the error, with its place
+ * @returns a program of type bool, or `dyn` when the type depends on the response; else the error and its position
  */
 export function compileCondition(expression: string, { source, args }: ConditionNames): Compiled {
   const scope = [source, ...args.toSorted()].join(' ')
@@ -24,10 +24,10 @@ export function compileCondition(expression: string, { source, args }: Condition
 function conditionOf(compiled: Compiled): Compiled {
   if (!compiled.ok) return { ok: false, error: compiled.error.toWellFormed() }
   if (compiled.program.type === 'bool' || compiled.program.type === 'dyn') return compiled
-  return { ok: false, error: `it is a ${compiled.program.type}, and a condition is true or false` }
+  return { ok: false, error: `it is a ${compiled.program.type}, and a condition must be true or false` }
 }
 
-/** An environment takes milliseconds and a megabyte to make, and most conditions name the same arguments. */
+/** Environments are cached: each costs milliseconds and a megabyte, and most conditions use the same arguments. */
 function createEnvironment(source: ConditionNames['source'], args: readonly string[]): CelEnvironment {
   return createCelEnvironment({
     result: source === 'prometheus' ? { kind: 'list', of: { kind: 'double' } } : { kind: 'dyn' },
@@ -36,20 +36,20 @@ function createEnvironment(source: ConditionNames['source'], args: readonly stri
   })
 }
 
-/** Texts of all conditions that are kept compiled, in characters; a compiled one takes some hundred bytes for each. */
+/** Maximum characters of all cached conditions; a compiled one takes a few hundred bytes for each. */
 const MOST_CHARACTERS = 100_000
-/** Names of the arguments of all environments that are kept, in characters. */
+/** Maximum characters of the argument names of all cached environments. */
 const MOST_NAMES = 20_000
-/** The least that an entry counts for, in characters. */
+/** Minimum size that a cache entry counts for, in characters. */
 const LEAST_SIZE = 500
 
-/** Values by their keys, bounded by the length of all keys together: what is long takes more. */
+/** Cache by key, bounded by the total length of the keys in characters. */
 interface Kept<T> {
   readonly values: Map<string, T>
   characters: number
 }
 
-// Conditions are asked about again with every measurement.
+// Every measurement evaluates the same conditions again.
 const conditions: Kept<Compiled> = { values: new Map(), characters: 0 }
 const environments: Kept<CelEnvironment> = { values: new Map(), characters: 0 }
 

@@ -4,26 +4,26 @@ import { type Advice, adviceOf } from '../problem.ts'
 
 /** A key of a Secret that a policy names. */
 export interface SecretReference {
-  /** Path of the field that names it. */
+  /** Path of the field with the reference, in the notation of the API server. */
   readonly path: string
   readonly secret: SecretKey
-  /** What it holds is a URL, whose host must be allowed like any other. */
+  /** Whether the key holds a URL, whose host must be allowed like any other. */
   readonly isUrl: boolean
 }
 
-/** A URL that a policy names. */
+/** A URL in a policy. */
 export interface UrlReference {
   readonly path: string
   readonly url: string
 }
 
-/** Everything that a policy names and that does not stand in it. */
+/** Everything outside a policy that it refers to: keys of Secrets, and URLs. */
 export interface PolicyReferences {
   readonly secrets: readonly SecretReference[]
   readonly urls: readonly UrlReference[]
 }
 
-/** @param policy one whose fields have the types they should */
+/** @param policy policy whose fields have the types of the schema */
 export function policyReferences({ spec }: Pick<ReleasePolicy, 'spec'>): PolicyReferences {
   const { analysis = [], notify = [] } = spec
   const ofAnalyses = analysis.map(({ prometheus, http }, index) => {
@@ -58,10 +58,10 @@ function urlOf(path: string, url: string | undefined): readonly UrlReference[] {
   return url === undefined ? [] : [{ path, url }]
 }
 
-/** Why a key of a Secret cannot be used: there is no such Secret, it was not lent to policies, or it has no such key. */
+/** Why a key of a Secret cannot be used: the Secret, its label for policies, or the key is missing. */
 export type SecretLack = 'secret' | 'label' | 'key'
 
-/** @returns what is said of it, and what to do, as far as a namespace is known */
+/** @returns message and fix, with the namespace when it is known */
 export function secretLackText(
   lack: SecretLack,
   { name, key }: SecretKey,
@@ -70,10 +70,10 @@ export function secretLackText(
   const [within, option] = namespace === undefined ? ['', ''] : [` in namespace ${namespace}`, ` -n ${namespace}`]
   switch (lack) {
     case 'secret':
-      return { message: `there is no Secret ${name}${within}`, fix: 'create it, or name another one' }
+      return { message: `there is no Secret ${name}${within}`, fix: 'create it, or name another Secret' }
     case 'label':
       return {
-        message: `the Secret ${name}${within} is not lent to policies`,
+        message: `the Secret ${name}${within} has no label ${POLICY_SECRET_LABEL}=${POLICY_SECRET}, so policies cannot use it`,
         fix: `kubectl label secret ${name}${option} ${POLICY_SECRET_LABEL}=${POLICY_SECRET}`,
       }
     case 'key':
@@ -83,14 +83,14 @@ export function secretLackText(
   }
 }
 
-/** @returns the advice that a Secret cannot be used, in the words of whoever looked */
+/** @returns the advice that a Secret cannot be used, with message and fix from the caller */
 export function secretAdvice({ path, secret }: SecretReference, said: { readonly message: string; readonly fix: string }): Advice {
   return adviceOf('SecretUnusable', { path, value: secret, ...said })
 }
 
-/** @returns the advice that a host may not be asked. `value` is what stands at the path. */
+/** @returns the advice that requests to a host are not allowed; `value` is the value at `path` */
 export function hostAdvice(path: string, value: unknown, url: string): Advice {
   const { host } = new URL(url)
-  const fix = `name another host, or allow it where the controller is started: --allow-host ${host}`
-  return adviceOf('HostNotAllowed', { path, value, message: `${host} may not be asked`, fix })
+  const fix = `use another host, or start the controller with --allow-host ${host}`
+  return adviceOf('HostNotAllowed', { path, value, message: `requests to ${host} are not allowed`, fix })
 }

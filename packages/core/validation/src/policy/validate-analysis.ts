@@ -8,14 +8,14 @@ import { queryFault } from './query.ts'
 import { headerProblems, templateProblems, urlProblems } from './validate-request.ts'
 import { durationProblems, numberProblems, repeated, textProblems } from './validate-values.ts'
 
-/** The longest query, condition or argument, in characters. */
+/** Maximum characters of a query, condition or argument. */
 const LONGEST_TEXT = 10_000
-/** The longest body of a request, in characters. */
+/** Maximum characters of a request body. */
 const LONGEST_BODY = 65_536
-/** The most points that Prometheus gives for one series. */
+/** Maximum points that Prometheus returns for one series. */
 const MOST_POINTS = 11_000
 
-/** Checks the questions to metric systems. */
+/** Checks the analyses of a policy: sources, arguments, conditions and timing. */
 export function validateAnalyses(analyses: readonly Analysis[]): readonly Problem[] {
   const twice = repeated(analyses.map(({ name }) => name))
   return analyses.flatMap((analysis, index) => {
@@ -78,9 +78,11 @@ function addressProblems(path: string, value: string): readonly Problem[] {
   const problems = urlProblems(path, value, [])
   if (problems.length > 0) return problems
   if (value.includes('?'))
-    return [problemOf('PolicyUrl', { path, value, message: 'the query of the URL is ours', fix: 'remove what begins with ?' })]
+    return [
+      problemOf('PolicyUrl', { path, value, message: 'Tranche sets the query of the URL itself', fix: 'remove everything from ? on' }),
+    ]
   if (!/\/api\/v1\b/.test(value)) return []
-  return [problemOf('PolicyUrl', { path, value, message: '/api/v1 is put behind it', fix: 'remove /api/v1 and what follows' })]
+  return [problemOf('PolicyUrl', { path, value, message: 'Tranche appends /api/v1 itself', fix: 'remove /api/v1 and everything after it' })]
 }
 
 function queryProblems(path: string, value: string, analysis: Analysis): readonly Problem[] {
@@ -89,10 +91,10 @@ function queryProblems(path: string, value: string, analysis: Analysis): readonl
   const filled = fillTemplate(value, sampleValues(analysis))
   const fault = queryFault(filled)
   if (fault === null) return []
-  return [problemOf('AnalysisQuery', { path, value, message: filled === value ? fault : `with its arguments put in, ${fault}` })]
+  return [problemOf('AnalysisQuery', { path, value, message: filled === value ? fault : `after its arguments are filled in, ${fault}` })]
 }
 
-/** What arguments stand for while a query is looked at: their own value where it is known. */
+/** Values of arguments for checking a query: the value in the policy, or a sample. */
 function sampleValues({ args = [] }: Analysis): Readonly<Record<string, string>> {
   return {
     ...Object.fromEntries(args.map(({ name, value }) => [name, value])),
@@ -107,12 +109,12 @@ function namesOf({ args = [] }: Analysis): readonly string[] {
 function pointProblems(path: string, { range, step }: NonNullable<Analysis['prometheus']>): readonly Problem[] {
   if (step === undefined) return []
   if (range === undefined) {
-    return [problemOf('AnalysisPoints', { path, value: step, message: 'only a range has points', fix: 'add range, or remove it' })]
+    return [problemOf('AnalysisPoints', { path, value: step, message: 'step needs a range', fix: 'add range, or remove it' })]
   }
   const wrong = durationProblems(path, step, { from: '1s', to: '168h' })
   const points = durationMs(range) / durationMs(step)
   if (wrong.length > 0 || Number.isNaN(points) || (points >= 1 && points <= MOST_POINTS)) return wrong
-  const message = `a range of ${range} has ${points < 1 ? 'no' : Math.floor(points).toLocaleString('en-US')} points at this distance`
+  const message = `a range of ${range} has ${points < 1 ? 'no' : Math.floor(points).toLocaleString('en-US')} points at this interval`
   return [problemOf('AnalysisPoints', { path, value: step, message })]
 }
 
@@ -137,7 +139,7 @@ function bodyProblems(path: string, body: string, names: readonly string[]): rea
 function conditionProblems(path: string, analysis: Analysis): readonly Problem[] {
   const { successCondition, failureCondition, http } = analysis
   if (successCondition === undefined && failureCondition === undefined) {
-    const message = 'without a condition nothing says what an answer means'
+    const message = 'an analysis without a condition can neither pass nor fail'
     return [
       problemOf('AnalysisCondition', {
         path: `${path}.successCondition`,
@@ -155,11 +157,17 @@ function conditionProblems(path: string, analysis: Analysis): readonly Problem[]
     const compiled = compileCondition(value, names)
     return compiled.ok
       ? []
-      : [problemOf('AnalysisCondition', { path: `${path}.${field}`, value, message: `it is no condition: ${placed(compiled.error)}` })]
+      : [
+          problemOf('AnalysisCondition', {
+            path: `${path}.${field}`,
+            value,
+            message: `the condition is invalid: ${placed(compiled.error)}`,
+          }),
+        ]
   })
 }
 
-/** The place in words, in one line: the value stands beside it. */
+/** One line with the error and its position; the value is shown beside it. */
 function placed(error: string): string {
   const [first = ''] = error.split('\n')
   const [, line, column, what] = /ERROR: <input>:(\d+):(\d+): (.*)$/.exec(first) ?? []
@@ -174,17 +182,24 @@ function stepProblems(path: string, { steps, background }: Analysis): readonly P
       problemOf('AnalysisSteps', {
         path: at,
         value: steps,
-        message: 'an analysis in the background runs in all steps',
+        message: 'a background analysis runs in all steps',
         fix: 'remove one of the two',
       }),
     ]
   }
   if (steps.length === 0)
-    return [problemOf('AnalysisSteps', { path: at, value: steps, message: 'it would never run', fix: 'list steps, or remove it' })]
+    return [
+      problemOf('AnalysisSteps', {
+        path: at,
+        value: steps,
+        message: 'the list is empty, so the analysis would never run',
+        fix: 'list steps, or remove it',
+      }),
+    ]
   const twice = repeated(steps)
   return steps.flatMap((step, index) => {
     const isStep = Number.isInteger(step) && step >= 1 && step <= MAX_STEPS
-    const message = isStep ? 'the step stands there twice' : `steps are counted from 1, and there are ${MAX_STEPS} at most`
+    const message = isStep ? 'the step is listed twice' : `steps are numbered from 1 to at most ${MAX_STEPS}`
     return isStep && !twice.includes(index) ? [] : [problemOf('AnalysisSteps', { path: `${at}[${index}]`, value: step, message })]
   })
 }
@@ -206,7 +221,7 @@ function pacing(path: string, analysis: Analysis): readonly Problem[] {
           problemOf('AnalysisLimit', {
             path: `${path}.failureLimit`,
             value: failureLimit,
-            message: `of ${measurements(count)} so many failures are tolerated that it can never fail`,
+            message: `the limit is not below ${measurements(count)}, so the analysis can never fail`,
           }),
         ]
       : []),

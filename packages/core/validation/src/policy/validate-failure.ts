@@ -4,10 +4,10 @@ import { durationProblems, numberProblems, thresholdProblems } from './validate-
 
 const path = 'spec.failure'
 
-/** Seconds in a week, the longest deadline. */
+/** Maximum deadline in seconds: one week. */
 const WEEK_SECONDS = 604_800
 
-/** Checks when the new version is taken to be bad, and what is done then. */
+/** Checks the failure rules of a policy: limits, deadlines, ignored reasons and the action. */
 export function validateFailure(failure: FailureRules): readonly Problem[] {
   const { action = 'Pause', autoResume } = failure
   return [
@@ -22,7 +22,7 @@ export function validateFailure(failure: FailureRules): readonly Problem[] {
       ? [
           problemOf('AutoResume', {
             value: autoResume,
-            message: `only a release that pauses can go on by itself, and spec.failure.action is ${action}`,
+            message: `only a release that pauses can resume by itself, and spec.failure.action is ${action}`,
           }),
         ]
       : []),

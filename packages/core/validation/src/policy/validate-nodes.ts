@@ -6,10 +6,10 @@ import { numberProblems, repeated, thresholdProblems } from './validate-values.t
 
 const path = 'spec.nodes'
 
-/** The most nodes that a number can mean. */
+/** Maximum for a number of nodes. */
 const MOST_NODES = 100_000
 
-/** Checks which nodes are taken, in which order, and how many of a kind at a time. */
+/** Checks the node rules of a policy: order, exclusions, spread and NotReady nodes. */
 export function validateNodes({ order, exclude, spread, notReady }: NodeRules): readonly Problem[] {
   return [
     ...orderProblems(order ?? []),
@@ -31,7 +31,7 @@ function orderProblems(order: NonNullable<NodeRules['order']>): readonly Problem
   })
 }
 
-/** Names tell any two nodes apart, and ages all but those of one second; with a selector they do so among its nodes only. */
+/** Whether an earlier entry without a selector already decides: Name orders all nodes, Oldest and Newest order by age. */
 function isIdle(order: NonNullable<NodeRules['order']>, index: number): boolean {
   const earlier = order.slice(0, index).flatMap(({ selector, by }) => (selector === undefined ? [by] : []))
   const { selector, by } = order[index] ?? {}
@@ -54,14 +54,14 @@ function spreadProblems(spread: NonNullable<NodeRules['spread']>): readonly Prob
     const isWrong = !isLabelKey(topologyKey)
     return [
       ...(isWrong
-        ? [problemOf('SpreadKey', { path: `${at}.topologyKey`, value: topologyKey, message: 'it is not the name of a label' })]
+        ? [problemOf('SpreadKey', { path: `${at}.topologyKey`, value: topologyKey, message: 'it is not a valid label key' })]
         : []),
       ...(!isWrong && twice.includes(index)
         ? [
             problemOf('SpreadKey', {
               path: `${at}.topologyKey`,
               value: topologyKey,
-              message: 'the label stands there twice',
+              message: 'the label is listed twice',
               fix: 'remove one',
             }),
           ]

@@ -9,7 +9,7 @@ import { validateNodes } from './validate-nodes.ts'
 import { validateReceivers } from './validate-receivers.ts'
 import { durationProblems } from './validate-values.ts'
 
-/** Checks every rule about a policy whose fields have the types they should. */
+/** Checks every rule about a policy whose fields have the types of the schema. */
 export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[] {
   const oversized = policySizeProblems(spec)
   if (oversized.length > 0) return oversized
@@ -24,9 +24,9 @@ export function validatePolicyRules({ spec }: ReleasePolicy): readonly Problem[]
 }
 
 /**
- * Checks what a BatchRelease carries of a policy.
+ * Checks the parts of a policy that a BatchRelease carries.
  *
- * @returns problems as of a policy, with paths that begin with `spec.`
+ * @returns the same problems as for a policy, with paths that begin with `spec.`
  */
 export function validateTrancheRules({ nodes, failure, analysis }: TrancheSpec): readonly Problem[] {
   const oversized = policySizeProblems({ nodes, failure, analysis })
@@ -44,10 +44,8 @@ function budgetProblems(value: IntOrString | undefined): readonly Problem[] {
   if (value === undefined) return []
   const nodes = scaleIntOrPercent(value, 100)
   if (nodes === null)
-    return [problemOf('PolicyMaxUnavailable', { value, message: 'it is neither a whole number of nodes nor a percentage up to 100%' })]
-  return nodes === 0
-    ? [problemOf('PolicyMaxUnavailable', { value, message: 'no node may be without its pod, so no pod could be replaced' })]
-    : []
+    return [problemOf('PolicyMaxUnavailable', { value, message: 'it must be a whole number of nodes or a percentage up to 100%' })]
+  return nodes === 0 ? [problemOf('PolicyMaxUnavailable', { value, message: 'the budget is zero nodes, so no pod could be replaced' })] : []
 }
 
 function soakProblems(soak: ReleasePolicySpec['soak']): readonly Problem[] {

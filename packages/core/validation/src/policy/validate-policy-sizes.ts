@@ -1,10 +1,10 @@
 import { type Analysis, filledLength, type NodeRules, type ReleasePolicySpec } from '@tranche/api-schema'
 import { type Problem, problemOf } from '../problem.ts'
 
-/** The parts of a policy whose number or length decides what checking and using it costs. */
+/** The parts of a policy whose number or length determines the cost of checking and using it. */
 export type SizedTerms = Pick<ReleasePolicySpec, 'nodes' | 'failure' | 'analysis' | 'notify'>
 
-/** The most entries of each list. */
+/** Maximum entries of each list. */
 const MOST_ORDERS = 20
 const MOST_EXCLUDED = 20
 const MOST_SPREADS = 10
@@ -13,14 +13,14 @@ const MOST_ARGUMENTS = 50
 const MOST_HEADERS = 20
 const MOST_STEPS = 50
 const MOST_EVENTS = 50
-/** The most characters of all queries and conditions of a policy, arguments put in: what is parsed and compiled. */
+/** Maximum characters of all queries and conditions of a policy with arguments filled in: the text to parse and compile. */
 const MOST_EXPRESSION_TEXT = 20_000
-/** The deepest nesting of a query: each level costs the parser more than the one before. */
+/** Maximum nesting of a query: each level costs the parser more than the one before. */
 const DEEPEST_QUERY = 100
 
 /**
- * Checks the sizes on which the time of every other check depends. Where one is too large, no other rule is to be checked: whoever may write
- * a policy could stop the controller otherwise.
+ * Checks the sizes that the time of every other check depends on. When one is too large, callers must check no other rule:
+ * a user who may write policies could otherwise stop the controller.
  */
 export function policySizeProblems({ nodes, failure, analysis = [], notify = [] }: SizedTerms): readonly Problem[] {
   return [
@@ -50,7 +50,7 @@ function nodeListProblems({ order, exclude, spread }: NodeRules): readonly Probl
 
 function listProblems(path: string, list: readonly unknown[] | undefined, most: number): readonly Problem[] {
   if (list === undefined || list.length <= most) return []
-  const message = `the list has ${list.length} entries, and ${most} are the most`
+  const message = `the list has ${list.length} entries; the maximum is ${most}`
   return [problemOf('PolicySize', { path, value: `${list.length} entries`, message, fix: `keep ${most} entries or fewer` })]
 }
 
@@ -58,7 +58,7 @@ function expressionProblems(analyses: readonly Analysis[]): readonly Problem[] {
   const deep = analyses.flatMap(({ prometheus }, index) => nestingProblems(`spec.analysis[${index}].prometheus.query`, prometheus?.query))
   const length = analyses.reduce((sum, analysis) => sum + expressionLength(analysis), 0)
   if (length <= MOST_EXPRESSION_TEXT) return deep
-  const message = `its queries and conditions have ${length} characters together, arguments put in, and ${MOST_EXPRESSION_TEXT} are the most`
+  const message = `queries and conditions have ${length} characters in total with arguments filled in; the maximum is ${MOST_EXPRESSION_TEXT}`
   const fix = 'shorten the queries, conditions and arguments, or split the policy'
   return [...deep, problemOf('PolicySize', { path: 'spec.analysis', value: `${length} characters`, message, fix })]
 }
@@ -72,10 +72,12 @@ function expressionLength({ prometheus, successCondition = '', failureCondition 
 function nestingProblems(path: string, query: string | undefined): readonly Problem[] {
   if (query === undefined || nestingOf(query) <= DEEPEST_QUERY) return []
   const message = `it nests more than ${DEEPEST_QUERY} brackets`
-  return [problemOf('PolicySize', { path, value: query, message, fix: 'nest less, or record a part of the query by a rule of Prometheus' })]
+  return [
+    problemOf('PolicySize', { path, value: query, message, fix: 'nest less, or move a part of the query to a Prometheus recording rule' }),
+  ]
 }
 
-/** Brackets within texts are counted too, which only ever refuses what nobody writes. */
+/** Counts brackets in string literals too, which overcounts only unrealistic queries. */
 function nestingOf(query: string): number {
   let depth = 0
   let deepest = 0

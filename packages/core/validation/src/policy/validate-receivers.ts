@@ -4,10 +4,10 @@ import { type Problem, problemOf } from '../problem.ts'
 import { headerProblems, secretProblems, templateProblems, urlProblems } from './validate-request.ts'
 import { durationProblems, repeated, textProblems } from './validate-values.ts'
 
-/** The longest template, in characters. */
+/** Maximum characters of a template. */
 const LONGEST_TEMPLATE = 4_000
 
-/** Checks who is told what. */
+/** Checks the notification receivers of a policy: names, targets, events, templates and reminders. */
 export function validateReceivers(receivers: readonly Receiver[]): readonly Problem[] {
   const twice = repeated(receivers.map(({ name }) => name))
   return receivers.flatMap((receiver, index) => {
@@ -49,12 +49,12 @@ function eventProblems(path: string, { events, remindAfter }: Receiver): readonl
     problemOf('ReceiverEvents', {
       path: `${at}[${index}]`,
       value: events[index],
-      message: 'the event stands there twice',
+      message: 'the event is listed twice',
       fix: 'remove one',
     }),
   )
   if (events.length === 0) {
-    return [problemOf('ReceiverEvents', { path: at, value: events, message: 'it would be told nothing' })]
+    return [problemOf('ReceiverEvents', { path: at, value: events, message: 'the list is empty, so the receiver would get no events' })]
   }
   const reminded = events.includes('Reminder')
   if (reminded === (remindAfter !== undefined)) return twice
@@ -62,7 +62,7 @@ function eventProblems(path: string, { events, remindAfter }: Receiver): readonl
 }
 
 function missingDelay(path: string): Problem {
-  const message = 'without it no Reminder is sent, and events has Reminder'
+  const message = 'events lists Reminder, which needs remindAfter'
   return problemOf('ReceiverReminder', {
     path: `${path}.remindAfter`,
     value: undefined,
@@ -72,7 +72,7 @@ function missingDelay(path: string): Problem {
 }
 
 function missingEvent(path: string, remindAfter: string | undefined): Problem {
-  const message = 'reminders are not among its events'
+  const message = 'events does not list Reminder, so no reminder is sent'
   return problemOf('ReceiverReminder', {
     path: `${path}.remindAfter`,
     value: remindAfter,

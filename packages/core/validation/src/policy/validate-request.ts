@@ -5,17 +5,17 @@ import { repeated, textProblems } from './validate-values.ts'
 
 type Header = NonNullable<NonNullable<Analysis['http']>['headers']>[number]
 
-/** Headers that belong to the connection, or that the client writes itself. */
+/** Headers that the HTTP client or the connection sets. */
 const ownHeaders = ['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'upgrade', 'te', 'trailer', 'expect']
-/** The longest value of a header, in characters. */
+/** Maximum characters of a header value. */
 const LONGEST_HEADER = 8_192
-/** The longest URL, in characters. */
+/** Maximum characters of a URL. */
 const LONGEST_URL = 2_048
 
 /**
- * A URL that no request can be sent to. Arguments may stand in its path and query, where `names` has any.
+ * Reports a URL that no request can be sent to. Its path and query may contain the arguments in `names`.
  *
- * @param names arguments that `{{…}}` may name; empty where none are put in
+ * @param names arguments that `{{…}}` may name; empty when arguments are not allowed
  */
 export function urlProblems(path: string, value: string, names: readonly string[]): readonly Problem[] {
   const long = textProblems(path, value, LONGEST_URL)
@@ -27,22 +27,22 @@ export function urlProblems(path: string, value: string, names: readonly string[
 }
 
 function urlFault(text: string, names: readonly string[]): { readonly message?: string; readonly fix?: string } | null {
-  if (/^[^/]*:\/\/[^/?#]*\{\{/.test(text)) return { message: 'the host stands in it, and is no argument', fix: 'write the host' }
+  if (/^[^/]*:\/\/[^/?#]*\{\{/.test(text)) return { message: 'the host cannot be an argument', fix: 'write the host itself' }
   const url = URL.parse(fillTemplate(text, Object.fromEntries(names.map((name) => [name, '1']))))
   if (url === null || text !== text.trim() || !/^https?:\/\//i.test(text)) return {}
   if (url.username !== '' || url.password !== '') {
     return {
-      message: 'a user and a password can be read there by everybody',
+      message: 'every user who may read the policy can read the user and the password in the URL',
       fix: 'remove them, and add a header Authorization with valueFrom',
     }
   }
-  return url.hash === '' ? null : { message: 'what stands behind # is never sent', fix: 'remove it' }
+  return url.hash === '' ? null : { message: 'HTTP never sends the part from # on', fix: 'remove that part' }
 }
 
-/** Names that stand for nothing, and braces without a name; a `}}` alone may end two objects of JSON. */
+/** Reports unknown argument names and unclosed braces. A `}}` alone is valid: it may end two objects of JSON. */
 export function templateProblems(path: string, value: string, names: readonly string[]): readonly Problem[] {
   if (names.length === 0 && value.includes('{{')) {
-    return [problemOf('PolicyTemplate', { path, value, message: 'no arguments are put in here', fix: 'remove the braces' })]
+    return [problemOf('PolicyTemplate', { path, value, message: 'arguments are not allowed here', fix: 'remove the braces' })]
   }
   const unknown = templateArguments(value).filter((name) => !names.includes(name))
   const open = templateLeavings(value).filter((leaving) => leaving.startsWith('{{'))
@@ -51,7 +51,7 @@ export function templateProblems(path: string, value: string, names: readonly st
       problemOf('PolicyTemplate', {
         path,
         value,
-        message: `there is no argument ${name}`,
+        message: `the argument ${name} does not exist`,
         fix: `name one of ${names.join(', ')}, or remove {{${name}}}`,
       }),
     ),
@@ -69,9 +69,9 @@ export function templateProblems(path: string, value: string, names: readonly st
 }
 
 /**
- * Headers that cannot be sent. Their values are never shown.
+ * Reports headers that cannot be sent. Their values are never shown.
  *
- * @param names arguments that `{{…}}` may name in a value; empty where none are put in
+ * @param names arguments that `{{…}}` may name in a value; empty when arguments are not allowed
  */
 export function headerProblems(path: string, headers: readonly Header[] | undefined, names: readonly string[]): readonly Problem[] {
   const twice = repeated((headers ?? []).map(({ name }) => name.toLowerCase()))
@@ -82,7 +82,7 @@ export function headerProblems(path: string, headers: readonly Header[] | undefi
           problemOf('PolicyHeader', {
             path: `${path}[${index}].name`,
             value: header.name,
-            message: 'it stands there twice',
+            message: 'the header is listed twice',
             fix: 'remove one',
           }),
         ]
@@ -100,7 +100,7 @@ function oneHeader(path: string, { name, value, valueFrom }: Header, names: read
       problemOf('PolicyHeader', {
         path: `${path}.valueFrom`,
         value: valueFrom,
-        message: 'a header has either value or valueFrom',
+        message: 'a header must have either value or valueFrom',
         fix: 'remove one of the two',
       }),
     ]
@@ -114,34 +114,38 @@ function nameProblems(path: string, name: string): readonly Problem[] {
       problemOf('PolicyHeader', {
         path,
         value: name,
-        message: 'it is not the name of a header',
+        message: 'it is not a valid header name',
         fix: 'set it to a name such as Authorization',
       }),
     ]
   }
   if (!ownHeaders.includes(name.toLowerCase())) return []
-  return [problemOf('PolicyHeader', { path, value: name, message: 'the connection itself writes this header', fix: 'remove the entry' })]
+  return [problemOf('PolicyHeader', { path, value: name, message: 'the HTTP client sets this header itself', fix: 'remove the entry' })]
 }
 
 function valueProblems(path: string, value: string | undefined, names: readonly string[]): readonly Problem[] {
   if (value === undefined) return []
   const templates = templateProblems(path, value, names).map((problem) => ({ ...problem, value: hidden(value) }))
   if (value.length <= LONGEST_HEADER && /^[\t -~\u0080-\u00ff]*$/.test(value)) return templates
-  const message = `a value is one line of up to ${LONGEST_HEADER} characters of Latin-1`
-  return [problemOf('PolicyHeader', { path, value: hidden(value), message, fix: 'mend the value' }), ...templates]
+  const message = `a header value must be one line of up to ${LONGEST_HEADER} Latin-1 characters`
+  return [problemOf('PolicyHeader', { path, value: hidden(value), message, fix: 'correct the value' }), ...templates]
 }
 
-/** Of a value that may be a secret. */
+/** Placeholder for a value that may be a secret: its length only. */
 function hidden(value: string): string {
-  return `a text of ${value.length} characters`
+  return `${value.length} characters`
 }
 
-/** A reference to a secret that can be none. */
+/** Reports a reference whose name or key is invalid for a Secret. */
 export function secretProblems(path: string, secret: SecretKey | undefined): readonly Problem[] {
   if (secret === undefined) return []
   const { name, key } = secret
   return [
-    ...(isObjectName(name) ? [] : [problemOf('PolicySecret', { path: `${path}.name`, value: name, message: 'it names no Secret' })]),
-    ...(isSecretKey(key) ? [] : [problemOf('PolicySecret', { path: `${path}.key`, value: key, message: 'it is no key of a Secret' })]),
+    ...(isObjectName(name)
+      ? []
+      : [problemOf('PolicySecret', { path: `${path}.name`, value: name, message: 'it must be a valid Secret name' })]),
+    ...(isSecretKey(key)
+      ? []
+      : [problemOf('PolicySecret', { path: `${path}.key`, value: key, message: 'it must be a valid key of a Secret' })]),
   ]
 }
