@@ -79,7 +79,10 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
       { nameOverride: 'n'.repeat(38) },
       `fullnameOverride: the names of objects would begin with "tranche-${'n'.repeat(38)}", which is longer`,
     ],
-    [{ api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: no process'],
+    [
+      { api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } },
+      'metrics.serviceMonitor.enabled: no process',
+    ],
   ])('%j are rejected with the fix', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
@@ -170,8 +173,8 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
   })
 
   it.each([
-    [{ commonLabels: { 'app.kubernetes.io/part-of': 'shop' } }, "commonLabels: app.kubernetes.io/part-of is set by the chart"],
-    [{ allInOne: { podLabels: { 'app.kubernetes.io/name': 'a' } } }, "allInOne.podLabels: app.kubernetes.io/name is set by the chart"],
+    [{ commonLabels: { 'app.kubernetes.io/part-of': 'shop' } }, 'commonLabels: app.kubernetes.io/part-of is set by the chart'],
+    [{ allInOne: { podLabels: { 'app.kubernetes.io/name': 'a' } } }, 'allInOne.podLabels: app.kubernetes.io/name is set by the chart'],
     [
       { allInOne: { extraEnv: [{ name: 'NODE_OPTIONS' }] } },
       'allInOne.extraEnv[0]: NODE_OPTIONS is already set by the chart: set allInOne.nodeOptions',

@@ -101,12 +101,9 @@ const permitSchema = z.object({
   node: z.string().meta({ description: 'Node that the pod runs on.' }),
   podUid: z.string().meta({ description: 'uid of the pod; a precondition of its deletion.' }),
   podResourceVersion: z.string().meta({ description: 'resourceVersion of the pod when it was chosen; a precondition of its deletion.' }),
-  wasBad: z
-    .boolean()
-    .optional()
-    .meta({
-      description: 'The node had no available pod when the pod was chosen. A failure there does not count against the new version.',
-    }),
+  wasBad: z.boolean().optional().meta({
+    description: 'The node had no available pod when the pod was chosen. A failure there does not count against the new version.',
+  }),
 })
 /** Permission to delete one pod in the version in which it was chosen (rule F3). */
 export type Permit = Frozen<z.infer<typeof permitSchema>>

@@ -59,11 +59,9 @@ export const failureRulesSchema = z.object({
   maxFailedNodes: intOrString().optional().meta({
     description: 'Tolerated failed nodes, as a number or a percentage of desired nodes. Default: failureThreshold of the Rollout, else 0.',
   }),
-  maxFailedNodesPerBatch: intOrString()
-    .optional()
-    .meta({
-      description: "Tolerated failed nodes of one batch, as a number or a percentage of the batch's nodes. Default: no separate limit.",
-    }),
+  maxFailedNodesPerBatch: intOrString().optional().meta({
+    description: "Tolerated failed nodes of one batch, as a number or a percentage of the batch's nodes. Default: no separate limit.",
+  }),
   progressDeadlineSeconds: int32().optional().meta({
     description: 'Seconds within which an updated node must become available, not counting pauses. Default 600.',
   }),
@@ -116,12 +114,9 @@ const httpSchema = z.object({
 
 const analysisSchema = z.object({
   name: z.string().meta({ description: 'Name of the analysis; unique within the policy.' }),
-  background: z
-    .boolean()
-    .optional()
-    .meta({
-      description: 'Whether the analysis runs from the first batch to the end of the release instead of after each step. Default false.',
-    }),
+  background: z.boolean().optional().meta({
+    description: 'Whether the analysis runs from the first batch to the end of the release instead of after each step. Default false.',
+  }),
   steps: atomicList(int32()).optional().meta({ description: 'Steps, from 1, after which it runs. Default: all.' }),
   prometheus: prometheusSchema.optional().meta({ description: 'Queries a Prometheus server. The result is the list of samples.' }),
   http: httpSchema.optional().meta({ description: 'Sends an HTTP request. The result is the JSON of the response.' }),
@@ -252,12 +247,9 @@ export interface ReleasePolicy extends KubeObject {
 export const policyFields = {
   nodes: nodeRulesSchema
     .extend({
-      steps: atomicList(nodeSelectorSchema)
-        .optional()
-        .meta({
-          description:
-            'Additional nodes that each batch may update, beside those of earlier batches. An empty selector matches every node.',
-        }),
+      steps: atomicList(nodeSelectorSchema).optional().meta({
+        description: 'Additional nodes that each batch may update, beside those of earlier batches. An empty selector matches every node.',
+      }),
     })
     .optional()
     .meta({ description: 'Which nodes a batch may update, and in which order.' }),

@@ -236,11 +236,9 @@ const rolloutStatusSchema = z.object({
     description: 'What the current step or the end of the release waits for. Absent during a pause and while the Rollout is stalled.',
   }),
   pausedSince: time().optional().meta({ description: 'Time when spec.strategy.paused stopped the release. Absent while it does not.' }),
-  settlingUntil: time()
-    .optional()
-    .meta({
-      description: 'Time when the release becomes Healthy unless a pod crashes before. Absent while nodes still have to be updated.',
-    }),
+  settlingUntil: time().optional().meta({
+    description: 'Time when the release becomes Healthy unless a pod crashes before. Absent while nodes still have to be updated.',
+  }),
   releaseGeneration: int64().optional().meta({ description: 'Generation of the DaemonSet at the start of the release.' }),
   canaryNumber: int64().optional().meta({
     description:
