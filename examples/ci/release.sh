@@ -128,7 +128,7 @@ read -r generation number <<<"$(awk -v name="$daemonset" '$1 == "DaemonSet" && $
 [ -n "$number" ] || { say 'cannot determine the applied template: check with tranche get '"$rollout $namespace"; exit 4; }
 find_revision "$generation" "$number"
 without_us="the release continues to the next step that waits for approval. To stop it: tranche pause $rollout $namespace"
-[ -z "$revision" ] || without_us="$without_us; to take it back: tranche abort $rollout $namespace --revision $revision"
+[ -z "$revision" ] || without_us="$without_us; to roll it back: tranche abort $rollout $namespace --revision $revision"
 
 while true; do
   code=0

@@ -1,7 +1,7 @@
 import { errorCatalog } from '../../packages/words/errors/src/index.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 
-/** @returns the page of error codes: remedy, HTTP status, one sentence, and where the rest is told */
+/** @returns the page of error codes: remedy, HTTP status, summary, and a link to the full description */
 export function errorsPage(): string {
   const rows = Object.entries(errorCatalog).map(([name, { remedy, httpStatus, summary }]) => [
     `[${code(name)}](../errors.md#${name.toLowerCase()})`,

@@ -81,7 +81,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     await expect(ended).resolves.toEqual([null, 'SIGTERM'])
     const [canary] = await revisions()
     expect(await said).toMatch(/^release: stopped by SIGTERM: the release continues to the next step that waits for approval\. /m)
-    expect(await said).toContain(`; to take it back: tranche abort node-agent --namespace=demo --revision ${canary}\n`)
+    expect(await said).toContain(`; to roll it back: tranche abort node-agent --namespace=demo --revision ${canary}\n`)
     expect(await images()).toContain('registry.example/node-agent:v3')
   })
 
