@@ -4,8 +4,8 @@
 #
 #   release.sh MANIFESTS ROLLOUT
 #
-# kubectl applies the files of a folder in the order of their names. Name the Rollout's file so that it comes before the DaemonSet's: once
-# the new template is applied, a release is running, and a different number of steps is rejected until it ends.
+# kubectl applies the files of a folder in the order of their names. The Rollout's file must come before the DaemonSet's: once the new
+# template is applied, a release is running, and a different number of steps is rejected until it ends.
 #
 # Environment:
 #   NAMESPACE   namespace of the Rollout                            (default: the one of the context)
@@ -27,7 +27,7 @@ set -euo pipefail
 manifests=${1:?name the manifests to apply} rollout=${2:?name the Rollout}
 timeout=${TIMEOUT:-30m} reason=${REASON:-pipeline}
 namespace=${NAMESPACE:+--namespace=$NAMESPACE}
-# What happens to the release if this run is stopped; the applied revision, once known; the pid of the running program.
+# Text about the release if this run is stopped; the applied revision, once known; the pid of the running program.
 without_us='nothing was applied' revision='' child=''
 
 say() { echo "release: $*" >&2; }

@@ -42,7 +42,7 @@ export interface MeasuredProcess {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-/** Arguments with free ports, and the port of its readiness probe. */
+/** Arguments that put other listeners on free ports. The readiness probe has its own port. */
 const alsoListening: Readonly<Record<Component, readonly string[]>> = {
   controller: ['--metrics-port', '0'],
   executor: ['--metrics-port', '0'],

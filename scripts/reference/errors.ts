@@ -12,7 +12,7 @@ export function errorsPage(): string {
   return page([
     '# Error codes',
     MADE,
-    'What each remedy means, when an error comes and what to do about it stands in [errors](../errors.md).',
+    'For the meaning of each remedy, and the cause and fix of each error, see [errors](../errors.md).',
     table(['code', 'remedy', 'HTTP', 'says'], rows),
   ])
 }

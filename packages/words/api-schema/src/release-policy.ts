@@ -55,7 +55,7 @@ export type NodeRules = Frozen<z.infer<typeof nodeRulesSchema>>
 
 /** When the new version is considered bad, and what happens then. */
 export const failureRulesSchema = z.object({
-  action: known(failureActions).optional().meta({ description: 'What happens on a failure: Pause, Rollback or Continue. Default Pause.' }),
+  action: known(failureActions).optional().meta({ description: 'Action on a failure: Pause, Rollback or Continue. Default Pause.' }),
   maxFailedNodes: intOrString().optional().meta({
     description: 'Tolerated failed nodes, as a number or a percentage of desired nodes. Default: failureThreshold of the Rollout, else 0.',
   }),
@@ -74,7 +74,7 @@ export const failureRulesSchema = z.object({
     .meta({ description: 'Waiting reasons, such as ErrImagePull, that fail a node only after the deadline. Default: none.' }),
   onReapply: known(reapplyActions).optional().meta({
     description:
-      'What happens when a failed template is applied again: Hold, Deny (rejected at admission; without admission, Hold), or Revert (restore the stable template). Default Hold.',
+      'Action when a failed template is applied again: Hold, Deny (rejected at admission; without admission, Hold), or Revert (restore the stable template). Default Hold.',
   }),
   autoResume: duration().optional().meta({
     description:

@@ -88,7 +88,7 @@ const events = {
 /** HTTP statuses that a fault can answer with. */
 export const faultStatuses = [400, 401, 403, 404, 409, 410, 422, 429, 500, 503, 504] as const
 const statusError = { error: `give one of ${faultStatuses.join(', ')}` }
-const when = { error: 'give before (the write takes no effect) or after (it takes effect, and nobody hears of it)' }
+const when = { error: 'give before (the write takes no effect) or after (it takes effect, but the answer is lost)' }
 const nodes = { ...moment, nodes: names('node names').max(10_000, { error: 'give at most 10000 nodes' }) }
 const textMap = { error: 'give a map of texts' }
 const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const

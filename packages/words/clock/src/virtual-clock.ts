@@ -10,8 +10,8 @@ interface Due {
 /**
  * Clock for simulations. Time stops while there is work, and jumps to the next timer when there is none.
  *
- * "Work" is everything announced with `hold` (a request in flight, an undelivered event on a real connection) and every promise that can
- * settle by itself: the clock lets one turn of the event loop pass before each jump.
+ * "Work" is everything announced with `hold` (a request in flight, an undelivered event on a real connection). It is also every promise
+ * that can settle by itself: the clock lets one turn of the event loop pass before each jump.
  */
 export class VirtualClock implements Clock {
   #nowMs = 0
@@ -142,8 +142,8 @@ const SWEEP_FROM = 256
 const TICKS_PER_MS = 1024
 
 /**
- * Rounds a moment up to a whole tick. Otherwise the remaining wait could be so short that adding it to the current time changes nothing,
- * and a loop that waits for the rest of a deadline would never end.
+ * Rounds a moment up to a whole tick. Without it, a remaining wait could be too short to change the current time, and a loop that waits
+ * for the rest of a deadline would never end.
  */
 function toTick(ms: number): number {
   return Math.ceil(ms * TICKS_PER_MS) / TICKS_PER_MS

@@ -46,7 +46,7 @@ export function boundFault(document: Document.Parsed): Fault | undefined {
 
   function sizeOfAlias(name: string, node: Node): number {
     const offset = offsetOf(node)
-    if (anchors.has(name) && anchors.get(name) === undefined) fault = { why: `the alias *${name} stands inside its own anchor`, offset }
+    if (anchors.has(name) && anchors.get(name) === undefined) fault = { why: `the alias *${name} is inside its own anchor`, offset }
     const size = anchors.get(name) ?? 1
     aliases++
     repeated += size

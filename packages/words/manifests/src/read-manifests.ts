@@ -44,7 +44,7 @@ function keyTwice(document: Document): Fault | undefined {
       for (const { key } of items) {
         const name = isScalar(key) ? key.value : key
         const offset = isScalar(key) ? (key.range?.[0] ?? 0) : 0
-        if (seen.has(name) && name !== '<<') found ??= { why: `Map keys must be unique; ${JSON.stringify(name)} stands twice`, offset }
+        if (seen.has(name) && name !== '<<') found ??= { why: `Map keys must be unique; ${JSON.stringify(name)} is repeated`, offset }
         seen.add(name)
       }
       return found === undefined ? undefined : visit.BREAK

@@ -39,7 +39,7 @@ export const actionAnswerSchema = z
     id: z.string().meta({ description: 'Id of the action, on record and in the answer of the controller.' }),
     type: z.enum(actionTypes),
     state: z.enum(['accepted', 'acknowledged']),
-    message: z.string().meta({ description: 'What was done, or what the action waits for.' }),
+    message: z.string().meta({ description: 'Human-readable result, or what the action waits for.' }),
     repeated: z
       .boolean()
       .meta({ description: 'Whether the same `Idempotency-Key` was answered before. If so, nothing was written again.' }),

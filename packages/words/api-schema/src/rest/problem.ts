@@ -8,7 +8,7 @@ export const problemSchema = z
     title: z.string(),
     status: z.int(),
     code: z.string(),
-    detail: z.string().meta({ description: 'What is wrong with this request, and how to fix it.' }),
+    detail: z.string().meta({ description: 'Problem of this request, and its fix.' }),
     instance: z.string().optional().meta({ description: 'Id of the request, which is also in the log.' }),
     problems: z
       .array(z.object({ path: z.string(), value: z.unknown().optional(), fix: z.string() }))

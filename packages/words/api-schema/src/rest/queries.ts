@@ -16,7 +16,10 @@ export const rolloutsQuerySchema = pageQuerySchema.strict().extend({
     .optional()
     .meta({ description: '`true`: only Rollouts that wait for a person; `false`: only Rollouts that do not.' }),
   q: z.string().max(253).optional().meta({ description: 'Only Rollouts with this text in their namespace, name, DaemonSet or image.' }),
-  sort: z.enum(rolloutSortKeys).default('namespace').meta({ description: 'Sort key; `updated` is the share of nodes on the new version.' }),
+  sort: z
+    .enum(rolloutSortKeys)
+    .default('namespace')
+    .meta({ description: 'Sort key; `updated` is the fraction of nodes on the new version.' }),
   order: z.enum(['asc', 'desc']).default('asc'),
 })
 /** @see rolloutsQuerySchema */

@@ -231,7 +231,7 @@ export const explanationSchema = z
       description: 'Deciding rule, such as Partition, Order, Budget, NotReady, Excluded, Spread, Step, Paused, Held or Failed.',
     }),
     facts: z.array(z.object({ name: z.string(), value: z.string() })).meta({ description: 'Facts behind the answer, in order.' }),
-    next: z.string().optional().meta({ description: 'What would change the answer.' }),
+    next: z.string().optional().meta({ description: 'Change that would lead to another answer.' }),
   })
   .meta({ id: 'Explanation' })
 /** @see explanationSchema */
