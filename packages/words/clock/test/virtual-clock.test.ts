@@ -90,7 +90,7 @@ describe('VirtualClock', () => {
       throw new Error('from a timer')
     })
     const running = clock.run()
-    await expect(clock.run()).rejects.toThrow('runs already')
+    await expect(clock.run()).rejects.toThrow('already running')
     await expect(running).rejects.toThrow('from a timer')
     expect(await clock.run()).toBe('idle')
   })
