@@ -1,10 +1,10 @@
-/** What Argo CD is configured with, made from the scripts of examples/gitops/argo-cd. */
+/** Argo CD configuration, generated from the scripts in examples/gitops/argo-cd. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { stringify } from 'yaml'
 
 const root = 'examples/gitops/argo-cd/resource_customizations'
 
-/** The ConfigMap `argocd-cm` with our scripts and nothing else, as YAML. */
+/** YAML of a ConfigMap `argocd-cm` that holds only these scripts. */
 export function argoConfigMap(): { readonly path: string; readonly text: string } {
   const head =
     '# Made by `pnpm generate` from resource_customizations; changes belong there.\n' +

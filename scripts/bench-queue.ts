@@ -1,4 +1,4 @@
-/** Measures of the job queue: how soon a job is worked on, and what an idle one costs. */
+/** Measures the job queue: latency of a job, and cost of an idle queue. */
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../packages/words/clock/src/index.ts'
@@ -12,13 +12,13 @@ const EXECUTORS = 4
 /** Long enough for every timer of an idle queue to fire twice. */
 const IDLE_MS = 20_000
 
-/** @returns milliseconds from the announcement of a key to the start of its run, at the median, in one process */
+/** @returns median milliseconds from enqueuing a key to the start of its run, in one process */
 export async function inProcessLatency(): Promise<number> {
   const queue = createInProcessQueue({ clock: systemClock })
   return medianLatency(queue, queue)
 }
 
-/** @returns the same over Redis, from one connection to another */
+/** @returns the same with Redis, from one connection to another */
 export function redisLatency(): Promise<number> {
   return onRedis(async (redis) => {
     const [producer, consumer] = [createBullmqQueue({ redis, clock: systemClock }), createBullmqQueue({ redis, clock: systemClock })]
@@ -26,7 +26,7 @@ export function redisLatency(): Promise<number> {
   })
 }
 
-/** @returns commands a second that Redis executes for four executors with nothing to do, those inside scripts included */
+/** @returns commands per second that Redis executes for four idle executors, including commands in scripts */
 export function idleCommands(): Promise<number> {
   return onRedis(async (redis, port) => {
     const queues = Array.from({ length: EXECUTORS }, () => createBullmqQueue({ redis, clock: systemClock }))
@@ -62,7 +62,7 @@ async function medianLatency(producer: JobQueue, consumer: JobQueue): Promise<nu
     enqueuedMs = performance.now()
     void producer.enqueue(`bench/${job}`)
     await started
-    // The next finds an idle queue.
+    // The next job must find an idle queue.
     while ((await consumer.stats()).active > 0);
   }
   await Promise.all([producer.close(0), consumer.close(0)])

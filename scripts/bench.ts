@@ -1,21 +1,20 @@
 /**
- * Measures how quick the command, the simulator and the job queue are, and prints a table.
+ * Measures the speed of the command, the simulator and the job queue, and prints a table.
  *
- *   pnpm bench            everything below but the test suite
- *   pnpm bench --queue    the queue alone, in process and on Redis
- *   pnpm bench --api      the REST API alone: requests, streams; 1 minute; API, simulated cluster and sender share the processors
- *   pnpm bench --cli      how soon the bundled command answers, alone
- *   pnpm bench --tests    the whole test suite as well
- *   pnpm bench --plan     forecasts of 1,000 and 5,000 nodes alone
- *   pnpm bench --memory   memory, start and hand-over of controller, executor and API on a large cluster alone: 16 minutes
- *   pnpm bench --failures how soon and where everything stops when a version fails, as well: 3 minutes more
- *   pnpm bench --paced    releases of 300 and 1,000 nodes on the real clock as well: 12 minutes more
- *   pnpm bench --runs 5   more runs than three of the short ones; the long ones run once
+ *   pnpm bench            everything below, except --tests, --failures and --paced
+ *   pnpm bench --queue    only the queue, in process and on Redis
+ *   pnpm bench --api      only the REST API: requests, streams; 1 minute; API, simulated cluster and sender share the processors
+ *   pnpm bench --cli      only the response time of the bundled command
+ *   pnpm bench --tests    adds the whole test suite
+ *   pnpm bench --plan     only forecasts of 1,000 and 5,000 nodes
+ *   pnpm bench --memory   only memory, start and leader change of controller, executor and API on a large cluster: 16 minutes
+ *   pnpm bench --failures adds how soon everything stops when a version fails, and how many nodes it hits: 3 minutes more
+ *   pnpm bench --paced    adds releases of 300 and 1,000 nodes on the real clock: 12 minutes more
+ *   pnpm bench --runs 5   runs the short measurements five times instead of three times; the long ones run once
  *   pnpm bench -o json    the same as JSON, with the values of all runs
  *
- * Seconds are those of the clock on the wall, so the machine should have nothing else to do. What is said in relation (time
- * per event in a large and in a small fleet, requests per second of processor time) comes from one run and holds on a busy
- * machine, too. Ends with 1 where a limit is not kept.
+ * Seconds are wall-clock seconds, so the machine should be idle. Ratios (time per event in a large and a small fleet, requests per second
+ * of processor time) come from one run, so they are also valid on a busy machine. Exits with 1 if a limit is exceeded.
  */
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -35,7 +34,7 @@ import type { RestLoad } from './bench/rest-load.ts'
 import { end, untilReady } from './bench/started-process.ts'
 import type { VirtualRelease } from './bench/virtual-release.ts'
 
-/** One line of the table: the values of all runs, and what the median is held to. */
+/** One line of the table: the values of all runs, and the limit of their median. */
 interface Row {
   readonly name: string
   readonly unit: string
@@ -106,7 +105,7 @@ async function restLoad(): Promise<readonly Row[]> {
   ]
 }
 
-/** 1,000 nodes, 20 Rollouts, 30,000 pods of others; megabytes are 10⁶ bytes. What is said against none comes from the same run. */
+/** 1,000 nodes, 20 Rollouts, 30,000 other pods; megabytes are 10⁶ bytes. Comparisons with no other pods come from the same run. */
 async function memory(): Promise<readonly Row[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/memory-run.ts'])
   const { without, withForeign, handOver } = JSON.parse(stdout) as MemoryRun
@@ -143,7 +142,7 @@ async function memory(): Promise<readonly Row[]> {
   ]
 }
 
-/** Forecasts of whole releases; seconds from the snapshot to the answer. */
+/** Forecasts of whole releases, in seconds from the snapshot to the answer. */
 async function forecasts(): Promise<readonly Row[]> {
   const run = async (nodes: number): Promise<number> => {
     const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/forecast-run.ts', String(nodes)])
@@ -155,7 +154,7 @@ async function forecasts(): Promise<readonly Row[]> {
   ]
 }
 
-/** Bundled, as the npm package and the image have it. */
+/** The bundled command, as in the npm package and the image. */
 async function commandStarts(): Promise<readonly Row[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/bench/command-start.ts'])
   const { versionMs, getMs } = JSON.parse(stdout) as CommandStart
@@ -201,7 +200,7 @@ function demoRelease(): Promise<number> {
   return secondsOf(process.execPath, [cli, 'dev', '--virtual', '--demo', '--exit', '--nodes', '300', '-o', 'json'])
 }
 
-/** Time per event is processor time: from the first node to the end of the release, divided by the accepted writes. */
+/** Time per event: processor time from the first node to the end of the release, divided by the accepted writes. */
 async function largeFleet(): Promise<readonly Row[]> {
   const small = await virtualRelease(500)
   const large = await virtualRelease(5_000)
@@ -218,13 +217,13 @@ async function virtualRelease(nodes: number): Promise<VirtualRelease> {
   return JSON.parse(stdout) as VirtualRelease
 }
 
-/** Answers of 2 KiB, as of a query that names ten series or so. */
+/** Answers of 2 KiB, as for a query with about ten series. */
 async function analysesMemory(): Promise<number> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', 'scripts/bench/hundred-analyses.ts', '2048'])
   return (JSON.parse(stdout) as HundredAnalyses).aboveIdleMebibytes
 }
 
-/** On the real clock; a run that breaks a guarantee has no figures, and ends this with an error. */
+/** On the real clock. A run that breaks a guarantee has no figures and ends the benchmark with an error. */
 async function pacedReleases(): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const nodes of [300, 1_000]) {
@@ -247,7 +246,7 @@ async function pacedRelease(nodes: number, percent: number): Promise<PacedReleas
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as PacedRelease
 }
 
-/** Nodes hit in virtual time, 30 nodes; how soon everything stops on the real clock. */
+/** Nodes hit, in virtual time on 30 nodes; time until everything stops, on the real clock. */
 async function failingReleases(): Promise<readonly Row[]> {
   const rows: Row[] = []
   const hits = await promisify(execFile)(process.execPath, ['scripts/bench/nodes-hit.ts'])

@@ -1,5 +1,5 @@
-// Builds every program as one npm package that needs no checkout: `node scripts/bundle-cli.ts [FOLDER]`, then `npm pack FOLDER`.
-// The image holds the same folder.
+// Builds all programs as one self-contained npm package: `node scripts/bundle-cli.ts [FOLDER]`, then `npm pack FOLDER`.
+// The image contains the same folder.
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -12,7 +12,7 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 
 const bundle = await rolldown({
-  // Threads are started by the names of their files.
+  // Worker threads are started by file name.
   input: {
     main: 'apps/cli/src/main.ts',
     'judge-worker': 'apps/controller/src/judging/judge-worker.ts',
@@ -20,14 +20,14 @@ const bundle = await rolldown({
     'validate-worker': 'apps/api/src/checks/validate-worker.ts',
   },
   platform: 'node',
-  // The bill of materials names what is in the bundle: no scanner would find it there.
+  // The bill of materials lists the bundled packages, which a scanner would not find.
   plugins: [loadedLate(), sbom({ saveTimestamp: false, includeWellKnown: false })],
   logLevel: 'warn',
-  // The plugin also looks for bundlers that are not installed, to name them as tools.
+  // The plugin also looks for bundlers that are not installed, to list them as tools.
   onLog: (level, log, report) => {
     if (log.plugin !== 'rollup-plugin-sbom' || !/auto-registration of tool "(?:vite|rollup)"/.test(log.message)) report(level, log)
   },
-  // Libraries that look for files beside their code find those of this package.
+  // Libraries that read files beside their code find those of this package.
   transform: { define: { __dirname: 'import.meta.dirname' } },
   // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it. Of
   // Kubernetes' client we want what reads kubeconfigs, and none of its hundreds of models.
@@ -42,7 +42,7 @@ const { output } = await bundle.write({
   format: 'esm',
   entryFileNames: '[name].mjs',
   chunkFileNames: '[name]-[hash].mjs',
-  // Errors are logged with the names of their classes.
+  // Errors are logged with their class names.
   minify: { compress: { keepNames }, mangle: { keepNames } },
   comments: { legal: true },
 })
@@ -59,8 +59,8 @@ const bytes = output.reduce((sum, file) => sum + (file.type === 'chunk' ? file.c
 console.log(`${folder}: ${output.length} files, ${(bytes / 1e6).toFixed(1)} MB`)
 
 /**
- * What reads expressions takes longer to load than most commands to run, and is called without a promise by code that every command has:
- * it is loaded by its first call.
+ * Loads the expression library on its first call. It takes longer to load than most commands take to run, and code in every command calls
+ * it synchronously.
  */
 function loadedLate(): Plugin {
   const late: Readonly<Record<string, readonly [from: string, to: string]>> = {
@@ -85,26 +85,26 @@ function loadedLate(): Plugin {
 }
 
 /**
- * Node.js keeps the text of what it has loaded, in two bytes for each character where a single one is beyond Latin-1: as much as all our own
- * code takes otherwise.
+ * Escapes characters beyond Latin-1. With a single one of them, Node.js keeps the source text with two bytes per character, which doubles
+ * its memory.
  */
 function escapeTexts(): void {
   for (const file of output) {
     if (file.type !== 'chunk') continue
-    // What a tag of a template reads raw would be another text.
+    // Escapes would change the text of a raw template.
     if (/String\.raw`[^`]*[^\0-\x7f]/.test(file.code)) throw new Error(`${file.fileName}: a raw template that is not ASCII`)
     const code = file.code.replaceAll(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
     writeFileSync(join(folder, 'lib', file.fileName), code)
   }
 }
 
-/** Beside the package's manifest, where people look. */
+/** Copies files beside the package's manifest, where users look. */
 function keepBillOfMaterials(): void {
   renameSync(join(folder, 'lib/cyclonedx/bom.json'), join(folder, 'sbom.cdx.json'))
   rmSync(join(folder, 'lib/cyclonedx'), { recursive: true })
 }
 
-/** What the REST API serves under `/docs`, where the library looks for it. */
+/** Copies the files that the REST API serves under `/docs` to where the library reads them. */
 function copyDocumentationPage(): void {
   const library = documentationPage()
   cpSync(join(library, 'static'), join(folder, 'static'), { recursive: true })
@@ -117,12 +117,12 @@ function documentationPage(): string {
   return dirname(createRequire(resolve('apps/api/package.json')).resolve('@fastify/swagger-ui'))
 }
 
-/** Modules in the bundle, and what is copied beside it. */
+/** Modules in the bundle, and files copied beside it. */
 function filesOfLibraries(): readonly string[] {
   return [...output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])), join(documentationPage(), 'static/index.html')]
 }
 
-/** The same starters as in the checkout, for the bundled code. */
+/** Writes the same start scripts as in the checkout, for the bundled code. */
 function writeBins(): void {
   mkdirSync(join(folder, 'bin'))
   for (const name of ['tranche.mjs', 'compile-cache.mjs', 'kubectl_complete-tranche.mjs']) {

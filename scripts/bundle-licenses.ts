@@ -1,31 +1,31 @@
-/** Licence texts of the libraries that a bundle holds: a bundler leaves the packages behind, and their licences ask for the texts. */
+/** License texts of the bundled libraries. A bundler drops the package files, but the licenses require the texts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 interface Library {
   readonly name: string
   readonly version: string
-  /** As its manifest names it. */
+  /** License name from the manifest. */
   readonly license: string
-  /** Of its files named LICENSE, COPYING or NOTICE, or of its README. */
+  /** License text from the files named LICENSE, COPYING or NOTICE, or from the README. */
   readonly text: string
 }
 
-/** What a text grants, in the words of the licences that occur. */
+/** Phrases that a license text must contain. */
 const terms = /Permission is hereby granted|Permission to use, copy|Redistribution and use|Apache License|Blue Oak Model License|CC0/
 
 const textFiles = /^(?:licen[cs]e|copying|notice)/i
 
 /**
- * @param modules files that the bundle was made of, and files beside it
- * @returns one text with the licence of every package below a `node_modules` folder that they are of, by name
- * @throws Error naming the packages that have no licence text
+ * @param modules source files of the bundle, and files copied beside it
+ * @returns one text with the license of every package below a `node_modules` folder that these files belong to, sorted by name
+ * @throws Error naming the packages without a license text
  */
 export function bundledLicenses(modules: readonly string[]): string {
   const folders = new Set(modules.flatMap((file) => (file.includes('/node_modules/') ? [folderOf(file)] : [])))
   const libraries = [...folders].map(readLibrary).toSorted((a, b) => titleOf(a).localeCompare(titleOf(b), 'en'))
   const bare = libraries.filter(({ text }) => !terms.test(text))
-  if (bare.length > 0) throw new Error(`no licence text in ${bare.map(titleOf).join(', ')}: add the terms of its licence to withTerms`)
+  if (bare.length > 0) throw new Error(`no license text in ${bare.map(titleOf).join(', ')}: add the terms of its license to withTerms`)
   const unique = new Map(libraries.map((library) => [titleOf(library), library]))
   const parts = [...unique.values()].map((library) => `${titleOf(library)} (${library.license})\n\n${library.text}`)
   const pages = [...folders].filter((folder) => existsSync(join(folder, SWAGGER_UI)))
@@ -33,13 +33,13 @@ export function bundledLicenses(modules: readonly string[]): string {
   return `Tranche holds code of these packages.\n\n${parts.map((part) => `${'='.repeat(80)}\n${part}\n`).join('\n')}`
 }
 
-/** The page of the API: a file that holds its packages, beside a library that has no text of them. */
+/** Swagger UI: a prebuilt file contains other packages, whose license texts the library does not have. */
 const SWAGGER_UI = 'static/swagger-ui-bundle.js'
 
 /**
- * @returns the licence of swagger-ui, and the notices of the packages inside its prebuilt files, which swagger-ui-dist has as
+ * @returns the license of swagger-ui, and the notices of the packages in its prebuilt files, which swagger-ui-dist has as
  *   `swagger-ui-bundle.js.LICENSE.txt`
- * @throws Error where scripts/licenses has those of another version
+ * @throws Error if scripts/licenses has those of another version
  */
 function swaggerUi(code: string): string {
   const version = /PACKAGE_VERSION:"([^"]+)"/.exec(code)?.[1] ?? ''
@@ -61,7 +61,7 @@ function folderOf(file: string): string {
   for (let folder = dirname(file.replace(/^\0/, '').replace(/\?.*$/, '')); ; folder = dirname(folder)) {
     const { name, version } = manifestOf(folder)
     if (name !== undefined && version !== undefined) return folder
-    if (!folder.includes('/node_modules/')) throw new Error(`${file} is of no package`)
+    if (!folder.includes('/node_modules/')) throw new Error(`${file} does not belong to a package`)
   }
 }
 
@@ -77,7 +77,7 @@ function readLibrary(folder: string): Library {
   return { name, version, license, text: withTerms(license, texts.length === 0 ? inReadme(folder) : texts.join('\n\n')) }
 }
 
-/** Some packages have the text in their README alone. */
+/** Some packages have the text only in their README. */
 function inReadme(folder: string): string {
   const readme = readdirSync(folder).find((file) => /^readme/i.test(file))
   if (readme === undefined) return ''
@@ -85,7 +85,7 @@ function inReadme(folder: string): string {
   return /^#+ *licen[cs]e\b[^\n]*\n([\s\S]*)/im.exec(text)?.[1]?.trim() ?? ''
 }
 
-/** A package whose README names its licence and its owner, and only links to the terms, gets the terms of that licence. */
+/** Adds the license terms of a package whose README names its license and owner, and only links to the terms. */
 function withTerms(license: string, text: string): string {
   return license === 'MIT' && text !== '' && !terms.test(text) ? `${text}\n\n${mitTerms}` : text
 }

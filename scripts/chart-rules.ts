@@ -3,13 +3,13 @@ import { parseAllDocuments } from 'yaml'
 
 const PAGE = 'docs/operations/permissions.md'
 
-/** Where a rule applies: a ClusterRole, or a Role in one namespace. */
+/** Scope of a rule: a ClusterRole, or a Role in one namespace. */
 type RoleKind = 'ClusterRole' | 'Role'
 
-/** The rules of one role, as RBAC has them. */
+/** RBAC rules of one role. */
 export type Rules = readonly Readonly<Record<string, readonly string[]>>[]
 
-/** Rules of a role, by where they apply. */
+/** Rules of a role, by scope. */
 export interface ScopedRules {
   readonly Cluster: Rules
   readonly Namespaced: Rules
@@ -24,10 +24,10 @@ interface RoleOfPage {
 }
 
 /**
- * What docs/operations/permissions.md grants, by kind and name: `{ClusterRole: {'tranche-controller': […]}, Role: …}`. The chart
- * grants exactly that, under names of its release.
+ * Rules of docs/operations/permissions.md, by kind and name: `{ClusterRole: {'tranche-controller': […]}, Role: …}`. The chart grants exactly
+ * these rules, with the names of its release.
  *
- * @throws {Error} where the page has two roles of one kind and name
+ * @throws {Error} if the page has two roles of the same kind and name
  */
 export function chartRules(): Readonly<Record<RoleKind, Readonly<Record<string, Rules>>>> {
   const rules: Record<RoleKind, Record<string, Rules>> = { ClusterRole: {}, Role: {} }
@@ -39,15 +39,15 @@ export function chartRules(): Readonly<Record<RoleKind, Readonly<Record<string, 
 }
 
 /**
- * The same rules for processes that work on some namespaces alone: what they need in each of these, by a Role, and what has no
- * namespace, or is looked for in all, by a ClusterRole.
+ * The same rules for processes that are limited to some namespaces: a Role for each of these, and a ClusterRole for cluster-scoped objects
+ * and for objects read in all namespaces.
  */
 export function scopedRoles(): Readonly<Record<string, ScopedRules>> {
   const { ClusterRole } = chartRules()
   return Object.fromEntries(PROCESS_ROLES.map((name) => [name, scopedRules(ClusterRole[name] ?? [])]))
 }
 
-/** What `tranche doctor` asks about, by program, and for the leader by what it was told. */
+/** Permissions that `tranche doctor` checks, by program, and for the leader by its options. */
 export function processRules(): object {
   const { ClusterRole, Role } = chartRules()
   const programs = Object.entries(scopedRoles()).flatMap(([name, rules]) =>
@@ -71,7 +71,7 @@ function scopedRules(rules: Rules): ScopedRules {
   return { Cluster: part((resource) => isOfCluster(resource)), Namespaced: part((resource) => !isOfCluster(resource)) }
 }
 
-/** The Lease of another controller may be in whatever namespace. */
+/** The Lease of another controller may be in any namespace. */
 function isOfCluster(resource: string): boolean {
   return /^(\/(nodes|namespaces)|(authentication|authorization|scheduling|admissionregistration|apiextensions)\.k8s\.io\/.*|coordination\.k8s\.io\/leases)$/.test(
     resource,

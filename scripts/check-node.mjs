@@ -1,7 +1,7 @@
 /**
- * Says in one clear line when the running Node.js is too old, and ends with exit code 1.
- * Plain JavaScript, so that the old Node.js can read it: `node --import ./scripts/check-node.mjs program.ts` runs this before any
- * TypeScript is looked at. The version needed is the one in `engines` of package.json.
+ * Prints one clear line if the running Node.js is too old, and exits with 1.
+ * It is plain JavaScript, so that an old Node.js can run it: `node --import ./scripts/check-node.mjs program.ts` runs it before any
+ * TypeScript is loaded. The required version is in `engines` of package.json.
  */
 import { readFileSync } from 'node:fs'
 

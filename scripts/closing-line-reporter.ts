@@ -1,7 +1,7 @@
 import type { SerializedError } from 'vitest'
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Ends a test run with the plain line `N passed, N failed, N skipped`, for programs that read the output. Names what was skipped. */
+/** Ends a test run with the plain line `N passed, N failed, N skipped`, for programs that read the output. Lists skipped suites. */
 export default class ClosingLineReporter implements Reporter {
   /** A file that could not be loaded and an error outside every test count as one failure each: `0 failed` means that nothing went wrong. */
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {

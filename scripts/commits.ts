@@ -1,7 +1,7 @@
 /**
- * Checks subjects of commits: `scope: what changes`, in the imperative, at most 72 characters.
- * `pnpm check:commits` reads the commits since origin/main and passes where there is no such ref; `--message <file>` reads the message
- * that git hands to the hook .githooks/commit-msg.
+ * Checks commit subjects: `scope: what changes`, in the imperative, at most 72 characters.
+ * `pnpm check:commits` reads the commits since origin/main, and passes if there is no such ref. `--message <file>` reads the message that
+ * git passes to the hook .githooks/commit-msg.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

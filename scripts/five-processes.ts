@@ -1,18 +1,18 @@
 /**
- * Plays a release over five processes and a real Redis, takes Redis and processes away from it, and judges the recording.
+ * Runs a release with five processes and a real Redis, kills Redis and processes during it, and checks the recording.
  * Takes four to five minutes; not part of `pnpm test`.
  *
  *   pnpm exec node scripts/five-processes.ts             300 nodes
- *   pnpm exec node scripts/five-processes.ts --nodes 60  another size, from 30
- *   pnpm exec node scripts/five-processes.ts --keep      leave the recording and the logs, and say where
+ *   pnpm exec node scripts/five-processes.ts --nodes 60  another size, at least 30
+ *   pnpm exec node scripts/five-processes.ts --keep      keep the recording and the logs, and print their folder
  *
- * `tranche sim`, two `tranche controller` of which a Lease lets one act, two `tranche executor`, one redis-server with a
- * password; the manifests of examples/. In the course of the release, in this order: Redis is killed for 30 s and comes
- * back empty; it is emptied (FLUSHALL); an executor is killed (SIGKILL) and another started in its place; the controller
- * that leads is stopped (SIGSTOP) until the other leads, and goes on 20 s later.
+ * It uses `tranche sim`, two `tranche controller` with leader election, two `tranche executor`, one redis-server with a password, and the
+ * manifests of examples/. During the release, in this order: Redis is killed for 30 s and restarts empty; it is emptied (FLUSHALL); an
+ * executor is killed (SIGKILL) and another one started; the leading controller is stopped (SIGSTOP) until the other leads, and continues
+ * 20 s later.
  *
  * Prints one line that begins with `kept` (exit 0) or `broken` (exit 1): whether every node was updated, and whether a
- * deletion that the API server accepted breaks G1, G2, G3, G4 or G9. Ends no process but its own.
+ * deletion that the API server accepted breaks G1, G2, G3, G4 or G9. Ends only processes that it started.
  */
 import { execFileSync, type ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -88,7 +88,7 @@ interface Controller {
 async function stopTheLeader({ say, until }: Stage, client: KubeClient, controllers: readonly Controller[]): Promise<void> {
   const holder = await leader(client)
   const leading = controllers.find(({ name }) => holder.startsWith(name))
-  if (leading === undefined) throw new Error(`the Lease is held by ${holder}, which is none of ours`)
+  if (leading === undefined) throw new Error(`the Lease is held by ${holder}, which is not one of the started controllers`)
   say(`stops ${leading.name}, which leads`)
   leading.process.kill('SIGSTOP')
   await until('the other controller leads', async () => !(await leader(client)).startsWith(leading.name), 60)

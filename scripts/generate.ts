@@ -1,8 +1,8 @@
 /**
- * Writes what is checked in but made from the sources: the CustomResourceDefinitions, the lists in docs/guarantees.md, and
- * the tables in docs/validation.md, docs/operations/metrics.md, events.md and security.md, the pages of docs/reference, the description of REST, the scripts for Argo CD as one ConfigMap, and
- * what the chart takes from elsewhere.
- * `node scripts/generate.ts` writes, `node scripts/generate.ts --check` exits 1 where a file differs.
+ * Writes the generated files that are checked in: the CustomResourceDefinitions, the lists in docs/guarantees.md, the tables in
+ * docs/validation.md, docs/operations/metrics.md, events.md and security.md, the pages of docs/reference, the OpenAPI description, the
+ * ConfigMap with the scripts for Argo CD, and the generated files of the chart.
+ * `node scripts/generate.ts` writes; `node scripts/generate.ts --check` exits with 1 if a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parse, stringify } from 'yaml'
@@ -63,7 +63,7 @@ function crdFiles(): ReadonlyMap<string, string> {
   return new Map(customResourceDefinitions.map((crd) => [`${crd.metadata.name}.yaml`, head + yaml(crd)]))
 }
 
-/** Each with its path, and without where it is reached. */
+/** Rules with their paths, without the locations at which they are reached. */
 function webhooksByKind(): object {
   const of = (kind: string) =>
     admissionWebhooks.filter((one) => one.kind === kind).map(({ name, webhook }) => ({ path: `/${name}`, webhook }))
@@ -74,7 +74,7 @@ function yaml(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
 }
 
-/** Makes `folder` hold exactly `files`, and those written by hand, or reports where it does not. */
+/** Makes `folder` contain exactly `files` and the handwritten ones, or reports the differences. */
 function align(folder: string, files: ReadonlyMap<string, string>, byHand: readonly string[] = []): void {
   mkdirSync(folder, { recursive: true })
   for (const name of readdirSync(folder)) if (!files.has(name) && !byHand.includes(name)) remove(`${folder}/${name}`)

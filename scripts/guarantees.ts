@@ -1,35 +1,35 @@
 /**
- * What the sources say about each guarantee (G1 to G12) and rule of the fence (F1 to F15): the code whose doc comment carries
- * its id, and the tests whose names carry it in parentheses. The lists of docs/guarantees.md are made from it.
+ * Evidence in the sources for each guarantee (G1 to G12) and fence rule (F1 to F15): code whose doc comment has its id, and tests whose
+ * names have it in parentheses. The lists of docs/guarantees.md are generated from it.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
-/** Every id there is, in order. */
+/** All ids, in order. */
 export const guaranteeIds: readonly string[] = [...numbered('G', 12), ...numbered('F', 15)]
 
 /** Something in the sources that cites ids. */
 export interface Citation {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string
-  /** Of the function, constant or class; or of the test, as it is written. */
+  /** Name of the function, constant or class, or of the test as written. */
   readonly name: string
-  /** As written, ranges spelled out: also ids that do not exist. */
+  /** Ids as written, with ranges expanded; they may include unknown ids. */
   readonly ids: readonly string[]
 }
 
-/** What shows that an id is kept. */
+/** Evidence that an id is kept. */
 export interface Evidence {
-  /** Declarations whose doc comment carries the id. */
+  /** Declarations whose doc comment has the id. */
   readonly code: readonly Citation[]
-  /** Tests of files named `*.property.test.ts`. */
+  /** Tests in files named `*.property.test.ts`. */
   readonly properties: readonly Citation[]
-  /** Tests of test/scenarios and test/faults. */
+  /** Tests in test/scenarios and test/faults. */
   readonly scenarios: readonly Citation[]
 }
 
 const page = 'docs/guarantees.md'
-/** Packages that hold other people to the guarantees, or are a second opinion, keep none themselves. */
+/** Packages that only check guarantees of other packages. They are no evidence themselves. */
 const noKeepers = /^packages\/(simulator|harness\/testing|ports\/[a-z]+-conformance)\//
 
 /** @returns everything in the sources that cites an id, known or not */
@@ -40,7 +40,7 @@ export function readCitations(): { readonly code: readonly Citation[]; readonly 
   return { code: sources.flatMap(citationsInComments), tests: tests.flatMap(citationsInNames) }
 }
 
-/** @returns what shows that this id is kept */
+/** @returns the evidence that this id is kept */
 export function evidenceFor(id: string, { code, tests }: ReturnType<typeof readCitations>): Evidence {
   const cites = ({ ids }: Citation): boolean => ids.includes(id)
   return {
@@ -50,7 +50,7 @@ export function evidenceFor(id: string, { code, tests }: ReturnType<typeof readC
   }
 }
 
-/** @returns docs/guarantees.md with the list of every id as the sources have it; what stands around the lists is left alone */
+/** @returns docs/guarantees.md with the list of every id from the sources; the text around the lists is unchanged */
 export function writtenPage(): { readonly path: string; readonly text: string } {
   const citations = readCitations()
   const text = readFileSync(page, 'utf8').replace(
@@ -90,7 +90,7 @@ function citationsInComments(file: string): readonly Citation[] {
   return [...text.matchAll(pattern)].flatMap(([, comment = '', name = '']) => citation(file, name, comment))
 }
 
-/** Test names, and the names of table cases, are the strings of a test file that carry ids in parentheses. */
+/** Names of tests and of table cases: the strings of a test file that have ids in parentheses. */
 function citationsInNames(file: string): readonly Citation[] {
   const code = readFileSync(file, 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '')
   const strings = [...code.matchAll(/(?<![\w])(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/g)].map((match) => match[1] ?? match[2] ?? '')

@@ -3,8 +3,8 @@ import { delimiter, dirname } from 'node:path'
 import { findPrograms } from '../test/chart/programs.ts'
 
 /**
- * Runs once before all tests. Puts a kubectl on the PATH where there is none, from the package that carries it for Linux on x64.
- * Where no kubectl can be had, the suites that need it are skipped and the run says so; under CI that is a failure.
+ * Runs once before all tests. If there is no kubectl on the PATH, adds the one of an npm package for Linux on x64. Without kubectl, the
+ * suites that need it are skipped and the run says so; under CI that is a failure.
  */
 export function setup(): void {
   if (runsKubectl()) return

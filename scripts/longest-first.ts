@@ -1,13 +1,13 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Small files whose tests take longest: without figures of an earlier run, files are begun by size, and these would be last. */
+/** Small files with long tests. Without figures of an earlier run, files start in order of size, and these would be last. */
 const longest: readonly string[] = [
   'test/chart/life.slow.test.ts',
   'test/faults/faults.slow.test.ts',
   'test/scenarios/failpoints.slow.test.ts',
 ]
 
-/** Begins with the files that take longest, so that no core waits for one of them at the end. */
+/** Starts with the longest files, so that no core waits for one of them at the end. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)

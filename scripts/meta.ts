@@ -1,7 +1,7 @@
 /**
- * Writes every package.json of the workspace from one table, so that they stay alike.
- * `node scripts/meta.ts` writes, `node scripts/meta.ts --check` exits 1 where a file differs.
- * Dependencies, commands and scripts stay in the package.json itself; everything else comes from here.
+ * Writes every package.json of the workspace from one table, so that they stay consistent.
+ * `node scripts/meta.ts` writes; `node scripts/meta.ts --check` exits with 1 if a file differs.
+ * Dependencies, commands and scripts stay in each package.json; everything else comes from here.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -1,10 +1,10 @@
-/** The table of docs/operations/metrics.md: every metric of controller and executor, with the values of its labels. */
+/** Table of docs/operations/metrics.md: every metric of controller and executor, with the values of its labels. */
 import { readFileSync } from 'node:fs'
 import { metricCatalog, type MetricDefinition } from '../packages/adapters/metrics/src/index.ts'
 
 const page = 'docs/operations/metrics.md'
 
-/** @returns docs/operations/metrics.md with the table as the catalog is; what stands around it is left alone */
+/** @returns docs/operations/metrics.md with the table of the catalog; the text around it is unchanged */
 export function writtenMetrics(): { readonly path: string; readonly text: string } {
   const rows = Object.entries<MetricDefinition>(metricCatalog).map(
     ([name, { type, help, labels }]) => `| \`${name}\` | ${type} | ${help.replaceAll('|', '\\|')} | ${labelsText(labels)} |`,

@@ -1,4 +1,4 @@
-/** Every package of the workspace in reading order, with the one sentence that says what it is for. */
+/** Every package of the workspace in reading order, each with a one-sentence description. */
 export const descriptions: Readonly<Record<string, string>> = {
   'packages/words/errors': 'The errors a user or operator can meet: codes, remedies, hints.',
   'packages/words/clock': 'Time as a port: the system clock, a fake clock, and a virtual clock that jumps to the next timer.',

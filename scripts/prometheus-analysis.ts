@@ -1,10 +1,9 @@
 /**
- * Asks a real Prometheus server what policies ask, and says what comes of it: one line for each question, and 1 as exit code
- * where one is not as it must be.
+ * Runs queries of policies against a real Prometheus server. Prints one line per query, and exits with 1 if a result is wrong.
  *
  *   node scripts/prometheus-analysis.ts [/usr/bin/prometheus]
  *
- * The server is started on 127.0.0.1 with a folder of its own, reads one number from this process every second, and is ended again.
+ * The server is started on 127.0.0.1 with its own folder, scrapes one number from this process every second, and is ended afterwards.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -94,7 +93,7 @@ async function measure({ query, range, ...rules }: Question['rules']): Promise<M
   const egress = createEgressClient({ clock: systemClock, allowHosts, userAgent: 'script/1' })
   const secrets = { read: () => Promise.reject(new Error('there are no secrets here')) }
   const request = toRequest(analysis, values, systemClock.nowMs())
-  if (request === null) throw new Error('the analysis asks nobody')
+  if (request === null) throw new Error('the analysis sends no request')
   const result = await createMetricPort({ egress, secrets }).ask('demo', request, new AbortController().signal)
   await egress.close()
   if (result.kind === 'failed') return { phase: 'Error', message: result.message }
@@ -102,7 +101,7 @@ async function measure({ query, range, ...rules }: Question['rules']): Promise<M
   return fitForStatus(judgeAnswer({ analysis, values, answer }), conceal)
 }
 
-/** A server that has just started has read nothing yet. */
+/** Waits for the first scrape of a newly started server. */
 async function untilScraped(): Promise<void> {
   for (let tries = 0; tries < 120; tries++) {
     if (server.exitCode !== null) throw new Error(`${binary} ended with ${server.exitCode}`)
@@ -110,7 +109,7 @@ async function untilScraped(): Promise<void> {
     if (phase === 'Successful') return
     await sleep(500)
   }
-  throw new Error(`${binary} has read nothing within a minute`)
+  throw new Error(`${binary} did not scrape within a minute`)
 }
 
 async function freePort(): Promise<number> {

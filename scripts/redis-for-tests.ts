@@ -3,12 +3,12 @@ import { findRedis } from './redis-server.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Path of a redis-server; null where there is none, and suites that need one are skipped. */
+    /** Path of a redis-server; null if there is none, in which case suites that need it are skipped. */
     readonly redisServer: string | null
   }
 }
 
-/** Runs once before all tests. Under CI a missing redis-server is a failure: nothing is to be skipped there. */
+/** Runs once before all tests. Under CI a missing redis-server is a failure, because no suite may be skipped there. */
 export function setup(project: TestProject): void {
   const found = findRedis()
   if ('missing' in found && process.env['CI'] !== undefined) throw new Error(`${found.missing}; under CI no suite is skipped`)

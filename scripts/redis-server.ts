@@ -1,38 +1,38 @@
-/** Real redis-servers for tests, measurements and demonstrations: found, installed where that is possible, started and ended by us. */
+/** Finds, installs if possible, starts and ends real redis-servers for tests, benchmarks and demonstrations. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
-/** A redis-server of our own on the loopback interface. */
+/** A started redis-server on the loopback interface. */
 export interface RedisServer {
   readonly port: number
-  /** Where it writes what it is told to write. */
+  /** Data folder. */
   readonly folder: string
-  /** Ends it as a power cut would, and waits until it is gone. */
+  /** Kills it, as a power cut would, and waits until it has ended. */
   kill(): Promise<void>
-  /** Starts it again on the same port: empty, unless its arguments say that it keeps its data. */
+  /** Starts it again on the same port; it is empty unless its arguments turn persistence on. */
   start(): Promise<void>
-  /** Stops it from answering without closing a connection. */
+  /** Stops it from answering, without closing connections. */
   freeze(): void
-  /** Lets it go on after `freeze`. */
+  /** Continues after `freeze`. */
   thaw(): void
-  /** Ends it and removes what it wrote. */
+  /** Ends it and removes its data folder. */
   dispose(): Promise<void>
 }
 
-/** What {@link startRedis} is given. */
+/** Options of {@link startRedis}. */
 export interface RedisServerOptions {
-  /** The program, as {@link findRedis} names it. @default redis-server */
+  /** Program, as found by {@link findRedis}. @default redis-server */
   readonly program?: string
-  /** As on its command line: `['--maxmemory-policy', 'allkeys-lru']`. */
+  /** Command-line arguments: `['--maxmemory-policy', 'allkeys-lru']`. */
   readonly args?: readonly string[]
-  /** @default a free one */
+  /** @default a free port */
   readonly port?: number
 }
 
-/** Starts a redis-server that keeps nothing on disk, and waits until it takes connections. */
+/** Starts a redis-server without persistence, and waits until it accepts connections. */
 export async function startRedis({ program = 'redis-server', args = [], port: wanted }: RedisServerOptions = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-redis-'))
   const port = wanted ?? (await freePort())
@@ -63,7 +63,7 @@ export async function startRedis({ program = 'redis-server', args = [], port: wa
   }
 }
 
-/** @returns a port of the loopback interface that nobody listens on */
+/** @returns a free port of the loopback interface */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
@@ -75,7 +75,7 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Resolves when the port takes connections; rejects when the program ends before that. */
+/** Resolves when the port accepts connections; rejects if the program ends before. */
 async function untilOpen(port: number, child: ChildProcess): Promise<void> {
   const ended = new Promise<never>((_resolve, reject) => {
     child.once('error', reject)
@@ -95,12 +95,12 @@ function isOpen(port: number): Promise<boolean> {
   })
 }
 
-/** Where redis-server is, or why there is none. */
+/** Path of redis-server, or why there is none. */
 export type FoundRedis = { readonly program: string } | { readonly missing: string }
 
 /**
- * Finds redis-server on the PATH; else installs Debian's, where apt-get is and we may. The service that the package brings
- * is not started.
+ * Finds redis-server on the PATH. If it is missing, installs Debian's package if apt-get is available and permitted. The service of the
+ * package is not started.
  */
 export function findRedis(): FoundRedis {
   const program = programOnPath('redis-server')
@@ -116,7 +116,7 @@ export function findRedis(): FoundRedis {
   return installed === null ? { missing: 'the package redis-server brought no redis-server' } : { program: installed }
 }
 
-/** Debian asks this file whether a service may be started; 101 says no. */
+/** Debian runs this file to decide whether a service may be started; exit code 101 forbids it. */
 const POLICY = '/usr/sbin/policy-rc.d'
 
 function installRedis(): void {

@@ -1,7 +1,7 @@
 /**
- * Prints how long files and functions are, package by package: `pnpm report:shape`, or `pnpm report:shape --long` for the longest functions.
- * A small scanner instead of a compiler: it finds named functions (declarations, methods, functions bound to a name) by their first
- * line and follows the braces. Numbers are to look at, not limits: watch the tail.
+ * Prints the length of files and functions per package: `pnpm report:shape`, or `pnpm report:shape --long` for the longest functions.
+ * It uses a small scanner instead of a compiler: it finds named functions (declarations, methods, functions bound to a name) by their first
+ * line and follows the braces. The numbers are indicators, not limits.
  */
 import { layers } from '../test/architecture/layers.ts'
 import { filesOf, type SourceFile } from '../test/architecture/source-tree.ts'
@@ -76,7 +76,7 @@ function printLongest(): void {
     console.log(`${String(shape.lines).padStart(4)}  ${shape.where}`)
 }
 
-/** From the line that opens the body to the line on which its braces are closed again. */
+/** Counts from the line that opens the body to the line that closes its braces. */
 function functionsOf(file: SourceFile): readonly FunctionShape[] {
   const lines = withoutStrings(file.code).split('\n')
   return lines.flatMap((line, index) => {

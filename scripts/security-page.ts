@@ -1,4 +1,4 @@
-/** The table of docs/operations/security.md: what each account may do, and why, as docs/operations/permissions.md grants it. */
+/** Table of docs/operations/security.md: permissions of each account with their purpose, from docs/operations/permissions.md. */
 import { readFileSync } from 'node:fs'
 import { isMap, isSeq, parseAllDocuments } from 'yaml'
 import { code, table } from './reference/markdown.ts'
@@ -6,7 +6,7 @@ import { code, table } from './reference/markdown.ts'
 const page = 'docs/operations/security.md'
 const source = 'docs/operations/permissions.md'
 
-/** The accounts of processes by the names of their roles; one that is not named here is told by its own name. */
+/** Accounts of processes, by role name. Roles that are not listed here appear with their own name. */
 const accounts: Readonly<Record<string, string>> = {
   'tranche-controller': 'controller',
   'tranche-executor': 'executor',
@@ -16,16 +16,16 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-test': '`helm test`, while it runs',
 }
 
-/** Of people and other programs, and those that you write yourself, with names of yours. */
+/** Roles of users and other programs, and roles that users write with their own names. */
 const others = /^tranche-(cli-|aggregate-|(viewer|approver|operator|metrics|secrets|hooks)$)/
 
-/** What an account may do, and why. */
+/** Permission of an account with its purpose. */
 export interface AccountRule extends Rule {
-  /** In words. */
+  /** Permission as text. */
   readonly account: string
-  /** Empty: in the cluster. */
+  /** Namespace; empty for the whole cluster. */
   readonly namespace: string
-  /** What stands above the rule. */
+  /** Comment above the rule. */
   readonly why: string
 }
 
@@ -43,7 +43,7 @@ export interface Rule {
   readonly verbs: readonly string[]
 }
 
-/** @returns docs/operations/security.md with the table as the permissions are; what stands around it is left alone */
+/** @returns docs/operations/security.md with the table of the permissions; the text around it is unchanged */
 export function writtenSecurity(): { readonly path: string; readonly text: string } {
   const text = readFileSync(page, 'utf8').replace(
     /(<!-- accounts -->\n)[\s\S]*?(<!-- end -->)/,
@@ -52,7 +52,7 @@ export function writtenSecurity(): { readonly path: string; readonly text: strin
   return { path: page, text }
 }
 
-/** @returns every rule of the accounts of processes, as docs/operations/permissions.md has them */
+/** @returns every rule of the processes' accounts in docs/operations/permissions.md */
 export function accountRules(): readonly AccountRule[] {
   const blocks = [...readFileSync(source, 'utf8').matchAll(/^```yaml\n([\s\S]*?)^```/gm)]
   return blocks.flatMap(([, text = '']) =>
@@ -63,7 +63,7 @@ export function accountRules(): readonly AccountRule[] {
       const comments = commentsOf(document.get('rules'))
       const namespace = kind === 'Role' ? (metadata.namespace ?? '') : ''
       return rules.map((rule, at) => {
-        // A reason stands above the first of the rules that it is for.
+        // A comment applies to the rule below it and the following rules.
         const why = comments.slice(0, at + 1).findLast((comment) => comment !== '') ?? ''
         return { ...rule, account, namespace, why }
       })
@@ -80,13 +80,13 @@ function accountRows(): readonly (readonly string[])[] {
   })
 }
 
-/** As kubectl names it, with the subresource at the end. */
+/** Resource as in kubectl, with the subresource at the end. */
 function resourceText(resource: string, group: string): string {
   const [plural = '', ...rest] = resource.split('/')
   return [group === '' ? plural : `${plural}.${group}`, ...rest].join('/')
 }
 
-/** The parser has a comment above the first item of a list as one of the list. */
+/** The parser attaches a comment above the first item to the list. */
 function commentsOf(rules: unknown): readonly string[] {
   if (!isSeq(rules)) return []
   return rules.items.map((item, at) => {

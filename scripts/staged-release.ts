@@ -1,4 +1,4 @@
-/** What the demonstrations have in common: programs as processes of the operating system, a release on them, and its judgement. */
+/** Common code of the demonstrations: programs as processes, a release with them, and the check of its recording. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,43 +18,43 @@ import type { Pod } from '../packages/words/kube-types/src/index.ts'
 import { silentLogger } from '../packages/words/log/src/index.ts'
 import { countDeletions, findBreaches, readRecording, type RecordedWrite } from '../packages/simulator/recording/src/index.ts'
 
-/** What a demonstration is told. */
+/** Options of a demonstration. */
 export interface StageOptions {
-  /** Of the script; names its temporary folder. */
+  /** Name of the script and of its temporary folder. */
   readonly name: string
   readonly nodes: number
-  /** Leave recording and logs behind, also when all went well. */
+  /** Whether to keep recording and logs after success. */
   readonly keep: boolean
-  /** As `--watch-delay-ms` of the simulator takes it. */
+  /** Value of the simulator's `--watch-delay-ms`. */
   readonly watchDelayMs?: string
-  /** Looks at the recording of a release that kept every guarantee. */
+  /** Checks the recording of a release that kept every guarantee. */
   readonly measure?: (writes: readonly RecordedWrite[]) => void
 }
 
-/** A simulated cluster as a process, and everything else that was started beside it. */
+/** A simulated cluster as a process, and all other started processes. */
 export interface Stage {
   readonly nodes: number
   readonly kubeconfig: string
-  /** Starts the tranche command as a process of its own, its words in a file of that name. */
+  /** Starts the tranche command as a process, with its output in a file of that name. */
   start(name: string, args: readonly string[], env?: Readonly<Record<string, string>>): ChildProcess
   /** Prints a line of progress with the time since the start. */
   say(what: string): void
-  /** Waits until something is true, and says so. @throws when it does not come true in time */
+  /** Waits until a condition is true, and prints it. @throws if it does not become true in time */
   until(what: string, isTrue: () => Promise<boolean> | boolean, withinSeconds: number): Promise<void>
 }
 
 /** The key of the DaemonSet and the Rollout of `examples/`. */
 export const stageKey = { namespace: 'default', name: 'node-agent' }
-/** The image that a staged release brings. */
+/** Image that a staged release rolls out. */
 export const newImage = 'registry.k8s.io/pause:3.10'
-/** Nobody but executors deletes pods here, and everybody who comes with the kubeconfig is `admin`. */
+/** Only executors delete pods here; every user of the kubeconfig is `admin`. */
 const query = { daemonSet: stageKey.name, isOurs: (actor: string) => actor === 'admin', watchLagMs: 5_000 }
 
 /**
- * Starts the simulator, plays, ends every process that was started, and judges the recording: the last line printed begins
- * with `kept` or `broken`.
+ * Starts the simulator, runs the play, ends all started processes, and checks the recording. The last printed line begins with `kept` or
+ * `broken`.
  *
- * @returns the exit code: 0 when the play went to its end and no deletion breaks G1, G2, G3, G4 or G9
+ * @returns the exit code: 0 if the play completed and no deletion breaks G1, G2, G3, G4 or G9
  */
 export async function runStage(options: StageOptions, play: (stage: Stage, client: KubeClient) => Promise<void>): Promise<number> {
   const startedMs = performance.now()
@@ -102,7 +102,7 @@ function createStage({ nodes }: StageOptions, { folder, startedMs, children }: S
     async until(what, isTrue, withinSeconds) {
       const endMs = performance.now() + withinSeconds * 1000
       while (!(await isTrue())) {
-        if (performance.now() > endMs) throw new Error(`"${what}" did not come true within ${withinSeconds} s`)
+        if (performance.now() > endMs) throw new Error(`"${what}" did not become true within ${withinSeconds} s`)
         await sleep(200)
       }
       say(what)
@@ -144,7 +144,7 @@ function judge(recording: string, { nodes, measure }: StageOptions, startedMs: n
   return 1
 }
 
-/** Asks each of our own processes to end, the cluster last, and ends those that do not. */
+/** Asks each started process to end, the cluster last, and kills those that do not end. */
 async function endAll(children: ReadonlySet<ChildProcess>): Promise<void> {
   const [cluster, ...programs] = children
   await end(programs)
@@ -159,7 +159,7 @@ async function end(processes: readonly ChildProcess[]): Promise<void> {
   for (const child of processes.filter(isRunning)) child.kill('SIGKILL')
 }
 
-/** Applies the manifests of `examples/` with other steps, and waits until the first version runs on every node. */
+/** Applies the manifests of `examples/` with different steps, and waits until the first version runs on every node. */
 export async function installExamples({ nodes, until }: Stage, client: KubeClient, steps: readonly object[]): Promise<void> {
   await client.create(resourcePaths.daemonSets, manifest('daemonset.yaml') as never)
   await client.create(resourcePaths.rollouts, manifest('rollout.yaml') as never)
@@ -173,30 +173,30 @@ function manifest(file: string): object {
   return { ...object, metadata: { ...object.metadata, namespace: stageKey.namespace } }
 }
 
-/** @returns the Rollout as it stands */
+/** @returns the current Rollout */
 export function readRollout(client: KubeClient): Promise<Rollout> {
   return client.get<Rollout>(resourcePaths.rollouts, stageKey)
 }
 
-/** Changes the Rollout as a person would. */
+/** Patches the Rollout, as a user would. */
 export async function patchRollout(client: KubeClient, body: object): Promise<void> {
   await client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body })
 }
 
-/** Approves the step that waits. */
+/** Approves the waiting step. */
 export async function approve(client: KubeClient): Promise<void> {
   const body = { status: { canaryStatus: { currentStepState: 'StepReady' } } }
   await client.patch(resourcePaths.rollouts, stageKey, { type: 'merge', body }, { subresource: 'status' })
 }
 
-/** A new image whose pods start slowly, so that a batch has a middle. */
+/** Sets a new image whose pods start slowly, so that a batch takes time. */
 export async function setTemplate(client: KubeClient): Promise<void> {
   const annotations = { 'sim.tranche.dev/start-ms': '3000', 'sim.tranche.dev/jitter-ms': '1500' }
   const body = { spec: { template: { metadata: { annotations }, spec: { containers: [{ name: 'agent', image: newImage }] } } } }
   await client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body })
 }
 
-/** @returns how many pods that name `image` are ready and stay */
+/** @returns the number of ready pods with `image` that are not terminating */
 export async function countReady(client: KubeClient, image: string): Promise<number> {
   const { items } = await client.list<Pod>(resourcePaths.pods, { namespace: stageKey.namespace })
   return items.filter((pod) => JSON.stringify(pod.spec).includes(image) && isReady(pod)).length

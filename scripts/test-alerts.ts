@@ -1,13 +1,13 @@
 /**
- * The alerts of the chart, judged by Prometheus' own tool: `pnpm test:alerts`. The rules are rendered by helm and checked, then each story
- * of test/alerts is played in virtual time, and what its processes tell is given to `promtool test rules`, which must find that the alert
- * of the story fires, and that none does where nothing goes wrong.
+ * Tests the alerts of the chart with Prometheus' promtool: `pnpm test:alerts`. Helm renders the rules, and promtool checks them. Then each
+ * story of test/alerts runs in virtual time, and `promtool test rules` evaluates its metrics: the alert of the story must fire, and no alert
+ * may fire if nothing goes wrong.
  *
- *   pnpm test:alerts                                all of them
- *   pnpm test:alerts TrancheDeletesFail             one; `none` is the story in which nothing may fire
- *   pnpm test:alerts --promtool /opt/promtool       where it does not stand on the path
+ *   pnpm test:alerts                                all stories
+ *   pnpm test:alerts TrancheDeletesFail             one story; in `none`, no alert may fire
+ *   pnpm test:alerts --promtool /opt/promtool       if promtool is not on the PATH
  *
- * Exit 1 where a rule is wrong or an alert does not fire.
+ * Exits with 1 if a rule is wrong or an alert does not fire.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,14 +1,14 @@
 /**
- * The fault bench: `pnpm test:faults`. Plays the whole system in virtual time, under faults that a seed decides, and judges it.
- * See docs/fault-bench.md.
+ * The fault bench: `pnpm test:faults`. Runs the whole system in virtual time, with faults drawn from a seed, and checks the guarantees. See
+ * docs/fault-bench.md.
  *
  *   pnpm test:faults                       200 seeds, from 1
- *   pnpm test:faults --from 17 --seeds 1   exactly what seed 17 stands for
- *   pnpm test:faults --upgrades 20         and all programs and admission are replaced twenty times in each world, in mid-release
- *   pnpm test:faults --no-shrink           tells a violation with all that went wrong, not the least that breaks it
+ *   pnpm test:faults --from 17 --seeds 1   only seed 17
+ *   pnpm test:faults --upgrades 20         also replaces all programs and admission twenty times per world during releases
+ *   pnpm test:faults --no-shrink           reports a violation with all faults, not with the smallest set that causes it
  *   pnpm test:faults -o json               ends with the line {"seeds", "violations", "firstSeed", "seedsPerMinute"}
  *
- * Exit 1 where a seed breaks a guarantee. Ends no process but its own.
+ * Exits with 1 if a seed breaks a guarantee. Ends only processes that it started.
  */
 import { parseArgs } from 'node:util'
 import { runSeeds } from '../test/faults/pool.ts'
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 const seeds = wholeNumber('--seeds', values.seeds)
 const from = wholeNumber('--from', values.from)
 const upgrades = values.upgrades === undefined ? 0 : wholeNumber('--upgrades', values.upgrades)
-/** Enough for the schedules there are, and bounded. */
+/** Limit that is sufficient for all schedules. */
 const SHRINK_RUNS = 60
 
 const startedMs = performance.now()

@@ -1,13 +1,13 @@
 /**
- * The fuzzer of the REST API: `pnpm test:fuzz`. Sends requests made from apps/api/openapi.json, right ones and garbage, to every route of
- * a real server, and judges every answer, and what stands in the cluster afterwards.
+ * The fuzzer of the REST API: `pnpm test:fuzz`. Sends valid and invalid requests, generated from apps/api/openapi.json, to every route of a
+ * real server. Checks every answer, and the state of the cluster afterwards.
  *
  *   pnpm test:fuzz                      one minute, from seed 1
- *   pnpm test:fuzz --minutes 5          longer
- *   pnpm test:fuzz --from 17 --rounds 1 exactly what seed 17 stands for
+ *   pnpm test:fuzz --minutes 5          five minutes
+ *   pnpm test:fuzz --from 17 --rounds 1 only seed 17
  *   pnpm test:fuzz -o json              ends with one line of JSON: {"requests", "findings", "statuses", "operations", …}
  *
- * Exit 1 where something was wrong, with the smallest request that shows it.
+ * Exits with 1 on a finding, with the smallest request that shows it.
  */
 import { parseArgs } from 'node:util'
 import { fuzz } from '../apps/api/test/fuzz/fuzz.ts'
@@ -22,9 +22,9 @@ const { values } = parseArgs({
 })
 const minutes = number('--minutes', values.minutes)
 const rounds = values.rounds === undefined ? Number.POSITIVE_INFINITY : number('--rounds', values.rounds)
-/** Requests of one round: each round has a seed of its own. */
+/** Number of requests per round. Each round has its own seed. */
 const RUNS = 400
-/** As in production, so that forecasts are made. */
+/** Runs forecasts, as in production. */
 const PLAN_MS = 60_000
 
 const endMs = performance.now() + minutes * 60_000
@@ -37,7 +37,7 @@ else {
   for (const { seed, finding, request } of findings) console.log(`seed ${seed}: ${finding}\n  ${request}\n`)
   const tried = Object.values(operations).filter(({ well }) => well > 0).length
   console.log(`${requests} requests, ${findings.length} findings; ${tried} of ${Object.keys(operations).length} operations answered well`)
-  console.log(`the dearest cost ${dearest.cpuMs} ms of processor time: ${dearest.request}`)
+  console.log(`the most expensive request took ${dearest.cpuMs} ms of processor time: ${dearest.request}`)
 }
 process.exitCode = findings.length === 0 ? 0 : 1
 

@@ -1,17 +1,17 @@
 /**
- * Plays a release with programs as processes of the operating system, does to them what happens to machines, and judges
- * the recording. Takes two to three minutes; not part of `pnpm test`.
+ * Runs a release with programs as processes, stops and kills them as machine failures would, and checks the recording. Takes two to
+ * three minutes; not part of `pnpm test`.
  *
  *   pnpm exec node scripts/two-executors.ts             30 nodes
  *   pnpm exec node scripts/two-executors.ts --nodes 60  another size
- *   pnpm exec node scripts/two-executors.ts --keep      leave the recording and the logs, and say where
+ *   pnpm exec node scripts/two-executors.ts --keep      keep the recording and the logs, and print their folder
  *
- * `tranche sim`, one `tranche controller`, two `tranche executor`; the manifests of examples/. In mid-batch one executor is
- * stopped (SIGSTOP) for a minute and the other killed (SIGKILL), a third takes its place; the release is paused, the
- * stopped executor comes back into the pause, and the release goes on to its end.
+ * It uses `tranche sim`, one `tranche controller`, two `tranche executor`, and the manifests of examples/. During a batch, one executor is
+ * stopped (SIGSTOP) for a minute, and the other is killed (SIGKILL) and replaced by a third. The release is paused, the stopped executor
+ * continues during the pause, and the release is resumed and ends.
  *
  * Prints one line that begins with `kept` (exit 0) or `broken` (exit 1): whether every node was updated, and whether a
- * deletion that the API server accepted breaks G1, G2, G3, G4 or G9. Ends no process but its own.
+ * deletion that the API server accepted breaks G1, G2, G3, G4 or G9. Ends only processes that it started.
  */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -50,7 +50,7 @@ async function play(stage: Stage, client: KubeClient): Promise<void> {
   await until('every node runs the new version', async () => (await countReady(client, newImage)) === nodes, 30)
 }
 
-/** In mid-batch: one executor stops for a minute, the other dies; a pause in which the first comes back. */
+/** During a batch: stops one executor for a minute and kills the other; the first one continues during a pause. */
 async function disturb(stage: Stage, client: KubeClient, first: ChildProcess, second: ChildProcess): Promise<void> {
   const { nodes, say, until } = stage
   const updated = (count: number): Promise<void> =>

@@ -1,4 +1,4 @@
-/** The tables of docs/validation.md: every rule of packages/core/validation, with its code, its path, and what to do. */
+/** Tables of docs/validation.md: every rule of packages/core/validation, with its code, path and fix. */
 import { readFileSync } from 'node:fs'
 import { adviceRules, problemRules } from '../packages/core/validation/src/index.ts'
 
@@ -11,7 +11,7 @@ interface Rule {
   readonly fix: string
 }
 
-/** @returns docs/validation.md with the tables as the rules are; what stands around them is left alone */
+/** @returns docs/validation.md with the tables of the rules; the text around them is unchanged */
 export function writtenRules(): { readonly path: string; readonly text: string } {
   const tables: Readonly<Record<string, string>> = {
     ...Object.fromEntries(['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet'].map((kind) => [kind, tableOf(problemRules, kind)])),

@@ -1,6 +1,6 @@
 /**
- * Says what CI will say: generates everything that is generated, runs every check, and asserts that generating changed nothing.
- * The checks are root tasks of turbo.json: two at a time, and one whose inputs are as they were is not run again.
+ * Runs the same checks as CI: generates all generated files, runs every check, and asserts that generating changed nothing.
+ * The checks are root tasks of turbo.json. Two run at a time; a check with unchanged inputs is not run again.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -16,7 +16,7 @@ const passed = outcomes.every(Boolean)
 console.log(`verify ${passed ? 'passed' : 'FAILED'} in ${seconds(performance.now() - startedMs)}`)
 process.exitCode = passed ? 0 : 1
 
-/** Works on a tree with uncommitted work too: what counts is whether generating changes any file. */
+/** Also works on a tree with uncommitted changes: it checks whether generating changes any file. */
 async function generate(): Promise<boolean> {
   const before = changedFiles()
   const fromMs = performance.now()
@@ -28,7 +28,7 @@ async function generate(): Promise<boolean> {
   const moved = [...new Set([...before.keys(), ...after.keys()])].filter((file) => before.get(file) !== after.get(file))
   say(moved.length === 0, 'tree unchanged')
   if (moved.length > 0)
-    console.log(`  generated files differ from what is checked in; run pnpm generate and commit:\n  ${moved.join('\n  ')}`)
+    console.log(`  generated files differ from the checked-in ones; run pnpm generate and commit:\n  ${moved.join('\n  ')}`)
   return exitCode === 0 && moved.length === 0
 }
 
@@ -65,7 +65,7 @@ function readTasks(): readonly TaskSummary[] {
   }
 }
 
-/** Every file that differs from the last commit, with a digest of what it holds now. */
+/** Every file that differs from the last commit, with a digest of its current content. */
 function changedFiles(): ReadonlyMap<string, string> {
   const paths = execFileSync('git', ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames'], { encoding: 'utf8' })
   const files = paths.split('\0').filter((line) => line !== '')

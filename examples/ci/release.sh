@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
-# One release as one step of a pipeline: applies manifests, waits, approves the steps that wait for approval, and takes the version
-# back when it fails or takes too long. Needs kubectl and tranche; says what it does on standard error.
+# Runs a release as one step of a pipeline: applies manifests, waits, approves steps, and rolls the version back if it fails or takes too
+# long. Requires kubectl and tranche. Reports progress on standard error.
 #
 #   release.sh MANIFESTS ROLLOUT
 #
-# kubectl applies the files of a folder in the order of their names. Name the Rollout so that it comes before its DaemonSet: once the new
-# template is applied a release is under way, and another number of steps is rejected until it has ended.
+# kubectl applies the files of a folder in the order of their names. The Rollout's file must come before the DaemonSet's: once the new
+# template is applied, a release is running, and a different number of steps is rejected until it ends.
 #
 # Environment:
-#   NAMESPACE   of the Rollout                                      (that of the context)
-#   TIMEOUT     the longest that one step may take                  (30m)
-#   CHECK       command that has to succeed before each approval    (none: every step is approved)
-#               STEP: the step that it is to look at, from 1
-#   APPROVE     no: stop with 3 where a person has to approve       (yes)
-#   REASON      stands on the record of each action                 (pipeline)
+#   NAMESPACE   namespace of the Rollout                            (default: the one of the context)
+#   TIMEOUT     maximum duration of one step                        (30m)
+#   CHECK       command that must succeed before each approval;     (default: none, every step is approved)
+#               it gets the step to check, from 1, as STEP
+#   APPROVE     no: exit with 3 if a step needs approval            (yes)
+#   REASON      reason that is recorded with each action            (pipeline)
 #
-# Ends with 0: released; 1: failed, and taken back; 3: a person has to decide; 4: it could not be applied, or not be found out.
+# Exit codes: 0: released; 1: failed and rolled back; 3: a person has to decide; 4: it could not be applied, or its state is unknown.
 #
-# It approves and takes back the revision that it has applied, and no other, and approves the step that CHECK has looked at, and no other:
-# where another version is applied meanwhile, or somebody else approves while CHECK runs, it ends with 3.
+# The script approves and rolls back only the revision that it applied, and approves only the step that CHECK checked. If another version
+# is applied in the meantime, or another user approves while CHECK runs, it exits with 3.
 #
-# A pipeline that is cancelled takes nothing back. On SIGINT (Ctrl-C), SIGTERM and SIGHUP it says how the release goes on without it, and
-# ends by that signal: to a step that waits for approval, which nobody gives then. Who wants more writes it: tranche pause, tranche abort.
+# Cancelling the pipeline does not roll back. On SIGINT (Ctrl-C), SIGTERM and SIGHUP the script says how the release continues, and ends by
+# that signal: the release continues to the next step that waits for approval. To stop it, use tranche pause or tranche abort.
 set -euo pipefail
 
 manifests=${1:?name the manifests to apply} rollout=${2:?name the Rollout}
 timeout=${TIMEOUT:-30m} reason=${REASON:-pipeline}
 namespace=${NAMESPACE:+--namespace=$NAMESPACE}
-# What becomes of the release when this run is stopped; the revision that it has applied, once it is known; the program that it waits for.
+# Text about the release if this run is stopped; the applied revision, once known; the pid of the running program.
 without_us='nothing was applied' revision='' child=''
 
 say() { echo "release: $*" >&2; }
@@ -43,7 +43,7 @@ stopped() {
 }
 for signal in INT TERM HUP; do trap "stopped $signal" "$signal"; done
 
-# Runs a program in the background, so that a signal is heeded at once, and not when the program has ended.
+# Runs a program in the background, so that a signal is handled at once, not after the program ends.
 run() {
   local code=0
   "$@" >&2 &
@@ -53,25 +53,25 @@ run() {
   return "$code"
 }
 
-# Its exit code is what the release comes to.
+# Its exit code is the outcome of the release.
 wait_for_end() { run tranche status "$rollout" $namespace --timeout "$timeout"; }
 
 # Prints fields of the Rollout.
 fields() { kubectl get rollouts.rollouts.kruise.io "$rollout" $namespace --output "jsonpath=$1"; }
 
-# Applies the manifests, and prints of each object: kind, name, generation, and how often its pod template was changed so far.
+# Applies the manifests. Prints kind, name, generation and number of pod template changes of each object.
 apply() {
   local one='{{.kind}} {{.metadata.name}} {{.metadata.generation}} {{with .metadata.annotations}}{{with index . "deprecated.daemonset.template.generation"}}{{.}}{{end}}{{end}}{{"\n"}}'
   kubectl apply $namespace --filename "$manifests" --output "go-template={{define \"one\"}}$one{{end}}{{if .items}}{{range .items}}{{template \"one\" .}}{{end}}{{else}}{{template \"one\" .}}{{end}}"
 }
 
-# Prints generation and number of template changes of the DaemonSet, as it is now.
+# Prints the current generation and number of template changes of the DaemonSet.
 template_now() {
   kubectl get daemonset "$daemonset" $namespace \
     --output 'jsonpath={.metadata.generation} {.metadata.annotations.deprecated\.daemonset\.template\.generation}'
 }
 
-# Finds the revision that was applied: the one that is released once the Rollout has seen the template, while it is still ours.
+# Finds the applied revision: the one being released after the Rollout has observed the template, if no other template was applied since.
 find_revision() {
   local generation=$1 number=$2 seen='' canary='' now=''
   for _ in $(seq 60); do
@@ -81,7 +81,7 @@ find_revision() {
   done
   read -r _ now <<<"$(template_now)"
   if [ "$now" != "$number" ]; then
-    say 'the template has been changed again since: a person has to decide'
+    say 'the template has been changed again: a person has to decide'
     exit 3
   fi
   [ "${seen:-0}" -lt "$generation" ] || revision=$canary
@@ -89,16 +89,16 @@ find_revision() {
 
 take_back() {
   if [ -z "$revision" ]; then
-    say "$1, and no release of what was applied was seen: nothing is taken back"
+    say "$1, and no release of the applied version was found: nothing is rolled back"
     exit 4
   fi
-  say "$1: taking revision $revision back"
+  say "$1: rolling revision $revision back"
   without_us="revision $revision may have been taken back already: look with tranche get $rollout $namespace"
-  # Refused where the policy or a person has taken it back, and where another version is released by now.
+  # Rejected if the policy or a user has already rolled it back, or if another version is being released.
   if ! run tranche abort "$rollout" $namespace --yes --revision "$revision" --reason "$reason: $1" --wait=2m; then
     case " $(fields '{.status.heldRevisions[*].revision}') " in
       *" $revision "*) ;;
-      *) say "revision $revision was not taken back: a person has to decide"; exit 3 ;;
+      *) say "revision $revision was not rolled back: a person has to decide"; exit 3 ;;
     esac
   fi
   wait_for_end || true
@@ -107,28 +107,28 @@ take_back() {
 
 approve() {
   local step
-  # The step that the check looks at is the one that is approved: whatever comes after it is looked at by its own turn.
-  step=$(fields '{.status.canaryStatus.currentStepIndex}') || { say 'the step that waits could not be found out'; exit 4; }
+  # Only the checked step is approved. Each later step gets its own check.
+  step=$(fields '{.status.canaryStatus.currentStepIndex}') || { say 'cannot determine the waiting step'; exit 4; }
   if [ "${APPROVE:-yes}" != yes ] || [ -z "$revision" ]; then say 'a person has to approve'; exit 3; fi
   if [ -n "${CHECK:-}" ] && ! run env STEP="$step" bash -c "$CHECK"; then take_back "the check failed ($CHECK)"; fi
-  # Refused where that step does not wait any more: somebody has paused it, or has been quicker, or has applied another version.
+  # Rejected if the step no longer waits: another user paused or approved it, or applied another version.
   run tranche approve "$rollout" $namespace --revision "$revision" --expected-step "$step" --reason "$reason" --wait=2m || { say 'a person has to decide'; exit 3; }
 }
 
-# Nothing is applied that could then not be followed.
+# Apply nothing if a program for following the release is missing.
 for program in kubectl tranche; do
-  command -v "$program" >/dev/null || { say "there is no $program on the PATH: nothing was applied"; exit 4; }
+  command -v "$program" >/dev/null || { say "$program is not on the PATH: nothing was applied"; exit 4; }
 done
 
 without_us='what was applied so far is released without this run'
-applied=$(apply) || { say 'not everything could be applied'; exit 4; }
+applied=$(apply) || { say 'some manifests could not be applied'; exit 4; }
 echo "$applied" >&2
-daemonset=$(fields '{.spec.workloadRef.name}') || { say 'what was applied is no release that could be followed'; exit 4; }
+daemonset=$(fields '{.spec.workloadRef.name}') || { say 'the applied manifests have no release to follow'; exit 4; }
 read -r generation number <<<"$(awk -v name="$daemonset" '$1 == "DaemonSet" && $2 == name { print $3, $4 }' <<<"$applied" | grep . || template_now)"
-[ -n "$number" ] || { say 'which template was applied could not be found out: look with tranche get '"$rollout $namespace"; exit 4; }
+[ -n "$number" ] || { say 'cannot determine the applied template: check with tranche get '"$rollout $namespace"; exit 4; }
 find_revision "$generation" "$number"
-without_us="the release goes on to the next step that waits for approval. To stop it: tranche pause $rollout $namespace"
-[ -z "$revision" ] || without_us="$without_us; to take it back: tranche abort $rollout $namespace --revision $revision"
+without_us="the release continues to the next step that waits for approval. To stop it: tranche pause $rollout $namespace"
+[ -z "$revision" ] || without_us="$without_us; to roll it back: tranche abort $rollout $namespace --revision $revision"
 
 while true; do
   code=0
@@ -136,7 +136,7 @@ while true; do
   case $code in
     0)
       if [ -n "$revision" ] && [ "$(fields '{.status.canaryStatus.canaryRevision}')" != "$revision" ]; then
-        say "another version than revision $revision is released by now: a person has to decide"
+        say "a version other than revision $revision is being released: a person has to decide"
         exit 3
       fi
       say 'released'
@@ -145,6 +145,6 @@ while true; do
     1) take_back 'the release failed' ;;
     2) take_back "no end within $timeout" ;;
     3) approve ;;
-    *) say 'what became of the release could not be found out'; exit 4 ;;
+    *) say 'cannot determine the outcome of the release'; exit 4 ;;
   esac
 done

@@ -1,4 +1,4 @@
-// Takes traces by OTLP in JSON on port 4318 of this machine, or on the one that is given, and prints each span below the one it belongs to, as it ends.
+// Receives OTLP traces in JSON on port 4318 of this machine, or on the given port. Prints each span below its parent when it ends.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -1,6 +1,6 @@
 /**
- * How long the bundled command takes from its start to its end, as people wait for it: `tranche version`, and `tranche get` of a
- * simulated cluster of 30 nodes on this machine. Prints a {@link CommandStart} as JSON.
+ * Measures the run time of the bundled command: `tranche version`, and `tranche get` on a simulated cluster of 30 nodes on this machine.
+ * Prints a {@link CommandStart} as JSON.
  */
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { end, untilReady } from './started-process.ts'
 
-/** Milliseconds on the wall, of each run. */
+/** Wall-clock milliseconds of each run. */
 export interface CommandStart {
   readonly versionMs: readonly number[]
-  /** With the answers of the API server, which runs on the same machine. */
+  /** Includes the answers of the API server, which runs on the same machine. */
   readonly getMs: readonly number[]
 }
 
@@ -42,7 +42,7 @@ async function ofCluster(program: string): Promise<readonly number[]> {
   }
 }
 
-/** The first run, which fills the cache of compiled code, does not count. */
+/** The first run does not count: it fills the compile cache. */
 async function runs(program: string, args: readonly string[]): Promise<readonly number[]> {
   const values: number[] = []
   for (let i = 0; i <= count; i++) {

@@ -1,7 +1,7 @@
 /**
- * Measures on the real clock how soon everything stops when a new version fails: simulator, controller and executor in one
- * process. A version runs well for 150 ms and crashes then, while four of forty nodes at a time are being replaced; whoever
- * looks stops it, takes a good version, and begins again. Prints one JSON object, {@link FailureStop}.
+ * Measures on the real clock how soon everything stops when a new version fails. Simulator, controller and executor run in one process. The
+ * version runs for 150 ms and then crashes, while four of forty nodes are replaced at a time. The release is then stopped, replaced by a
+ * good version, and the next round begins. Prints one JSON object, {@link FailureStop}.
  *
  *   node scripts/bench/failure-stop.ts 40
  */
@@ -17,15 +17,15 @@ import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
 import { daemonSetManifest, imageOf, policyManifest, rolloutManifest, stageKey } from '../../test/scenarios/stage-objects.ts'
 
-/** What was seen in all rounds, in milliseconds. */
+/** Results of all rounds, in milliseconds. */
 export interface FailureStop {
   readonly rounds: number
-  /** From the event's delivery to the executor to the last deletion that the server accepts; 0 where none came after. */
+  /** From the delivery of the event to the executor until the last deletion that the server accepts; 0 if none follows. */
   readonly lastDeleteP99Ms: number
-  /** From the pod's status to the status of the BatchRelease that holds the release. */
+  /** From the status of the pod to the status of the BatchRelease that holds the release. */
   readonly acknowledgedP50Ms: number
   readonly acknowledgedP99Ms: number
-  /** The same to the status of the Rollout. */
+  /** From the status of the pod to the status of the Rollout. */
   readonly reportedP99Ms: number
 }
 
@@ -110,7 +110,7 @@ interface Round {
 
 function readRound(writes: readonly RecordedWrite[], deliveries: readonly RecordedDelivery[]): Round {
   const failed = writes.find(({ kind, o }) => kind === 'Pod' && o['waiting'] === 'CrashLoopBackOff')
-  if (failed === undefined) throw new Error('no pod has crashed')
+  if (failed === undefined) throw new Error('no pod crashed')
   const delivered = deliveries.find(({ of, rv }) => of === 'pods' && rv >= failed.rv)
   const lastDelete = writes.findLast(({ kind, verb, actor }) => kind === 'Pod' && verb === 'delete' && actor === 'executor')
   const held = writes.find((write) => write.kind === 'BatchRelease' && failureIn(write)?.stops === true)
@@ -144,5 +144,5 @@ async function until(client: KubeClient, isSo: (rollout: Rollout) => boolean): P
   for (const untilMs = performance.now() + 60_000; performance.now() < untilMs; await sleep(10)) {
     if (isSo(await client.get<Rollout>(resourcePaths.rollouts, stageKey))) return
   }
-  throw new Error('the release has not come so far within a minute')
+  throw new Error('the release did not get this far within a minute')
 }

@@ -1,5 +1,5 @@
 /**
- * Makes one forecast of a release on N nodes: three steps, a tenth of the nodes at once. Prints one JSON object, {@link ForecastRun}.
+ * Forecasts a release on N nodes: three steps, a tenth of the nodes at a time. Prints one JSON object, {@link ForecastRun}.
  *
  *   node scripts/bench/forecast-run.ts 5000
  */
@@ -10,12 +10,12 @@ import type { DaemonSet, Node, Pod } from '../../packages/words/kube-types/src/i
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
 
-/** What a forecast took. */
+/** Cost of a forecast. */
 export interface ForecastRun {
   readonly seconds: number
   /** Processor time of all threads. */
   readonly busySeconds: number
-  /** Most memory that the process had. */
+  /** Peak memory of the process. */
   readonly rssMebibytes: number
 }
 
@@ -34,7 +34,7 @@ async function run(nodes: number): Promise<ForecastRun> {
     { image: 'registry.example/agent:v2' },
     { createSharedClusterCache, startController, startExecutor },
   )
-  if (outcome !== 'Completes' || nodesHit !== nodes) throw new Error(`foretold ${outcome} with ${nodesHit} of ${nodes} nodes`)
+  if (outcome !== 'Completes' || nodesHit !== nodes) throw new Error(`forecast ${outcome} with ${nodesHit} of ${nodes} nodes`)
   const { user, system } = process.cpuUsage(atStart)
   return {
     seconds: (performance.now() - startMs) / 1000,

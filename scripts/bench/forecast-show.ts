@@ -1,6 +1,6 @@
 /**
- * Foretells a release, then plays it, on N simulated nodes, and holds one against the other. Prints one JSON object, {@link ForecastShow};
- * ends with 1 where the order differs, or the end lies more than 5 % outside of what was foretold.
+ * Forecasts a release on N simulated nodes, then runs it, and compares both. Prints one JSON object, {@link ForecastShow}. Exits with 1 if the
+ * order differs, or if the end is more than 5 % outside of the forecast.
  *
  *   node scripts/bench/forecast-show.ts 300
  */
@@ -12,7 +12,7 @@ import { startExecutor } from '../../apps/executor/src/index.ts'
 import { drive, setStage } from '../../test/scenarios/stage.ts'
 import { stageKey } from '../../test/scenarios/stage-objects.ts'
 
-/** What was foretold, and what came. */
+/** Forecast and actual result. */
 export interface ForecastShow {
   readonly nodes: number
   readonly sameOrder: boolean
@@ -44,7 +44,7 @@ async function play(nodes: number): Promise<ForecastShow> {
     )
     return { order: taking.map(({ node }) => node), seconds: ((ended?.t ?? stage.clock.nowMs()) - sinceMs) / 1000 }
   }
-  // Pods that came one after the other tell how long one takes.
+  // Pods that started one after the other show how long one takes.
   await release('v2')
   const snapshot = await drive(stage.clock, readSnapshot(stage.client, stageKey, { nowMs: stage.clock.nowMs() }))
   const reported = await forecast(

@@ -1,20 +1,20 @@
-/** How long nobody leads after a controller that led has ended. */
+/** Measures the time without a leader after the leading controller ends. */
 import type { Rollout } from '../../packages/words/api-schema/src/index.ts'
 import { isNotFound, type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
 import type { Lease } from '../../packages/words/kube-types/src/index.ts'
 import type { MeasuredProcess } from './measured-process.ts'
 import { until } from './until.ts'
 
-/** A controller, and the name by which its identity begins. */
+/** A controller and the prefix of its identity. */
 export interface NamedController {
   readonly name: string
   readonly process: MeasuredProcess
 }
 
-/** How long the next leader is waited for, and how often the cluster is looked at. */
+/** Timeout for the next leader, and interval between two checks of the cluster. */
 const PATIENCE = { withinSeconds: 120, everyMs: 10 }
 
-/** Waits until one of them leads. */
+/** Waits until one of the controllers leads. */
 export async function leaderOf(client: KubeClient, controllers: readonly NamedController[]): Promise<NamedController> {
   let leader: NamedController | undefined
   const look = async (): Promise<true | string> => {
@@ -27,15 +27,15 @@ export async function leaderOf(client: KubeClient, controllers: readonly NamedCo
 }
 
 /**
- * Ends the leader, and asks for something that only a leader does.
+ * Ends the leader, and requests something that only a leader does.
  *
- * @returns from the signal until another one has done it, in milliseconds
+ * @returns milliseconds from the signal until another controller has done it
  */
 export async function handOver(client: KubeClient, leader: NamedController, signal: 'SIGTERM' | 'SIGKILL'): Promise<number> {
   await untilObserved(client)
   const startMs = performance.now()
   const ended = leader.process.stop(signal)
-  // What is asked for sooner, one that is told to end might still do.
+  // The ending leader might still handle an earlier request.
   if (signal === 'SIGTERM') await untilGivenUp(client, leader)
   else await ended
   const { spec } = await client.get<Rollout>(resourcePaths.rollouts, ASKED)

@@ -1,6 +1,6 @@
 /**
- * Loads `tranche sim` with mutating requests over HTTPS: ConfigMaps are created, patched and deleted over connections that
- * stay open. The server has one processor core and this client another, where the system can say so (`taskset`).
+ * Loads `tranche sim` with mutating HTTPS requests: it creates, patches and deletes ConfigMaps over persistent connections. If `taskset` is
+ * available, server and client each run on their own core.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -9,11 +9,11 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { end, untilReady } from './started-process.ts'
 
-/** What the server did. */
+/** Result of the server. */
 export interface LoadResult {
-  /** Mutating requests answered in one second of the server's processor time: what one core does when it has nothing else to do. */
+  /** Mutating requests answered per second of the server's processor time, which is the throughput of one otherwise idle core. */
   readonly perCoreSecond: number
-  /** The same in one second of the clock on the wall. */
+  /** Mutating requests answered per wall-clock second. */
   readonly perSecond: number
 }
 
@@ -24,14 +24,14 @@ interface Access {
 }
 
 const CONNECTIONS = 16
-/** Before the measured ones, so that the code is compiled. */
+/** Number of warm-up requests, so that the code is compiled. */
 const WARM_UP_ROUNDS = 1_000
 const ROUNDS = 4_000
-/** How long a connection may say nothing while it is to answer, in milliseconds. */
+/** Timeout of an answer, in milliseconds. */
 const ANSWER_MS = 30_000
 const clockTicksPerSecond = 100
 
-/** Starts the server, loads it, ends it. */
+/** Starts the server, loads it, and ends it. */
 export async function measureHttpsLoad(cli: string): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   const readyFile = join(folder, 'ready.json')
@@ -56,7 +56,7 @@ function startPinned(cli: string, args: readonly string[]): ChildProcess {
   return spawn(pinned[0]!, pinned.slice(1), { stdio: 'ignore' })
 }
 
-/** Processor time of the server so far, of all its threads; 0 where the system does not tell. `taskset` becomes the server: it is the same process. */
+/** Processor time of all threads of the server so far; 0 if the system does not report it. `taskset` execs the server, so the pid is the same. */
 function busySeconds({ pid }: ChildProcess): number {
   const file = `/proc/${pid}/stat`
   if (!existsSync(file)) return 0
@@ -64,7 +64,7 @@ function busySeconds({ pid }: ChildProcess): number {
   return (Number(fields[11]) + Number(fields[12])) / clockTicksPerSecond
 }
 
-/** @returns how many requests were answered */
+/** @returns the number of answered requests */
 async function load(access: Access, prefix: string, rounds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, ca: readFileSync(access.caFile) })
   const path = '/api/v1/namespaces/default/configmaps'

@@ -1,10 +1,10 @@
 /**
- * Has a hundred analyses measured at once, of a hundred servers in another process, three times over. Prints one JSON object,
+ * Runs a hundred analyses at once against a hundred servers in another process, three times. Prints one JSON object,
  * {@link HundredAnalyses}.
  *
  *   node --expose-gc scripts/bench/hundred-analyses.ts 2048
  *
- * The number is how many bytes each server answers: at most 1048576.
+ * The argument is the size of each answer in bytes, at most 1048576.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,13 +20,13 @@ import { applyPatch } from '../../packages/harness/testing/src/index.ts'
 import { createMetricPort } from '../../apps/controller/src/index.ts'
 import { within } from './until.ts'
 
-/** What measuring took. */
+/** Cost of the measurements. */
 export interface HundredAnalyses {
-  /** Of the process with everything loaded and nothing measured. */
+  /** Memory of the process with everything loaded, before the first measurement. */
   readonly idleMebibytes: number
-  /** The most that it ever had, above that. */
+  /** Peak memory above that. */
   readonly aboveIdleMebibytes: number
-  /** From the moment in which all are due until all are written, the median. */
+  /** Median time from the moment when all are due until all are written. */
   readonly roundMs: number
 }
 
@@ -58,7 +58,7 @@ async function play(answerBytes: number): Promise<HundredAnalyses> {
 }
 
 interface World {
-  /** Lets all analyses fall due, and waits until what came of them is written. @returns how long that took, ms */
+  /** Makes all analyses due, and waits until their results are written. @returns the duration in milliseconds */
   measureAll(): Promise<number>
 }
 
@@ -131,7 +131,7 @@ function aRelease(name: string, ports: readonly number[], at: number): BatchRele
   }
 }
 
-/** Answers as a Prometheus server with as many series as fit. */
+/** Answers like a Prometheus server, with as many series as fit. */
 async function serve(answerBytes: number): Promise<void> {
   const series = { metric: { __name__: 'errors', node: 'node-123', pod: 'agent-x7f2k' }, value: [1_700_000_000.123, '0.01'] }
   const count = Math.max(1, Math.floor((answerBytes - 80) / (JSON.stringify(series).length + 1)))

@@ -1,4 +1,4 @@
-/** Processes as a container starts them, and what they take of the machine. */
+/** Processes as a container starts them, and their resource usage. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,43 +6,43 @@ import { join } from 'node:path'
 import { freePort } from '../redis-server.ts'
 import { until, within } from './until.ts'
 
-/** Components of which each is a container of its own. */
+/** Components that each run in their own container. */
 export type Component = 'controller' | 'executor' | 'api' | 'all-in-one'
 
-/** What is started. */
+/** Options of a process. */
 export interface ProcessOptions {
   readonly component: Component
-  /** Folder of the bundle, as the image has it. */
+  /** Folder of the bundle, as in the image. */
   readonly image: string
   readonly args: readonly string[]
-  /** The whole environment, but for the folder for temporary files. */
+  /** The complete environment, except for the temporary folder. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** What a process takes of the machine, in megabytes (10⁶ bytes). */
+/** Memory usage of a process, in megabytes (10⁶ bytes). */
 export interface Memory {
-  /** Pages in memory, as of now. */
+  /** Current resident set size. */
   readonly rss: number
-  /** The same, pages that are shared counted in parts. */
+  /** Current proportional set size: shared pages are divided among their users. */
   readonly pss: number
-  /** The most there ever were. */
+  /** Peak resident set size. */
   readonly peakRss: number
-  /** Live objects of JavaScript: after everything that could be collected was. */
+  /** JavaScript heap in use after a garbage collection. */
   readonly heap: number
 }
 
-/** A process that runs. */
+/** A running process. */
 export interface MeasuredProcess {
   readonly child: ChildProcess
   /** From the start of the process until `/readyz` answers 200, in milliseconds. */
   readonly readyMs: number
-  /** Reads what it takes, then has garbage collected and reads the heap: the process is of no more use for measuring afterwards. */
+  /** Reads memory usage, then collects garbage and reads the heap. Later measurements of the same process are not valid. */
   measure(): Promise<Memory>
-  /** Asks it to end, and waits until it has. */
+  /** Asks the process to end, and waits until it has. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-/** On ports that are free, beside the one that says whether it is ready. */
+/** Arguments that put other listeners on free ports. The readiness probe has its own port. */
 const alsoListening: Readonly<Record<Component, readonly string[]>> = {
   controller: ['--metrics-port', '0'],
   executor: ['--metrics-port', '0'],
@@ -50,7 +50,7 @@ const alsoListening: Readonly<Record<Component, readonly string[]>> = {
   'all-in-one': ['--metrics-port', '0', '--api-port', '0'],
 }
 
-/** How often it is asked whether it is ready, in milliseconds. */
+/** Interval of readiness checks, in milliseconds. */
 const POLL_MS = 10
 
 /** Starts a process whose folder for temporary files is empty, as in a new container, and waits until it is ready. */
@@ -86,7 +86,7 @@ export async function startMeasured({ component, image, args, env }: ProcessOpti
   }
 }
 
-/** @returns what a program has said on standard error */
+/** @returns the output of a program on standard error */
 function collectText(child: ChildProcess): () => string {
   let text = ''
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
@@ -100,7 +100,7 @@ function resident({ pid }: ChildProcess): Omit<Memory, 'heap'> {
   return { rss: read('status', 'VmRSS'), pss: read('smaps_rollup', 'Pss'), peakRss: read('status', 'VmHWM') }
 }
 
-/** By the inspector, which SIGUSR1 starts: until then nothing in the process is there for measuring. */
+/** Uses the inspector, which SIGUSR1 starts. Until then the process has no measuring code. */
 async function retainedHeap(child: ChildProcess, text: () => string): Promise<number> {
   child.kill('SIGUSR1')
   const url = (): string | undefined => /Debugger listening on (ws:\S+)/.exec(text())?.[1]
@@ -108,7 +108,7 @@ async function retainedHeap(child: ChildProcess, text: () => string): Promise<nu
   const socket = new WebSocket(url()!)
   const opened = new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve, { once: true })
-    socket.addEventListener('error', () => reject(new Error(`the inspector at ${url()} takes no connection`)), { once: true })
+    socket.addEventListener('error', () => reject(new Error(`the inspector at ${url()} accepts no connection`)), { once: true })
   })
   await within('the inspector to take a connection', opened, { withinSeconds: 30 })
   const call = (id: number, method: string): Promise<unknown> =>

@@ -1,4 +1,4 @@
-/** A simulated cluster with many bound DaemonSets, and with pods that are nobody's business here. */
+/** A simulated cluster with many bound DaemonSets, and with unrelated pods. */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,37 +17,37 @@ import type { Exchange } from '../../packages/words/wire/src/index.ts'
 import { endProcess } from './end-process.ts'
 import { until } from './until.ts'
 
-/** How large a cluster is. */
+/** Size of a cluster. */
 export interface ClusterSize {
   readonly nodes: number
-  /** DaemonSets on all nodes, each with a Rollout. */
+  /** Number of DaemonSets on all nodes, each with a Rollout. */
   readonly daemonSets: number
-  /** Pods of others. */
+  /** Number of unrelated pods. */
   readonly foreign: number
 }
 
-/** A simulated cluster in a process of its own. */
+/** A simulated cluster in its own process. */
 export interface MemoryCluster {
   readonly kubeconfig: string
   readonly client: KubeClient
-  /** What listing everything that a controller reads takes where nobody looks at the answers, in milliseconds. */
+  /** Milliseconds to list everything that a controller reads, without parsing the answers. */
   listMs(): Promise<number>
-  /** Changes one pod of others after another, until the signal aborts. */
+  /** Changes one unrelated pod after another, until the signal aborts. */
   disturb(signal: AbortSignal): Promise<void>
   addForeign(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Bytes of a pod of others, as JSON. */
+/** Size of an unrelated pod as JSON, in bytes. */
 const FOREIGN_BYTES = 8 * 1024
-/** Requests in flight at once, of this program. */
+/** Maximum number of concurrent requests of this program. */
 const AT_ONCE = 16
-/** The simulated cluster is busy while it is furnished. */
+/** Longer than usual: the simulated cluster is busy while it is filled. */
 const PATIENT = { deadlineMs: 120_000 }
-/** Time between two changes of pods of others, in milliseconds. */
+/** Time between two changes of unrelated pods, in milliseconds. */
 const DISTURB_EVERY_MS = 50
 
-/** Starts it and waits until all pods of the DaemonSets are available. */
+/** Starts the cluster and waits until all pods of the DaemonSets are available. */
 export async function startMemoryCluster(image: string, folder: string, size: ClusterSize): Promise<MemoryCluster> {
   const readyFile = join(folder, 'ready.json')
   const args = ['sim', '--nodes', String(size.nodes), '--speed', '1000', '--no-demo', '--ready-file', readyFile]
@@ -126,7 +126,7 @@ async function untilAvailable(client: KubeClient, name: string, nodes: number): 
   await until(`${nodes} pods of ${name} to be available`, look, { withinSeconds: 600, everyMs: 100 })
 }
 
-/** No two of them have a label in common. */
+/** No two DaemonSets have a label in common. */
 async function addForeign(client: KubeClient, { nodes, foreign }: ClusterSize): Promise<void> {
   let next = 0
   const addSome = async (): Promise<void> => {
@@ -139,7 +139,7 @@ function foreignName(index: number): string {
   return `web-${String(index).padStart(6, '0')}`
 }
 
-/** Many small fields, and no two of them alike, as pods of applications have them. */
+/** A pod with many small, distinct fields, like pods of applications. */
 function foreignPod(index: number, nodes: number): { readonly metadata: { readonly name: string } } {
   const node = `node-${String((index % nodes) + 1).padStart(Math.max(3, String(nodes).length), '0')}`
   const variable = (at: number): object => ({
@@ -178,7 +178,7 @@ const LISTED: readonly ResourcePath[] = [
   resourcePaths.batchReleases,
 ]
 
-/** Side by side, in chunks as usual, and without reading what comes. */
+/** Lists concurrently and in chunks, as usual, without parsing the answers. */
 async function listEverything(exchange: Exchange): Promise<number> {
   const startMs = performance.now()
   await Promise.all(LISTED.map((resource) => listAway(exchange, resource)))

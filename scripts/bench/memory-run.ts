@@ -1,11 +1,11 @@
 /**
- * What controller, executor and REST API take on a large cluster, as their containers start them, over a real Redis, and all of them as
- * one process: with pods of others, and without. Prints one JSON object, {@link MemoryRun}.
+ * Measures controller, executor and REST API on a large cluster: as their containers start them, with a real Redis, and as one process; with
+ * and without unrelated pods. Prints one JSON object, {@link MemoryRun}.
  *
- *   node scripts/bench/memory-run.ts                 1,000 nodes, 20 DaemonSets, 30,000 pods of others; 16 minutes
+ *   node scripts/bench/memory-run.ts                 1,000 nodes, 20 DaemonSets, 30,000 unrelated pods; 16 minutes
  *   node scripts/bench/memory-run.ts 200 5 2000 1    another size, and once instead of three times
  *
- * The simulated cluster is a process of its own; pods of others change while the processes are at rest, twenty a second.
+ * The simulated cluster runs in its own process. Twenty unrelated pods per second change while the processes are idle.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,31 +19,31 @@ import { handOver, leaderOf, type NamedController } from './hand-over.ts'
 import { type Component, type MeasuredProcess, type Memory, startMeasured } from './measured-process.ts'
 import { type ClusterSize, type MemoryCluster, startMemoryCluster } from './memory-cluster.ts'
 
-/** What one start of a process took; megabytes (10⁶ bytes) and milliseconds. */
+/** Memory and start time of one process, in megabytes (10⁶ bytes) and milliseconds. */
 export interface ProcessFigures extends Memory {
   readonly readyMs: number
 }
 
-/** What all processes took in one round. `standby` is a controller that does not lead. */
+/** Results of all processes in one round. `standby` is a controller that does not lead. */
 export type Round = Readonly<Record<'leader' | 'standby' | 'executor' | 'api' | 'all-in-one', ProcessFigures>> & {
-  /** What listing takes where nobody looks at the answers, in milliseconds. */
+  /** Milliseconds to list everything without parsing the answers. */
   readonly listMs: number
 }
 
-/** What was measured. */
+/** Results of all rounds. */
 export interface MemoryRun {
   readonly without: readonly Round[]
   readonly withForeign: readonly Round[]
-  /** From the signal until another one has acted as leader, in milliseconds. */
+  /** Milliseconds from the signal until another controller has acted as leader. */
   readonly handOver: { readonly stoppedMs: readonly number[]; readonly killedMs: readonly number[] }
 }
 
 const STOPS = 5
 const KILLS = 3
-/** How long processes are left alone before they are measured, in milliseconds. */
+/** Idle time of the processes before they are measured, in milliseconds. */
 const REST_MS = 30_000
 
-/** Plays everything on one cluster, and ends what it started. */
+/** Runs all measurements on one cluster, and ends the processes that it started. */
 export async function measureMemory(size: ClusterSize, rounds: number): Promise<MemoryRun> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   await using cleanup = new AsyncDisposableStack()
@@ -96,7 +96,7 @@ async function playApart(stage: Stage, isDisturbed: boolean): Promise<Omit<Round
   }
 }
 
-/** It leads: the others have ended. */
+/** The controller leads, because the others have ended. */
 async function playAllInOne(stage: Stage, isDisturbed: boolean): Promise<ProcessFigures> {
   await using cleanup = new AsyncDisposableStack()
   const name = 'all-in-one'
@@ -122,7 +122,7 @@ function startOne({ image, cluster, redis }: Stage, component: Component, name: 
   return startMeasured({ component, image, args: [...args, ...own], env: containerEnv(component) })
 }
 
-/** Half of the limit of a container is what Node.js grants the heap; the rest is what the chart sets. */
+/** Node.js limits the heap to half of the container's limit; the other options are those of the chart. */
 function containerEnv(component: Component): Record<string, string> {
   const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as Record<string, ComponentValues>
   const { nodeOptions, resources } = values[component === 'all-in-one' ? 'allInOne' : component]!

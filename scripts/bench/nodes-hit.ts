@@ -1,26 +1,26 @@
 /**
- * Counts in virtual time how many of thirty nodes a version hits that fails, for each way to fail and each budget. Prints one
- * line of JSON for each, {@link NodesHit}.
+ * Counts in virtual time how many of thirty nodes a failing version hits, for each way to fail and each budget. Prints one line of JSON for
+ * each, {@link NodesHit}.
  *
  *   node scripts/bench/nodes-hit.ts
  */
 import { imageOf } from '../../test/scenarios/stage-objects.ts'
 import { drive, setStage } from '../../test/scenarios/stage.ts'
 
-/** What one release has shown. */
+/** Result of one release. */
 export interface NodesHit {
-  /** What its image tag says. */
+  /** Image tag, which selects the way to fail. */
   readonly name: string
   /** maxUnavailable in nodes. */
   readonly budget: number
-  /** Nodes that do not run the old version when everything has stopped. */
+  /** Number of nodes not on the old version when everything has stopped. */
   readonly hit: number
-  /** The most that it may be: the budget, or for what fails late, the budget × (time to fail ÷ slot + 1). */
+  /** Limit: the budget, or for late failures, budget × (time to fail ÷ slot + 1). */
   readonly most: number
 }
 
 const NODES = 30
-/** A pod takes half a second to stop, and one to start; what fails late does so after that. */
+/** A pod takes half a second to stop and one second to start. Late failures come after that. */
 const SLOT_MS = 1_500
 const early = ['bad-pull', 'bad-config', 'bad-create', 'bad-start', 'bad-crash', 'bad-oom', 'bad-ready']
 const late = { 'bad-flap': 5_000, 'bad-late': 3_000 }

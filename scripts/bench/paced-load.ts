@@ -1,34 +1,34 @@
 import { Agent, get } from 'node:http'
 
-/** What is asked for. */
+/** Options of a load. */
 export interface PacedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Evenly spread over each second. */
+  /** Requests per second, evenly spread. */
   readonly perSecond: number
   readonly seconds: number
 }
 
-/** What became of it, in milliseconds. */
+/** Latencies, in milliseconds. */
 export interface PacedLoad {
   /** From sending to the last byte of the answer. */
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** From the moment at which a request was due until it was sent: what the sender itself was late, 99 of 100. */
+  /** 99th percentile of the delay from the due time of a request until it was sent, caused by the sender. */
   readonly senderLateP99Ms: number
 }
 
-/** Requests that are under way at once; a server that keeps up needs a few. */
+/** Maximum number of concurrent requests; a server that keeps up needs a few. */
 const SOCKETS = 64
-/** How long a connection may say nothing while it is to answer, in milliseconds. */
+/** Timeout of an answer, in milliseconds. */
 const ANSWER_MS = 30_000
 
 /**
- * Sends requests at their moments, whether those before them have been answered or not: a server that falls behind is not waited for.
- * One that is due while the sender is busy is sent as soon as it is not.
+ * Sends each request at its due time, whether earlier ones have been answered or not. A slow server does not slow down the sender. A
+ * request that is due while the sender is busy is sent as soon as possible.
  *
- * @throws where an answer is not 200
+ * @throws if an answer is not 200
  */
 export async function pacedLoad({ url, headers, perSecond, seconds }: PacedRequest): Promise<PacedLoad> {
   const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS })

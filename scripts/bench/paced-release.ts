@@ -1,26 +1,26 @@
 /**
- * Measures on the real clock how close a release comes to the best that its budget and its pods allow, with programs as
- * processes of the operating system: `tranche sim`, `tranche controller`, `tranche executor`.
+ * Measures on the real clock how close a release comes to the optimum for its budget and pods. Runs `tranche sim`, `tranche controller` and
+ * `tranche executor` as processes.
  *
  *   node scripts/bench/paced-release.ts                       300 and 1,000 nodes, budgets of 1 %, 5 % and 10 %: 12 minutes
- *   node scripts/bench/paced-release.ts --nodes 300 --budget 10   one of them
+ *   node scripts/bench/paced-release.ts --nodes 300 --budget 10   a single run
  *
- * Steps of 10 %, 50 % and 100 % without pauses; a pod takes 0.5 s to stop and 2 to 3 s to start. The slots are those of the
- * same run, so a busy machine makes the pods slower and not the ratio better. Prints one line of JSON for each run,
- * {@link PacedRelease}, and ends with 1 where a guarantee is not kept. What the figures are held to stands in scripts/bench.ts.
+ * Steps of 10 %, 50 % and 100 % without pauses; a pod takes 0.5 s to stop and 2 to 3 s to start. The slots are measured in the same run, so
+ * a busy machine slows down the pods but does not improve the ratio. Prints one line of JSON for each run, {@link PacedRelease}, and exits
+ * with 1 if a guarantee is broken. The limits are in scripts/bench.ts.
  */
 import { parseArgs } from 'node:util'
 import { type KubeClient, resourcePaths } from '../../packages/adapters/kube-client/src/index.ts'
 import { type RecordedWrite, releasePace } from '../../packages/simulator/recording/src/index.ts'
 import { countReady, installExamples, newImage, readRollout, runStage, type Stage, stageKey } from '../staged-release.ts'
 
-/** What one run has shown. */
+/** Result of one run. */
 export interface PacedRelease {
   readonly nodes: number
   /** maxUnavailable in nodes. */
   readonly limit: number
   readonly makespanSeconds: number
-  /** Makespan ÷ the ideal one of the same slots. */
+  /** Makespan divided by the ideal makespan for the same slots. */
   readonly ratio: number
   readonly reactionP50Ms: number
   readonly reactionP99Ms: number

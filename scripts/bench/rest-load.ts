@@ -1,7 +1,7 @@
 /**
- * Loads the REST API: `tranche api` in a process of its own, against a simulated cluster of 1,000 nodes and 100 Rollouts in another.
- * Requests per core second are counted in the processor time of the API, so that they hold on a busy machine, too. Three programs share
- * the cores: the API, the simulated API server, and this one, which sends the requests.
+ * Loads the REST API: `tranche api` in its own process, against a simulated cluster of 1,000 nodes and 100 Rollouts in another. Requests per
+ * core second count the processor time of the API, so they are also valid on a busy machine. Three programs share the cores: the API, the
+ * simulated API server, and this one, which sends the requests.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -27,39 +27,39 @@ import { type PacedLoad, pacedLoad } from './paced-load.ts'
 import { end, untilReady } from './started-process.ts'
 import { until, within } from './until.ts'
 
-/** What the API did. */
+/** Result of the API. */
 export interface RestLoad {
-  /** GETs of one Rollout in one second of processor time. */
+  /** GET requests of one Rollout per second of processor time. */
   readonly perCoreSecond: number
-  /** The same in one second of the clock on the wall. */
+  /** GET requests of one Rollout per wall-clock second. */
   readonly perSecond: number
-  /** At a fixed 500 requests in a second, evenly spread. */
+  /** Latency at a constant 500 requests per second. */
   readonly paced: PacedLoad & LoopDelay
-  /** Processors, and how many programs wanted one in the last minute before the paced requests. */
+  /** Number of processors, and load average of the minute before the paced requests. */
   readonly machine: { readonly cores: number; readonly load: number }
-  /** What 500 streams cost above none, in MiB. */
+  /** Memory of 500 streams, in MiB. */
   readonly streamsMebibytes: number
-  /** From the answer to a write at the API server until the last of 500 streams has told of it, the slowest of ten, in milliseconds. */
+  /** Milliseconds from the API server's answer to a write until the last of 500 streams has sent the change; slowest of ten. */
   readonly eventMs: number
 }
 
-/** How late the event loop of the API was meanwhile, in milliseconds: what of a late answer is its own, or its share of the cores. */
+/** Event loop delay of the API during the load, in milliseconds: the part of the latency that it causes itself, or by sharing cores. */
 export interface LoopDelay {
   readonly loopP99Ms: number
   readonly loopMaxMs: number
-  /** The longest time that collecting garbage took at once. */
+  /** Longest garbage collection. */
   readonly longestCollectionMs: number
 }
 
 const NODES = Number(process.argv[2] ?? 1_000)
 const ROLLOUTS = 100
-/** Longer than callers are remembered: the API server is asked about them several times meanwhile. */
+/** Longer than callers are cached, so that the API server reviews them several times. */
 const PACED_SECONDS = 25
 const STREAMS = 500
 const CHANGES = 10
 const clockTicksPerSecond = 100
 
-/** Starts both, loads the API, ends both. */
+/** Starts both processes, loads the API, and ends both. */
 export async function measureRestLoad(cli: string): Promise<RestLoad> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'))
   const readyFile = join(folder, 'ready.json')
@@ -176,13 +176,13 @@ interface Loaded {
   readonly api: ChildProcess
   readonly url: string
   readonly token: string
-  /** Tokens of callers that the streams are shared out to. */
+  /** Tokens of the callers, among which the streams are distributed. */
   readonly viewers: readonly string[]
   readonly client: KubeClient
 }
 
 async function load(loaded: Loaded): Promise<RestLoad> {
-  // First, since memory that requests have taken is given back while it is measured.
+  // Measured first: memory that requests used would be released during the measurement.
   const streams = await measureStreams(loaded)
   const { api, url, token } = loaded
   const request = { url: `${url}/api/v1/namespaces/bench/rollouts/agent-0`, headers: { authorization: `Bearer ${token}` } }
@@ -190,14 +190,14 @@ async function load(loaded: Loaded): Promise<RestLoad> {
   const busyBefore = busySeconds(api)
   const full = await autocannon({ ...request, connections: 16, duration: 8 })
   const busy = busySeconds(api) - busyBefore
-  if (full.non2xx > 0 || full.errors > 0) throw new Error(`${full.non2xx} requests were refused, ${full.errors} failed`)
+  if (full.non2xx > 0 || full.errors > 0) throw new Error(`${full.non2xx} requests were rejected, ${full.errors} failed`)
   const machine = { cores: availableParallelism(), load: loadavg()[0]! }
   await loopDelay(api)
   const paced = { ...(await pacedLoad({ ...request, perSecond: 500, seconds: PACED_SECONDS })), ...(await loopDelay(api)) }
   return { perCoreSecond: full.requests.total / busy, perSecond: full.requests.average, paced, machine, ...streams }
 }
 
-/** Since it was asked for last. */
+/** Delay since the last call. */
 function loopDelay(api: ChildProcess): Promise<LoopDelay> {
   const reported = new Promise<LoopDelay>((resolve) => {
     api.once('message', (delay) => resolve(delay as LoopDelay))
@@ -213,7 +213,7 @@ async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pi
   const onRollout = (stream: number, name: string): void => void (heard.get(name) ?? heard.set(name, new Set()).get(name)!).add(stream)
   const open = (index: number): Promise<IncomingMessage> =>
     openStream(url, viewers[index % viewers.length]!, (name) => onRollout(index, name))
-  // The first of each caller: requests of many who are not known yet would be turned away.
+  // One stream per caller first: requests of many unknown callers at once would be rejected.
   const first = await Promise.all(viewers.map((_viewer, index) => open(index)))
   const others = Array.from({ length: STREAMS - first.length }, (_none, index) => open(first.length + index))
   const streams = [...first, ...(await Promise.all(others))]

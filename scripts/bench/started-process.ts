@@ -1,27 +1,27 @@
-/** Processes that a bench starts and ends. */
+/** Processes that a benchmark starts and ends. */
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { until, within } from './until.ts'
 
-/** A process as messages name it, the file that it writes once it is ready, and how often that is looked for. */
+/** Name of a process in messages, its ready file, and the interval of checks for that file. */
 export interface Readiness {
   /** `tranche sim` */
   readonly name: string
-  /** Of `--ready-file`. */
+  /** Path of `--ready-file`. */
   readonly readyFile: string
-  /** In milliseconds. @default 20 */
+  /** Interval of checks, in milliseconds. @default 20 */
   readonly everyMs?: number
 }
 
 const READY_SECONDS = 60
-/** A program that is told to end finishes what is under way; one that takes longer is killed. */
+/** Time for a program to finish its work before it is killed. */
 const END_SECONDS = 20
 
 /**
  * Waits until a process is ready.
  *
- * @returns what it has written into the file, as JSON
- * @throws where it ends before, or takes longer than a minute
+ * @returns the JSON that it wrote to its ready file
+ * @throws if it ends before, or takes longer than a minute
  */
 export async function untilReady(child: ChildProcess, { name, readyFile, everyMs = 20 }: Readiness): Promise<unknown> {
   const look = (): true | string => {
@@ -32,7 +32,7 @@ export async function untilReady(child: ChildProcess, { name, readyFile, everyMs
   return JSON.parse(readFileSync(readyFile, 'utf8'))
 }
 
-/** Asks a process to end, waits until it has, and kills it where it does not. */
+/** Asks a process to end and waits; kills it if it does not end in time. */
 export async function end(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))

@@ -1,25 +1,25 @@
-/** What a bench waits for comes in time, or the bench ends and says what is missing: it never waits for ever. */
+/** Waits with a time limit: a benchmark fails with the missing condition instead of waiting forever. */
 import { type Clock, sleep, systemClock } from '../../packages/words/clock/src/index.ts'
 
-/** How long is waited. */
+/** Time limit of a wait. */
 export interface Patience {
   readonly withinSeconds: number
-  /** @default the clock on the wall */
+  /** @default the system clock */
   readonly clock?: Clock
 }
 
-/** How long is waited, and how often it is looked. */
+/** Time limit of a wait, and interval between checks. */
 export interface LookPatience extends Patience {
-  /** Between two looks, in milliseconds. @default 20 */
+  /** Interval between checks, in milliseconds. @default 20 */
   readonly everyMs?: number
 }
 
 /**
- * Waits until something is so.
+ * Waits until a condition is true.
  *
  * @param what completes "waited 60 s for"
- * @param look says true, or what is seen instead, for the error
- * @throws where it is not so in time, or nothing has been seen by then; what a look throws
+ * @param look returns true, or the current state for the error
+ * @throws if the condition is not true in time, or no check has finished by then; also errors of a check
  */
 export async function until(what: string, look: () => Promise<true | string> | true | string, patience: LookPatience): Promise<void> {
   const { everyMs = 20, clock = systemClock } = patience
@@ -43,7 +43,7 @@ export async function until(what: string, look: () => Promise<true | string> | t
  * Waits for a promise.
  *
  * @param what completes "waited 60 s for"
- * @throws where it has not settled in time; what it rejects with
+ * @throws if it has not settled in time; also the error that it rejects with
  */
 export function within<T>(what: string, work: Promise<T>, patience: Patience): Promise<T> {
   return inTime(work, () => what, patience)

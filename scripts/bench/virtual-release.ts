@@ -1,6 +1,6 @@
 /**
- * Plays one release in virtual time: a DaemonSet on N simulated nodes, controller and executor, five steps, a tenth of the
- * nodes at once. Prints one JSON object, {@link VirtualRelease}.
+ * Runs one release in virtual time: a DaemonSet on N simulated nodes, controller and executor, five steps, a tenth of the nodes at a time.
+ * Prints one JSON object, {@link VirtualRelease}.
  *
  *   node scripts/bench/virtual-release.ts 5000
  */
@@ -13,14 +13,14 @@ import { createSimulator } from '../../packages/simulator/sim/src/index.ts'
 import { startController } from '../../apps/controller/src/index.ts'
 import { startExecutor } from '../../apps/executor/src/index.ts'
 
-/** What a release took, from the start of the process. */
+/** Cost of a release, from the start of the process. */
 export interface VirtualRelease {
   readonly seconds: number
   /** Processor time of all threads, from the first node to the end of the release. */
   readonly busySeconds: number
-  /** Writes that the API server has accepted; each is an event in the watches. */
+  /** Writes that the API server accepted; each is a watch event. */
   readonly events: number
-  /** Most memory that the process had. */
+  /** Peak memory of the process. */
   readonly rssMebibytes: number
 }
 
@@ -110,13 +110,13 @@ interface Statuses {
   }
 }
 
-/** Looks once in a second of virtual time. */
+/** Checks once per second of virtual time. */
 async function waitUntil(clock: VirtualClock, client: KubeClient, isReached: (standing: Standing) => boolean): Promise<void> {
   while (clock.monotonicMs() < LONGEST_MS) {
     await clock.run({ untilMs: clock.monotonicMs() + 1_000 })
     if (isReached(await during(clock, read(client)))) return
   }
-  throw new Error('the release has not ended within an hour of virtual time')
+  throw new Error('the release did not end within an hour of virtual time')
 }
 
 async function read(client: KubeClient): Promise<Standing> {

@@ -1,6 +1,6 @@
 /**
- * Loaded before a program that a bench measures: answers each message of its parent with how late the event loop was since the last one,
- * and how long collecting garbage took.
+ * Preloaded into a measured program: answers each message of its parent with the event loop delay and the garbage collection time since
+ * the previous message.
  */
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
 

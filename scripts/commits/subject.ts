@@ -1,16 +1,16 @@
 import { wordRules } from '../prose/words.ts'
 
-/** Longest subject, in characters. */
+/** Maximum length of a subject, in characters. */
 export const MAX_LENGTH = 72
 
-/** Subjects that git itself writes. */
+/** Subjects that git writes itself. */
 const generated = /^(?:Merge |Revert "|fixup! |squash! |amend! )/
 const scoped = /^[a-z0-9][\w/.@-]*(?:[ ,]+[\w/.@-]+){0,3}: \S/
 const notImperative = /^(?:\w{2,}(?:ed|ing)|\w*[^\Wsuia]s|a|an|the|this|it|we|i|now|no|when|where|what|how|why|who)$/i
-/** Imperatives that end like another form. */
+/** Imperatives that look like another verb form. */
 const imperatives = /^(?:need|feed|embed|seed|speed|shed|exceed|proceed|bring|string|ping|ring|release-\w+)$/i
 
-/** @returns what is wrong with the first line of a commit message, each with its fix; nothing for lines that git writes itself */
+/** @returns the problems of the first line of a commit message, each with its fix; none for lines that git writes itself */
 export function faultsOfSubject(subject: string): readonly string[] {
   if (generated.test(subject)) return []
   const change = subject.slice(subject.indexOf(': ') + 2)

@@ -4,21 +4,21 @@ import { type FieldSchema, typeText } from './fields.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 
 const folder = 'charts/tranche'
-/** Sections that have the values of a component; what the first says of one of them holds for all. */
+/** Sections with the values of a component. The first one's comments apply to all. */
 const components = ['allInOne', 'controller', 'executor', 'api']
 
 /** A value of the chart, or a section of values. */
 export interface ChartValue {
-  /** `api.service.port`; of lists `api.hooks.secrets[].names`. */
+  /** Path such as `api.service.port`, or `api.hooks.secrets[].names` in a list. */
   readonly path: string
   readonly schema: FieldSchema
-  /** As it stands in values.yaml; undefined: it does not. */
+  /** Default in values.yaml; undefined if it has none there. */
   readonly default: unknown
-  /** What stands above it in values.yaml, or above the same value of another component; empty: nothing. */
+  /** Comment above it in values.yaml, or above the same value of the first component; empty if there is none. */
   readonly comment: string
 }
 
-/** @returns the page of the chart's values: each with its type, its default, and what values.yaml says of it */
+/** @returns the page of the chart's values: each with its type, default and comment from values.yaml */
 export function chartValuesPage(): string {
   const values = chartValues()
   const isSection = ({ path }: ChartValue): boolean => values.some((one) => one.path.startsWith(`${path}.`))
@@ -33,17 +33,17 @@ export function chartValuesPage(): string {
   return page([
     '# Values of the chart',
     MADE,
-    'What `helm install` and `helm upgrade` take by `--set` and `--values`, as [values.yaml](../../charts/tranche/values.yaml) says it and `values.schema.json` checks it. Every other value is refused, and so is one that does nothing beside the others. How they are used stands in [install.md](../operations/install.md).',
+    'Values for `--set` and `--values` of `helm install` and `helm upgrade`, from [values.yaml](../../charts/tranche/values.yaml) and checked with `values.schema.json`. Unknown values, and values without effect in combination with the others, are rejected. For their use, see [install.md](../operations/install.md).',
     rowsOf(top.filter((one) => !isSection(one))),
     ...sections,
   ])
 }
 
-/** @returns every value that the schema knows, in the order of values.yaml; what that does not have comes last */
+/** @returns every value of the schema, in the order of values.yaml; values that are not in it come last */
 export function chartValues(): readonly ChartValue[] {
   const schema = JSON.parse(readFileSync(`${folder}/values.schema.json`, 'utf8')) as Schema
   const { contents } = parseDocument(readFileSync(`${folder}/values.yaml`, 'utf8'))
-  if (!isMap(contents)) throw new Error(`${folder}/values.yaml holds no map`)
+  if (!isMap(contents)) throw new Error(`${folder}/values.yaml is not a map`)
   const comments = commentsOf(contents, '')
   return below({ schema: resolved(schema, schema), defaults: contents.toJSON() as unknown, path: '' }, comments)
 }
@@ -92,7 +92,7 @@ function typeOf({ schema }: ChartValue): string {
   return schema.properties === undefined ? typeText(schema) : 'section'
 }
 
-/** That of a section is those of its values. */
+/** The default of a section consists of those of its values. */
 function defaultText({ schema, default: value }: ChartValue): string {
   return value === undefined || schema.properties !== undefined ? '' : code(JSON.stringify(value))
 }
@@ -101,7 +101,7 @@ function sentence(text: string): string {
   return text === '' ? '' : `${text[0]?.toUpperCase()}${text.slice(1)}.`
 }
 
-/** With what stands elsewhere in its place. */
+/** Resolves references in a schema. */
 function resolved(field: FieldSchema, schema: Schema): FieldSchema {
   const { $ref, ...own } = field
   if ($ref !== undefined) return resolved(schema.definitions?.[$ref.split('/').at(-1) ?? ''] ?? {}, schema)
@@ -114,7 +114,7 @@ function resolved(field: FieldSchema, schema: Schema): FieldSchema {
   }
 }
 
-/** What stands above each key, by its path. */
+/** Comment above each key, by path. */
 function commentsOf(map: YAMLMap, path: string): ReadonlyMap<string, string> {
   return new Map(
     map.items.flatMap(({ key, value }, at) => {
@@ -122,7 +122,7 @@ function commentsOf(map: YAMLMap, path: string): ReadonlyMap<string, string> {
       const here = path === '' ? String(key.value) : `${path}.${String(key.value)}`
       // Above the first key, a comment belongs to the map.
       const text = key.commentBefore ?? (at === 0 ? map.commentBefore : undefined)
-      // What stands apart above it is about the file.
+      // A comment separated by an empty line is about the file.
       const words = text?.split(/\n\s*\n/).at(-1) ?? ''
       const own =
         words === ''

@@ -4,7 +4,7 @@ import { code, MADE, page, prose, table } from './markdown.ts'
 
 type Command = ReturnType<typeof createProgram>
 
-/** @returns the page of the command line: every command with its arguments, options and examples, as its parser has them */
+/** @returns the page of the command line: every command with its arguments, options and examples, from its parser */
 export function commandLinePage(): string {
   const out = { write: () => true }
   const program = createProgram({ out, err: out } as never, () => {})
@@ -13,12 +13,12 @@ export function commandLinePage(): string {
   return page([
     '# Commands',
     MADE,
-    `${prose(program.description())} How they are used together stands in [the command line](../cli.md).`,
+    `${prose(program.description())} For their use, see [the command line](../cli.md).`,
     table(
       ['command', 'does'],
       commands.map((command) => [`[${code(command.name())}](#tranche-${command.name()})`, prose(command.description())]),
     ),
-    'Each takes `--help`. Exit codes stand in [the command line](../cli.md#wait-exit-codes), errors in [errors](errors.md).',
+    'Each command supports `--help`. Exit codes are in [the command line](../cli.md#wait-exit-codes), errors in [errors](errors.md).',
     ...commands.flatMap((command) => sectionOf(command)),
   ])
 }
@@ -47,7 +47,7 @@ function defaultText(value: unknown): string {
   return value === undefined || value === false || value === '' ? '' : code(String(value))
 }
 
-/** What a command adds to its help: the parser hands it out to those who ask as it does itself. */
+/** Additional help text of a command, from the parser. */
 function afterOptions(command: Command): string {
   let text = ''
   const emitter: unknown = command

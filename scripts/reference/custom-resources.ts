@@ -2,7 +2,7 @@ import { type CustomResourceDefinition, customResourceDefinitions } from '../../
 import { type FieldSchema, fieldRows, ruleRows } from './fields.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 
-/** @returns a page for each of our custom resources, by its path: every field with type, default and meaning */
+/** @returns a page for each custom resource, by path: every field with type, default and description */
 export function customResourcePages(): ReadonlyMap<string, string> {
   return new Map(customResourceDefinitions.map((crd) => [`${crd.spec.names.kind.toLowerCase()}.md`, pageOf(crd)]))
 }

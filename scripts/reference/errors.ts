@@ -1,7 +1,7 @@
 import { errorCatalog } from '../../packages/words/errors/src/index.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 
-/** @returns the page of error codes: remedy, HTTP status, one sentence, and where the rest is told */
+/** @returns the page of error codes: remedy, HTTP status, summary, and a link to the full description */
 export function errorsPage(): string {
   const rows = Object.entries(errorCatalog).map(([name, { remedy, httpStatus, summary }]) => [
     `[${code(name)}](../errors.md#${name.toLowerCase()})`,
@@ -12,7 +12,7 @@ export function errorsPage(): string {
   return page([
     '# Error codes',
     MADE,
-    'What each remedy means, when an error comes and what to do about it stands in [errors](../errors.md).',
+    'For the meaning of each remedy, and the cause and fix of each error, see [errors](../errors.md).',
     table(['code', 'remedy', 'HTTP', 'says'], rows),
   ])
 }

@@ -1,6 +1,6 @@
 import { code, prose } from './markdown.ts'
 
-/** What CustomResourceDefinitions and OpenAPI have in common, as far as the reference tells of it. */
+/** Common subset of CustomResourceDefinition and OpenAPI schemas that the reference shows. */
 export interface FieldSchema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -26,7 +26,7 @@ export interface FieldSchema {
   readonly 'x-kubernetes-validations'?: readonly { readonly rule: string; readonly message: string }[]
 }
 
-/** @returns a row for each field of an object, those below it behind it: path, type, whether it is required or its default, meaning */
+/** @returns a row for each field of an object, followed by its nested fields: path, type, required or default, description */
 export function fieldRows(schema: FieldSchema, path = ''): readonly (readonly string[])[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const here = path === '' ? name : `${path}.${name}`
@@ -35,7 +35,7 @@ export function fieldRows(schema: FieldSchema, path = ''): readonly (readonly st
   })
 }
 
-/** @returns the rules of a schema in CEL, with the path at which each is looked at: path, message */
+/** @returns a row for each CEL rule of a schema: path, message */
 export function ruleRows(schema: FieldSchema, path = ''): readonly (readonly string[])[] {
   const own = schema['x-kubernetes-validations']?.map(({ message }) => [code(path), prose(message)]) ?? []
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
@@ -44,7 +44,7 @@ export function ruleRows(schema: FieldSchema, path = ''): readonly (readonly str
   return [...own, ...members, ...(schema.items === undefined ? [] : ruleRows(schema.items, `${path}[]`))]
 }
 
-/** @returns the type in words: `string`, `list of integer`, `map of string`, a link to a schema of the same page */
+/** @returns the type as text: `string`, `list of integer`, `map of string`, or a link to a schema of the same page */
 export function typeText(schema: FieldSchema): string {
   if (schema.$ref !== undefined) return linkTo(schema.$ref)
   const choices = schema.anyOf ?? schema.oneOf
@@ -70,7 +70,7 @@ function needText({ default: value }: FieldSchema, isRequired: boolean): string 
 }
 
 function bounds({ minimum, maximum, minLength, maxLength }: FieldSchema): string {
-  // Bounds that are those of every whole number say nothing.
+  // Bounds of all safe integers carry no information.
   const isOf = (value: number | undefined): number | undefined => (Math.abs(value ?? 0) >= 2 ** 31 - 1 ? undefined : value)
   return amounts(isOf(minimum), isOf(maximum)) || amounts(minLength, maxLength, 'letters')
 }

@@ -1,7 +1,7 @@
-/** What every page made for docs/reference begins with. */
+/** Header of every generated page of docs/reference. */
 export const MADE = '<!-- Made by `pnpm generate`; changes belong to the sources. -->'
 
-/** @returns a table of Markdown, without a line break at its end */
+/** @returns a Markdown table, without a trailing line break */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   return [heads, heads.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`)
@@ -9,7 +9,7 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
     .replace(/^\| ---.*$/m, `|${heads.map(() => '---').join('|')}|`)
 }
 
-/** @returns text that is prose elsewhere, so that Markdown takes none of it for a mark of its own, but for code in backticks */
+/** @returns plain text with Markdown characters escaped, except for code in backticks */
 export function prose(text: string): string {
   const parts = text.split(/(`[^`]*`)/)
   return parts.map((part, at) => (at % 2 === 1 ? part : part.replaceAll('<', '&lt;').replace(/[*_](?=\S)/g, '\\$&'))).join('')
@@ -21,7 +21,7 @@ export function code(text: string): string {
   return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
 }
 
-/** @returns the parts with an empty line between them, and one line break at the end */
+/** @returns the parts, separated by empty lines, with one trailing line break */
 export function page(parts: readonly string[]): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }

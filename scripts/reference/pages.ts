@@ -1,14 +1,14 @@
-/** The pages of docs/reference that are made from the sources; its README.md is written by hand. */
+/** The generated pages of docs/reference; its README.md is handwritten. */
 import { chartValuesPage } from './chart-values.ts'
 import { commandLinePage } from './command-line.ts'
 import { customResourcePages } from './custom-resources.ts'
 import { errorsPage } from './errors.ts'
 import { restPage } from './rest.ts'
 
-/** Where they stand. */
+/** Folder of the pages. */
 export const referenceFolder = 'docs/reference'
 
-/** @returns every page by its name in the folder */
+/** @returns every page, by file name */
 export async function writtenReference(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...customResourcePages(),

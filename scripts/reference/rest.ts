@@ -37,12 +37,12 @@ export async function restPage(): Promise<string> {
   return page([
     '# Routes of the REST API',
     MADE,
-    `${prose(api.info.description)} The same as [OpenAPI](../../apps/api/openapi.json); how it is used stands in [REST API](../rest.md).`,
+    `${prose(api.info.description)} The same as [OpenAPI](../../apps/api/openapi.json). For its use, see [REST API](../rest.md).`,
     table(
       ['route', 'does'],
       routes.map(({ title, operation }) => [`[${code(title)}](#${anchor(title)})`, operation.summary ?? '']),
     ),
-    'Every route but those that say otherwise asks for `Authorization: Bearer TOKEN`, a token that the API server of the cluster accepts. What goes wrong is answered with a [Problem](#problem).',
+    'Unless it says otherwise, a route requires `Authorization: Bearer TOKEN` with a token that the API server of the cluster accepts. Errors are answered with a [Problem](#problem).',
     ...routes.flatMap(({ title, operation }) => routeParts(title, operation)),
     '## Schemas',
     ...Object.entries(api.components.schemas).flatMap(([name, schema]) => schemaParts(name, schema)),

@@ -54,22 +54,22 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
     [{ api: { login: { ...login, issuer: 'https://i.example:70000' } } }, "at '/api/login/issuer'"],
     [{ networkPolicy: { apiServerPorts: [] } }, "at '/networkPolicy/apiServerPorts': minItems: got 0, want 1"],
     [{ listenHost: 'localhost' }, "at '/listenHost': value must be one of '0.0.0.0', '::'"],
-  ])('%j are refused with their path', async (values, message) => {
+  ])('%j are rejected with their path', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
 
   it.each([
-    [{ mode: 'distributed' }, 'redis.url: mode distributed shares work over Redis: set redis.url'],
+    [{ mode: 'distributed' }, 'redis.url: mode distributed needs Redis: set redis.url'],
     [{ redis: { url: 'redis://redis' } }, 'redis.url: mode all-in-one uses no Redis: set mode: distributed'],
-    [{ mode: 'distributed', redis: { url: 'http://redis' } }, 'redis.url: "http://redis" is none: give redis://HOST:6379'],
-    [{ mode: 'distributed', redis: { url: 'redis://redis', secret: { urlKey: 'url' } } }, 'redis.secret.urlKey: the URL comes from'],
-    [{ mode: 'distributed', redis: { secret: { urlKey: 'url' } } }, 'redis.secret.name: name the Secret'],
-    [{ mode: 'distributed', redis: { url: 'redis://r', ca: { configMap: 'ca' } } }, 'redis.ca.configMap: stands beside a URL without TLS'],
-    [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is needed with api.login.issuer'],
-    [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: name the host'],
+    [{ mode: 'distributed', redis: { url: 'http://redis' } }, 'redis.url: "http://redis" is not a Redis URL: use redis://HOST:6379'],
+    [{ mode: 'distributed', redis: { url: 'redis://redis', secret: { urlKey: 'url' } } }, 'redis.secret.urlKey: redis.url is set too'],
+    [{ mode: 'distributed', redis: { secret: { urlKey: 'url' } } }, 'redis.secret.name: is required'],
+    [{ mode: 'distributed', redis: { url: 'redis://r', ca: { configMap: 'ca' } } }, 'redis.ca.configMap: redis.url is without TLS'],
+    [{ api: { login: { issuer: 'https://i.example' } } }, 'api.login.clientId: is required with api.login.issuer'],
+    [{ api: { ingress: { enabled: true } } }, 'api.ingress.host: is required with api.ingress.enabled'],
     [
       { mode: 'distributed', redis: { url: 'redis://redis:99999' } },
-      'redis.url: "redis://redis:99999" names port 99999: ports go from 1 to 65535',
+      'redis.url: "redis://redis:99999" has port 99999: use a port from 1 to 65535',
     ],
     [
       { allInOne: { extraVolumes: [{ name: 'tmp', emptyDir: {} }] } },
@@ -79,8 +79,11 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
       { nameOverride: 'n'.repeat(38) },
       `fullnameOverride: the names of objects would begin with "tranche-${'n'.repeat(38)}", which is longer`,
     ],
-    [{ api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } }, 'metrics.serviceMonitor.enabled: nobody'],
-  ])('%j are refused with what to write instead', async (values, message) => {
+    [
+      { api: { enabled: false }, metrics: { enabled: false, serviceMonitor: { enabled: true } } },
+      'metrics.serviceMonitor.enabled: no process',
+    ],
+  ])('%j are rejected with the fix', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
 
@@ -105,7 +108,7 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
         tracing: { samplerArg: '0.1', headersSecret: { name: 'collector' } },
       },
       {
-        'allInOne.serviceAccount.annotations': 'it does nothing: write them on the account, or set allInOne.serviceAccount.create: true',
+        'allInOne.serviceAccount.annotations': 'it does nothing: annotate the account, or set allInOne.serviceAccount.create: true',
         'api.hooks.secrets': 'it does nothing: set api.hooks.enabled: true',
         'api.ingress.host': '"a" does nothing: set api.ingress.enabled: true',
         'api.login.clientId': '"a" does nothing: set api.login.issuer',
@@ -163,32 +166,32 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
         'rbac.policySecrets': 'it does nothing: set rbac.create: true',
       },
     ],
-  ])('are refused where they do nothing, all at once, with what to write instead: %s', async (_, values, refused) => {
+  ])('without effect are rejected all at once, each with the fix: %s', async (_, values, refused) => {
     const { stderr } = await helm(['template', 'tranche', chart], { values })
     const reported = stderr.matchAll(/^(?:.*: )?(\w+(?:\.\w+)+): .*, and so (.* does nothing: .*), or leave it out$/gm)
     expect(Object.fromEntries([...reported].map(([, path, rest]) => [path, rest]))).toEqual(refused)
   })
 
   it.each([
-    [{ commonLabels: { 'app.kubernetes.io/part-of': 'shop' } }, "commonLabels: app.kubernetes.io/part-of is the chart's own"],
-    [{ allInOne: { podLabels: { 'app.kubernetes.io/name': 'a' } } }, "allInOne.podLabels: app.kubernetes.io/name is the chart's own"],
+    [{ commonLabels: { 'app.kubernetes.io/part-of': 'shop' } }, 'commonLabels: app.kubernetes.io/part-of is set by the chart'],
+    [{ allInOne: { podLabels: { 'app.kubernetes.io/name': 'a' } } }, 'allInOne.podLabels: app.kubernetes.io/name is set by the chart'],
     [
       { allInOne: { extraEnv: [{ name: 'NODE_OPTIONS' }] } },
-      'allInOne.extraEnv[0]: NODE_OPTIONS is set by the chart already: set allInOne.nodeOptions',
+      'allInOne.extraEnv[0]: NODE_OPTIONS is already set by the chart: set allInOne.nodeOptions',
     ],
-  ])('%j are refused where the chart says something else', async (values, message) => {
+  ])('%j are rejected, because the chart sets them itself', async (values, message) => {
     await expect(renderText(values)).rejects.toThrow(message)
   })
 
   it.each([
     ['policy', '1.35.0', 'admission: policy needs Kubernetes 1.36'],
     ['webhook', '1.29.0', 'admission: webhook needs Kubernetes 1.30'],
-  ])('are refused where the cluster is too old for %s', async (admission, version, message) => {
+  ])('are rejected if the cluster is too old for %s', async (admission, version, message) => {
     const { code, stderr } = await helm(['template', 'tranche', chart, '--kube-version', version], { values: { admission } })
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) })
   })
 
-  it('are refused without repeating a password', async () => {
+  it('are rejected without repeating a password', async () => {
     const { code, stderr, stdout } = await helm(['template', 'tranche', chart], {
       values: { mode: 'distributed', redis: { url: 'redis://user:geheim@redis' } },
     })

@@ -322,7 +322,7 @@ describe('checks', () => {
   it('find a duplicate key', async () => {
     const options = { method: 'POST', headers: { 'content-type': 'application/yaml' } }
     expect(await call('/api/v1/validate', { ...options, body: 'kind: a\nspec: {a: 1, b: {c: 1, c: 2}}' })).toMatchObject({
-      body: { problems: [{ message: expect.stringContaining('"c" stands twice') as unknown }] },
+      body: { problems: [{ message: expect.stringContaining('"c" is repeated') as unknown }] },
     })
   })
 })

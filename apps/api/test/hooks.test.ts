@@ -124,7 +124,7 @@ describe('a message to a hook', () => {
       status: 401,
       problem: {
         type: '/errors/HOOK_REFUSED',
-        title: 'A message to a hook is not signed as it must be, or asks for what the hook does not allow; or there is no such hook.',
+        title: 'A message to a hook has an invalid signature, asks for an action that the hook does not allow, or names an unknown hook.',
         status: 401,
         code: 'HOOK_REFUSED',
         detail: 'the hook refused the message. Check the hook name, key, timestamp and action. The API log has the reason.',

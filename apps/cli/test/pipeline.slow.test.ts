@@ -80,14 +80,14 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     child.kill('SIGTERM')
     await expect(ended).resolves.toEqual([null, 'SIGTERM'])
     const [canary] = await revisions()
-    expect(await said).toMatch(/^release: stopped by SIGTERM: the release goes on to the next step that waits for approval\. /m)
-    expect(await said).toContain(`; to take it back: tranche abort node-agent --namespace=demo --revision ${canary}\n`)
+    expect(await said).toMatch(/^release: stopped by SIGTERM: the release continues to the next step that waits for approval\. /m)
+    expect(await said).toContain(`; to roll it back: tranche abort node-agent --namespace=demo --revision ${canary}\n`)
     expect(await images()).toContain('registry.example/node-agent:v3')
   })
 
   it('take a version back when their check fails', async () => {
     const { code, err } = await release('v4', { CHECK: 'test 1 = 2' })
-    expect(err).toMatch(/^release: the check failed \(test 1 = 2\): taking revision [0-9a-f]+ back$/m)
+    expect(err).toMatch(/^release: the check failed \(test 1 = 2\): rolling revision [0-9a-f]+ back$/m)
     expect(code).toBe(1)
     expect(await images()).toEqual(['registry.example/node-agent:v2'])
   })
@@ -112,14 +112,14 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
       'kubectl -n demo set image ds/node-agent agent=registry.example/node-agent:v7; tranche status node-agent -n demo --timeout 1m; false'
     const { code, err } = await release('v6', { CHECK: overtakes })
     expect(err).toMatch(/^MOVED_ON: --revision [0-9a-f]+: the action is meant for revision [0-9a-f]+, and the release of revision /m)
-    expect(err).toMatch(/^release: revision [0-9a-f]+ was not taken back: a person has to decide$/m)
+    expect(err).toMatch(/^release: revision [0-9a-f]+ was not rolled back: a person has to decide$/m)
     expect(code).toBe(3)
     expect(await images()).toContain('registry.example/node-agent:v7')
   })
 
   it('take a version back that fails, as a job of GitLab, and say so by their exit code', async () => {
     const { code, err } = await play(gitLabJob(), 'v5-bad-crash')
-    expect(err).toMatch(/^release: the release failed: taking revision [0-9a-f]+ back$/m)
+    expect(err).toMatch(/^release: the release failed: rolling revision [0-9a-f]+ back$/m)
     expect(code).toBe(1)
     expect(await images()).toEqual(['registry.example/node-agent:v2'])
     expect((await tranche('history')).out).toMatch(/abort .* https:\/\/ci\.example\/jobs\/8: the release failed/)

@@ -1,34 +1,34 @@
-{{/* What the schema cannot say; every message names the value, and what to write instead. */}}
+{{/* Checks that the schema cannot express. Every message names the value and the fix. */}}
 {{- define "tranche.check" -}}
 {{- $redis := .Values.redis -}}
 {{- $hasRedis := or $redis.url $redis.secret.urlKey -}}
 {{- if and (eq .Values.mode "distributed") (not $hasRedis) -}}
-{{- fail "redis.url: mode distributed shares work over Redis: set redis.url, or redis.secret.name and redis.secret.urlKey, or mode: all-in-one" -}}
+{{- fail "redis.url: mode distributed needs Redis: set redis.url, or redis.secret.name and redis.secret.urlKey, or mode: all-in-one" -}}
 {{- end -}}
 {{- if and (eq .Values.mode "all-in-one") $hasRedis -}}
-{{- fail "redis.url: mode all-in-one uses no Redis: set mode: distributed, or leave redis out" -}}
+{{- fail "redis.url: mode all-in-one uses no Redis: set mode: distributed, or remove redis" -}}
 {{- end -}}
-{{- /* Not by the schema, whose messages repeat the value. */ -}}
+{{- /* Not in the schema: its messages repeat the value, here a password. */ -}}
 {{- if regexMatch "//[^/@]*:.*@" $redis.url -}}
-{{- fail "redis.url: holds a password, which would stand in the Deployment: leave it out of the URL, and name a Secret with it in redis.secret.name" -}}
+{{- fail "redis.url: holds a password, which would be visible in the Deployment: remove it from the URL, and set redis.secret.name to a Secret that holds it" -}}
 {{- end -}}
 {{- if and $redis.url (not (regexMatch "^rediss?(\\+sentinel)?://([^:@/\\s]+@)?[^@/?#\\s]+(/[^?#\\s]*)?$" $redis.url)) -}}
-{{- fail (printf "redis.url: %q is none: give redis://HOST:6379, rediss://HOST:6380 or redis+sentinel://HOST:26379,HOST:26379/NAME" $redis.url) -}}
+{{- fail (printf "redis.url: %q is not a Redis URL: use redis://HOST:6379, rediss://HOST:6380 or redis+sentinel://HOST:26379,HOST:26379/NAME" $redis.url) -}}
 {{- end -}}
 {{- range $port := regexFindAll ":[0-9]+" (regexReplaceAll "\\[[^\\]]*\\]" $redis.url "") -1 -}}
 {{- $number := trimPrefix ":" $port | atoi -}}
 {{- if or (lt $number 1) (gt $number 65535) -}}
-{{- fail (printf "redis.url: %q names port %d: ports go from 1 to 65535" $redis.url $number) -}}
+{{- fail (printf "redis.url: %q has port %d: use a port from 1 to 65535" $redis.url $number) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $redis.url $redis.secret.urlKey -}}
-{{- fail "redis.secret.urlKey: the URL comes from redis.url already: leave one of them out" -}}
+{{- fail "redis.secret.urlKey: redis.url is set too: remove one of them" -}}
 {{- end -}}
 {{- if and (or $redis.secret.urlKey $redis.secret.sentinelPasswordKey) (not $redis.secret.name) -}}
-{{- fail "redis.secret.name: name the Secret that redis.secret.urlKey or sentinelPasswordKey is a key of" -}}
+{{- fail "redis.secret.name: is required with redis.secret.urlKey and sentinelPasswordKey: set it to the Secret that has the key" -}}
 {{- end -}}
 {{- if and $redis.ca.configMap $redis.url (not (hasPrefix "rediss" $redis.url)) -}}
-{{- fail "redis.ca.configMap: stands beside a URL without TLS: write rediss:// in redis.url, or leave it out" -}}
+{{- fail "redis.ca.configMap: redis.url is without TLS: use rediss:// in redis.url, or remove redis.ca.configMap" -}}
 {{- end -}}
 {{- if and (not .Values.fullnameOverride) (gt (len (include "tranche.wholeName" .)) 40) -}}
 {{- fail (printf "fullnameOverride: the names of objects would begin with %q, which is longer than 40 characters: set a shorter one" (include "tranche.wholeName" .)) -}}
@@ -37,7 +37,7 @@
 {{- $taken := list "tmp" "redis" "redis-ca" "webhook" "tls" "login" "trusted-cas" -}}
 {{- range $at, $volume := (index $.Values $key).extraVolumes -}}
 {{- if has $volume.name $taken -}}
-{{- fail (printf "%s.extraVolumes[%d].name: %q is the name of a volume of the chart: take another" $key $at $volume.name) -}}
+{{- fail (printf "%s.extraVolumes[%d].name: %q is the name of a volume of the chart: use another name" $key $at $volume.name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -45,31 +45,31 @@
 {{- include "tranche.checkLabels" . -}}
 {{- include "tranche.checkVariables" . -}}
 {{- if and (eq .Values.admission "webhook") (semverCompare "<1.30.0-0" .Capabilities.KubeVersion.Version) -}}
-{{- fail (printf "admission: webhook needs Kubernetes 1.30, in which it can be kept away from what is none of ours, and this is %s: set admission: none" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "admission: webhook needs Kubernetes 1.30 or later, which can limit the webhook to bound DaemonSets, and this is %s: set admission: none" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
 {{- if and (eq .Values.admission "policy") (semverCompare "<1.36.0-0" .Capabilities.KubeVersion.Version) -}}
-{{- fail (printf "admission: policy needs Kubernetes 1.36, which serves MutatingAdmissionPolicy in version v1, and this is %s: set admission: webhook or none" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "admission: policy needs Kubernetes 1.36 or later, which serves MutatingAdmissionPolicy in version v1, and this is %s: set admission: webhook or none" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
 {{- $login := .Values.api.login -}}
 {{- if $login.issuer -}}
 {{- range $key := list "clientId" "externalUrl" -}}
-{{- if not (get $login $key) -}}{{- fail (printf "api.login.%s: is needed with api.login.issuer" $key) -}}{{- end -}}
+{{- if not (get $login $key) -}}{{- fail (printf "api.login.%s: is required with api.login.issuer" $key) -}}{{- end -}}
 {{- end -}}
 {{- if not $login.secret.name -}}
-{{- fail "api.login.secret.name: name the Secret with the session key: login needs one that all replicas share" -}}
+{{- fail "api.login.secret.name: is required with api.login.issuer: set it to the Secret with the session key, which all replicas share" -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.api.ingress.enabled (not .Values.api.ingress.host) -}}
-{{- fail "api.ingress.host: name the host that the Ingress is for" -}}
+{{- fail "api.ingress.host: is required with api.ingress.enabled: set it to the host of the Ingress" -}}
 {{- end -}}
 {{- end -}}
 
-{{/* By these objects are found: two of one name, and one of them would count. */}}
+{{/* Rejects labels that the chart sets itself: a duplicate would override the label by which objects are selected. */}}
 {{- define "tranche.checkLabels" -}}
 {{- range $path := list "commonLabels" "allInOne.podLabels" "controller.podLabels" "executor.podLabels" "api.podLabels" "metrics.serviceMonitor.labels" "metrics.prometheusRule.labels" "metrics.dashboard.labels" -}}
 {{- range $label := (include "tranche.valueAt" (dict "values" $.Values "path" $path) | fromYaml).value | default dict | keys | sortAlpha -}}
 {{- if regexMatch "^(helm\\.sh/chart|app\\.kubernetes\\.io/(name|instance|component|version|part-of|managed-by))$" $label -}}
-{{- fail (printf "%s: %s is the chart's own, by which objects and pods are found: leave it out, or take another name" $path $label) -}}
+{{- fail (printf "%s: %s is set by the chart, to select objects and pods: remove it, or use another name" $path $label) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -81,12 +81,12 @@
 {{- range $own := include "tranche.env" (dict "root" $ "component" $component "values" (omit $values "extraEnv")) | fromYamlArray -}}
 {{- range $at, $given := $values.extraEnv -}}
 {{- if eq $own.name $given.name -}}
-{{- $fix := "leave it out" -}}
+{{- $fix := "remove it" -}}
 {{- if eq $own.name "NODE_OPTIONS" }}{{ $fix = printf "set %s.nodeOptions" $key }}{{ end -}}
-{{- if hasPrefix "OTEL_" $own.name }}{{ $fix = "set it below tracing" }}{{ end -}}
+{{- if hasPrefix "OTEL_" $own.name }}{{ $fix = "set it in tracing" }}{{ end -}}
 {{- if eq $own.name "NODE_EXTRA_CA_CERTS" }}{{ $fix = "set trustedCAs" }}{{ end -}}
-{{- if hasPrefix "TRANCHE_REDIS_" $own.name }}{{ $fix = "set it below redis" }}{{ end -}}
-{{- fail (printf "%s.extraEnv[%d]: %s is set by the chart already: %s" $key $at $own.name $fix) -}}
+{{- if hasPrefix "TRANCHE_REDIS_" $own.name }}{{ $fix = "set it in redis" }}{{ end -}}
+{{- fail (printf "%s.extraEnv[%d]: %s is already set by the chart: %s" $key $at $own.name $fix) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

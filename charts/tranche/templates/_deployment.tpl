@@ -1,4 +1,4 @@
-{{/* What the command line of a component is: { root, component, values }. */}}
+{{/* Command line of a component: { root, component, values }. */}}
 {{- define "tranche.args" -}}
 {{- $root := .root -}}
 - {{ .component }}
@@ -121,7 +121,7 @@
 - name: NODE_OPTIONS
   value: {{ . | quote }}
 {{- end }}
-{{- /* What one thread has freed is of use to all. */}}
+{{- /* One arena: memory that one thread frees is available to all threads. */}}
 - name: MALLOC_ARENA_MAX
   value: "1"
 {{- if has .component (list "controller" "executor") }}
@@ -150,7 +150,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Variables of OpenTelemetry: { root, component }. */}}
+{{/* OpenTelemetry variables: { root, component }. */}}
 {{- define "tranche.tracingEnv" -}}
 {{- $scope := . -}}
 {{- with .root.Values.tracing }}
@@ -180,14 +180,14 @@
 {{- end }}
 {{- end -}}
 
-{{/* a=1,b=2 */}}
+{{/* Joins a map to `a=1,b=2`. */}}
 {{- define "tranche.pairs" -}}
 {{- $pairs := list -}}
 {{- range $key, $value := . }}{{- $pairs = append $pairs (printf "%s=%s" $key $value) -}}{{- end -}}
 {{- join "," $pairs -}}
 {{- end -}}
 
-{{/* Files of a component beside its image: [{ name, path, source }], as YAML. */}}
+{{/* Files mounted into a component, as YAML: [{ name, path, source }]. */}}
 {{- define "tranche.files" -}}
 {{- $root := .root -}}
 {{- with $root.Values.trustedCAs.configMap }}
@@ -254,7 +254,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Pod Security `restricted`. */}}
+{{/* Security context of the Pod Security Standard `restricted`. */}}
 {{- define "tranche.podSecurity" -}}
 runAsNonRoot: true
 {{- if not (kindIs "invalid" .Values.runAsUser) }}

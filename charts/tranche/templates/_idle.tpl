@@ -1,6 +1,6 @@
 {{/*
-Values that do nothing beside the others, as YAML: [{ of, but, why, fix }]. `of` names values or whole sections, `but` those of a section that
-count all the same. What is as in values.yaml counts as left out.
+Values without effect in combination with the others, as YAML: [{ of, but, why, fix }]. `of` names values or whole sections, `but` the
+values of a section that still have an effect. A value that equals the default in values.yaml counts as unset.
 */}}
 {{- define "tranche.idle" -}}
 {{- $values := .Values -}}
@@ -28,7 +28,7 @@ count all the same. What is as in values.yaml counts as left out.
 {{- end }}
 {{- if not $values.webhook.certManager.enabled }}
 - of: [webhook.certManager]
-  why: "the leader makes the certificate"
+  why: "the leader issues the certificate"
   fix: "set webhook.certManager.enabled: true"
 {{- end }}
 {{- if not $values.api.enabled }}
@@ -39,12 +39,12 @@ count all the same. What is as in values.yaml counts as left out.
 {{- end }}
 {{- if not $values.api.hooks.enabled }}
 - of: [api.hooks.secrets]
-  why: "no hook is let in"
+  why: "hooks are off"
   fix: "set api.hooks.enabled: true"
 {{- end }}
 {{- if not $values.api.login.issuer }}
 - of: [api.login]
-  why: "nobody logs in without an issuer"
+  why: "login is off without an issuer"
   fix: "set api.login.issuer"
 {{- end }}
 {{- if not $values.api.login.groupsClaim }}
@@ -59,7 +59,7 @@ count all the same. What is as in values.yaml counts as left out.
 {{- end }}
 {{- if not $values.rbac.create }}
 - of: [rbac.policySecrets, api.hooks.secrets, metrics.reader]
-  why: "nothing is granted"
+  why: "the chart grants no permissions"
   fix: "set rbac.create: true"
 {{- end }}
 {{- if not $values.networkPolicy.enabled }}
@@ -70,12 +70,12 @@ count all the same. What is as in values.yaml counts as left out.
 {{- end }}
 {{- if $tellsNothing }}
 - of: [metrics.serviceMonitor, metrics.prometheusRule, metrics.dashboard]
-  why: "nobody tells metrics"
+  why: "no process serves metrics"
   fix: "set metrics.enabled: true"
 {{- end }}
 {{- if not $values.metrics.enabled }}
 - of: [networkPolicy.metricsFrom]
-  why: "controller and executor tell no metrics"
+  why: "controller and executor serve no metrics"
   fix: "set metrics.enabled: true"
 {{- end }}
 {{- range $object, $kind := dict "serviceMonitor" "ServiceMonitor" "prometheusRule" "PrometheusRule" "dashboard" "dashboard" }}
@@ -89,8 +89,8 @@ count all the same. What is as in values.yaml counts as left out.
 {{- $component := index $values $section | default dict }}
 {{- if and (hasKey $component "serviceAccount") (not $component.serviceAccount.create) }}
 - of: [{{ $section }}.serviceAccount.annotations]
-  why: "the account is not made by the chart"
-  fix: "write them on the account, or set {{ $section }}.serviceAccount.create: true"
+  why: "the chart does not create the account"
+  fix: "annotate the account, or set {{ $section }}.serviceAccount.create: true"
 {{- end }}
 {{- end }}
 {{- if not $values.trustedCAs.configMap }}
@@ -109,7 +109,7 @@ count all the same. What is as in values.yaml counts as left out.
   fix: "set redis.secret.name"
 {{- else if not (or .secret.passwordKey .secret.urlKey .secret.sentinelPasswordKey) }}
 - of: [redis.secret.name]
-  why: "none of its keys is read"
+  why: "no key of it is set"
   fix: "set redis.secret.passwordKey, urlKey or sentinelPasswordKey"
 {{- end }}
 {{- if .secret.urlKey }}
@@ -132,12 +132,12 @@ count all the same. What is as in values.yaml counts as left out.
 {{- define "tranche.idleOfTracing" }}
 {{- if not .endpoint }}
 - of: [tracing]
-  why: "without tracing.endpoint nothing is told"
+  why: "tracing is off without tracing.endpoint"
   fix: "set tracing.endpoint"
 {{- end }}
 {{- if not (hasSuffix "traceidratio" .sampler) }}
 - of: [tracing.samplerArg]
-  why: "the sampler {{ .sampler }} takes none"
+  why: "the sampler {{ .sampler }} takes no argument"
   fix: "set tracing.sampler: parentbased_traceidratio"
 {{- end }}
 {{- if not .headersSecret.name }}
@@ -147,15 +147,15 @@ count all the same. What is as in values.yaml counts as left out.
 {{- end }}
 {{- end }}
 
-{{/* Refuses values that do nothing, each with its path, why, and what to write instead; with strictValues: false NOTES list them. */}}
+{{/* Rejects values without effect, each with its path, cause and fix. With strictValues: false, NOTES lists them instead. */}}
 {{- define "tranche.checkIdle" -}}
 {{- $told := include "tranche.idleText" . -}}
 {{- if and $told .Values.strictValues -}}
-{{- fail (printf "%s\nWith strictValues: false such values are listed and have no effect." $told) -}}
+{{- fail (printf "%s\nWith strictValues: false, such values are only listed." $told) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* A line for each value that does nothing. */}}
+{{/* One line for each value without effect. */}}
 {{- define "tranche.idleText" -}}
 {{- $defaults := .Files.Get "files/defaults.yaml" | fromYaml -}}
 {{- $told := dict -}}
@@ -174,14 +174,14 @@ count all the same. What is as in values.yaml counts as left out.
 {{- values $told | sortAlpha | join "\n" -}}
 {{- end -}}
 
-{{/* { value } of a path, as YAML: { values, path }. */}}
+{{/* The value at a path, as YAML { value }; takes { values, path }. */}}
 {{- define "tranche.valueAt" -}}
 {{- $value := .values -}}
 {{- range splitList "." .path -}}{{- $value = index (default dict $value) . -}}{{- end -}}
 {{- dict "value" $value | toYaml -}}
 {{- end -}}
 
-{{/* What is not as it is without being set: [{ path, text }] as YAML; of { path, own, default }. Only what is one word is repeated. */}}
+{{/* Values that differ from their default: [{ path, text }] as YAML; takes { path, own, default }. The text is the value if it is a scalar, else "it". */}}
 {{- define "tranche.changes" -}}
 {{- $default := .default -}}
 {{- $path := .path -}}

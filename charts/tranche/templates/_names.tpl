@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride -}}
 {{- end -}}
 
-{{/* Begin of the names of all objects: at most 40 characters, so that what is put behind it still fits a name. */}}
+{{/* Name prefix of all objects, at most 40 characters, so that every name with a suffix is still valid. */}}
 {{- define "tranche.fullname" -}}
 {{- default (include "tranche.wholeName" .) .Values.fullnameOverride -}}
 {{- end -}}
@@ -21,7 +21,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Controllers of different namespaces must not share a Lease. */}}
+{{/* Namespace of the Lease. Controllers for different namespaces must not share a Lease. */}}
 {{- define "tranche.leaseNamespace" -}}
 {{- default (ternary .Release.Namespace "kube-system" (gt (len .Values.scope.namespaces) 0)) .Values.leaseNamespace -}}
 {{- end -}}
@@ -46,7 +46,7 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* The components that have a Deployment, and the key of their values. */}}
+{{/* Components with a Deployment, each with the key of its values. */}}
 {{- define "tranche.components" -}}
 {{- if eq .Values.mode "all-in-one" -}}
 all-in-one: allInOne
@@ -83,12 +83,12 @@ api: api
 {{- end -}}
 {{- end -}}
 
-{{/* Of the Service of the webhooks, and of the Secret with their certificate. */}}
+{{/* Name of the Service of the webhooks, and of the Secret with their certificate. */}}
 {{- define "tranche.webhookName" -}}
 {{- printf "%s-webhook" (include "tranche.fullname" .) -}}
 {{- end -}}
 
-{{/* The Secret with its certificate. That of cert-manager stays when the Certificate goes, and has a name that nothing of the chart takes. */}}
+{{/* The Secret with the certificate. cert-manager's Secret outlives its Certificate, so its name differs from every name in the chart. */}}
 {{- define "tranche.webhookSecret" -}}
 {{- include "tranche.webhookName" . -}}{{- if .Values.webhook.certManager.enabled -}}-cert-manager{{- end -}}
 {{- end -}}
@@ -98,7 +98,7 @@ api: api
 {{- ternary "all-in-one" "controller" (eq .Values.mode "all-in-one") -}}
 {{- end -}}
 
-{{/* Whether a component serves them: { root, component }. */}}
+{{/* Whether a component serves the webhooks: { root, component }. */}}
 {{- define "tranche.servesWebhook" -}}
 {{- if and (eq .root.Values.admission "webhook") (eq .component (include "tranche.webhookComponent" .root)) -}}true{{- end -}}
 {{- end -}}

@@ -83,7 +83,7 @@ describe('a document of faults', () => {
       text: 'faults: []\nfaults: []',
       says: ['line 2, column 1 does not take this text: write YAML or JSON: Map keys must be unique'],
     },
-    'an alias of itself': { text: 'faults: &a [*a]', says: ['write it with fewer aliases: the alias *a stands inside its own anchor'] },
+    'an alias of itself': { text: 'faults: &a [*a]', says: ['write it with fewer aliases: the alias *a is inside its own anchor'] },
     'an alias of nothing': { text: 'faults: *a', says: ['write it without them'] },
     'several things': {
       text: 'faults: [{kind: NodeUp}, {kind: Cut}]',

@@ -31,238 +31,252 @@ const releasePlanSchema = z.object({
     .array(
       z.object({
         canaryReplicas: intOrString().meta({
-          description: 'Cumulative nodes after the batch: a whole number from 1 or a percentage, rounded up.',
+          description: 'Cumulative number of nodes after the batch: a whole number from 1, or a percentage, rounded up.',
         }),
       }),
     )
     .optional()
-    .meta({ description: 'Cumulative sizes, one for each batch.' }),
-  batchPartition: int32().min(0).optional().meta({ description: 'Highest batch allowed, from 0; absent finalizes.' }),
-  rolloutID: z.string().optional().meta({ description: 'Name of the release; stands as a label on the pods that it brings.' }),
-  failureThreshold: intOrString().optional().meta({ description: 'Updated nodes that may be unavailable when a batch is ready.' }),
+    .meta({ description: 'Cumulative size of each batch, in order.' }),
+  batchPartition: int32()
+    .min(0)
+    .optional()
+    .meta({ description: 'Index of the highest batch allowed, from 0. If absent, the release is finalized.' }),
+  rolloutID: z.string().optional().meta({ description: 'Name of the release, set as a label on its pods.' }),
+  failureThreshold: intOrString()
+    .optional()
+    .meta({ description: 'Number or percentage of updated nodes that may be unavailable in a ready batch.' }),
   finalizingPolicy: known(finalizingPolicies)
     .optional()
-    .meta({ description: 'Whether finalizing waits for the workload to be wholly updated; a DaemonSet always waits.' }),
+    .meta({ description: 'Whether finalizing waits until the workload is fully updated. A DaemonSet always waits.' }),
   patchPodTemplateMetadata: patchPodTemplateMetadataSchema.optional().meta({ description: 'Not for DaemonSets.' }),
-  rollingStyle: known(rollingStyles).optional().meta({ description: 'How the revision comes to the workload; Partition for a DaemonSet.' }),
+  rollingStyle: known(rollingStyles).optional().meta({ description: 'How the revision is rolled out; Partition for a DaemonSet.' }),
   enableExtraWorkloadForCanary: z.boolean().meta({ description: 'Not for DaemonSets.' }),
 })
-/** The batches and how far they may go. Its hash is what readers compare. */
+/** The batches, and the highest one allowed. Other programs compare the hash of the plan. */
 export type ReleasePlan = Frozen<z.infer<typeof releasePlanSchema>>
 
 const heldBySchema = z.object({
-  reason: z.string().meta({ description: 'Why, in one word: RevisionHeld and others.' }),
-  id: z.string().meta({ description: 'What it is about, such as the revision.' }),
-  message: z.string().meta({ description: 'Why, and what lifts it, for a person.' }),
+  reason: z.string().meta({ description: 'Reason in one word, such as RevisionHeld.' }),
+  id: z.string().meta({ description: 'Subject of the hold, such as a revision.' }),
+  message: z.string().meta({ description: 'Why the release is held and what lifts the hold.' }),
 })
-/** A stop that the Rollout asks for; it stands as long as the spec has it. */
+/** A hold that the Rollout requests. It lasts as long as it is in the spec. */
 export type HeldBy = Frozen<z.infer<typeof heldBySchema>>
 
 const trancheSpecSchema = z.object({
-  paused: z.boolean().optional().meta({ description: 'Nothing may be deleted; the batch in flight stops too.' }),
+  paused: z.boolean().optional().meta({ description: 'Stops all pod deletions, including those of the batch in flight.' }),
   canaryRevision: z.string().optional().meta({ description: 'controller-revision-hash to release.' }),
   stableRevision: z.string().optional().meta({ description: 'controller-revision-hash of the last good revision.' }),
-  rolloutGeneration: int64().optional().meta({ description: 'Generation of the Rollout that this spec was written for.' }),
-  release: z.string().optional().meta({ description: 'Identity of the release; another one at each rollover.' }),
+  rolloutGeneration: int64().optional().meta({ description: 'Generation of the Rollout from which this spec was written.' }),
+  release: z.string().optional().meta({ description: 'Identity of the release. It changes at each rollover.' }),
   finalSettleSeconds: int32()
     .min(0)
     .max(86_400)
     .optional()
-    .meta({ description: 'Seconds in which a crash still counts after the last batch.' }),
+    .meta({ description: 'Seconds after the last batch in which a crash still counts as a failure.' }),
   stepSoakSeconds: int32()
     .min(0)
     .max(604_800)
     .optional()
-    .meta({ description: 'Seconds for which a batch must stay ready before its step goes on.' }),
-  hold: heldBySchema.optional().meta({ description: 'Nothing may be deleted, for this reason, until it is taken away.' }),
-  retry: z.string().optional().meta({ description: 'Id of the last retry accepted for this release; lifts what waits for a person.' }),
+    .meta({ description: 'Seconds for which a batch must stay ready before its step is done.' }),
+  hold: heldBySchema.optional().meta({ description: 'Stops all pod deletions for this reason until the hold is removed.' }),
+  retry: z
+    .string()
+    .optional()
+    .meta({ description: 'Id of the last retry accepted for this release. A retry lifts stops that wait for a person.' }),
   ...policyFields,
 })
-/** What the Rollout tells beside the plan; outside `releasePlan`, whose hash other programs read. */
+/** Release settings beside the plan. They are outside `releasePlan` because other programs read the hash of the plan. */
 export type TrancheSpec = Frozen<z.infer<typeof trancheSpecSchema>>
 
 const batchReleaseSpecSchema = z.object({
   workloadRef: workloadRefSchema.optional().meta({ description: 'The workload to release.' }),
-  releasePlan: releasePlanSchema.meta({ description: 'The batches, and how far they may go.' }),
-  tranche: trancheSpecSchema.optional().meta({ description: 'What the Rollout tells beside the plan.' }),
+  releasePlan: releasePlanSchema.meta({ description: 'The batches, and the highest one allowed.' }),
+  tranche: trancheSpecSchema.optional().meta({ description: 'Release settings beside the plan, written by the Rollout controller.' }),
 })
 /** One release, batch by batch. */
 export type BatchReleaseSpec = Frozen<z.infer<typeof batchReleaseSpecSchema>>
 
 const permitSchema = z.object({
-  node: z.string().meta({ description: 'Node of the pod.' }),
-  podUid: z.string().meta({ description: 'uid of the pod, a precondition of its deletion.' }),
-  podResourceVersion: z.string().meta({ description: 'resourceVersion of the pod as it was chosen, a precondition of its deletion.' }),
-  wasBad: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Its node had no available pod when it was chosen: a failure there says nothing of the new version.' }),
+  node: z.string().meta({ description: 'Node that the pod runs on.' }),
+  podUid: z.string().meta({ description: 'uid of the pod; a precondition of its deletion.' }),
+  podResourceVersion: z.string().meta({ description: 'resourceVersion of the pod when it was chosen; a precondition of its deletion.' }),
+  wasBad: z.boolean().optional().meta({
+    description: 'The node had no available pod when the pod was chosen. A failure there does not count against the new version.',
+  }),
 })
-/** Leave to delete one pod, as it was when it was chosen (rule F3). */
+/** Permission to delete one pod in the version in which it was chosen (rule F3). */
 export type Permit = Frozen<z.infer<typeof permitSchema>>
 
 const holdSchema = z.object({
-  reason: z.string().meta({ description: 'Why nothing may be deleted, in one word.' }),
-  id: z.string().meta({ description: 'What the hold belongs to; another one is another hold.' }),
+  reason: z.string().meta({ description: 'Why pods may not be deleted, in one word.' }),
+  id: z.string().meta({ description: 'Identity of the cause. Holds with different ids are different holds.' }),
 })
-/** Why a record is not open; lifted only by its own cause (rule F9). */
+/** Why a record is not open. Only its own cause lifts a hold (rule F9). */
 export type Hold = Frozen<z.infer<typeof holdSchema>>
 
 const flightRecordSchema = z.object({
   workloadUid: z.string().meta({ description: 'uid of the DaemonSet.' }),
-  epoch: int64().min(0).meta({ format: 'int64', description: 'Raised whenever less is allowed.' }),
-  seq: int64().min(0).meta({ format: 'int64', description: 'Raised by every write of the record.' }),
-  state: z.enum(flightStates).meta({ description: 'Only an open record permits a deletion.' }),
+  epoch: int64().min(0).meta({ format: 'int64', description: 'Increased whenever the record allows less than before.' }),
+  seq: int64().min(0).meta({ format: 'int64', description: 'Increased by every write of the record.' }),
+  state: z.enum(flightStates).meta({ description: 'Fence state: open, voiding or stopped. Only an open record permits a deletion.' }),
   holds: atomicList(holdSchema).meta({ description: 'Why the record is not open.' }),
-  generation: int64().min(0).meta({ format: 'int64', description: 'Generation of the DaemonSet that the record agrees with.' }),
+  generation: int64().min(0).meta({ format: 'int64', description: 'Generation of the DaemonSet for which the record is valid.' }),
   revision: z.string().meta({ description: 'controller-revision-hash being released.' }),
   size: int32()
     .min(0)
     .optional()
-    .meta({ format: 'int32', description: 'Nodes that the batch may have on the revision; without it no pod gets a permit.' }),
-  partition: int32().min(0).meta({ format: 'int32', description: 'Nodes to keep on the old revision.' }),
-  limit: int32().min(0).meta({ format: 'int32', description: 'Nodes that may be in flight at a time.' }),
-  scope: z.string().optional().meta({ description: 'Digest of the rules by which nodes may be taken; absent where every node may.' }),
-  watermark: z.string().meta({ description: 'Highest pod resourceVersion that any write of the record rested on.' }),
+    .meta({ format: 'int32', description: 'Number of nodes that the batch may have on the revision. If absent, no pod gets a permit.' }),
+  partition: int32().min(0).meta({ format: 'int32', description: 'Number of nodes to keep on the old revision.' }),
+  limit: int32().min(0).meta({ format: 'int32', description: 'Maximum number of nodes in flight at a time.' }),
+  scope: z.string().optional().meta({ description: 'Digest of the rules that select nodes. Absent if every node may be updated.' }),
+  watermark: z.string().meta({ description: 'Highest pod resourceVersion that any write of the record was based on.' }),
   permits: atomicList(permitSchema).meta({ description: 'Permits not yet settled, oldest first.' }),
 })
-/** The permit record of the fence: it alone allows a deletion (rules F1 to F13). */
+/** Permit record of the fence. Only this record allows a deletion (rules F1 to F13). */
 export type FlightRecord = Frozen<z.infer<typeof flightRecordSchema>>
 
 const batchCanaryStatusSchema = z.object({
-  batchState: known(batchStates).optional().meta({ description: 'Where the current batch stands.' }),
-  currentBatch: int32().meta({ format: 'int32', description: 'From 0.' }),
-  batchReadyTime: time().optional().meta({ description: 'Since when the batch has been ready.' }),
+  batchState: known(batchStates).optional().meta({ description: 'State of the current batch.' }),
+  currentBatch: int32().meta({ format: 'int32', description: 'Index of the current batch, from 0.' }),
+  batchReadyTime: time().optional().meta({ description: 'Time when the batch became ready.' }),
   updatedReplicas: int32().optional().meta({ description: 'Nodes on the canary revision.' }),
   updatedReadyReplicas: int32().optional().meta({ description: 'Nodes on the canary revision whose pod is Ready.' }),
   noNeedUpdateReplicas: int32().optional().meta({ description: 'Not for DaemonSets.' }),
 })
-/** Where the current batch stands. */
+/** State of the current batch. */
 export type BatchCanaryStatus = Frozen<z.infer<typeof batchCanaryStatusSchema>>
 
 const strategyDriftStatusSchema = z.object({
-  release: z.string().meta({ description: 'spec.tranche.release in which it happened.' }),
-  rounds: int32().min(0).meta({ format: 'int32', description: 'How often updateStrategy.type was set back in that release.' }),
-  generation: int64().meta({ format: 'int64', description: 'Generation of the DaemonSet that brought the last round.' }),
-  retry: z.string().optional().meta({ description: 'spec.tranche.retry at that time; another one begins to count anew.' }),
+  release: z.string().meta({ description: 'Value of spec.tranche.release when it happened.' }),
+  rounds: int32().min(0).meta({ format: 'int32', description: 'How often updateStrategy.type was changed back in that release.' }),
+  generation: int64().meta({ format: 'int64', description: 'Generation of the DaemonSet at the last change.' }),
+  retry: z.string().optional().meta({ description: 'Value of spec.tranche.retry at that time. A different value resets the count.' }),
 })
-/** How often somebody asked for another update strategy than the release needs (G11). */
+/** How often the update strategy was changed away from the one that the release needs (G11). */
 export type StrategyDriftStatus = Frozen<z.infer<typeof strategyDriftStatusSchema>>
 
 const stableTemplateSchema = z.object({
   revision: z.string().meta({ description: 'controller-revision-hash of the stable revision.' }),
-  template: opaqueObject().meta({ description: 'Its pod template.' }),
+  template: opaqueObject().meta({ description: 'Pod template of that revision.' }),
 })
-/** The template of the stable revision, kept where the history of the DaemonSet may lose it. */
+/** Template of the stable revision, kept if the DaemonSet's history may lose it. */
 export type StableTemplate = Frozen<z.infer<typeof stableTemplateSchema>>
 
 const watchedNodeSchema = z.object({
-  node: z.string().meta({ description: 'Node that was updated.' }),
-  since: time().meta({ description: 'Since when its present pod, or none, has been there.' }),
-  downSeconds: int32().optional().meta({ description: 'Seconds without an available pod before `downSince`, stops not counted.' }),
-  downSince: time().optional().meta({ description: 'Since when it has been without an available pod, this time.' }),
-  stoppedSeconds: int32().optional().meta({ description: 'Seconds for which the release had been stopped at `downSince`.' }),
-  uid: z.string().optional().meta({ description: 'uid of its pod.' }),
-  restarts: int32().optional().meta({ description: 'Restarts of the containers of earlier pods of the release there.' }),
-  seen: int32().optional().meta({ description: 'Restarts of the containers of this pod.' }),
+  node: z.string().meta({ description: 'Name of the updated node.' }),
+  since: time().meta({ description: 'Since when the node has had its current pod, or no pod.' }),
+  downSeconds: int32().optional().meta({ description: 'Seconds without an available pod before `downSince`, not counting stops.' }),
+  downSince: time().optional().meta({ description: 'Start of the current period without an available pod.' }),
+  stoppedSeconds: int32().optional().meta({ description: 'Seconds for which the release had been stopped by `downSince`.' }),
+  uid: z.string().optional().meta({ description: 'uid of the pod on the node.' }),
+  restarts: int32().optional().meta({ description: 'Container restarts of earlier pods of the release on the node.' }),
+  seen: int32().optional().meta({ description: 'Container restarts of the current pod.' }),
   ignoredRestarts: int32().optional().meta({
-    description: 'Restarts that do not count: they happened while the node was bad for reasons from before its update.',
+    description: 'Restarts that do not count, because the node was already unhealthy before its update.',
   }),
 })
-/** What a release remembers of a node that is not well, so that neither flapping nor another pod makes it forgotten. */
+/** Health record of an unhealthy node. It survives flapping and pod replacement. */
 export type WatchedNode = Frozen<z.infer<typeof watchedNodeSchema>>
 
 const measurementSchema = z.object({
-  at: time().meta({ description: 'When it was made.' }),
-  phase: known(analysisPhases).meta({ description: 'What came of it.' }),
-  value: z.string().optional().meta({ description: 'What was answered, cut to 256 characters.' }),
-  message: z.string().optional().meta({ description: 'Why, for a person.' }),
+  at: time().meta({ description: 'Time of the measurement.' }),
+  phase: known(analysisPhases).meta({ description: 'Outcome of the measurement.' }),
+  value: z.string().optional().meta({ description: 'Measured value, truncated to 256 characters.' }),
+  message: z.string().optional().meta({ description: 'Human-readable explanation.' }),
 })
-/** One answer of a metric system. */
+/** One measurement, taken from a metric provider. */
 export type Measurement = Frozen<z.infer<typeof measurementSchema>>
 
 const analysisRunSchema = z.object({
   name: z.string().meta({ description: 'Name of the analysis in the policy.' }),
-  release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
-  step: int32().optional().meta({ description: 'Step, from 1, after which it runs; absent in the background.' }),
-  spec: z.string().meta({ description: 'Digest of the analysis as it was begun; a changed one begins anew.' }),
-  retry: z.string().optional().meta({ description: 'spec.tranche.retry with which it was begun; another one begins anew.' }),
-  phase: known(analysisPhases).meta({ description: 'Where it stands.' }),
-  message: z.string().optional().meta({ description: 'Why, for a person.' }),
-  startedAt: time().meta({ description: 'When it began.' }),
-  nextAt: time().optional().meta({ description: 'When the next measurement is due.' }),
-  finishedAt: time().optional().meta({ description: 'When it ended.' }),
+  release: z.string().meta({ description: 'Value of spec.tranche.release that it belongs to.' }),
+  step: int32().optional().meta({ description: 'Step, from 1, after which it runs. Absent for a background analysis.' }),
+  spec: z.string().meta({ description: 'Digest of the analysis at its start. A changed analysis starts over.' }),
+  retry: z
+    .string()
+    .optional()
+    .meta({ description: 'Value of spec.tranche.retry at its start. A different value starts the analysis over.' }),
+  phase: known(analysisPhases).meta({ description: 'Phase of the run.' }),
+  message: z.string().optional().meta({ description: 'Human-readable explanation.' }),
+  startedAt: time().meta({ description: 'Start time of the run.' }),
+  nextAt: time().optional().meta({ description: 'Time when the next measurement is due.' }),
+  finishedAt: time().optional().meta({ description: 'End time of the run.' }),
   successful: int32().optional().meta({ description: 'Measurements that succeeded.' }),
   failed: int32().optional().meta({ description: 'Measurements that failed.' }),
-  inconclusive: int32().optional().meta({ description: 'Measurements with neither outcome.' }),
-  errors: int32().optional().meta({ description: 'Measurements that could not be made.' }),
-  consecutiveErrors: int32().optional().meta({ description: 'Of those, the last ones in a row.' }),
-  measurements: atomicList(measurementSchema).optional().meta({ description: 'The latest, newest last.' }),
-  dryRun: z.boolean().optional().meta({ description: 'It decides nothing.' }),
+  inconclusive: int32().optional().meta({ description: 'Measurements that neither succeeded nor failed.' }),
+  errors: int32().optional().meta({ description: 'Measurements that could not be taken.' }),
+  consecutiveErrors: int32().optional().meta({ description: 'Number of most recent consecutive errors.' }),
+  measurements: atomicList(measurementSchema).optional().meta({ description: 'Latest measurements, newest last; at most five.' }),
+  dryRun: z.boolean().optional().meta({ description: 'Measures and reports, but never affects the release.' }),
 })
 /** One run of an analysis. */
 export type AnalysisRun = Frozen<z.infer<typeof analysisRunSchema>>
 
 const stoppedTimeSchema = z.object({
-  release: z.string().meta({ description: 'spec.tranche.release that it is of.' }),
-  startedAt: time().meta({ description: 'When the release was first seen.' }),
+  release: z.string().meta({ description: 'Value of spec.tranche.release that it belongs to.' }),
+  startedAt: time().meta({ description: 'Time when the release was first observed.' }),
   olderPods: atomicList(z.string()).max(OLDER_PODS_MAX).optional().meta({
     description:
-      'uids of pods that were not well when the release was first seen, of a revision that had been there before; they are not judged.',
+      'uids of pods of earlier revisions that were already unhealthy when the release was first observed. They do not count as failures.',
   }),
-  seconds: int32().meta({ description: 'Seconds for which the release was stopped before `since`.' }),
-  since: time().optional().meta({ description: 'Since when it has been stopped; absent while it is not.' }),
+  seconds: int32().meta({ description: 'Seconds for which the release was stopped, before `since`.' }),
+  since: time().optional().meta({ description: 'Start of the current stop. Absent while the release is not stopped.' }),
 })
-/** For how long a release was stopped: deadlines do not count that time. */
+/** How long a release was stopped. Deadlines do not count that time. */
 export type StoppedTime = Frozen<z.infer<typeof stoppedTimeSchema>>
 
-/** What a release that was frozen in the middle knew of its nodes; in the annotation `tranche.dev/frozen`, as `watch`. */
+/** Node health of a release that was frozen before its end; stored in the annotation `tranche.dev/frozen` as `watch`. */
 export const frozenWatchSchema = z.object({
   workload: z.string().meta({ description: 'uid of the DaemonSet.' }),
-  revision: z.string().meta({ description: 'controller-revision-hash that was released.' }),
-  stopped: stoppedTimeSchema.meta({ description: 'Since when it was judged, and for how long it was stopped.' }),
-  nodes: z.array(watchedNodeSchema).max(WATCHED_NODES_MAX).meta({ description: 'Updated nodes that were not well.' }),
+  revision: z.string().meta({ description: 'controller-revision-hash that was being released.' }),
+  stopped: stoppedTimeSchema.meta({ description: 'When the release was first observed, and how long it was stopped.' }),
+  nodes: z.array(watchedNodeSchema).max(WATCHED_NODES_MAX).meta({ description: 'Updated nodes that were unhealthy.' }),
 })
 /** @see frozenWatchSchema */
 export type FrozenWatch = Frozen<z.infer<typeof frozenWatchSchema>>
 
 const batchReleaseStatusSchema = z.object({
-  observedGeneration: int64().optional().meta({ description: 'Generation of the BatchRelease that this status is about.' }),
+  observedGeneration: int64().optional().meta({ description: 'Generation of the BatchRelease that this status describes.' }),
   phase: known(['', ...batchReleasePhases])
     .optional()
-    .meta({ description: 'Where the release stands.' }),
-  message: z.string().optional().meta({ description: 'What goes on, for a person.' }),
-  conditions: z.array(conditionSchema).optional().meta({ description: 'What holds, and since when.' }),
-  canaryStatus: batchCanaryStatusSchema.optional().meta({ description: 'Where the current batch stands.' }),
-  stableRevision: z.string().optional().meta({ description: 'controller-revision-hash of the revision that is replaced.' }),
-  updateRevision: z.string().optional().meta({ description: 'controller-revision-hash of the revision that is released.' }),
-  observedRolloutID: z.string().optional().meta({ description: 'Name of the release that this status is about.' }),
-  observedWorkloadReplicas: int32().optional().meta({ description: '-1: not known.' }),
-  observedReleasePlanHash: z.string().optional().meta({ description: 'Hash of the releasePlan that this status is about.' }),
+    .meta({ description: 'Phase of the release.' }),
+  message: z.string().optional().meta({ description: 'Human-readable summary of the current state.' }),
+  conditions: z.array(conditionSchema).optional().meta({ description: 'Conditions of the release.' }),
+  canaryStatus: batchCanaryStatusSchema.optional().meta({ description: 'State of the current batch.' }),
+  stableRevision: z.string().optional().meta({ description: 'controller-revision-hash of the revision being replaced.' }),
+  updateRevision: z.string().optional().meta({ description: 'controller-revision-hash of the revision being released.' }),
+  observedRolloutID: z.string().optional().meta({ description: 'Name of the release that this status describes.' }),
+  observedWorkloadReplicas: int32().optional().meta({ description: 'Desired nodes of the DaemonSet; -1 if unknown.' }),
+  observedReleasePlanHash: z.string().optional().meta({ description: 'Hash of the releasePlan that this status describes.' }),
   collisionCount: int32().optional().meta({ description: 'Not for DaemonSets.' }),
-  observedRelease: z.string().optional().meta({ description: 'spec.tranche.release that this status speaks of.' }),
-  settledSince: time().optional().meta({ description: 'Since when every node of the last batch has been available.' }),
-  settlingUntil: time().optional().meta({ description: 'When the final settling time ends; absent while nodes are left to update.' }),
+  observedRelease: z.string().optional().meta({ description: 'Value of spec.tranche.release that this status describes.' }),
+  settledSince: time().optional().meta({ description: 'Time when every node of the last batch became available.' }),
+  settlingUntil: time().optional().meta({ description: 'Time when the final soak ends. Absent while nodes still have to be updated.' }),
   updatedAvailableReplicas: int32().min(0).optional().meta({ description: 'Updated nodes that are available.' }),
-  failure: failureSchema.optional().meta({ description: 'Why the new version is taken to be bad.' }),
-  leaked: leakedSchema.optional().meta({ description: 'Nodes that came to the new version by other hands.' }),
-  contested: strategyDriftStatusSchema.optional().meta({ description: 'How often updateStrategy.type was set back in mid-release.' }),
-  stableTemplate: stableTemplateSchema.optional().meta({ description: 'Kept where the history of the DaemonSet may lose it.' }),
+  failure: failureSchema.optional().meta({ description: 'Why the new version is considered bad.' }),
+  leaked: leakedSchema.optional().meta({ description: 'Nodes that got the new version outside the release.' }),
+  contested: strategyDriftStatusSchema
+    .optional()
+    .meta({ description: 'How often updateStrategy.type was changed back during the release.' }),
+  stableTemplate: stableTemplateSchema
+    .optional()
+    .meta({ description: "Template of the stable revision, kept if the DaemonSet's history may lose it." }),
   skippedNodes: skippedNodesSchema.optional(),
   waiting: waitingSchema.optional().meta({ description: 'What the batch waits for, since when, and on which nodes.' }),
-  watchedNodes: atomicList(watchedNodeSchema).optional().meta({ description: 'Updated nodes that are not well, at most a hundred.' }),
-  stoppedTime: stoppedTimeSchema.optional().meta({ description: 'For how long the release was stopped.' }),
-  analysis: atomicList(analysisRunSchema).optional().meta({ description: 'Analyses of the present step and in the background.' }),
-  flight: flightRecordSchema.optional().meta({ description: 'The permit record: it alone allows a deletion.' }),
+  watchedNodes: atomicList(watchedNodeSchema).optional().meta({ description: 'Unhealthy updated nodes, at most 100.' }),
+  stoppedTime: stoppedTimeSchema.optional().meta({ description: 'How long the release was stopped.' }),
+  analysis: atomicList(analysisRunSchema).optional().meta({ description: 'Analysis runs of the current step and in the background.' }),
+  flight: flightRecordSchema.optional().meta({ description: 'Permit record. Only this record allows a deletion.' }),
 })
-/** What is seen of a BatchRelease. */
+/** Observed state of a BatchRelease. */
 export type BatchReleaseStatus = Frozen<z.infer<typeof batchReleaseStatusSchema>>
 
 /** A BatchRelease: one execution of a Rollout. */
 export const batchReleaseSchema = z.object({
   ...objectFields,
-  spec: batchReleaseSpecSchema.meta({ description: 'What to release, in which batches.' }),
-  status: batchReleaseStatusSchema.meta({ description: 'Where it stands, as the controller sees it.' }).optional(),
+  spec: batchReleaseSpecSchema.meta({ description: 'Workload to release, and its batches.' }),
+  status: batchReleaseStatusSchema.meta({ description: 'Observed state of the release.' }).optional(),
 })
 
 /** @see batchReleaseSchema */

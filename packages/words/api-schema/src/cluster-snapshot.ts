@@ -3,24 +3,24 @@ import type { BatchRelease } from './batch-release.ts'
 import type { ReleasePolicy } from './release-policy.ts'
 import type { Rollout } from './rollout.ts'
 
-/** What a forecast is fed with: one release and its nodes, as a cluster had them at one moment. Plain values: it can be sent to a thread. */
+/** Input of a forecast: one release and its nodes at one moment. It has plain values only, so it can be sent to a worker thread. */
 export interface ClusterSnapshot {
-  /** When it was read, epoch milliseconds. */
+  /** Time of the snapshot, in epoch milliseconds. */
   readonly takenAtMs: number
   readonly rollout: Rollout
-  /** The BatchRelease of the release under way; undefined while there is none. */
+  /** BatchRelease of the current release; undefined if there is none. */
   readonly release: BatchRelease | undefined
-  /** The ReleasePolicy that the Rollout names; undefined where it names none, or none that exists. */
+  /** ReleasePolicy that the Rollout names; undefined if it names none, or if that policy does not exist. */
   readonly policy: ReleasePolicy | undefined
-  /** Undefined where it does not exist. */
+  /** Undefined if the DaemonSet does not exist. */
   readonly daemonSet: DaemonSet | undefined
-  /** Those that the DaemonSet owns, in any order. */
+  /** ControllerRevisions that the DaemonSet owns, in any order. */
   readonly revisions: readonly ControllerRevision[]
   readonly nodes: readonly Node[]
-  /** Those of the DaemonSet, whole: terminating ones too. */
+  /** All pods of the DaemonSet, including terminating ones, with all their fields. */
   readonly pods: readonly Pod[]
-  /** What else decides whether pods come up: service accounts, priority classes, quotas, limit ranges. `apiVersion` and `kind` are there. */
+  /** Other objects that decide whether pods start: service accounts, priority classes, quotas, limit ranges. `apiVersion` and `kind` are set. */
   readonly others: readonly KubeObject[]
-  /** What could not be read, and why, for a person. */
+  /** Human-readable list of what could not be read, and why. */
   readonly unread: readonly string[]
 }

@@ -3,24 +3,24 @@ import type { StructuralSchema } from './structural-schema.ts'
 
 type Path = readonly (string | number)[]
 
-/** Kinds of ours that have a definition. */
+/** Kinds that have a CustomResourceDefinition of Tranche. */
 export type DefinedKind = 'Rollout' | 'BatchRelease' | 'ReleasePolicy'
 
 /**
- * Finds the fields of an object that its definition does not have: an API server drops them.
+ * Finds the fields of an object that its CustomResourceDefinition does not have. The API server drops them.
  *
- * @param value anything that claims to be an object of this kind; what has another form than the schema says is passed over
- * @returns a path for each, lists by number; nothing below a field that is not known itself
+ * @param value anything that claims to be an object of this kind; values of another type than in the schema are skipped
+ * @returns one path per field, with list indexes as numbers; nothing below an unknown field
  */
 export function unknownFields(kind: DefinedKind, value: unknown): readonly Path[] {
   return unknownBelow(schemaOf(kind), value, [])
 }
 
 /**
- * Finds the fields of ours that a served schema lacks: an API server would drop them when we write them.
+ * Finds the fields that a served schema lacks. The API server would drop them when Tranche writes them.
  *
- * @param served the schema that the cluster has for objects of this kind, in OpenAPI
- * @returns paths such as `status.flight`, highest first: nothing below a field that is missing itself
+ * @param served the OpenAPI schema that the cluster has for objects of this kind
+ * @returns paths such as `status.flight`; nothing below a missing field
  */
 export function missingFields(kind: DefinedKind, served: unknown): readonly string[] {
   return missingBelow(schemaOf(kind), served, '')
@@ -45,7 +45,7 @@ function unknownBelow(schema: StructuralSchema, value: unknown, path: Path): rea
   })
 }
 
-/** Metadata has the API server's own fields. What is no object in the schema is another fault than a field too many. */
+/** Metadata has fields of the API server. A value of another type than in the schema is not an unknown field. */
 function isOpen(schema: StructuralSchema, path: Path): boolean {
   return (
     schema['x-kubernetes-preserve-unknown-fields'] === true || schema.type !== 'object' || (path.length === 1 && path[0] === 'metadata')

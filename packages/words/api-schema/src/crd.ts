@@ -12,7 +12,7 @@ export interface PrinterColumn {
   readonly jsonPath: string
 }
 
-/** @see apiextensions/v1 CustomResourceDefinition, the parts that ours use */
+/** The used fields of apiextensions/v1 CustomResourceDefinition. */
 export interface CustomResourceDefinition {
   readonly apiVersion: 'apiextensions.k8s.io/v1'
   readonly kind: 'CustomResourceDefinition'
@@ -39,7 +39,7 @@ const rollouts = define({
   version: 'v1beta1',
   plural: 'rollouts',
   kind: 'Rollout',
-  description: 'Releases the updates of a workload in steps.',
+  description: 'Rollout releases the updates of a workload in steps.',
   spec: rolloutSchema.shape.spec,
   status: rolloutSchema.shape.status.unwrap(),
   columns: [
@@ -56,7 +56,7 @@ const batchReleases = define({
   version: 'v1beta1',
   plural: 'batchreleases',
   kind: 'BatchRelease',
-  description: 'One release of a workload, batch by batch.',
+  description: 'BatchRelease is one release of a workload, batch by batch.',
   spec: batchReleaseSchema.shape.spec,
   status: batchReleaseSchema.shape.status.unwrap(),
   columns: [
@@ -73,24 +73,29 @@ const releasePolicies = define({
   version: 'v1alpha1',
   plural: 'releasepolicies',
   kind: 'ReleasePolicy',
-  description: 'Conditions under which releases may go on, shared by Rollouts.',
+  description: 'ReleasePolicy has the conditions under which releases may continue. Several Rollouts can share one.',
   spec: releasePolicySchema.shape.spec,
   status: releasePolicySchema.shape.status.unwrap(),
   columns: [
-    { name: 'VALID', type: 'string', description: 'Every rule is kept', jsonPath: '.status.conditions[?(@.type=="Valid")].status' },
+    {
+      name: 'VALID',
+      type: 'string',
+      description: 'Whether the policy passes validation',
+      jsonPath: '.status.conditions[?(@.type=="Valid")].status',
+    },
     {
       name: 'USABLE',
       type: 'string',
-      description: 'Every Secret can be read and every host asked',
+      description: 'Whether every Secret can be read and every host is allowed',
       jsonPath: '.status.conditions[?(@.type=="Usable")].status',
     },
-    { name: 'ACTION', type: 'string', description: 'What is done when a version is bad', jsonPath: '.status.failureAction' },
-    { name: 'ROLLOUTS', type: 'integer', description: 'Rollouts that use it', jsonPath: '.status.rolloutCount' },
+    { name: 'ACTION', type: 'string', description: 'Failure action in effect', jsonPath: '.status.failureAction' },
+    { name: 'ROLLOUTS', type: 'integer', description: 'Number of Rollouts that use the policy', jsonPath: '.status.rolloutCount' },
     age,
   ],
 })
 
-/** Our CustomResourceDefinitions, as they are applied to a cluster and checked in as YAML. */
+/** CustomResourceDefinitions of Tranche, as applied to a cluster and checked in as YAML. */
 export const customResourceDefinitions: readonly CustomResourceDefinition[] = [rollouts, batchReleases, releasePolicies]
 
 interface Definition {
@@ -106,7 +111,7 @@ interface Definition {
 
 function define({ group, version, plural, kind, description, spec, status, columns }: Definition): CustomResourceDefinition {
   const singular = kind.toLowerCase()
-  // Made when somebody looks: commands that compare no schema would wait for it.
+  // Lazy: commands that compare no schema need not wait for it.
   let made: StructuralSchema | undefined
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -140,7 +145,7 @@ function rootSchema(description: string, spec: z.ZodType, status: z.ZodType): St
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: 'Group and version of the object.' },
+      apiVersion: { type: 'string', description: 'API group and version of the object.' },
       kind: { type: 'string', description: 'Kind of the object.' },
       metadata: { type: 'object' },
       spec: structuralSchema(spec),

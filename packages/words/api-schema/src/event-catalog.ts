@@ -1,79 +1,87 @@
 import type { EventReason } from './values.ts'
 
-/** What an event says, for docs/operations/events.md. */
+/** Description of an event, for docs/operations/events.md. */
 export interface EventDescription {
-  /** Of which types it is written. */
+  /** Types with which the event is written. */
   readonly types: readonly ('Normal' | 'Warning')[]
-  /** Kinds of objects that it is written on. */
+  /** Kinds of objects on which the event is written. */
   readonly on: readonly ('Rollout' | 'DaemonSet')[]
-  /** When it is written, for a person. */
+  /** When the event is written, as text for the table. */
   readonly when: string
 }
 
-/** Every event by its reason. */
+/** Every event, by reason. */
 export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
-  ReleaseStarted: { types: ['Normal'], on: ['Rollout'], when: 'a new template begins to be released' },
-  StepStarted: { types: ['Normal'], on: ['Rollout'], when: 'a step begins to bring nodes' },
-  StepSoaking: { types: ['Normal'], on: ['Rollout'], when: 'the nodes of a step are updated, and its soak or its analyses begin' },
-  StepPaused: { types: ['Normal'], on: ['Rollout'], when: 'a step is ready, and its pause begins' },
-  Paused: { types: ['Normal'], on: ['Rollout'], when: 'somebody has paused the release' },
-  Resumed: { types: ['Normal'], on: ['Rollout'], when: 'a paused release goes on' },
-  ReleaseCompleted: { types: ['Normal'], on: ['Rollout'], when: 'every node that can be is on the new version' },
-  RollbackStarted: { types: ['Normal'], on: ['Rollout'], when: 'nodes begin to go back to the stable revision' },
-  RollbackCompleted: { types: ['Normal'], on: ['Rollout'], when: 'they are back' },
+  ReleaseStarted: { types: ['Normal'], on: ['Rollout'], when: 'the release of a new template starts' },
+  StepStarted: { types: ['Normal'], on: ['Rollout'], when: 'a step starts to update nodes' },
+  StepSoaking: { types: ['Normal'], on: ['Rollout'], when: 'a step updated its nodes; its soak or analysis started' },
+  StepPaused: { types: ['Normal'], on: ['Rollout'], when: 'a step is ready, and its pause starts' },
+  Paused: { types: ['Normal'], on: ['Rollout'], when: 'a user paused the release' },
+  Resumed: { types: ['Normal'], on: ['Rollout'], when: 'a paused release resumes' },
+  ReleaseCompleted: { types: ['Normal'], on: ['Rollout'], when: 'every node that can be updated is on the new version' },
+  RollbackStarted: { types: ['Normal'], on: ['Rollout'], when: 'the rollback to the stable revision starts' },
+  RollbackCompleted: { types: ['Normal'], on: ['Rollout'], when: 'every node that can be updated is back on the stable revision' },
   TemplateReverted: {
     types: ['Normal', 'Warning'],
     on: ['Rollout', 'DaemonSet'],
-    when: 'the stable template was put back; a Warning where the version failed, or was applied again',
+    when: 'the stable template was restored; a Warning if the version failed or was applied again',
   },
   StableRevisionChanged: {
     types: ['Warning'],
     on: ['Rollout'],
-    when: 'the ControllerRevision of the stable revision does not hold the template that became stable: it is never put back',
+    when: 'the ControllerRevision of the stable revision no longer holds the template that became stable; it is never restored',
   },
   QueueUnavailable: {
     types: ['Warning'],
     on: ['Rollout'],
-    when: 'the job queue (Redis) has taken nothing for 10 s, and the release waits for executors, which begin nothing without it',
+    when: 'the job queue (Redis) has accepted no job for 10 s; the release waits, because executors start no work without the queue',
   },
   Frozen: {
     types: ['Warning'],
     on: ['Rollout', 'DaemonSet'],
-    when: 'a Rollout was disabled or deleted in the middle, and says what it left where',
+    when: 'a Rollout was disabled or deleted during a release; the message lists the state it left behind',
   },
   ActionRequested: {
     types: ['Normal'],
     on: ['Rollout', 'DaemonSet'],
-    when: 'an action was requested over REST, the command line or a hook',
+    when: 'an action was requested by REST, the command line or a hook',
   },
-  ActionAccepted: { types: ['Normal'], on: ['Rollout'], when: 'an action is carried out' },
+  ActionAccepted: { types: ['Normal'], on: ['Rollout'], when: 'an action was accepted' },
   ActionRejected: {
     types: ['Warning'],
     on: ['Rollout'],
-    when: 'an action was refused, or a value in the status that is no action was put back',
+    when: 'an action was rejected, or an invalid value in the status was reset',
   },
-  PolicyChanged: { types: ['Normal'], on: ['Rollout'], when: 'the release under way goes by another policy, or another generation of it' },
-  PolicyUnusable: { types: ['Warning'], on: ['Rollout'], when: 'something that the policy names cannot be used' },
-  AnalysisSuccessful: { types: ['Normal'], on: ['Rollout'], when: 'an analysis has succeeded' },
-  AnalysisFailed: { types: ['Warning'], on: ['Rollout'], when: 'an analysis has failed; Normal where it is a dry run' },
-  WorkloadNotFound: { types: ['Warning'], on: ['Rollout'], when: 'the Rollout is stalled: its DaemonSet does not exist' },
-  WorkloadTaken: { types: ['Warning'], on: ['Rollout'], when: 'stalled: another Rollout has the DaemonSet' },
-  InvalidSpec: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a field is wrong' },
-  UnsupportedField: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a field means nothing for a DaemonSet' },
-  BudgetZero: { types: ['Warning'], on: ['Rollout'], when: 'stalled: nothing may be down' },
-  CRDOutdated: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the API server drops fields of ours' },
-  PeerActive: { types: ['Warning'], on: ['Rollout'], when: "stalled: OpenKruise's controller is active" },
+  PolicyChanged: {
+    types: ['Normal'],
+    on: ['Rollout'],
+    when: 'the current release uses another policy, or another generation of its policy',
+  },
+  PolicyUnusable: { types: ['Warning'], on: ['Rollout'], when: 'a Secret or host that the policy names cannot be used' },
+  AnalysisSuccessful: { types: ['Normal'], on: ['Rollout'], when: 'an analysis succeeded' },
+  AnalysisFailed: { types: ['Warning'], on: ['Rollout'], when: 'an analysis failed; Normal for a dry run' },
+  WorkloadNotFound: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the DaemonSet of the Rollout does not exist' },
+  WorkloadTaken: { types: ['Warning'], on: ['Rollout'], when: 'stalled: another Rollout controls the DaemonSet' },
+  InvalidSpec: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a field is invalid' },
+  UnsupportedField: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a field is not supported for DaemonSets' },
+  BudgetZero: { types: ['Warning'], on: ['Rollout'], when: 'stalled: maxUnavailable is 0, or maxSurge is set' },
+  CRDOutdated: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: 'stalled: the installed CRDs are outdated, so the API server drops status fields',
+  },
+  PeerActive: { types: ['Warning'], on: ['Rollout'], when: "stalled: OpenKruise's controller for DaemonSets is active in the cluster" },
   StrategyContested: {
     types: ['Warning'],
     on: ['Rollout', 'DaemonSet'],
-    when: 'somebody has set the update strategy back in mid-release; stalled with the second time',
+    when: 'the update strategy was changed back during a release; stalled on the second change',
   },
-  NodesLeft: { types: ['Warning'], on: ['Rollout'], when: 'the release is over but for nodes that could not be updated' },
-  ForeignControl: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a BatchRelease that is not ours has the DaemonSet' },
-  PodsStuck: { types: ['Warning'], on: ['Rollout'], when: 'stalled: pods that do not go use the budget up' },
-  RevisionHeld: { types: ['Warning'], on: ['Rollout'], when: 'a template that was taken back was applied again' },
-  PolicyNotFound: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the policy does not exist' },
-  PolicyInvalid: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the policy breaks a rule' },
-  ReleaseFailed: { types: ['Warning'], on: ['Rollout'], when: 'the new version is bad; what is done about it stands in the message' },
-  AnalysisInconclusive: { types: ['Warning'], on: ['Rollout'], when: 'stalled: an analysis has no outcome; Normal where it is a dry run' },
+  NodesLeft: { types: ['Warning'], on: ['Rollout'], when: 'the release completed, except for nodes that could not be updated' },
+  ForeignControl: { types: ['Warning'], on: ['Rollout'], when: 'stalled: a BatchRelease of another controller controls the DaemonSet' },
+  PodsStuck: { types: ['Warning'], on: ['Rollout'], when: 'stalled: pods that do not terminate use up the budget' },
+  RevisionHeld: { types: ['Warning'], on: ['Rollout'], when: 'a template that was rolled back was applied again' },
+  PolicyNotFound: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the ReleasePolicy does not exist' },
+  PolicyInvalid: { types: ['Warning'], on: ['Rollout'], when: 'stalled: the ReleasePolicy is invalid' },
+  ReleaseFailed: { types: ['Warning'], on: ['Rollout'], when: 'the new version is bad; the message says which failure action follows' },
+  AnalysisInconclusive: { types: ['Warning'], on: ['Rollout'], when: 'stalled: an analysis is inconclusive; Normal for a dry run' },
 }

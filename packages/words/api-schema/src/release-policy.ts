@@ -3,218 +3,238 @@ import { z } from 'zod'
 import { atomicList, type Frozen, int32, int64, intOrString, known, objectFields, textMap, time } from './fields.ts'
 import { conditionStatuses, failureActions, nodeOrders, notReadyActions, notifyEvents, reapplyActions } from './values.ts'
 
-/** A length of time as people write it: `30s`, `5m`, `1h30m`. */
+/** Schema of a duration such as `30s`, `5m` or `1h30m`. */
 const duration = (): z.ZodString => z.string()
 
 const selectorRequirementSchema = z.object({
-  key: z.string().meta({ description: 'Label.' }),
-  operator: known(['In', 'NotIn', 'Exists', 'DoesNotExist']).meta({ description: 'How the label is compared.' }),
+  key: z.string().meta({ description: 'Label key.' }),
+  operator: known(['In', 'NotIn', 'Exists', 'DoesNotExist']).meta({ description: 'Comparison: In, NotIn, Exists or DoesNotExist.' }),
   values: atomicList(z.string()).optional().meta({ description: 'Values for In and NotIn.' }),
 })
 
-/** Which nodes are meant, by their labels; everything in it must hold. */
+/** Selects nodes by label. A node must match every entry. */
 export const nodeSelectorSchema = z.object({
-  matchLabels: textMap().optional().meta({ description: 'Labels with their values.' }),
-  matchExpressions: atomicList(selectorRequirementSchema).optional().meta({ description: 'Further requirements.' }),
+  matchLabels: textMap().optional().meta({ description: 'Labels and values that a node must have.' }),
+  matchExpressions: atomicList(selectorRequirementSchema).optional().meta({ description: 'Further label requirements.' }),
 })
 /** @see nodeSelectorSchema */
 export type NodeSelector = Frozen<z.infer<typeof nodeSelectorSchema>>
 
 const nodeOrderSchema = z.object({
-  selector: nodeSelectorSchema.optional().meta({ description: 'The nodes that match come first.' }),
-  by: known(nodeOrders).optional().meta({ description: 'Oldest or Newest by the age of the old pod, or Name of the node.' }),
+  selector: nodeSelectorSchema.optional().meta({ description: 'Nodes that match this selector come first.' }),
+  by: known(nodeOrders).optional().meta({ description: 'Sort key: Oldest or Newest (age of the old pod), or Name (of the node).' }),
 })
 
 const spreadSchema = z.object({
-  topologyKey: z.string().meta({ description: 'Label of nodes, such as topology.kubernetes.io/zone.' }),
-  maxUnavailable: int32().meta({ description: 'At most so many nodes of one value may be down at a time; from 1.' }),
+  topologyKey: z.string().meta({ description: 'Node label, such as topology.kubernetes.io/zone.' }),
+  maxUnavailable: int32().meta({
+    description: 'Maximum number of nodes with the same label value that may be unavailable at a time; from 1.',
+  }),
 })
 
 const notReadySchema = z.object({
   action: known(notReadyActions)
     .optional()
-    .meta({ description: 'What a node means that is NotReady when its turn comes: Skip (done last), Wait, or Fail. Default Skip.' }),
+    .meta({ description: 'How to handle a node that is NotReady when it is due: Skip (update it last), Wait or Fail. Default Skip.' }),
   exempt: intOrString()
     .optional()
-    .meta({ description: 'So many NotReady nodes, or percent of the desired ones, do not count as unavailable. Default 0.' }),
+    .meta({ description: 'Number of NotReady nodes, or percentage of desired nodes, that do not count as unavailable. Default 0.' }),
 })
 
-/** Which nodes a batch may take, in which order, and how many of a kind at a time. */
+/** Which nodes a batch may update, in which order, and how many per zone or rack at a time. */
 export const nodeRulesSchema = z.object({
   order: atomicList(nodeOrderSchema)
     .optional()
-    .meta({ description: 'In which order nodes are taken; the first key that tells two apart decides.' }),
-  exclude: atomicList(nodeSelectorSchema).optional().meta({ description: 'Nodes that match one of these are never taken.' }),
-  spread: atomicList(spreadSchema).optional().meta({ description: 'How many nodes of one zone, rack … may be down at a time.' }),
-  notReady: notReadySchema.optional().meta({ description: 'What a node means that is NotReady when its turn comes.' }),
+    .meta({ description: 'Update order of the nodes. The first entry in which two nodes differ decides.' }),
+  exclude: atomicList(nodeSelectorSchema).optional().meta({ description: 'Nodes that match any of these selectors are never updated.' }),
+  spread: atomicList(spreadSchema).optional().meta({ description: 'Limits on unavailable nodes per zone, rack or other node label.' }),
+  notReady: notReadySchema.optional().meta({ description: 'How to handle nodes that are NotReady when they are due.' }),
 })
 /** @see nodeRulesSchema */
 export type NodeRules = Frozen<z.infer<typeof nodeRulesSchema>>
 
-/** When the new version is taken to be bad, and what is done then. */
+/** When the new version is considered bad, and what happens then. */
 export const failureRulesSchema = z.object({
-  action: known(failureActions).optional().meta({ description: 'Pause, Rollback or Continue. Default Pause.' }),
+  action: known(failureActions).optional().meta({ description: 'Action on a failure: Pause, Rollback or Continue. Default Pause.' }),
   maxFailedNodes: intOrString().optional().meta({
-    description: 'Failed nodes, or percent of the desired ones, that are tolerated. Default: failureThreshold of the Rollout, else 0.',
+    description: 'Tolerated failed nodes, as a number or a percentage of desired nodes. Default: failureThreshold of the Rollout, else 0.',
   }),
-  maxFailedNodesPerBatch: intOrString()
-    .optional()
-    .meta({ description: 'The same of the nodes that one batch brought, in percent of those. Default: no limit of its own.' }),
+  maxFailedNodesPerBatch: intOrString().optional().meta({
+    description: "Tolerated failed nodes of one batch, as a number or a percentage of the batch's nodes. Default: no separate limit.",
+  }),
   progressDeadlineSeconds: int32().optional().meta({
-    description: 'Seconds in which an updated node must become available, pauses not counted. Default 600.',
+    description: 'Seconds within which an updated node must become available, not counting pauses. Default 600.',
   }),
   schedulingDeadlineSeconds: int32().optional().meta({
-    description: 'Seconds for which a new pod may be unschedulable, or missing because it cannot be created. Default 60.',
+    description: 'Seconds for which a new pod may be unschedulable or fail to be created. Default 60.',
   }),
-  maxRestarts: int32().optional().meta({ description: 'Restarts of containers on a node since its update that are tolerated. Default 2.' }),
+  maxRestarts: int32().optional().meta({ description: 'Tolerated container restarts on a node since its update. Default 2.' }),
   ignoreReasons: atomicList(z.string())
     .optional()
-    .meta({ description: 'Waiting reasons, such as ErrImagePull, that fail a node only by the deadline. Default: none.' }),
+    .meta({ description: 'Waiting reasons, such as ErrImagePull, that fail a node only after the deadline. Default: none.' }),
   onReapply: known(reapplyActions).optional().meta({
     description:
-      'What happens when the template that failed is applied again: Hold, Deny (refused by admission policies, else as Hold), or Revert (the stable one is put back). Default Hold.',
+      'Action when a failed template is applied again: Hold, Deny (rejected at admission; without admission, Hold), or Revert (restore the stable template). Default Hold.',
   }),
   autoResume: duration().optional().meta({
-    description: 'A paused release goes on by itself when no more nodes than tolerated have failed for so long. Default: never.',
+    description:
+      'Resumes a release stopped by a failure once the number of failed nodes has been within the limit for this long. Default: never.',
   }),
 })
 /** @see failureRulesSchema */
 export type FailureRules = Frozen<z.infer<typeof failureRulesSchema>>
 
 const secretKeySchema = z.object({
-  name: z.string().meta({ description: 'Secret in the namespace of the policy.' }),
-  key: z.string().meta({ description: 'Key in it.' }),
+  name: z.string().meta({ description: 'Name of a Secret in the namespace of the policy.' }),
+  key: z.string().meta({ description: 'Key in the Secret.' }),
 })
-/** Where a secret stands; its value is never in a status or a log. */
+/** Reference to a key of a Secret. Its value never appears in a status or a log. */
 export type SecretKey = Frozen<z.infer<typeof secretKeySchema>>
 
 const headerSchema = z.object({
-  name: z.string().meta({ description: 'Header.' }),
-  value: z.string().optional().meta({ description: 'Its value.' }),
-  valueFrom: secretKeySchema.optional().meta({ description: 'Where its value stands.' }),
+  name: z.string().meta({ description: 'Name of the header.' }),
+  value: z.string().optional().meta({ description: 'Value of the header.' }),
+  valueFrom: secretKeySchema.optional().meta({ description: 'Secret that holds the value.' }),
 })
 
 const prometheusSchema = z.object({
   address: z.string().meta({ description: 'URL of the server, without /api/v1.' }),
-  query: z.string().meta({ description: 'PromQL; {{canaryRevision}} and the other arguments are put in.' }),
-  range: duration().optional().meta({ description: 'Asks for a range that ends now instead of an instant.' }),
-  step: duration().optional().meta({ description: 'Distance of the points of a range. Default: a sixtieth of it.' }),
+  query: z.string().meta({ description: 'PromQL query. {{canaryRevision}} and other arguments are substituted.' }),
+  range: duration().optional().meta({ description: 'Length of a range query that ends now. Default: an instant query.' }),
+  step: duration().optional().meta({ description: 'Resolution of the range query. Default: 1/60 of the range.' }),
   headers: atomicList(headerSchema).optional().meta({ description: 'Headers of the request, such as Authorization.' }),
 })
 
 const httpSchema = z.object({
-  url: z.string().meta({ description: 'What is asked; arguments are put in.' }),
-  method: known(['GET', 'POST', 'PUT']).optional().meta({ description: 'Default GET.' }),
+  url: z.string().meta({ description: 'URL of the request. Arguments are substituted.' }),
+  method: known(['GET', 'POST', 'PUT']).optional().meta({ description: 'HTTP method: GET, POST or PUT. Default GET.' }),
   headers: atomicList(headerSchema).optional().meta({ description: 'Headers of the request.' }),
-  body: z.string().optional().meta({ description: 'Body of the request; arguments are put in.' }),
+  body: z.string().optional().meta({ description: 'Body of the request. Arguments are substituted.' }),
 })
 
 const analysisSchema = z.object({
-  name: z.string().meta({ description: 'Name of the analysis; each once in a policy.' }),
-  background: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Runs from the first batch to the end, instead of once after each step. Default false.' }),
+  name: z.string().meta({ description: 'Name of the analysis; unique within the policy.' }),
+  background: z.boolean().optional().meta({
+    description: 'Whether the analysis runs from the first batch to the end of the release instead of after each step. Default false.',
+  }),
   steps: atomicList(int32()).optional().meta({ description: 'Steps, from 1, after which it runs. Default: all.' }),
-  prometheus: prometheusSchema.optional().meta({ description: 'Asks a Prometheus server; result is the list of its samples.' }),
-  http: httpSchema.optional().meta({ description: 'Asks any server; result is its JSON.' }),
-  successCondition: z.string().optional().meta({ description: 'CEL over result, status and args: true is a success.' }),
-  failureCondition: z.string().optional().meta({ description: 'CEL over result, status and args: true is a failure.' }),
-  args: atomicList(z.object({ name: z.string().meta({ description: 'Name.' }), value: z.string().meta({ description: 'Value.' }) }))
+  prometheus: prometheusSchema.optional().meta({ description: 'Queries a Prometheus server. The result is the list of samples.' }),
+  http: httpSchema.optional().meta({ description: 'Sends an HTTP request. The result is the JSON of the response.' }),
+  successCondition: z
+    .string()
     .optional()
-    .meta({ description: 'Further arguments for query, url, body and conditions.' }),
-  initialDelay: duration().optional().meta({ description: 'Before the first measurement. Default 0s.' }),
-  interval: duration().optional().meta({ description: 'Between two measurements. Default 30s.' }),
-  timeout: duration().optional().meta({ description: 'Of one measurement. Default 10s.' }),
-  count: int32().optional().meta({ description: 'Measurements; in the background without it: until the release ends. Default 1.' }),
-  failureLimit: int32().optional().meta({ description: 'Failures that are tolerated. Default 0.' }),
-  inconclusiveLimit: int32().optional().meta({ description: 'Measurements with neither outcome that are tolerated. Default 0.' }),
+    .meta({ description: 'CEL expression over result, status and args. If true, the measurement succeeds.' }),
+  failureCondition: z
+    .string()
+    .optional()
+    .meta({ description: 'CEL expression over result, status and args. If true, the measurement fails.' }),
+  args: atomicList(
+    z.object({
+      name: z.string().meta({ description: 'Name of the argument.' }),
+      value: z.string().meta({ description: 'Value of the argument.' }),
+    }),
+  )
+    .optional()
+    .meta({ description: 'Additional arguments for query, url, body and conditions.' }),
+  initialDelay: duration().optional().meta({ description: 'Delay before the first measurement. Default 0s.' }),
+  interval: duration().optional().meta({ description: 'Time between two measurements. Default 30s.' }),
+  timeout: duration().optional().meta({ description: 'Timeout of one measurement. Default 10s.' }),
+  count: int32().optional().meta({ description: 'Number of measurements. Default 1; in the background, until the release ends.' }),
+  failureLimit: int32().optional().meta({ description: 'Number of tolerated failures. Default 0.' }),
+  inconclusiveLimit: int32().optional().meta({ description: 'Number of tolerated measurements that neither succeed nor fail. Default 0.' }),
   consecutiveErrorLimit: int32()
     .optional()
-    .meta({ description: 'Errors in a row (no answer, not readable) that are tolerated. Default 4.' }),
-  dryRun: z.boolean().optional().meta({ description: 'Measured and shown, and never decides. Default false.' }),
+    .meta({ description: 'Number of tolerated consecutive errors (no answer, or one that cannot be read). Default 4.' }),
+  dryRun: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the analysis only measures and reports, without affecting the release. Default false.' }),
 })
-/** One question to a metric system, and what its answers mean. */
+/** One query to a metric provider, with its success and failure conditions. */
 export type Analysis = Frozen<z.infer<typeof analysisSchema>>
 
 const receiverSchema = z.object({
-  name: z.string().meta({ description: 'Name of the receiver; each once in a policy.' }),
+  name: z.string().meta({ description: 'Name of the receiver; unique within the policy.' }),
   slack: z
-    .object({ url: secretKeySchema.meta({ description: 'Where the URL of the incoming webhook stands.' }) })
+    .object({ url: secretKeySchema.meta({ description: 'Secret that holds the URL of the incoming webhook.' }) })
     .optional()
-    .meta({ description: 'A channel in Slack.' }),
+    .meta({ description: 'Slack incoming webhook.' }),
   webhook: z
     .object({
-      url: z.string().meta({ description: 'Is sent a POST with JSON.' }),
-      hmac: secretKeySchema.optional().meta({ description: 'Key with which the body is signed (HMAC-SHA-256).' }),
+      url: z.string().meta({ description: 'URL to which notifications are sent as a POST with JSON.' }),
+      hmac: secretKeySchema.optional().meta({ description: 'Secret that holds the key for signing the body (HMAC-SHA-256).' }),
       headers: atomicList(headerSchema).optional().meta({ description: 'Headers of the request.' }),
     })
     .optional()
-    .meta({ description: 'Any other program.' }),
-  events: atomicList(known(notifyEvents)).optional().meta({ description: 'What is told. Default: everything.' }),
+    .meta({ description: 'Generic HTTP webhook.' }),
+  events: atomicList(known(notifyEvents)).optional().meta({ description: 'Events that are sent. Default: all.' }),
   template: z
     .string()
     .optional()
-    .meta({ description: 'The text; {{message}} and other arguments are put in. Default: one for each event.' }),
+    .meta({ description: 'Text of the notification. {{message}} and other arguments are substituted. Default: a text per event.' }),
   remindAfter: duration()
     .optional()
-    .meta({ description: 'Tells again when a person is waited for so long, and then again. Default: never.' }),
+    .meta({ description: 'Interval of reminders while the release waits for a person. Default: no reminders.' }),
 })
-/** Who is told what. */
+/** Receiver of notifications, and the events that it gets. */
 export type Receiver = Frozen<z.infer<typeof receiverSchema>>
 
 const releasePolicySpecSchema = z.object({
-  nodes: nodeRulesSchema.optional().meta({ description: 'Which nodes are taken, and in which order.' }),
-  maxUnavailable: intOrString().optional().meta({ description: "In the place of the DaemonSet's own; from 1, percent round up." }),
-  failure: failureRulesSchema.optional().meta({ description: 'When the new version is taken to be bad, and what is done then.' }),
+  nodes: nodeRulesSchema.optional().meta({ description: 'Which nodes are updated, and in which order.' }),
+  maxUnavailable: intOrString()
+    .optional()
+    .meta({ description: 'Overrides maxUnavailable of the DaemonSet. A number from 1, or a percentage, rounded up.' }),
+  failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
   soak: z
     .object({
-      step: duration().optional().meta({ description: 'For so long a batch must stay ready before its step is done. Default 0s.' }),
-      final: duration().optional().meta({ description: 'The same after the last batch, before the release is over. Default 10s.' }),
+      step: duration().optional().meta({ description: 'How long a batch must stay ready before its step is done. Default 0s.' }),
+      final: duration()
+        .optional()
+        .meta({ description: 'How long the last batch must stay ready before the release completes. Default 10s.' }),
     })
     .optional()
-    .meta({ description: 'For how long what was updated must stay well.' }),
-  analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Questions to metric systems.' }),
-  notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Who is told what.' }),
+    .meta({ description: 'How long updated nodes must stay healthy.' }),
+  analysis: z.array(analysisSchema).max(20).optional().meta({ description: 'Metric analyses.' }),
+  notify: z.array(receiverSchema).max(20).optional().meta({ description: 'Receivers of notifications.' }),
 })
-/** Under which conditions a release may go on. */
+/** Conditions under which a release may continue. */
 export type ReleasePolicySpec = Frozen<z.infer<typeof releasePolicySpecSchema>>
 
 const policyConditionSchema = z.object({
   type: known(['Valid', 'Usable']).meta({
-    description: 'Valid: every rule is kept. Usable: every Secret that it names can be read, and every host may be asked.',
+    description: 'Valid: the policy passes validation. Usable: every Secret that it names can be read, and every host is allowed.',
   }),
-  status: known(conditionStatuses).meta({ description: 'Whether it holds.' }),
-  observedGeneration: int64().optional().meta({ description: 'Generation that this is about.' }),
-  lastTransitionTime: time().optional().meta({ description: 'When its status last changed.' }),
-  reason: z.string().meta({ description: 'Why, in one word.' }),
-  message: z.string().meta({ description: 'Every problem with path, value and fix.' }),
+  status: known(conditionStatuses).meta({ description: 'Status of the condition: True, False or Unknown.' }),
+  observedGeneration: int64().optional().meta({ description: 'Generation of the policy that the condition describes.' }),
+  lastTransitionTime: time().optional().meta({ description: 'Time of the last change of the status.' }),
+  reason: z.string().meta({ description: 'Reason for the status, in one word.' }),
+  message: z.string().meta({ description: 'Every problem with its path, value and fix.' }),
 })
 
 const policyStatusSchema = z.object({
-  observedGeneration: int64().optional().meta({ description: 'Generation that this status is about.' }),
-  conditions: z.array(policyConditionSchema).optional().meta({ description: 'What holds, and since when.' }),
-  failureAction: known(failureActions).optional().meta({ description: 'What is done when a version is bad, with the default put in.' }),
-  rollouts: atomicList(z.string()).optional().meta({ description: 'Rollouts that use it, at most as many as a status lists.' }),
-  rolloutCount: int32().optional().meta({ description: 'How many Rollouts use it.' }),
+  observedGeneration: int64().optional().meta({ description: 'Generation of the policy that this status describes.' }),
+  conditions: z.array(policyConditionSchema).optional().meta({ description: 'Conditions of the policy.' }),
+  failureAction: known(failureActions).optional().meta({ description: 'Effective failure action, with the default filled in.' }),
+  rollouts: atomicList(z.string()).optional().meta({ description: 'Rollouts that use the policy, at most 50.' }),
+  rolloutCount: int32().optional().meta({ description: 'Number of Rollouts that use the policy.' }),
   receivers: atomicList(
     z.object({
       name: z.string().meta({ description: 'Name of the receiver.' }),
-      failingSince: time().optional().meta({ description: 'Since when it takes nothing.' }),
-      message: z.string().optional().meta({ description: 'What it answered last.' }),
+      failingSince: time().optional().meta({ description: 'Time of the first failed attempt since the last success.' }),
+      message: z.string().optional().meta({ description: 'Last error of the receiver.' }),
     }),
   )
     .optional()
-    .meta({ description: 'Receivers that could not be told something.' }),
+    .meta({ description: 'Receivers to which a notification could not be delivered.' }),
 })
-/** What is seen of a ReleasePolicy. */
+/** Observed state of a ReleasePolicy. */
 export type ReleasePolicyStatus = Frozen<z.infer<typeof policyStatusSchema>>
 
-/** A ReleasePolicy: conditions that many Rollouts share. */
+/** A ReleasePolicy: release conditions that several Rollouts share. */
 export const releasePolicySchema = z.object({
   ...objectFields,
-  spec: releasePolicySpecSchema.meta({ description: 'Under which conditions a release may go on.' }),
-  status: policyStatusSchema.meta({ description: 'Whether it is valid, and who uses it.' }).optional(),
+  spec: releasePolicySpecSchema.meta({ description: 'Conditions under which a release may continue.' }),
+  status: policyStatusSchema.meta({ description: 'Whether the policy is valid, and which Rollouts use it.' }).optional(),
 })
 
 /** @see releasePolicySchema */
@@ -223,19 +243,19 @@ export interface ReleasePolicy extends KubeObject {
   readonly status?: ReleasePolicyStatus | undefined
 }
 
-/** What the Rollout tells a release of its policy; the BatchRelease and the executors read it there alone. */
+/** Policy settings that are copied into the BatchRelease. Executors read them only there. */
 export const policyFields = {
   nodes: nodeRulesSchema
     .extend({
-      steps: atomicList(nodeSelectorSchema)
-        .optional()
-        .meta({ description: 'Nodes that each batch may take beside those of the batches before it; an empty selector is every node.' }),
+      steps: atomicList(nodeSelectorSchema).optional().meta({
+        description: 'Additional nodes that each batch may update, beside those of earlier batches. An empty selector matches every node.',
+      }),
     })
     .optional()
-    .meta({ description: 'Which nodes a batch may take, and in which order.' }),
-  maxUnavailable: intOrString().optional().meta({ description: "In the place of the DaemonSet's own." }),
-  failure: failureRulesSchema.optional().meta({ description: 'When the new version is taken to be bad, and what is done then.' }),
-  analysis: z.array(analysisSchema).optional().meta({ description: 'Questions to metric systems.' }),
+    .meta({ description: 'Which nodes a batch may update, and in which order.' }),
+  maxUnavailable: intOrString().optional().meta({ description: 'Overrides maxUnavailable of the DaemonSet.' }),
+  failure: failureRulesSchema.optional().meta({ description: 'When the new version is considered bad, and what happens then.' }),
+  analysis: z.array(analysisSchema).optional().meta({ description: 'Metric analyses.' }),
 }
 /** @see policyFields */
 export type ReleaseNodeRules = NodeRules & { readonly steps?: readonly NodeSelector[] | undefined }

@@ -2,21 +2,21 @@ import { z } from 'zod'
 import type { Frozen } from './fields.ts'
 import { rolloutActionTypes } from './values.ts'
 
-/** The action in the annotation `tranche.dev/action`. Strict: a misspelt `expectedStep` would be no guard. */
+/** Action in the annotation `tranche.dev/action`. Unknown fields are rejected, because a misspelt `expectedStep` would not guard anything. */
 export const rolloutActionSchema = z.strictObject({
-  /** Identifies this action; answered in `status.lastAction.id`. Without one, the action gets an id from its content. */
+  /** Id of the action, answered in `status.lastAction.id`. If absent, it is derived from the content. */
   id: z.string().min(1).optional(),
   type: z.enum(rolloutActionTypes),
-  /** Step, from 1, for which the action is meant; refused at any other. */
+  /** Step, from 1, that the action is meant for. At any other step the action is rejected. */
   expectedStep: z.int().min(1).optional(),
-  /** Canary revision for which the action is meant; refused for any other. */
+  /** Canary revision that the action is meant for. For any other revision the action is rejected. */
   revision: z.string().min(1).optional(),
-  /** Step to go to, from 1; only for `jump`. */
+  /** Step to go to, from 1. Only for `jump`. */
   step: z.int().min(1).optional(),
-  /** Skips soak and analysis too; only for `promote`. */
+  /** Whether soak and analysis are skipped too. Only for `promote`. */
   full: z.boolean().optional(),
   by: z.string().optional(),
   reason: z.string().optional(),
 })
-/** @see rolloutActionSchema. The id is always set: an action without one has an id made from its content. */
+/** @see rolloutActionSchema. The id is always set; if the annotation has none, it is derived from the content. */
 export type RolloutAction = Frozen<z.infer<typeof rolloutActionSchema>> & { readonly id: string }

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import type { Frozen } from './fields.ts'
 
-/** Most faults in one document. */
+/** Maximum number of faults in one document. */
 export const FAULTS_MAX = 1000
 
 const durationPattern = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
 const LONGEST_MS = 10_000 * unitMs.h
-/** The longest text of a duration, in characters. */
+/** Maximum length of the text of a duration, in characters. */
 const LONGEST_DURATION = 64
 
-/** @returns milliseconds of a duration such as `500ms`, `30s`, `1m30s`; NaN where `text` is none, or is above 10,000 hours */
+/** @returns milliseconds of a duration such as `500ms`, `30s` or `1m30s`; NaN if `text` is not a duration or is above 10,000 hours */
 export function durationMs(text: string): number {
   if (text.length > LONGEST_DURATION || !durationPattern.test(text)) return Number.NaN
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)]
@@ -23,7 +23,7 @@ export function signedDurationMs(text: string): number {
   return text.startsWith('-') ? -durationMs(text.slice(1)) : durationMs(text)
 }
 
-// The text of each error is the fix: an imperative, without the path and the value that whoever reports it adds.
+// The text of each error is the fix, as an imperative. The caller adds the path and the value.
 
 const duration = (): z.ZodString => {
   const error = 'give a duration such as 500ms, 30s or 1m30s, up to 10000h'
@@ -63,7 +63,7 @@ const drawn = {
   count: z.int(count).min(1, count).optional(),
 }
 
-/** The verbs of requests that faults can choose. */
+/** Request verbs that a fault can select. */
 export const faultVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const
 
 const requests = {
@@ -85,10 +85,10 @@ const events = {
   namespaces: requests.namespaces,
 }
 
-/** The statuses that a fault can answer with. */
+/** HTTP statuses that a fault can answer with. */
 export const faultStatuses = [400, 401, 403, 404, 409, 410, 422, 429, 500, 503, 504] as const
 const statusError = { error: `give one of ${faultStatuses.join(', ')}` }
-const when = { error: 'give before (the write takes no effect) or after (it takes effect, and nobody hears of it)' }
+const when = { error: 'give before (the write takes no effect) or after (it takes effect, but the answer is lost)' }
 const nodes = { ...moment, nodes: names('node names').max(10_000, { error: 'give at most 10000 nodes' }) }
 const textMap = { error: 'give a map of texts' }
 const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const
@@ -129,8 +129,8 @@ const seed = { error: 'give a whole number from 0 to 4294967295' }
 const list = { error: `give a list of 1 to ${FAULTS_MAX} faults` }
 
 /**
- * Faults from outside, as a file of `tranche sim --faults` and the body of `POST /sim/v1/faults` state them. `at` counts
- * from the moment the document is taken, `after` from the beginning of the fault before it; neither is at once.
+ * Faults document, as in a file for `tranche sim --faults` and the body of `POST /sim/v1/faults`. `at` counts from the moment the document
+ * is accepted, `after` from the start of the previous fault. A fault without either starts at once.
  */
 export const simFaultsSchema = strict({
   seed: z.int(seed).min(0, seed).max(0xffff_ffff, seed).optional(),
@@ -152,7 +152,7 @@ export type SimFaults = Frozen<z.infer<typeof simFaultsSchema>>
 /** One fault. @see simFaultsSchema */
 export type SimFault = SimFaults['faults'][number]
 
-/** Unknown keys are refused, and the known ones named: a misspelt `probability` would be a fault that always happens. */
+/** Rejects unknown keys and names the known ones: without `probability`, a fault always happens, so a misspelt key must not pass. */
 function strict<Shape extends z.core.$ZodShape>(shape: Shape) {
   const error = (issue: { readonly code: string }): string =>
     issue.code === 'unrecognized_keys' ? `leave it out; known are ${Object.keys(shape).join(', ')}` : 'give a map'

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { KNOWN_VALUES } from './fields.ts'
 
-/** A rule in CEL about a node and what is in it; `self` is the node. @see apiextensions/v1 ValidationRule */
+/** CEL validation rule of a schema node; `self` is the node's value. @see apiextensions/v1 ValidationRule */
 export interface CelRule {
   readonly rule: string
   readonly message: string
 }
 
-/** What an API server accepts as the schema of a custom resource. @see apiextensions/v1 JSONSchemaProps */
+/** Schema of a custom resource that an API server accepts. @see apiextensions/v1 JSONSchemaProps */
 export interface StructuralSchema {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
   readonly description?: string
@@ -31,7 +31,7 @@ export interface StructuralSchema {
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Keywords that pass from Zod's schema into a structural one as they are. */
+/** Keywords that are copied unchanged from Zod's JSON schema. */
 const plainKeywords = [
   'description',
   'type',
@@ -46,10 +46,10 @@ const plainKeywords = [
 ] as const
 
 /**
- * Writes a Zod schema as a structural schema. Only what a structural schema can say is accepted: objects, lists, maps,
- * scalars, and whole number or string.
+ * Converts a Zod schema to a structural schema. It accepts only what a structural schema can express: objects, lists, maps, scalars, and
+ * the union of whole number and string.
  *
- * @throws Error when the schema uses anything else: a keyword lost in silence would be a rule nobody applies
+ * @throws Error if the schema uses anything else, so that no validation rule is lost silently
  * @see https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
@@ -68,7 +68,7 @@ function structural(node: JsonSchema, path: string): StructuralSchema {
   return {
     ...pick(node),
     ...bounds(node),
-    // An API server drops empty properties, and whoever applies the file again would see a change.
+    // The API server drops empty properties, so applying the file again would show a change.
     ...(properties &&
       Object.keys(properties).length > 0 && { properties: mapValues(properties, (child, name) => structural(child, `${path}.${name}`)) }),
     ...(items && { items: structural(items, `${path}[]`) }),
@@ -76,7 +76,7 @@ function structural(node: JsonSchema, path: string): StructuralSchema {
   }
 }
 
-/** The one form of a union that is structural. */
+/** Converts the only union that a structural schema allows: whole number or string. */
 function intOrString(node: JsonSchema, path: string): StructuralSchema {
   const types = (node['anyOf'] as readonly JsonSchema[]).map((option) => option['type'])
   if (types.join() !== 'integer,string') throw new Error(`${path}: only whole number or string may be a union`)
@@ -88,7 +88,7 @@ function intOrString(node: JsonSchema, path: string): StructuralSchema {
   }
 }
 
-/** A map keeps the schema of its values; an object open to anything keeps what it does not know. */
+/** A map keeps the schema of its values; an open object keeps unknown fields. */
 function openObject(additionalProperties: JsonSchema, path: string): StructuralSchema {
   if (Object.keys(additionalProperties).length === 0) return { 'x-kubernetes-preserve-unknown-fields': true }
   return { additionalProperties: structural(additionalProperties, `${path}{}`) }
@@ -99,7 +99,7 @@ function pick(node: JsonSchema): StructuralSchema {
   return Object.fromEntries(kept.map((keyword) => [keyword, node[keyword]]))
 }
 
-/** Zod bounds every whole number by what a double can hold; `format` says it better. */
+/** Drops Zod's bounds at the safe integers; `format` already bounds whole numbers. */
 function bounds(node: JsonSchema): StructuralSchema {
   const { minimum, maximum } = node as { minimum?: number; maximum?: number }
   return {

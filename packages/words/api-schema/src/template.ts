@@ -1,4 +1,4 @@
-/** What a text of a notification may name. */
+/** Arguments that a notification template can use. */
 export const notifyArguments = [
   'event',
   'rollout',
@@ -22,15 +22,15 @@ export function templateArguments(template: string): readonly string[] {
   return [...new Set([...template.matchAll(PLACE)].map((match) => match[1] ?? ''))]
 }
 
-/** @returns what is neither text nor `{{name}}`: each `{{` or `}}` that belongs to no place, in order */
+/** @returns each `{{…` or `}}` that is not part of a valid `{{name}}`, in order */
 export function templateLeavings(template: string): readonly string[] {
   return [...template.replaceAll(PLACE, '').matchAll(/\{\{[^{}]*|\}\}/g)].map(([found]) => found)
 }
 
 /**
- * Puts arguments into `{{name}}`. A name without an argument stays as it is written; what is put in is not looked at again.
+ * Replaces each `{{name}}` with its argument. A name without an argument stays unchanged; substituted text is not expanded again.
  *
- * @param encode makes an argument fit for where it is put, such as `encodeURIComponent` in a URL
+ * @param encode escapes an argument for its context, such as `encodeURIComponent` in a URL
  */
 export function fillTemplate(
   template: string,
@@ -40,7 +40,7 @@ export function fillTemplate(
   return template.replaceAll(PLACE, (place, name: string) => (Object.hasOwn(args, name) ? encode(args[name] ?? '') : place))
 }
 
-/** @returns the length of what {@link fillTemplate} makes, in characters, without making it */
+/** @returns the length of the result of {@link fillTemplate}, in characters, without building it */
 export function filledLength(
   template: string,
   args: Readonly<Record<string, string>>,

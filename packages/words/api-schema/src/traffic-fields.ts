@@ -1,6 +1,6 @@
 /**
- * Traffic members of a Rollout. They belong to workload kinds that another controller releases: here they keep their
- * shape and defaults, so that our CRDs can go over that controller's without changing its objects.
+ * Traffic fields of a Rollout, for workload kinds that another controller releases. They keep their shape and defaults, so that
+ * Tranche's CRDs can replace that controller's CRDs without changing its objects.
  *
  * @see gateway.networking.k8s.io/v1beta1 HTTPHeaderFilter, HTTPRouteMatch
  */
@@ -13,44 +13,44 @@ const headerSchema = z.looseObject({
 })
 
 const valueMatchSchema = z.looseObject({
-  name: z.string().meta({ description: 'Name of what is compared.' }),
-  value: z.string().meta({ description: 'Value that it is compared with.' }),
-  type: z.string().optional().meta({ default: 'Exact', description: 'How it is compared.' }),
+  name: z.string().meta({ description: 'Name of the header or query parameter.' }),
+  value: z.string().meta({ description: 'Value to compare with.' }),
+  type: z.string().optional().meta({ default: 'Exact', description: 'Type of the match.' }),
 })
 
 const pathMatchSchema = z.looseObject({
-  type: z.string().optional().meta({ default: 'PathPrefix', description: 'How the path is compared.' }),
-  value: z.string().optional().meta({ default: '/', description: 'What the path is compared with.' }),
+  type: z.string().optional().meta({ default: 'PathPrefix', description: 'Type of the path match.' }),
+  value: z.string().optional().meta({ default: '/', description: 'Path to compare with.' }),
 })
 
-/** How request headers are changed on the way to the canary. */
+/** Changes to the headers of requests to the canary. */
 export const requestHeaderModifierSchema = z.looseObject({
   set: listByName(headerSchema).optional().meta({ description: 'Headers to overwrite.' }),
   add: listByName(headerSchema).optional().meta({ description: 'Headers to add.' }),
   remove: z.array(z.string()).max(16).optional().meta({ 'x-kubernetes-list-type': 'set', description: 'Headers to remove.' }),
 })
 
-/** Which requests go to the canary. */
+/** Selects the requests that go to the canary. */
 export const routeMatchSchema = z.looseObject({
-  path: pathMatchSchema.optional().meta({ description: 'Which paths.' }),
-  headers: listByName(valueMatchSchema).optional().meta({ description: 'Which headers.' }),
-  queryParams: listByName(valueMatchSchema).optional().meta({ description: 'Which query parameters.' }),
+  path: pathMatchSchema.optional().meta({ description: 'Path match.' }),
+  headers: listByName(valueMatchSchema).optional().meta({ description: 'Header matches.' }),
+  queryParams: listByName(valueMatchSchema).optional().meta({ description: 'Query parameter matches.' }),
 })
 
 const ingressSchema = z.looseObject({
   name: z.string().meta({ description: 'Name of the Ingress.' }),
-  classType: z.string().optional().meta({ description: 'Kind of its controller.' }),
+  classType: z.string().optional().meta({ description: 'Kind of the Ingress controller.' }),
 })
 
 const gatewaySchema = z.looseObject({ httpRouteName: z.string().optional().meta({ description: 'Name of the HTTPRoute.' }) })
 
-/** Through which objects requests are routed. */
+/** Objects that route the requests. */
 export const trafficRoutingSchema = z.looseObject({
-  service: z.string().meta({ description: 'Service whose requests are routed.' }),
+  service: z.string().meta({ description: 'Name of the Service whose requests are routed.' }),
   gracePeriodSeconds: int32().optional().meta({ default: 3, description: 'Seconds to wait after each change of routes.' }),
-  ingress: ingressSchema.optional().meta({ description: 'Ingress that routes them.' }),
-  gateway: gatewaySchema.optional().meta({ description: 'Gateway that routes them.' }),
-  customNetworkRefs: z.array(workloadRefSchema).optional().meta({ description: 'Other objects that route them.' }),
+  ingress: ingressSchema.optional().meta({ description: 'Ingress that routes the requests.' }),
+  gateway: gatewaySchema.optional().meta({ description: 'Gateway that routes the requests.' }),
+  customNetworkRefs: z.array(workloadRefSchema).optional().meta({ description: 'Other objects that route the requests.' }),
 })
 
 function listByName<Item extends z.ZodType>(item: Item): z.ZodArray<Item> {

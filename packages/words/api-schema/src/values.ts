@@ -1,9 +1,9 @@
-/** Phases of a Rollout, as `status.phase` shows them. Released products read these words: they never change. */
+/** Phases of a Rollout in `status.phase`. Other products read these values: they never change. */
 export const rolloutPhases = ['Initial', 'Healthy', 'Progressing', 'Terminating', 'Disabled', 'Disabling'] as const
 /** @see rolloutPhases */
 export type RolloutPhase = (typeof rolloutPhases)[number]
 
-/** States of the current step, in the order in which a step walks through them. */
+/** States of the current step, in the order of the state machine. */
 export const stepStates = [
   'BeforeStepUpgrade',
   'StepUpgrade',
@@ -16,7 +16,7 @@ export const stepStates = [
 /** @see stepStates */
 export type StepState = (typeof stepStates)[number]
 
-/** What the end of a release is doing; empty while it has not begun. */
+/** Cleanup tasks at the end of a release; empty before it starts. */
 export const finalisingSteps = [
   '',
   'FinalisingStepRouteTrafficToNew',
@@ -41,7 +41,7 @@ export const batchStates = ['Upgrading', 'Verifying', 'Ready'] as const
 /** @see batchStates */
 export type BatchState = (typeof batchStates)[number]
 
-/** Condition types of a Rollout. `Ready`, `Reconciling` and `Stalled` are the three that Flux reads. */
+/** Condition types of a Rollout. Flux reads `Ready`, `Reconciling` and `Stalled`. */
 export const rolloutConditionTypes = [
   'Progressing',
   'Succeeded',
@@ -69,7 +69,7 @@ export const terminatingReasons = ['InTerminating', 'Completed'] as const
 /** @see terminatingReasons */
 export type TerminatingReason = (typeof terminatingReasons)[number]
 
-/** Reasons of the condition `Stalled`: why a Rollout cannot go on until somebody changes something. */
+/** Reasons of the condition `Stalled`: why a Rollout cannot continue without a change by a user. */
 export const stalledReasons = [
   'WorkloadNotFound',
   'WorkloadTaken',
@@ -92,8 +92,8 @@ export const stalledReasons = [
 export type StalledReason = (typeof stalledReasons)[number]
 
 /**
- * Reasons of events, in the order of docs/operations/events.md; a reason of the condition `Stalled` is told by an event of that name. Alerts
- * and programs read these words: they never change.
+ * Reasons of events, in the order of docs/operations/events.md. Each reason of the condition `Stalled` has an event of the same name. Alerts
+ * and programs read these values: they never change.
  */
 export const eventReasons = [
   'ReleaseStarted',
@@ -121,12 +121,12 @@ export const eventReasons = [
 /** @see eventReasons */
 export type EventReason = (typeof eventReasons)[number]
 
-/** How a BatchRelease brings the new revision to the workload. A DaemonSet is always released by `Partition`. */
+/** How a BatchRelease rolls out the new revision. For a DaemonSet it is always `Partition`. */
 export const rollingStyles = ['Partition', 'Canary', 'BlueGreen'] as const
 /** @see rollingStyles */
 export type RollingStyle = (typeof rollingStyles)[number]
 
-/** Whether finalizing waits for the workload to be wholly updated. */
+/** Whether finalizing waits until the workload is fully updated. */
 export const finalizingPolicies = ['WaitResume', 'Immediate'] as const
 /** @see finalizingPolicies */
 export type FinalizingPolicy = (typeof finalizingPolicies)[number]
@@ -136,62 +136,62 @@ export const flightStates = ['open', 'voiding', 'stopped'] as const
 /** @see flightStates */
 export type FlightState = (typeof flightStates)[number]
 
-/** Actions that the annotation `tranche.dev/action` can carry. */
+/** Types of actions in the annotation `tranche.dev/action`. */
 export const rolloutActionTypes = ['approve', 'jump', 'promote', 'abort', 'retry'] as const
 /** @see rolloutActionTypes */
 export type RolloutActionType = (typeof rolloutActionTypes)[number]
 
-/** Values of the annotation `tranche.dev/on-delete`; absent means `Freeze`. */
+/** Values of the annotation `tranche.dev/on-delete`; default `Freeze`. */
 export const onDeletePolicies = ['Freeze', 'Complete', 'Rollback'] as const
 /** @see onDeletePolicies */
 export type OnDeletePolicy = (typeof onDeletePolicies)[number]
 
-/** Why a revision is held: a person took it back, or it was found to be bad. */
+/** Why a revision is blocked: a user aborted it, or it failed. */
 export const heldReasons = ['Aborted', 'Failed'] as const
 /** @see heldReasons */
 export type HeldReason = (typeof heldReasons)[number]
 
-/** The most node names that one list in a status carries; the count beside it is exact. */
+/** Maximum number of node names in a list of a status. The count beside the list is exact. */
 export const LISTED_NODES_MAX = 50
 
-/** The most held revisions that a status remembers: the oldest goes first. */
+/** Maximum number of blocked revisions in a status. The oldest is dropped first. */
 export const HELD_REVISIONS_MAX = 10
 
-/** How many releases a status remembers. */
+/** Maximum number of releases in a status. */
 export const RELEASES_MAX = 10
 
 /**
- * How a release ended. `Failed` and `Superseded`: another template was applied, after it had failed or while it ran. `Stopped`: the Rollout
- * was disabled, or its DaemonSet was gone.
+ * Results of a release. `Failed`: another template was applied after the release failed. `Superseded`: another template was applied while
+ * it ran. `Stopped`: the Rollout was disabled, or its DaemonSet no longer exists.
  */
 export const releaseResults = ['Completed', 'RolledBack', 'Failed', 'Superseded', 'Stopped'] as const
 /** @see releaseResults */
 export type ReleaseResult = (typeof releaseResults)[number]
 
-/** Number of ids of answered actions in a status. */
+/** Maximum number of ids of answered actions in a status. */
 export const ANSWERED_ACTIONS_MAX = 16
 
-/** What is done when the new version is taken to be bad. */
+/** Actions to take when the new version is considered bad. */
 export const failureActions = ['Pause', 'Rollback', 'Continue'] as const
 /** @see failureActions */
 export type FailureAction = (typeof failureActions)[number]
 
-/** What happens when a template that failed is applied again. */
+/** Actions to take when a failed template is applied again. */
 export const reapplyActions = ['Hold', 'Deny', 'Revert'] as const
 /** @see reapplyActions */
 export type ReapplyAction = (typeof reapplyActions)[number]
 
-/** By what nodes are put in order, beside selectors. */
+/** Sort keys of nodes, beside selectors. */
 export const nodeOrders = ['Oldest', 'Newest', 'Name'] as const
 /** @see nodeOrders */
 export type NodeOrder = (typeof nodeOrders)[number]
 
-/** What a node means that is NotReady when its turn comes. */
+/** Actions to take for a node that is NotReady when it is due. */
 export const notReadyActions = ['Skip', 'Wait', 'Fail'] as const
 /** @see notReadyActions */
 export type NotReadyAction = (typeof notReadyActions)[number]
 
-/** What receivers can be told of. */
+/** Events that receivers can get. */
 export const notifyEvents = [
   'ReleaseStarted',
   'StepPaused',
@@ -206,25 +206,25 @@ export const notifyEvents = [
 /** @see notifyEvents */
 export type NotifyEvent = (typeof notifyEvents)[number]
 
-/** Where an analysis, or one measurement of it, stands. */
+/** Phases of an analysis run or one of its measurements. */
 export const analysisPhases = ['Running', 'Successful', 'Failed', 'Inconclusive', 'Error'] as const
 /** @see analysisPhases */
 export type AnalysisPhase = (typeof analysisPhases)[number]
 
-/** The most nodes whose restarts and waits a release remembers. */
+/** Maximum number of nodes whose restarts and waits a release records. */
 export const WATCHED_NODES_MAX = 100
 
-/** The most nodes whose failures a release remembers as accepted; what fails on others counts on. */
+/** Maximum number of nodes whose accepted failures a release records. Failures on other nodes still count. */
 export const ACCEPTED_NODES_MAX = 1_000
 
-/** The most pods that a release remembers as older than itself; those beyond are judged. */
+/** Maximum number of pods that a release records as already unhealthy at its start. Other pods count as failures. */
 export const OLDER_PODS_MAX = 500
 
-/** The most measurements of one analysis that a status lists; the counts beside them are exact. */
+/** Maximum number of measurements per analysis in a status. The counts beside the list are exact. */
 export const MEASUREMENTS_MAX = 5
 
-/** The most notifications that wait to be sent; then the oldest that nobody has to act on goes. */
+/** Maximum number of queued notifications. Beyond it, the oldest one that needs no action by a person is dropped. */
 export const NOTIFICATIONS_MAX = 50
 
-/** The most nodes that a notification names. */
+/** Maximum number of nodes in a notification. */
 export const NOTIFIED_NODES_MAX = 10

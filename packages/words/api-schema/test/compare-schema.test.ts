@@ -5,12 +5,12 @@ function schemaOf(kind: DefinedKind): StructuralSchema {
   return structuredClone(customResourceDefinitions.find(({ spec }) => spec.names.kind === kind)!.spec.versions[0]!.schema.openAPIV3Schema)
 }
 
-describe('fields that a served schema lacks', () => {
-  it.each<DefinedKind>(['Rollout', 'BatchRelease'])('are none where it is ours: %s', (kind) => {
+describe('missingFields', () => {
+  it.each<DefinedKind>(['Rollout', 'BatchRelease'])('finds nothing in the current schema: %s', (kind) => {
     expect(missingFields(kind, schemaOf(kind))).toEqual([])
   })
 
-  it('are named by the highest one, also below lists', () => {
+  it('names only the topmost missing field, also below lists', () => {
     const schema = schemaOf('BatchRelease') as { properties: Record<string, { properties: Record<string, unknown> }> }
     delete schema.properties['spec']!.properties['tranche']
     const flight = schema.properties['status']!.properties['flight'] as { properties: Record<string, { items: { properties: object } }> }
@@ -18,28 +18,28 @@ describe('fields that a served schema lacks', () => {
     expect(missingFields('BatchRelease', schema)).toEqual(['spec.tranche', 'status.flight.permits[].podResourceVersion'])
   })
 
-  it('are none where everything is kept', () => {
+  it('finds nothing if unknown fields are preserved', () => {
     expect(missingFields('Rollout', { 'x-kubernetes-preserve-unknown-fields': true })).toEqual([])
   })
 
-  it('are all of them where there is no schema', () => {
+  it('names every top-level field if there is no schema', () => {
     expect(missingFields('Rollout', undefined)).toEqual(['apiVersion', 'kind', 'metadata', 'spec', 'status'])
   })
 })
 
-describe('fields that an object has and its definition has not', () => {
+describe('unknownFields', () => {
   it.each<[string, unknown, readonly (readonly (string | number)[])[]]>([
-    ['are none of what is known', { metadata: { labels: { a: 'b' } }, spec: { workloadRef: { kind: 'DaemonSet' } } }, []],
-    ['are found at the top', { speck: {} }, [['speck']]],
+    ['finds nothing in known fields', { metadata: { labels: { a: 'b' } }, spec: { workloadRef: { kind: 'DaemonSet' } } }, []],
+    ['finds top-level fields', { speck: {} }, [['speck']]],
     [
-      'are found in lists',
+      'finds fields in lists',
       { spec: { strategy: { canary: { steps: [{}, { replica: 1 }] } } } },
       [['spec', 'strategy', 'canary', 'steps', 1, 'replica']],
     ],
-    ['are not looked for where anything may stand', { spec: { strategy: { canary: { trafficRoutings: [{ more: 1 }] } } } }, []],
-    ['are not looked for in what has another form', { spec: { strategy: 'fast', workloadRef: [1] } }, []],
+    ['skips objects that preserve unknown fields', { spec: { strategy: { canary: { trafficRoutings: [{ more: 1 }] } } } }, []],
+    ['skips values of another type', { spec: { strategy: 'fast', workloadRef: [1] } }, []],
     [
-      'named as members of every object are found',
+      'finds fields with the names of built-in object members',
       JSON.parse('{"spec":{"__proto__":{},"toString":1}}'),
       [
         ['spec', '__proto__'],

@@ -10,19 +10,19 @@ describe('the files in crds/', () => {
     expect(readdirSync(folder).sort()).toEqual(customResourceDefinitions.map((crd) => `${crd.metadata.name}.yaml`).sort())
   })
 
-  it.each(customResourceDefinitions)('$metadata.name says what its source says', (crd) => {
+  it.each(customResourceDefinitions)('$metadata.name equals its source', (crd) => {
     expect(parse(readFileSync(`${folder}/${crd.metadata.name}.yaml`, 'utf8'))).toEqual(JSON.parse(JSON.stringify(crd)))
   })
 })
 
 describe('kubectl explain', () => {
-  it.each(customResourceDefinitions)('has words for every field of $metadata.name', (crd) => {
-    // The words for metadata are the API server's own.
+  it.each(customResourceDefinitions)('has a description for every field of $metadata.name', (crd) => {
+    // The API server describes metadata.
     expect(undescribed(crd.spec.versions[0]!.schema.openAPIV3Schema)).toEqual(['.metadata'])
   })
 })
 
-/** Paths of the fields that say nothing of themselves. */
+/** Paths of the fields without a description. */
 function undescribed(schema: StructuralSchema, path = ''): readonly string[] {
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
     ...(field.description === undefined ? [`${path}.${name}`] : []),
@@ -43,19 +43,19 @@ describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
     expect(crd.spec.versions[0]!.schema.openAPIV3Schema.required).toEqual(['spec'])
   })
 
-  it('gives every node a type, or says that it is a whole number or a string', () => {
+  it('gives every node a type, or marks it as int-or-string', () => {
     const untyped = nodes.filter(({ schema }) => schema.type === undefined && schema['x-kubernetes-int-or-string'] !== true)
     expect(pathsOf(untyped)).toEqual([])
   })
 
-  it('uses a union only in the one form that is structural', () => {
+  it('uses only the one structural form of a union', () => {
     const unions = nodes.filter(({ schema }) => schema.anyOf !== undefined)
     expect(unions.length).toBeGreaterThan(0)
     for (const { schema } of unions) expect(schema.anyOf).toEqual([{ type: 'integer' }, { type: 'string' }])
     expect(unions.every(({ schema }) => schema['x-kubernetes-int-or-string'] === true && schema.type === undefined)).toBe(true)
   })
 
-  it('uses no keyword that a structural schema refuses', () => {
+  it('uses no keyword that a structural schema rejects', () => {
     const allowed =
       /^(type|description|format|default|enum|minimum|maximum|maxItems|required|properties|additionalProperties|items|anyOf|x-kubernetes-(int-or-string|preserve-unknown-fields|list-type|list-map-keys|validations))$/
     const refused = nodes.filter(({ schema }) => Object.keys(schema).some((keyword) => !allowed.test(keyword)))
@@ -73,18 +73,18 @@ describe.each(customResourceDefinitions)('$metadata.name', (crd) => {
     expect(pathsOf(dangling)).toEqual([])
   })
 
-  it('requires every key of a list that is merged by key', () => {
+  it('requires every merge key of a list', () => {
     const keyed = nodes.filter(({ schema }) => schema['x-kubernetes-list-type'] === 'map')
     const loose = keyed.filter(({ schema }) => schema['x-kubernetes-list-map-keys']!.some((key) => !schema.items?.required?.includes(key)))
     expect(pathsOf(loose)).toEqual([])
   })
 
-  it('keeps defaults and required members apart', () => {
+  it('has no default for a required member', () => {
     const both = nodes.filter(({ schema }) => schema.required?.some((name) => schema.properties?.[name]?.default !== undefined))
     expect(pathsOf(both)).toEqual([])
   })
 
-  it('leaves words that other controllers write in a status open', () => {
+  it('accepts any value in status fields that other controllers write', () => {
     const closed = nodes.filter(({ path, schema }) => schema.enum !== undefined && !path.startsWith('.status.flight'))
     expect(pathsOf(closed)).toEqual([])
   })

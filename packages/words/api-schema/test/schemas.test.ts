@@ -42,7 +42,7 @@ const batchRelease: BatchRelease = {
   },
 }
 
-describe('what our types allow, the schemas accept', () => {
+describe('the schemas accept every value of their types', () => {
   it.each([
     ['a Rollout', rolloutSchema, rollout],
     ['a BatchRelease with a flight record', batchReleaseSchema, batchRelease],
@@ -51,7 +51,7 @@ describe('what our types allow, the schemas accept', () => {
   })
 })
 
-describe('a schema names the path of what is wrong', () => {
+describe('a schema names the path of an invalid value', () => {
   it.each([
     ['a pause that is not a number', { pause: { duration: 'soon' } }, 'spec.strategy.canary.steps.0.pause.duration'],
     ['a size that is a fraction', { replicas: 1.5 }, 'spec.strategy.canary.steps.0.replicas'],

@@ -1,21 +1,20 @@
 import { type CelNode, takeSteps, visitNodes } from './bounded-steps.ts'
 
-/** Characters and items that an operator gets through while a loop takes a step. */
+/** Number of characters or items that cost one step. */
 const SIZE_PER_STEP = 8
 
-/** Operators that go through what they are given. */
+/** Operators with a cost proportional to the size of their operands. */
 const operators: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=', '+', 'in', 'call', 'rcall'])
-/** Functions that do not. */
+/** Functions with a constant cost. */
 const quick: ReadonlySet<string> = new Set(['size', 'matches'])
-/** Functions that go through one list for every item of another. */
+/** Functions with a cost proportional to the product of the sizes of two lists. */
 const ofSets: ReadonlySet<string> = new Set(['contains', 'equivalent', 'intersects'])
 
 type Handle = (...given: readonly unknown[]) => unknown
 
 /**
- * Makes every operator and function of an expression take steps by the sizes of what it is given, and of what it makes: what
- * is cheap for a word is not for an answer of a megabyte, within a loop above all. To be called once, after the types have
- * been checked.
+ * Makes every operator and function of an expression count steps in proportion to the sizes of its operands and result: an operation that is
+ * cheap for a word is not cheap for an answer of a megabyte, especially in a loop. Call it once, after the type check.
  */
 export function boundSizes(root: CelNode): void {
   visitNodes(root, (node) => {
@@ -45,7 +44,7 @@ function productOf(values: readonly unknown[]): number {
 
 const sizes = new WeakMap<object, number>()
 
-/** Characters of a text; of lists and maps, everything in them. Values never change, so that each is looked at once. */
+/** Number of characters of a text; for lists and maps, the total of their contents. Values never change, so each is measured once. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 1

@@ -1,10 +1,10 @@
-/** A node of an expression as the library parses it: what we read of it. */
+/** The used fields of an expression node, as the library parses it. */
 export interface CelNode {
   /** `id`, `.`, `call`, `rcall`, `comprehension`, `==` … */
   readonly op: string
   readonly args: unknown
   readonly meta: {
-    /** What a macro has become. */
+    /** Expansion of a macro. */
     readonly alternate?: CelNode
     readonly macro?: Readonly<Record<string, unknown>>
     readonly evaluate: (evaluator: unknown, node: CelNode, context: unknown) => unknown
@@ -12,49 +12,49 @@ export interface CelNode {
   setMeta(name: 'evaluate', evaluate: CelNode['meta']['evaluate']): CelNode
 }
 
-/** Most steps of one evaluation, unless the caller allows fewer. */
+/** Maximum number of steps of one evaluation, unless the caller sets a lower limit. */
 export const MOST_STEPS = 1_000_000
 
 let stepsLeft = 0
 const charged = new Set<string>()
 
-/** Evaluates, and stops what loops for too long. */
+/** Evaluates an expression within a step limit. */
 export function withStepLimit<T>(run: () => T, mostSteps: number): T {
   stepsLeft = mostSteps
   charged.clear()
   return run()
 }
 
-/** @returns whether the last evaluation was stopped because it took more steps than it may */
+/** @returns whether the last evaluation was stopped because it exceeded its step limit */
 export function wasTooCostly(): boolean {
   return stepsLeft < 0
 }
 
-/** @throws {Error} where an evaluation has taken more steps than it may */
+/** @throws {Error} if the evaluation has exceeded its step limit */
 export function takeSteps(count: number): void {
   stepsLeft -= count
   if (stepsLeft < 0) throw new Error('operation cancelled: actual cost limit exceeded')
 }
 
-/** @returns whether this evaluation has not met the text before: what is prepared once for it is charged once, whatever caches hold */
+/** @returns whether the text is new in this evaluation: its preparation is charged once per evaluation, regardless of caches */
 export function isFirstUse(text: string): boolean {
   if (charged.has(text)) return false
   charged.add(text)
   return true
 }
 
-/** A loop as the library keeps it. */
+/** A loop of the library. */
 interface Loop {
   readonly step: CelNode
-  /** Whether a loop that looks for something goes on. */
+  /** Whether a searching loop continues. */
   condition?: (found: unknown) => boolean
 }
 
 /**
- * Makes every loop of an expression count its steps. To be called once, after the types have been checked.
+ * Makes every loop of an expression count its steps. Call it once, after the type check.
  *
- * `all` and `exists` go on after an item that is an error. Where the steps are used up they must not: each item, and each loop around them,
- * would cost another error. Their result is of no account then, see {@link wasTooCostly}.
+ * `all` and `exists` continue after an item that is an error. When the steps are used up they must stop, because each item, and each loop
+ * around them, would cost another error. Their result is not used then, see {@link wasTooCostly}.
  */
 export function boundSteps(root: CelNode): void {
   visitNodes(root, (node) => {
@@ -70,7 +70,7 @@ export function boundSteps(root: CelNode): void {
   })
 }
 
-/** Calls `visit` for every node, a macro standing for what it has become. */
+/** Calls `visit` for every node, with macros replaced by their expansion. */
 export function visitNodes(value: unknown, visit: (node: CelNode) => void): void {
   if (Array.isArray(value)) for (const item of value) visitNodes(item, visit)
   if (!isNode(value)) return
@@ -79,10 +79,10 @@ export function visitNodes(value: unknown, visit: (node: CelNode) => void): void
   for (const child of childrenOf(node)) visitNodes(child, visit)
 }
 
-/** @returns the values below a node, some of which are nodes or lists of them */
+/** @returns the child values of a node, some of which are nodes or lists of nodes */
 export function childrenOf(node: CelNode): readonly unknown[] {
   if (node.meta.macro !== undefined) {
-    // A macro keeps its call beside the parts of it.
+    // A macro keeps its call beside its expansion.
     const { ast: _call, ...parts } = node.meta.macro
     return Object.values(parts).filter((part) => isNode(part) || Array.isArray(part))
   }
@@ -93,7 +93,7 @@ export function childrenOf(node: CelNode): readonly unknown[] {
   return Array.isArray(node.args) ? node.args : [node.args]
 }
 
-/** @returns whether the value is a node of an expression */
+/** @returns whether the value is an expression node */
 export function isNode(value: unknown): value is CelNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'setMeta' in value
 }

@@ -1,13 +1,13 @@
 /**
- * The type of a value, as expressions are checked against it. `maxSize` bounds what a loop over it costs: characters, items or
- * entries; absent: as many as a request can carry.
+ * Type of a value, for the type check of expressions. `maxSize` bounds the cost of a loop over it, in characters, items or entries. If
+ * absent, the bound is the request size.
  */
 export type CelType =
   | { readonly kind: 'int' | 'uint' | 'double' | 'bool' | 'bytes' | 'timestamp' | 'duration' | 'dyn' }
   | { readonly kind: 'string'; readonly maxSize?: number }
   | { readonly kind: 'list'; readonly of: CelType; readonly maxSize?: number }
-  /** Keys are text. */
+  /** Keys are strings. */
   | { readonly kind: 'map'; readonly of: CelType; readonly maxSize?: number }
-  /** Fields by their name in JSON. Expressions name each as `celFieldName` says. */
+  /** Fields by JSON name. In expressions, `celFieldName` gives their names. */
   | { readonly kind: 'object'; readonly fields: Readonly<Record<string, CelType>> }
   | { readonly kind: 'optional'; readonly of: CelType }

@@ -10,47 +10,47 @@ import { boundPatterns } from './patterns.ts'
 import { isSameValue } from './same-value.ts'
 import { toCelValue, type ObjectClasses } from './values.ts'
 
-/** Compiles expressions over variables whose types are known. */
+/** Compiles expressions over typed variables. */
 export interface CelEnvironment {
   compile(expression: string): Compiled
 }
 
-/** What came of compiling an expression. `error` is worded as Kubernetes words it, with the place. */
+/** Result of a compilation. `error` has the wording of Kubernetes, with the place. */
 export type Compiled = { readonly ok: true; readonly program: CelProgram } | { readonly ok: false; readonly error: string }
 
 /** An expression that can be evaluated. */
 export interface CelProgram {
-  /** `bool`, `string`, `list<int>` …; `dyn` where only the values tell. */
+  /** Type, such as `bool`, `string` or `list<int>`; `dyn` if it is known only at run time. */
   readonly type: string
-  /** For cost: what the expression is made of. */
+  /** Syntax tree, for the cost estimate. */
   readonly root: CelNode
   /** @returns whether the expression uses the variable */
   uses(variable: string): boolean
-  /** @param variables values as JSON; a missing one makes an expression that reads it fail. An optional one that is undefined is none */
+  /** @param variables values as JSON. Reading a missing variable fails; an undefined optional variable is none */
   evaluate(variables: Readonly<Record<string, unknown>>, limits?: CelLimits): CelResult
 }
 
-/** What an evaluation may cost. */
+/** Limits of an evaluation. */
 export interface CelLimits {
-  /** Most steps: a step is an item of a loop, or eight characters or items that an operator goes through. @default 1,000,000 */
+  /** Maximum number of steps. A step is an item of a loop, or eight characters or items of an operator. @default 1,000,000 */
   readonly mostSteps?: number
 }
 
-/** A value, or what went wrong; numbers are `bigint` where they are integers. */
+/** A value or an error; integers are `bigint`. */
 export type CelResult =
   | { readonly ok: true; readonly value: unknown }
   | {
       readonly ok: false
       readonly error: string
-      /** It was stopped because it took more steps than it may: with more of them it may have a value. */
+      /** Whether it was stopped at the step limit. With a higher limit it may have a value. */
       readonly isTooCostly?: true
     }
 
 let base: Environment | undefined
 
 /**
- * @param variables what expressions may name, and of which type
- * @param messages what expressions may make beside lists and maps; each is a map for whoever takes the value
+ * @param variables variables of the expressions, with their types
+ * @param messages message types that expressions can construct; callers get them as maps
  */
 export function createCelEnvironment(variables: Readonly<Record<string, CelType>>, messages: CelMessages = {}): CelEnvironment {
   base ??= registerLibraries(new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false }))
@@ -94,7 +94,7 @@ const tooCostly: CelResult = { ok: false, error: 'operation cancelled: actual co
 function evaluated(run: () => unknown, mostSteps: number): CelResult {
   try {
     const value = withStepLimit(run, mostSteps)
-    // Loops and operators go on after errors: what they found then is of no account.
+    // Loops and operators continue after errors, so their results are not used then.
     return wasTooCostly() ? tooCostly : { ok: true, value }
   } catch (error) {
     if (!(error instanceof EvaluationError || error instanceof Error)) throw error
@@ -102,7 +102,7 @@ function evaluated(run: () => unknown, mostSteps: number): CelResult {
   }
 }
 
-/** @returns the name of the type in the library; object types are made known to it first */
+/** @returns the name of the type in the library; registers object types first */
 function declare(environment: Environment, classes: ObjectClasses, type: CelType): string {
   switch (type.kind) {
     case 'timestamp':

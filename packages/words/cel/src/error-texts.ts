@@ -1,4 +1,4 @@
-/** What the library tells of an error; fields that other errors lack. */
+/** Additional fields of the library's errors. */
 interface LibraryError {
   readonly message: string
   readonly code?: string
@@ -7,7 +7,7 @@ interface LibraryError {
   readonly node?: ErrorNode | undefined
 }
 
-/** What the error is about. */
+/** Node that the error is about. */
 interface ErrorNode {
   readonly op?: string
   readonly start: number
@@ -15,7 +15,7 @@ interface ErrorNode {
   readonly args?: unknown
 }
 
-/** @returns why an expression does not compile, as Kubernetes words it */
+/** @returns the compile error of an expression, in the wording of Kubernetes */
 export function compileErrorText(expression: string, error: unknown): string {
   const { message, summary = message, code } = error as LibraryError
   const start = placeOf(expression, error as LibraryError)
@@ -46,7 +46,7 @@ function endOf(node: unknown): number {
   return typeof node === 'object' && node !== null && 'end' in node ? Number(node.end) : 0
 }
 
-/** @returns why an expression cannot be evaluated, as Kubernetes words it */
+/** @returns the evaluation error of an expression, in the wording of Kubernetes */
 export function runtimeErrorText(error: unknown): string {
   const { message, summary = message, code } = error as LibraryError
   const text = summary.split('\n')[0]!

@@ -1,15 +1,15 @@
 import { type CelNode, childrenOf, isNode } from './bounded-steps.ts'
 import type { CelType } from './cel-type.ts'
 
-/** Most bytes of a request: what bounds lists without a bound of their own. */
+/** Maximum size of a request in bytes, which bounds lists without their own bound. */
 const LARGEST_REQUEST = 3 * 1024 * 1024
 
-/** What names stand for. */
+/** Types of the names in scope. */
 type Scope = Readonly<Record<string, CelType>>
 
 /**
- * @param scope what the expression's variables are
- * @returns steps that evaluating the expression takes at most, for the largest values that its types allow
+ * @param scope types of the expression's variables
+ * @returns maximum number of steps of an evaluation, for the largest values that the types allow
  */
 export function estimatedCost(root: CelNode, scope: Scope): number {
   const node = root.meta.alternate ?? root
@@ -18,7 +18,7 @@ export function estimatedCost(root: CelNode, scope: Scope): number {
   return childrenOf(node).reduce<number>((sum, child) => sum + costOf(child, scope), own)
 }
 
-/** @returns how many items, entries or characters a value of this type has at most */
+/** @returns maximum number of items, entries or characters of a value of this type */
 export function largestSize(type: CelType | undefined): number {
   if (type === undefined) return 1
   if (type.kind !== 'list' && type.kind !== 'map' && type.kind !== 'string') return 1
@@ -44,7 +44,7 @@ function loopCost(node: CelNode, scope: Scope): number {
   return estimatedCost(iterable, scope) + largestSize(range) * (1 + estimatedCost(step, { ...scope, [iterVarName]: item }))
 }
 
-/** Comparing and searching texts reads them: a tenth of a step for a character. */
+/** Comparing and searching texts costs a tenth of a step per character. */
 function scanCost(node: CelNode, scope: Scope): number {
   if (!['==', '!=', 'in', 'rcall', '<', '<=', '>', '>='].includes(node.op)) return 1
   const operands = (node.op === 'rcall' ? childrenOf(node).slice(1) : childrenOf(node)).flat().filter(isNode)
@@ -53,7 +53,7 @@ function scanCost(node: CelNode, scope: Scope): number {
   return 1 + read * 0.1
 }
 
-/** @returns what a node stands for, as far as it names a value; the filtered and mapped are as large as what they came from */
+/** @returns the type of a node, if it names a value; filtered and mapped lists are as large as their source */
 function typeOf(value: CelNode, scope: Scope): CelType | undefined {
   const node = value.meta.alternate ?? value
   switch (node.op) {
@@ -87,7 +87,7 @@ function elementOf(type: CelType | undefined): CelType | undefined {
   return type?.kind === 'list' || type?.kind === 'map' ? type.of : undefined
 }
 
-/** Characters of the shortest JSON of a type. */
+/** Length of the shortest JSON of a type, in characters. */
 function smallestJson(type: CelType): number {
   return type.kind === 'int' || type.kind === 'double' || type.kind === 'uint' ? 1 : type.kind === 'bool' ? 4 : 2
 }

@@ -1,10 +1,10 @@
-/** Messages that expressions may make, and their fields: `{JSONPatch: ['op', 'path']}` for `JSONPatch{op: 'add', path: '/a'}`. */
+/** Message types that expressions can construct, with their fields: `{JSONPatch: ['op', 'path']}` for `JSONPatch{op: 'add', path: '/a'}`. */
 export type CelMessages = Readonly<Record<string, readonly string[]>>
 
 const TOKENS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\/\/[^\n]*|[A-Za-z_][\w.]*|\s+|[\s\S]/g
 
 /**
- * Writes messages as maps, for the library reads none: `JSONPatch{op: 'add'}` becomes `{"op": 'add'}`.
+ * Rewrites messages to maps, because the library does not support messages: `JSONPatch{op: 'add'}` becomes `{"op": 'add'}`.
  *
  * @throws {Error} for a field that a message does not have
  */
@@ -27,10 +27,10 @@ export function messagesAsMaps(expression: string, messages: CelMessages): strin
 
 interface Place {
   readonly messages: CelMessages
-  /** The tokens beside it. */
+  /** Neighboring tokens. */
   readonly before: string
   readonly next: string
-  /** Of the message that it stands in directly; null outside of one. */
+  /** Fields of the directly enclosing message; null outside of messages. */
   readonly fields: readonly string[] | null
 }
 

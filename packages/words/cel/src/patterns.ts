@@ -2,25 +2,25 @@ import { EvaluationError } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
 import { type CelNode, isFirstUse, takeSteps, visitNodes } from './bounded-steps.ts'
 
-/** A regular expression in the syntax of RE2, as Kubernetes reads them. */
+/** A regular expression in RE2 syntax, as in Kubernetes. */
 export interface Pattern {
-  /** @returns whether the pattern occurs anywhere in the text, in time that grows with the text's length and no faster */
+  /** @returns whether the pattern occurs anywhere in the text, in linear time */
   test(text: string): boolean
-  /** @returns what the pattern matches in the text, first to last, none overlapping another */
+  /** @returns all non-overlapping matches in the text, in order */
   findAll(text: string): readonly string[]
-  /** What it is made of: each character of a text may be compared with each part. */
+  /** Number of parts: each character of a text may be compared with each part. */
   readonly parts: number
 }
 
-/** Parts and characters of all patterns that are kept compiled; a part takes some hundred bytes. */
+/** Maximum number of parts and characters of all cached patterns; a part takes a few hundred bytes. */
 const LARGEST_CACHE = 50_000
 const patterns = new Map<string, Pattern>()
 let cacheSize = 0
 
 /**
- * Compiles a pattern, or takes the one compiled before.
+ * Compiles a pattern, or returns it from the cache.
  *
- * @throws {Error} for text that is no pattern
+ * @throws {Error} for an invalid pattern
  */
 export function compilePattern(source: string): Pattern {
   let pattern = patterns.get(source)
@@ -52,7 +52,7 @@ function patternOf(compiled: RE2JS): Pattern {
 
 type Handle = (values: readonly unknown[], evaluator: unknown, node: unknown) => unknown
 
-/** Makes `matches` read its pattern as RE2: the library's own may take for ever. To be called once, after the types have been checked. */
+/** Makes `matches` use RE2, because the library's own matching may never end. Call it once, after the type check. */
 export function boundPatterns(root: CelNode): void {
   visitNodes(root, (node) => {
     if (node.op !== 'rcall' || !Array.isArray(node.args) || node.args[0] !== 'matches') return
@@ -69,20 +69,20 @@ function matchesIn(text: string, source: string): boolean {
   return evaluationPattern(source).test(text)
 }
 
-/** Parts of a pattern that are compared while a loop takes a step. */
+/** Number of pattern parts that are compared per step. */
 const PARTS_PER_STEP = 8
 
-/** Steps for compiling a pattern, beside those for its characters and parts. */
+/** Base cost of compiling a pattern, in steps. */
 const STEPS_TO_COMPILE = 1_000
-/** Steps for each character and each part of a pattern that is compiled. */
+/** Cost of each character and each part of a compiled pattern, in steps. */
 const STEPS_PER_PART = 10
-/** The longest pattern in an expression, in characters. */
+/** Maximum length of a pattern in an expression, in characters. */
 const LONGEST_PATTERN = 1_000
 
 /**
- * The pattern, which takes steps of the evaluation: once by its own size, for compiling it, and by the length of each text.
+ * Compiles a pattern and charges steps to the evaluation: once by the size of the pattern, and for each text by its length.
  *
- * @throws {EvaluationError} where an expression names a pattern that is none
+ * @throws {EvaluationError} for an invalid pattern
  */
 export function evaluationPattern(source: string): Pick<Pattern, 'test' | 'findAll'> {
   const isFirst = isFirstUse(source)

@@ -1,4 +1,4 @@
-/** @returns whether two values of expressions are equal, with all that they hold */
+/** @returns whether two values of expressions are deeply equal */
 export function isSameValue(left: unknown, right: unknown): boolean {
   if (left === right) return true
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
@@ -8,7 +8,7 @@ export function isSameValue(left: unknown, right: unknown): boolean {
   return own.size === others.size && [...own].every(([key, value]) => others.has(key) && isSameValue(value, others.get(key)))
 }
 
-/** A map that an expression writes is a plain object. */
+/** A map literal in an expression is a plain object. */
 function membersOf(value: object): ReadonlyMap<unknown, unknown> {
   return value instanceof Map ? value : new Map<unknown, unknown>(Object.entries(value))
 }

@@ -4,16 +4,16 @@ import type { CelType } from './cel-type.ts'
 import { celFieldName } from './field-names.ts'
 import { parseDuration } from './libraries/durations.ts'
 
-/** How the library knows the objects of one type. */
+/** Object type of the library. */
 export interface ObjectClass {
   readonly typeName: string
   readonly ctor: new () => object
 }
 
-/** Object types that the library has been told of. */
+/** Object types that are registered with the library. */
 export type ObjectClasses = Map<CelType, ObjectClass>
 
-/** @returns a JSON value as expressions see it; what does not fit its type is left as it is, for the expression to stumble on */
+/** @returns a JSON value in the form of expressions. A value of the wrong type stays unchanged, so that the expression fails on it */
 export function toCelValue(classes: ObjectClasses, type: CelType, value: unknown): unknown {
   if (type.kind === 'optional') return value === undefined ? Optional.none() : Optional.of(toCelValue(classes, type.of, value))
   if (value === undefined || value === null) return value
@@ -68,7 +68,7 @@ function durationOf(text: string): Duration | string {
   return nanos === undefined ? text : new Duration(nanos / 1_000_000_000n, Number(nanos % 1_000_000_000n))
 }
 
-/** Values of other expressions, such as optional ones, are none: they are values already. */
+/** Results of other expressions, such as optional values, need no conversion. */
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

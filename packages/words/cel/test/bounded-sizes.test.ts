@@ -13,7 +13,7 @@ const numbers = Array.from({ length: 20_000 }, (_, index) => index)
 const longText = 'a'.repeat(500_000)
 const stopped = { ok: false, error: 'operation cancelled: actual cost limit exceeded', isTooCostly: true }
 
-describe('an expression over an answer of a megabyte ends soon, whatever it does with it', () => {
+describe('any expression over an answer of a megabyte ends soon', () => {
   const cases: readonly [string, string, unknown][] = [
     ['a search of the answer for each item of it', 'result.items.all(item, !(-1 in result.items))', { items: numbers }],
     ['a copy of the answer for each item of it', 'result.items.all(item, size(result.items + result.items) > 0)', { items: numbers }],
@@ -28,12 +28,12 @@ describe('an expression over an answer of a megabyte ends soon, whatever it does
       { items: numbers, a: [[numbers]], b: [[[...numbers]]] },
     ],
     ['sets of thousands', 'sets.contains(result.items, result.items)', { items: numbers }],
-    ['a text that is made anew for each item', 'result.items.all(item, result.text.reverse() != "")', { items: numbers, text: longText }],
+    ['a text that is built for each item', 'result.items.all(item, result.text.reverse() != "")', { items: numbers, text: longText }],
     ['a text that grows tenfold each time', `"aaaaaaaaaa"${'.replace("a", "aaaaaaaaaa")'.repeat(8)} == ""`, null],
-    ['a text that is put into itself', 'result.replace("a", result) == ""', longText],
+    ['a text that is inserted into itself', 'result.replace("a", result) == ""', longText],
     ['a text that grows with every quotation of itself', 'result.replace("a", "$`") == ""', longText],
     ['a pattern of many parts', 'result.matches("(a{1,30}){1,30}b$")', longText],
-    ['patterns that are made in a loop', 'result.items.all(item, !"".matches("(a{1,30}){1,30}b" + string(item)))', { items: numbers }],
+    ['patterns that are built in a loop', 'result.items.all(item, !"".matches("(a{1,30}){1,30}b" + string(item)))', { items: numbers }],
     [
       'all that a pattern finds, for each item',
       'result.items.all(item, result.text.findAll("a").size() > 0)',
@@ -45,22 +45,22 @@ describe('an expression over an answer of a megabyte ends soon, whatever it does
   })
 })
 
-it('loops in loops end with the step that is one too many, although all and exists go on after other errors', () => {
+it('nested loops end at the step limit, although all and exists continue after other errors', () => {
   const items = Array.from({ length: 500_000 }, () => 1)
   const nested = Array.from({ length: 8 }).reduce<string>((inner, _, level) => `result.exists(a${level}, ${inner})`, 'false')
   const began = performance.now()
   expect(evaluate(nested, items)).toEqual(stopped)
-  // 25 s where each item of each loop makes an error of its own.
+  // 25 s if each item of each loop makes its own error.
   expect(performance.now() - began).toBeLessThan(2_000)
 })
 
-it('an expression that takes too many steps has no value, whatever stands beside the costly part', () => {
+it('an expression that exceeds the step limit has no value, whatever is beside the costly part', () => {
   const costly = 'result.all(a, result.all(b, a == a))'
   expect(evaluate(`${costly} || true`, numbers)).toEqual(stopped)
   expect(evaluate(`result.exists(x, ${costly} || x == 0)`, numbers)).toEqual(stopped)
 })
 
-describe('what conditions are about fits', () => {
+describe('typical conditions are within the limits', () => {
   const cases: readonly [string, string, unknown][] = [
     ['every item of a large answer', 'result.items.all(item, item >= 0)', { items: numbers }],
     ['a search of a large answer', '19999 in result.items', { items: numbers }],

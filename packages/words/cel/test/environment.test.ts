@@ -79,7 +79,7 @@ describe('true of a value are', () => {
   it.each(expressions)('%s', (expression) => expect(evaluate(expression)).toBe(true))
 })
 
-describe('what does not compile says where and why', () => {
+describe('a compile error has its place and cause', () => {
   const cases: Record<string, string> = {
     'self.nope > 1': "undefined field 'nope'",
     'self.a > self.b': "found no matching overload for '_>_' applied to '(int, string)'",
@@ -96,7 +96,7 @@ describe('what does not compile says where and why', () => {
   })
 })
 
-describe('what cannot be evaluated', () => {
+describe('an evaluation error', () => {
   const cases: Record<string, string> = {
     "self.labels['z'] == 'a'": 'no such key: z',
     'self.names[7] == "a"': 'index out of bounds: 7',
@@ -104,7 +104,7 @@ describe('what cannot be evaluated', () => {
   }
   it.each(Object.entries(cases))('%s', (expression, says) => expect(evaluate(expression)).toContain(`ERROR ${says}`))
 
-  it('is a loop that takes too long', () => {
+  it('ends a loop that takes too long', () => {
     const big = Array.from({ length: 1200 }, (_, index) => String(index))
     const compiled = environment.compile('self.names.all(x, self.names.exists(y, y == "none") || true)')
     if (!compiled.ok) throw new Error(compiled.error)
@@ -113,13 +113,13 @@ describe('what cannot be evaluated', () => {
   })
 })
 
-it('an expression knows what it uses, and of which type it is', () => {
+it('an expression knows its variables and its type', () => {
   const compiled = environment.compile('self.a + 1')
   expect(compiled).toMatchObject({ ok: true, program: { type: 'int' } })
   if (compiled.ok) expect([compiled.program.uses('self'), compiled.program.uses('oldSelf')]).toEqual([true, false])
 })
 
-it('costs grow with what the types allow: loops within loops multiply', () => {
+it('the cost estimate grows with the sizes of the types: nested loops multiply', () => {
   const bounded: CelType = { kind: 'list', of: { kind: 'string', maxSize: 10 }, maxSize: 10 }
   const scope = { self: bounded }
   const cost = (expression: string): number => {

@@ -20,19 +20,19 @@ describe('a message', () => {
       `[JSONPatch{op: 'add', path: '/a' + object.x, value: object}]`,
       [{ op: 'add', path: '/ab', value: new Map([['x', 'b']]) }],
     ],
-    ['may have a field that is called as a variable', `JSONPatch{op: op}`, { op: 'of the request' }],
-    ['may stand within another, and hold maps', `JSONPatch{value: JSONPatch{value: {'op': object.x}}}`, { value: { value: { op: 'b' } } }],
-    ['is none in a text', `'JSONPatch{op: 1}' + "JSONPatch{"`, 'JSONPatch{op: 1}JSONPatch{'],
-    ['may be none of what a condition chooses', `object.x == 'b' ? [JSONPatch{op: 'add'}] : []`, [{ op: 'add' }]],
-    ['leaves conditions in its fields alone', `JSONPatch{op: object.x == 'c' ? op : 'add', path: '/' + 'a'}`, { op: 'add', path: '/a' }],
+    ['may have a field with the name of a variable', `JSONPatch{op: op}`, { op: 'of the request' }],
+    ['may be nested, and contain maps', `JSONPatch{value: JSONPatch{value: {'op': object.x}}}`, { value: { value: { op: 'b' } } }],
+    ['is not recognized in a string', `'JSONPatch{op: 1}' + "JSONPatch{"`, 'JSONPatch{op: 1}JSONPatch{'],
+    ['may be in the branch that a condition does not choose', `object.x == 'b' ? [JSONPatch{op: 'add'}] : []`, [{ op: 'add' }]],
+    ['keeps conditions in its fields', `JSONPatch{op: object.x == 'c' ? op : 'add', path: '/' + 'a'}`, { op: 'add', path: '/a' }],
   ])('%s', (_, expression, value) => {
     expect(evaluate(expression, { x: 'b' })).toEqual(value)
   })
 
   it.each([
     ['a field that it does not have', `JSONPatch{opp: 'add'}`, /undefined field 'opp'/],
-    ['a name that nobody knows', `Other{op: 'add'}`, /compilation failed/],
-  ])('is refused for %s', (_, expression, error) => {
+    ['an unknown name', `Other{op: 'add'}`, /compilation failed/],
+  ])('is rejected for %s', (_, expression, error) => {
     expect(environment.compile(expression)).toEqual({ ok: false, error: expect.stringMatching(error) })
   })
 })

@@ -1,14 +1,14 @@
 /** A pending timer. */
 export interface Timer {
-  /** Stops the timer; a timer that has fired or was cancelled ignores it. */
+  /** Cancels the timer. It has no effect on a timer that has fired or was cancelled. */
   cancel(): void
 }
 
-/** Where time comes from. Nothing but an implementation of this port reads a clock or sets a timer. */
+/** Source of time and timers. Only implementations of this port read a clock or set a timer. */
 export interface Clock {
-  /** Wall time, epoch milliseconds. May jump in either direction. */
+  /** Wall time in epoch milliseconds. It may jump in either direction. */
   nowMs(): number
-  /** Time since some fixed moment of this process, in milliseconds. Never goes back. */
+  /** Monotonic time in milliseconds since a fixed moment of this process. */
   monotonicMs(): number
   /** Calls `callback` once, no earlier than `delayMs` (≥ 0) from now by the monotonic clock. */
   setTimer(delayMs: number, callback: () => void): Timer

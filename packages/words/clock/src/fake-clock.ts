@@ -6,14 +6,14 @@ interface Due {
   readonly callback: () => void
 }
 
-/** A clock that moves only when told. Wall time and monotonic time move together; `stepWall` moves wall time alone. */
+/** A clock that moves only on request. Wall time and monotonic time move together; `stepWall` moves only wall time. */
 export class FakeClock implements Clock {
   #nowMs = 0
   #wallOffsetMs: number
   #order = 0
   readonly #due = new Set<Due>()
 
-  /** @param startMs wall time at the start, epoch milliseconds @default 1_700_000_000_000 */
+  /** @param startMs wall time at the start, in epoch milliseconds @default 1_700_000_000_000 */
   constructor(startMs = 1_700_000_000_000) {
     this.#wallOffsetMs = startMs
   }
@@ -32,7 +32,7 @@ export class FakeClock implements Clock {
     return { cancel: () => void this.#due.delete(due) }
   }
 
-  /** Moves time on by `ms`, firing every timer on the way at its own moment, in order of due time, then of creation. */
+  /** Advances time by `ms`. Each timer fires at its due time; timers with the same due time fire in order of creation. */
   advance(ms: number): void {
     const endMs = this.#nowMs + ms
     for (let due = this.#next(); due !== undefined && due.atMs <= endMs; due = this.#next()) {
@@ -43,7 +43,7 @@ export class FakeClock implements Clock {
     this.#nowMs = endMs
   }
 
-  /** Like `advance`, but lets promises settle after each timer, so that timers set by them fire in the same call. */
+  /** Like `advance`, but lets promises settle after each timer, so that timers set by these promises fire in the same call. */
   async advanceAsync(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms
     await settle()
@@ -57,12 +57,12 @@ export class FakeClock implements Clock {
     await settle()
   }
 
-  /** Steps wall time by `ms` (either direction) without moving the monotonic clock or firing timers. */
+  /** Steps wall time by `ms`, in either direction. Monotonic time stays the same, and no timer fires. */
   stepWall(ms: number): void {
     this.#wallOffsetMs += ms
   }
 
-  /** How many timers wait. */
+  /** Number of pending timers. */
   get pendingTimers(): number {
     return this.#due.size
   }
@@ -75,7 +75,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** One turn of the event loop: every promise that can settle has settled. */
+/** Waits for one turn of the event loop, after which every promise that can settle has settled. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts'
 
-/** A clock whose wall time can be set, as an administrator or a time server sets that of a machine. */
+/** A clock whose wall time can be stepped, as an administrator or a time server does on a machine. */
 export interface SteppedClock extends Clock {
-  /** Moves wall time alone by `ms`, in either direction. Monotonic time and timers know nothing of it. */
+  /** Steps wall time by `ms`, in either direction. Monotonic time and timers are not affected. */
   stepWall(ms: number): void
 }
 
-/** @returns a clock that follows `clock`, plus the steps it was told to make */
+/** @returns a clock that follows `clock`, plus the steps made with `stepWall` */
 export function createSteppedClock(clock: Clock): SteppedClock {
   let offsetMs = 0
   return {

@@ -8,9 +8,9 @@ interface Due {
 }
 
 /**
- * A clock for simulation: time stands still while there is work and jumps to the next timer when there is none.
+ * Clock for simulations. Time stops while there is work, and jumps to the next timer when there is none.
  *
- * "Work" is what `hold` announces (a request in flight, an event undelivered over a real connection) and every promise
+ * "Work" is everything announced with `hold` (a request in flight, an undelivered event on a real connection). It is also every promise
  * that can settle by itself: the clock lets one turn of the event loop pass before each jump.
  */
 export class VirtualClock implements Clock {
@@ -20,10 +20,10 @@ export class VirtualClock implements Clock {
   #holds = 0
   #running = false
   #heap: Due[] = []
-  /** Cancelled ones among them. */
+  /** Number of cancelled timers in the heap. */
   #cancelled = 0
 
-  /** @param startMs wall time at the start, epoch milliseconds @default 1_700_000_000_000 */
+  /** @param startMs wall time at the start, in epoch milliseconds @default 1_700_000_000_000 */
   constructor(startMs = 1_700_000_000_000) {
     this.#startMs = startMs
   }
@@ -42,7 +42,7 @@ export class VirtualClock implements Clock {
     return { cancel: () => this.#cancel(due) }
   }
 
-  /** Keeps the clock from moving until the returned function is called (once; later calls are ignored). */
+  /** Stops the clock until the returned function is called. Later calls of that function are ignored. */
   hold(): () => void {
     this.#holds++
     let released = false
@@ -59,7 +59,7 @@ export class VirtualClock implements Clock {
    * @returns which of the three ended it
    */
   async run(options: { readonly done?: () => boolean; readonly untilMs?: number } = {}): Promise<'done' | 'time' | 'idle'> {
-    if (this.#running) throw new Error('the virtual clock runs already')
+    if (this.#running) throw new Error('the virtual clock is already running')
     this.#running = true
     try {
       for (;;) {
@@ -84,11 +84,11 @@ export class VirtualClock implements Clock {
   #cancel(due: Due): void {
     if (due.cancelled) return
     due.cancelled = true
-    // One that has fired is no longer in the heap; counting it too makes a sweep come sooner, and nothing else.
+    // A timer that has fired is no longer in the heap. Counting it too only makes a sweep come sooner.
     if (++this.#cancelled > SWEEP_FROM && 2 * this.#cancelled > this.#heap.length) this.#sweep()
   }
 
-  /** Deadlines are set all the time and hardly ever come: without this they would be kept until their moment. */
+  /** Removes cancelled timers. Most deadlines are cancelled; without a sweep they would stay in memory until they are due. */
   #sweep(): void {
     const left = this.#heap.filter((due) => !due.cancelled)
     this.#heap = []
@@ -135,15 +135,15 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Fewer cancelled timers than this are not worth a sweep. */
+/** Minimum number of cancelled timers for a sweep. */
 const SWEEP_FROM = 256
 
-/** Ticks in a millisecond: a power of two, so that differences of moments are exact. */
+/** Ticks per millisecond: a power of two, so that differences of moments are exact. */
 const TICKS_PER_MS = 1024
 
 /**
- * Rounds a moment up to a whole tick. What is left of a wait is then never so short that adding it to now gives now
- * again: a loop that waits for the rest of a deadline would not end.
+ * Rounds a moment up to a whole tick. Without it, a remaining wait could be too short to change the current time, and a loop that waits
+ * for the rest of a deadline would never end.
  */
 function toTick(ms: number): number {
   return Math.ceil(ms * TICKS_PER_MS) / TICKS_PER_MS
@@ -153,7 +153,7 @@ function before(a: Due, b: Due): boolean {
   return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order)
 }
 
-/** One turn of the event loop: every promise that can settle has settled. */
+/** Waits for one turn of the event loop, after which every promise that can settle has settled. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

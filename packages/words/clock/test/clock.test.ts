@@ -22,7 +22,7 @@ describe('sleep', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('rejects at once when the signal has aborted already, and sets no timer', async () => {
+  it('rejects at once if the signal is already aborted, and sets no timer', async () => {
     const clock = new FakeClock()
     await expect(sleep(clock, 100, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late')
     expect(clock.pendingTimers).toBe(0)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 describe('FakeClock', () => {
-  it('stands still until it is told', () => {
+  it('stays at its time until it is advanced', () => {
     const clock = new FakeClock(5_000)
     expect([clock.nowMs(), clock.monotonicMs()]).toEqual([5_000, 0])
     clock.advance(7)
@@ -37,7 +37,7 @@ describe('FakeClock', () => {
     expect(firedMs).toEqual([0, 10, 20])
   })
 
-  it('takes a delay below 0 for 0, and fires not before the next advance', () => {
+  it('treats a delay below 0 as 0, and fires at the next advance', () => {
     const clock = new FakeClock()
     let fired = 0
     clock.setTimer(-5, () => fired++)
@@ -46,7 +46,7 @@ describe('FakeClock', () => {
     expect(fired).toBe(1)
   })
 
-  it('fires no timer that was cancelled, also by an earlier timer of the same moment', () => {
+  it('fires no cancelled timer, even if an earlier timer of the same moment cancelled it', () => {
     const clock = new FakeClock()
     const fired: string[] = []
     clock.setTimer(10, () => second.cancel())
@@ -67,7 +67,7 @@ describe('FakeClock', () => {
     expect([clock.nowMs(), clock.monotonicMs(), fired]).toEqual([1_060_000, 0, 0])
   })
 
-  it('advanceAsync lets what follows a timer set further timers in the same call', async () => {
+  it('advanceAsync also fires timers that promises set after a timer', async () => {
     const clock = new FakeClock()
     const moments: number[] = []
     const walk = async (): Promise<void> => {
@@ -82,7 +82,7 @@ describe('FakeClock', () => {
     expect(moments).toEqual([10, 20, 30])
   })
 
-  it('fires every timer exactly once, in order, however time is cut into pieces', () => {
+  it('fires every timer exactly once, in order, however time is split into advances', () => {
     const piecesArbitrary = fc.array(fc.nat(20), { maxLength: 30 })
     fc.assert(
       fc.property(fc.array(fc.nat(100), { maxLength: 20 }), piecesArbitrary, (delaysMs, piecesMs) => {

@@ -28,7 +28,7 @@ describe('systemClock', () => {
     expect(callback).toHaveBeenCalledOnce()
   })
 
-  it('fires no timer that was cancelled', () => {
+  it('fires no cancelled timer', () => {
     const callback = vi.fn<() => void>()
     systemClock.setTimer(100, callback).cancel()
     vi.advanceTimersByTime(1_000)
@@ -36,7 +36,7 @@ describe('systemClock', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('waits out a delay that is longer than Node takes', () => {
+  it('supports delays longer than the maximum of Node', () => {
     const callback = vi.fn<() => void>()
     const other = vi.fn<() => void>()
     systemClock.setTimer(60 * DAY_MS, callback)

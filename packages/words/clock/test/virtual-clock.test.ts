@@ -37,7 +37,7 @@ describe('VirtualClock', () => {
     expect(moments).toEqual([10, 20, 30])
   })
 
-  it('fires no timer that was cancelled, and is idle when all were', async () => {
+  it('fires no cancelled timer, and is idle if all timers are cancelled', async () => {
     const clock = new VirtualClock()
     let fired = 0
     const timers = [10, 20].map((delayMs) => clock.setTimer(delayMs, () => fired++))
@@ -46,7 +46,7 @@ describe('VirtualClock', () => {
     expect([fired, clock.monotonicMs()]).toEqual([0, 0])
   })
 
-  it('does not move while something holds it', async () => {
+  it('does not move while it is held', async () => {
     const clock = new VirtualClock()
     const release = [clock.hold(), clock.hold()]
     const seenMs: number[] = []
@@ -64,7 +64,7 @@ describe('VirtualClock', () => {
     expect(seenMs).toEqual([0, 0, 0, 0, 0, 0, 10])
   })
 
-  it('ends as soon as its caller is done, and goes on later', async () => {
+  it('stops as soon as its caller is done, and can run again later', async () => {
     const clock = new VirtualClock()
     const firedMs: number[] = []
     for (const delayMs of [10, 20, 30]) clock.setTimer(delayMs, () => firedMs.push(clock.monotonicMs()))
@@ -74,7 +74,7 @@ describe('VirtualClock', () => {
     expect(firedMs).toEqual([10, 20, 30])
   })
 
-  it('ends at the time it was given, with later timers untouched', async () => {
+  it('stops at the given time and leaves later timers pending', async () => {
     const clock = new VirtualClock()
     const firedMs: number[] = []
     for (const delayMs of [10, 20, 30]) clock.setTimer(delayMs, () => firedMs.push(clock.monotonicMs()))
@@ -84,18 +84,18 @@ describe('VirtualClock', () => {
     expect(firedMs).toEqual([10, 20, 30])
   })
 
-  it('refuses to run twice at once, and runs again after an error of a timer', async () => {
+  it('rejects a concurrent run, and runs again after an error of a timer', async () => {
     const clock = new VirtualClock()
     clock.setTimer(10, () => {
       throw new Error('from a timer')
     })
     const running = clock.run()
-    await expect(clock.run()).rejects.toThrow('runs already')
+    await expect(clock.run()).rejects.toThrow('already running')
     await expect(running).rejects.toThrow('from a timer')
     expect(await clock.run()).toBe('idle')
   })
 
-  it('fires in order of due time, then of creation, whatever is set and cancelled', async () => {
+  it('fires timers in order of due time, then of creation, whatever is set and cancelled', async () => {
     const timersArbitrary = fc.array(fc.record({ delayMs: fc.nat(30), isCancelled: fc.boolean() }), { maxLength: 40 })
     await fc.assert(
       fc.asyncProperty(timersArbitrary, async (timers) => {

@@ -1,20 +1,19 @@
 import { errorCatalog, type ErrorCode, type Remedy } from './catalog.ts'
 
-/** Plain values only: they are logged as fields and answered as JSON. Never put an object read from the cluster here. */
+/** Plain values only: they become log fields and JSON. Never put an object read from the cluster here. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean>>
 
 interface AppErrorOptions {
   readonly details?: ErrorDetails
-  /** What the reader can do next, as an imperative: "Set spec.strategy.canary.steps[1].replicas to at most 100%." */
+  /** Next step for the user, as an imperative: "Set spec.strategy.canary.steps[1].replicas to at most 100%." */
   readonly hint?: string
   readonly cause?: unknown
 }
 
 /**
- * An error that a user or an operator can meet. `code` is part of the public API; messages may be
- * reworded freely because nobody matches on them.
+ * An error that a user or an operator can get. `code` is part of the public API. Messages are not; they may change at any time.
  *
- * A mistake in our own code (an impossible branch, a missing argument) stays a plain Error.
+ * A programming error (an impossible branch, a missing argument) stays a plain Error.
  */
 export class AppError extends Error {
   override readonly name: string = 'AppError'
@@ -34,7 +33,7 @@ export class AppError extends Error {
   }
 }
 
-/** @returns whether `error` carries a code of the catalog */
+/** @returns whether `error` is an AppError, which has a code from the catalog */
 export function isAppError(error: unknown): error is AppError {
   return error instanceof AppError
 }

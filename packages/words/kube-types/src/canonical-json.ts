@@ -1,17 +1,17 @@
-/** Whether a member of an object counts. */
+/** Decides whether a member of an object is included. */
 export type Counts = (key: string, member: unknown) => boolean
 
 /**
- * Two values have the same text when they are equal as JSON, in whatever order their members stand.
+ * Canonical text of a value. Two values have the same text if they are equal as JSON, regardless of the order of their members.
  *
- * @param counts members for which it is false are left out, at every depth; a member that is undefined never counts
+ * @param counts members for which it returns false are left out, at every depth; undefined members are always left out
  * @returns empty for undefined
  */
 export function canonicalJson(value: unknown, counts: Counts = () => true): string {
   return JSON.stringify(sorted(value, counts)) ?? ''
 }
 
-/** Whether two values of JSON have the same {@link canonicalJson}; found without writing it. */
+/** Whether two JSON values have the same {@link canonicalJson}, without building the text. */
 export function isSameJson(a: unknown, b: unknown, counts: Counts = () => true): boolean {
   if (a === b) return true
   if (!isObject(a) || !isObject(b)) return !isObject(a) && !isObject(b) && JSON.stringify(a) === JSON.stringify(b)
@@ -26,7 +26,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null
 }
 
-/** An item that is undefined is null in JSON. */
+/** An undefined list item is null in JSON. */
 function isSameList(a: readonly unknown[], b: readonly unknown[], counts: Counts): boolean {
   return a.length === b.length && a.every((item, at) => isSameJson(item ?? null, b[at] ?? null, counts))
 }

@@ -1,9 +1,9 @@
-/** Characters that Go's encoder writes as escapes, so that JSON may stand in HTML. */
+/** Characters that Go's encoder escapes to make JSON safe in HTML. */
 const ESCAPED = /[<>&\u2028\u2029]/g
 
 /**
- * The text that Go's `encoding/json` makes of a value, for hashes that other programs compute: compact, members in the
- * order in which the value has them, those that are undefined left out.
+ * Text of a value as Go's `encoding/json` writes it, for hashes that other programs compute. The text is compact, and members keep the
+ * order of the value; undefined members are left out.
  */
 export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(ESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,12 +1,11 @@
 import type { IntOrString } from './objects.ts'
 
 /**
- * Turns a size into a whole number of nodes. Percentages round UP, as Kubernetes does for DaemonSets, so `"1%"` of 10
- * is 1 and never nothing.
+ * Converts a size to a whole number of nodes. Percentages are rounded UP, as Kubernetes does for DaemonSets: `"1%"` of 10 is 1, not 0.
  *
  * @param size a whole number ≥ 0 or a percentage from 0% to 100%
- * @param total nodes that 100% stands for (≥ 0)
- * @returns the number, not clamped to `total`; null when `size` is neither
+ * @param total number of nodes that equals 100% (≥ 0)
+ * @returns the number, not clamped to `total`; null if `size` is neither
  * @see k8s.io/apimachinery/pkg/util/intstr GetScaledValueFromIntOrPercent(roundUp = true)
  */
 export function scaleIntOrPercent(size: IntOrString, total: number): number | null {

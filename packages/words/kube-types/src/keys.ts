@@ -4,34 +4,34 @@ export const daemonSetAnnotations = {
   canaryRevision: 'rollouts.kruise.io/daemonset-canary-revision',
   /** `controller-revision-hash` of the last good revision. */
   stableRevision: 'rollouts.kruise.io/daemonset-stable-revision',
-  /** Whole number in a string: nodes to keep on the old revision. */
+  /** Number of nodes to keep on the old revision, as a decimal string. */
   partition: 'rollouts.kruise.io/daemonset-partition',
-  /** `"true"`: the executor must not delete. */
+  /** `"true"`: the executor must not delete pods. */
   paused: 'tranche.dev/paused',
   /** Owner reference JSON of the BatchRelease in charge. */
   controlInfo: 'batchrelease.rollouts.kruise.io/control-info',
   /** `{"rolloutName":"x"}` while a release runs. */
   inProgressing: 'rollouts.kruise.io/in-progressing',
-  /** `RollingUpdate` or `OnDelete`: the type to restore. Written once, never overwritten. */
+  /** Update strategy type to restore: `RollingUpdate` or `OnDelete`. Written once, never overwritten. */
   originalUpdateStrategy: 'rollouts.kruise.io/daemonset-original-update-strategy',
   /** Name of the Rollout bound to the DaemonSet. */
   rollout: 'tranche.dev/rollout',
-  /** When the hold was made for which the template was put back: it is put back once for each. */
+  /** Time of the block for which the template was restored. It is restored once for each. */
   reverted: 'tranche.dev/reverted',
-  /** JSON: what was left where, after disable or delete. */
+  /** JSON: state that a disable or delete left behind. */
   frozen: 'tranche.dev/frozen',
-  /** JSON: nodes on which a release that let go had deleted pods, and that had no available one yet; the next release inherits them. */
+  /** JSON: nodes on which a detached release deleted pods and that have no available pod yet. The next release inherits them. */
   unsettled: 'tranche.dev/unsettled',
 } as const
 
 /**
- * Annotations of OpenKruise's own controller on a DaemonSet in the middle of a release of its own; taken away when we take
- * the release over, for they mean nothing any more.
+ * Annotations that OpenKruise's controller puts on a DaemonSet during its own release. Tranche removes them when it takes over the
+ * release, because they have no meaning after that.
  */
 export const kruiseAnnotations = {
   /** JSON: canary and stable revision. */
   revision: 'rollouts.kruise.io/daemonset-revision',
-  /** JSON: how many pods to keep, and the revision of the batch. */
+  /** JSON: number of pods to keep, and the revision of the batch. */
   advancedControl: 'rollouts.kruise.io/daemonset-advanced-control',
 } as const
 
@@ -42,19 +42,19 @@ export const WORKLOAD_TYPE_DAEMONSET = 'daemonset'
 
 /** Label on the DaemonSet (set by the user) and on pods of a release. */
 export const ROLLOUT_ID_LABEL = 'rollouts.kruise.io/rollout-id'
-/** Label on pods of a release: 1-based number of the batch, decimal. */
+/** Label on pods of a release: number of the batch, from 1, decimal. */
 export const ROLLOUT_BATCH_ID_LABEL = 'rollouts.kruise.io/rollout-batch-id'
-/** Label on pods of a release: id of the release in which the pod came up without a permit for its node. */
+/** Label on pods: id of the release during which the pod was created without a permit for its node. */
 export const LEAKED_LABEL = 'tranche.dev/leaked'
-/** Annotation on pods: a random value that moves `resourceVersion` (rule F7). */
+/** Annotation on pods: a random value, written to change `resourceVersion` (rule F7). */
 export const TOUCHED_ANNOTATION = 'tranche.dev/touched'
-/** Label of Kubernetes on pods and ControllerRevisions: identity of the revision. */
+/** Label that Kubernetes sets on pods and ControllerRevisions: identity of the revision. */
 export const REVISION_HASH_LABEL = 'controller-revision-hash'
 
-/** Label on ControllerRevisions whose template is refused at admission (`failure.onReapply: Deny`); only the value `true` counts. */
+/** Label on ControllerRevisions whose template is rejected at admission (`failure.onReapply: Deny`). Only the value `true` counts. */
 export const REFUSED_LABEL = 'tranche.dev/refused'
 
-/** Label on Secrets that policies may use; its value is {@link POLICY_SECRET}. Who puts it there lends the Secret to whoever writes policies. */
+/** Label on Secrets that policies may use; its value is {@link POLICY_SECRET}. It lends the Secret to every author of policies. */
 export const POLICY_SECRET_LABEL = 'tranche.dev/policy-secret'
 /** Value of {@link POLICY_SECRET_LABEL}. */
 export const POLICY_SECRET = 'true'
@@ -68,16 +68,16 @@ export const rolloutAnnotations = {
   rollbackInBatch: 'rollouts.kruise.io/rollback-in-batch',
 } as const
 
-/** Annotation on a Rollout, and on a DaemonSet that was undone or restarted: the latest actions over REST and the command line (JSON). */
+/** Annotation on a Rollout, and on a DaemonSet after an undo or restart: latest actions by REST and command line (JSON). */
 export const RECORDED_ACTIONS_ANNOTATION = 'tranche.dev/recorded-actions'
 
-/** Annotation on a Rollout: what was written past us, as the controller saw it (JSON). */
+/** Annotation on a Rollout: observed changes, which were written to its objects directly (JSON). */
 export const OBSERVED_CHANGES_ANNOTATION = 'tranche.dev/seen-actions'
 
-/** Annotation of ours on a Rollout: what `status.heldRevisions` remembers, for when the status is lost (JSON). */
+/** Annotation on a Rollout: copy of `status.heldRevisions`, in case the status is lost (JSON). */
 export const HELD_REVISIONS_ANNOTATION = 'tranche.dev/held-revisions'
 
-/** Annotation of ours on a Rollout: hash of the steps, as readers compare it with `canaryStatus.rolloutHash`. */
+/** Annotation on a Rollout: hash of the steps. Readers compare it with `canaryStatus.rolloutHash`. */
 export const ROLLOUT_HASH_ANNOTATION = 'rollouts.kruise.io/hash'
 
 /** Finalizer on a Rollout. */
@@ -88,7 +88,7 @@ export const BATCH_RELEASE_FINALIZER = 'rollouts.kruise.io/batch-release-finaliz
 /** Group and version of Rollout and BatchRelease. */
 export const ROLLOUTS_API_VERSION = 'rollouts.kruise.io/v1beta1'
 
-/** Names under which our programs act: user agents and field managers. */
+/** User agents and field managers of the programs. */
 export const fieldManagers = {
   controller: 'tranche-controller',
   executor: 'tranche-executor',
@@ -96,9 +96,9 @@ export const fieldManagers = {
   cli: 'tranche-cli',
 } as const
 
-/** Label of a Secret that makes a hook for pipelines; only the value `true` counts. */
+/** Label of a Secret that defines a hook for pipelines. Only the value `true` counts. */
 export const HOOK_LABEL = 'tranche.dev/hook'
-/** What such a Secret says: for which Rollout the hook is, or for that of which DaemonSet, and what it may ask for, parted by commas. */
+/** Annotations of such a Secret: the hook's Rollout or DaemonSet, and its allowed actions, separated by commas. */
 export const hookAnnotations = {
   rollout: 'tranche.dev/hook-rollout',
   daemonSet: 'tranche.dev/hook-daemonset',

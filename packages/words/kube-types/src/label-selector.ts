@@ -4,11 +4,11 @@ import type { LabelSelector, LabelSelectorRequirement } from './objects.ts'
 export type Labels = Readonly<Record<string, string>>
 
 /**
- * Reads a label selector as Kubernetes does: everything in it must hold, and an empty one selects every object. `NotIn`
- * selects objects without the label as well.
+ * Evaluates a label selector as Kubernetes does: every requirement must hold, and an empty selector selects every object. `NotIn` also
+ * selects objects without the label.
  *
- * @returns whether labels are selected; null for a selector that the API server would refuse: an operator that it does not
- *   know, `In` or `NotIn` without values, `Exists` or `DoesNotExist` with some
+ * @returns whether the labels are selected; null for a selector that the API server would reject: an unknown operator, `In` or `NotIn`
+ *   without values, `Exists` or `DoesNotExist` with values
  * @see k8s.io/apimachinery/pkg/apis/meta/v1 LabelSelectorAsSelector
  */
 export function parseLabelSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): ((labels: Labels) => boolean) | null {

@@ -11,12 +11,12 @@ export function parseKey(text: string): ObjectKey {
   return { namespace: text.slice(0, slash), name: text.slice(slash + 1) }
 }
 
-/** @returns the key of an object; the namespace of a cluster-scoped one is empty */
+/** @returns the key of an object; the namespace of a cluster-scoped object is empty */
 export function keyOf(object: KubeObject): ObjectKey {
   return { namespace: object.metadata.namespace ?? '', name: object.metadata.name }
 }
 
-/** @returns the owner reference with `controller: true`, if there is one */
+/** @returns the owner reference with `controller: true`; undefined if there is none */
 export function controllerOf(object: KubeObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((owner) => owner.controller === true)
 }

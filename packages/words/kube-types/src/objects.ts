@@ -1,4 +1,4 @@
-/** The parts of Kubernetes objects that we read. Times are RFC 3339 strings, as on the wire. */
+/** The fields of Kubernetes objects that Tranche reads. Times are RFC 3339 strings, as on the wire. */
 
 /** A whole number or a percentage such as `"30%"`. */
 export type IntOrString = number | string
@@ -13,7 +13,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** @see meta/v1 ObjectMeta, as served: name, uid and resourceVersion are always there. */
+/** @see meta/v1 ObjectMeta, as served: name, uid and resourceVersion are always set. */
 export interface ObjectMeta {
   readonly name: string
   readonly namespace?: string
@@ -22,7 +22,7 @@ export interface ObjectMeta {
   readonly generation?: number
   readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
-  /** Seconds that the object may take to go; 0 when nothing but finalizers keeps it. */
+  /** Grace period of the deletion, in seconds; 0 if only finalizers keep the object. */
   readonly deletionGracePeriodSeconds?: number
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
@@ -30,7 +30,7 @@ export interface ObjectMeta {
   readonly finalizers?: readonly string[]
 }
 
-/** Any object of the API, as served. */
+/** Any API object, as served. */
 export interface KubeObject {
   readonly apiVersion?: string
   readonly kind?: string
@@ -72,7 +72,7 @@ export interface NodeSelectorTerm {
   readonly matchFields?: readonly LabelSelectorRequirement[]
 }
 
-/** What of a pod template decides where its pods may run. @see core/v1 PodSpec */
+/** Fields of a pod template that decide where its pods may run. @see core/v1 PodSpec */
 export interface PodPlacement {
   readonly nodeName?: string
   readonly nodeSelector?: Readonly<Record<string, string>>
@@ -128,7 +128,7 @@ export interface Node extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
-/** A condition as nodes and pods carry it. */
+/** A condition of a node or pod. */
 export interface Condition {
   readonly type: string
   readonly status: string
@@ -181,7 +181,7 @@ export interface Lease extends KubeObject {
   }
 }
 
-/** Namespace and name: who, never what happened. */
+/** Namespace and name of an object. */
 export interface ObjectKey {
   readonly namespace: string
   readonly name: string

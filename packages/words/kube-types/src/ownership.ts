@@ -3,38 +3,38 @@ import { ROLLOUTS_API_VERSION } from './keys.ts'
 import { controllerOf } from './object-key.ts'
 import type { ControllerRevision, DaemonSet, KubeObject, LabelSelector, OwnerReference } from './objects.ts'
 
-/** As much of a DaemonSet as tells which objects are its own. */
+/** The fields of a DaemonSet that decide which objects it owns. */
 export interface OwnerOfObjects {
   readonly metadata: { readonly namespace?: string | undefined; readonly uid: string }
   readonly spec: { readonly selector?: LabelSelector | undefined }
 }
 
 /**
- * Key of the objects that an owner controls: `namespace/uid`. Rule F15: an owner has its objects in its own namespace. Everyone who
- * may write in another one can name its uid there.
+ * Key of the objects that an owner controls: `namespace/uid`. Rule F15: an owner's objects are in its own namespace. Any user with write
+ * access to another namespace can put the owner's uid on objects there.
  */
 export function ownerKeyOf({ metadata: { namespace = '', uid } }: Pick<OwnerOfObjects, 'metadata'>): string {
   return `${namespace}/${uid}`
 }
 
-/** @returns the {@link ownerKeyOf} of the controller of the object, looked for in the object's own namespace; undefined without one */
+/** @returns the {@link ownerKeyOf} of the object's controller, in the object's own namespace; undefined if it has none */
 export function controllerKeyOf(object: KubeObject): string | undefined {
   const owner = controllerOf(object)
   return owner === undefined ? undefined : ownerKeyOf({ metadata: { namespace: object.metadata.namespace, uid: owner.uid } })
 }
 
-/** Rule F15: whether labels are those of an object of the owner. The API server stores no selector that cannot be read. */
+/** Rule F15: whether labels match the owner's selector. The API server stores no invalid selector. */
 export function isSelectedBy({ spec: { selector } }: Pick<OwnerOfObjects, 'spec'>, labels: Readonly<Record<string, string>>): boolean {
   return selector === undefined || parseLabelSelector(selector)?.(labels) === true
 }
 
-/** Rule F15: whether the DaemonSet controls the object: same namespace, its uid, `controller: true`, and its selector's labels. */
+/** Rule F15: whether the DaemonSet controls the object: same namespace, its uid, `controller: true`, and labels that match its selector. */
 export function isOwnedBy(object: KubeObject, owner: OwnerOfObjects): boolean {
   const isControlled = controllerOf(object)?.kind === 'DaemonSet' && controllerKeyOf(object) === ownerKeyOf(owner)
   return isControlled && isSelectedBy(owner, object.metadata.labels ?? {})
 }
 
-/** Rule F15: the revisions of a DaemonSet among these; one that is being deleted is none of its history any more. */
+/** Rule F15: the DaemonSet's revisions among these. A revision that is being deleted is no longer part of its history. */
 export function revisionsOf(
   daemonSet: Pick<DaemonSet, 'metadata' | 'spec'>,
   revisions: readonly ControllerRevision[],
@@ -43,10 +43,10 @@ export function revisionsOf(
 }
 
 /**
- * Rule F15: the Rollout that a BatchRelease belongs to, in the namespace of the BatchRelease: its controller, of our API group, under
- * the name that both have. Whether the Rollout of that name still has the uid is for {@link isReleaseOf}.
+ * Rule F15: the Rollout that a BatchRelease belongs to: its controller, of Tranche's API group, with the namespace and name of the
+ * BatchRelease. {@link isReleaseOf} checks that the Rollout of that name still has the uid.
  *
- * @returns undefined for a BatchRelease that was written by hand
+ * @returns undefined for a BatchRelease that a user created directly
  */
 export function rolloutOf(release: KubeObject): OwnerReference | undefined {
   const owner = controllerOf(release)
@@ -54,7 +54,7 @@ export function rolloutOf(release: KubeObject): OwnerReference | undefined {
   return isRollout && owner.name === release.metadata.name ? owner : undefined
 }
 
-/** Rule F15: whether a BatchRelease is the one of the Rollout: same namespace and name, and its uid. */
+/** Rule F15: whether a BatchRelease belongs to the Rollout: same namespace and name, and its uid. */
 export function isReleaseOf(release: KubeObject, { metadata }: KubeObject): boolean {
   const owner = rolloutOf(release)
   return owner?.uid === metadata.uid && owner.name === metadata.name && release.metadata.namespace === metadata.namespace

@@ -1,8 +1,8 @@
 /**
- * Orders two resource versions as the integers they are. They may exceed what a number holds exactly, so they are
- * compared as decimal text without leading zeros.
+ * Compares two resource versions as integers. They may exceed the safe integers, so they are compared as decimal text without leading
+ * zeros.
  *
- * @returns negative when `a` is older than `b`, 0 when equal, positive when newer; an empty version is older than any
+ * @returns negative if `a` is older than `b`, 0 if equal, positive if newer; an empty version is older than any other
  * @see Kubernetes 1.35, KEP-5504: resource versions are comparable integers
  */
 export function compareResourceVersions(a: string, b: string): number {

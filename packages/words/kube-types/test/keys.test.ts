@@ -14,16 +14,16 @@ const keys = [
   kubeTypes.BATCH_RELEASE_FINALIZER,
 ]
 
-describe('our keys on objects', () => {
+describe('keys on objects', () => {
   it('are all different', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  it.each(keys)('%s is a qualified name that the API server takes', (key) => {
+  it.each(keys)('%s is a qualified name that the API server accepts', (key) => {
     expect(key).toMatch(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/)
   })
 
-  it.each(keys)('%s stands under a domain of the peer or of ours', (key) => {
+  it.each(keys)('%s has a domain of OpenKruise or Tranche', (key) => {
     expect(key.split('/')[0]).toMatch(/^((batchrelease\.)?rollouts\.kruise\.io|tranche\.dev)$/)
   })
 })

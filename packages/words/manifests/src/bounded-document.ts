@@ -1,26 +1,26 @@
 import { type Document, isAlias, isCollection, isPair, isScalar, type Node } from 'yaml'
 
-/** What is wrong with a document, and how many characters into the text. */
+/** Problem of a document, with its offset in the text in characters. */
 export interface Fault {
   readonly why: string
   readonly offset: number
 }
 
-/** Maximum of aliases (`*name`) in one document; each is looked up among all anchors. */
+/** Maximum number of aliases (`*name`) in one document; each is looked up among all anchors. */
 const MOST_ALIASES = 1_000
-/** Maximum of values that aliases repeat in one document. */
+/** Maximum number of values that aliases repeat in one document. */
 const MOST_REPEATED = 100_000
-/** Maximum of maps and lists inside one another; Kubernetes objects have fewer than 30. */
+/** Maximum nesting depth of maps and lists; Kubernetes objects have fewer than 30 levels. */
 const DEEPEST = 200
 
 /**
- * Bounds what a document becomes before it is made into values: aliases multiply a short text (an alias of a list of aliases, a merge key of
- * a large map), or contain themselves, and deep nesting overflows the stack of whoever walks through it.
+ * Checks the size of a document before it is converted to values. Aliases can multiply a short text (an alias of a list of aliases, a merge
+ * key of a large map) or contain themselves, and deep nesting overflows the stack of code that walks the values.
  *
- * @returns the first bound that the document breaks; undefined where it keeps all of them
+ * @returns the first limit that the document exceeds; undefined if it is within all of them
  */
 export function boundFault(document: Document.Parsed): Fault | undefined {
-  /** Number of values that each anchor stands for, aliases in it included; undefined while it is still open. */
+  /** Number of values of each anchor, including its aliases; undefined while the anchor is still open. */
   const anchors = new Map<string, number | undefined>()
   let aliases = 0
   let repeated = 0
@@ -46,7 +46,7 @@ export function boundFault(document: Document.Parsed): Fault | undefined {
 
   function sizeOfAlias(name: string, node: Node): number {
     const offset = offsetOf(node)
-    if (anchors.has(name) && anchors.get(name) === undefined) fault = { why: `the alias *${name} stands inside its own anchor`, offset }
+    if (anchors.has(name) && anchors.get(name) === undefined) fault = { why: `the alias *${name} is inside its own anchor`, offset }
     const size = anchors.get(name) ?? 1
     aliases++
     repeated += size

@@ -1,22 +1,22 @@
 import { type Document, isScalar, LineCounter, parseAllDocuments, visit, type YAMLParseError } from 'yaml'
 import { boundFault, type Fault } from './bounded-document.ts'
 
-/** One document of a text, as parsed. */
+/** One parsed document of a text. */
 export interface ManifestDocument {
-  /** Number of the document in its text, from 1. */
+  /** Position of the document in the text, from 1. */
   readonly index: number
-  /** Line at which it begins, or at which it cannot be read; from 1. */
+  /** Line of its start, or of the parse error; from 1. */
   readonly line: number
   readonly content: { readonly kind: 'value'; readonly value: unknown } | { readonly kind: 'unreadable'; readonly why: string }
 }
 
 /**
- * Takes a text of YAML or JSON documents apart: empty documents are left out, the items of a List stand for themselves. A
- * document that cannot be read, or holds something else than an object, is one too. Takes time by the length of the text. Never throws.
+ * Splits a text into its YAML or JSON documents. Empty documents are left out; the items of a List are returned instead of the List. A
+ * document that cannot be parsed or is not an object is returned as unreadable. Runs in linear time. Never throws.
  */
 export function readManifests(text: string): readonly ManifestDocument[] {
   const lineCounter = new LineCounter()
-  // The parser's own look for keys that stand twice takes time by the square of their number.
+  // The parser's own check for duplicate keys takes quadratic time.
   const documents = parseAllDocuments(text, { lineCounter, merge: true, uniqueKeys: false, prettyErrors: false })
   const lineOf = (offset: number): number => lineCounter.linePos(offset).line
   return [...documents].flatMap((document, at) => {
@@ -30,12 +30,12 @@ export function readManifests(text: string): readonly ManifestDocument[] {
   })
 }
 
-/** The parser stops at what its stack cannot hold. */
+/** Text of a parse error. The parser stops before its stack overflows. */
 function wordsOf({ code, message }: YAMLParseError): string {
   return code === 'RESOURCE_EXHAUSTION' ? 'it is nested too deeply' : message
 }
 
-/** Merge keys may stand twice. */
+/** Merge keys may be repeated. */
 function keyTwice(document: Document): Fault | undefined {
   let found: Fault | undefined
   visit(document, {
@@ -44,7 +44,7 @@ function keyTwice(document: Document): Fault | undefined {
       for (const { key } of items) {
         const name = isScalar(key) ? key.value : key
         const offset = isScalar(key) ? (key.range?.[0] ?? 0) : 0
-        if (seen.has(name) && name !== '<<') found ??= { why: `Map keys must be unique; ${JSON.stringify(name)} stands twice`, offset }
+        if (seen.has(name) && name !== '<<') found ??= { why: `Map keys must be unique; ${JSON.stringify(name)} is repeated`, offset }
         seen.add(name)
       }
       return found === undefined ? undefined : visit.BREAK
@@ -78,5 +78,5 @@ function noObject(value: unknown): ManifestDocument['content'] {
   return { kind: 'unreadable', why: `it holds ${what}, and not an object with apiVersion and kind` }
 }
 
-/** Longest value that is shown, in characters. */
+/** Maximum length of a value in a message, in characters. */
 const LONGEST_VALUE = 60

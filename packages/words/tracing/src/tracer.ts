@@ -1,61 +1,61 @@
 import type { TraceContext } from './trace-context.ts'
 
-/** What a span tells beside its name and its time; never an object of the cluster as a whole, and no secret. */
+/** Attributes of a span. Never a whole object from the cluster, and no secret. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** What a span is to those around it, as OpenTelemetry calls it. */
+/** Span kind of OpenTelemetry. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
-/** How a span begins. */
+/** Options of a span. */
 export interface SpanOptions {
   /** @default internal */
   readonly kind?: SpanKind
   readonly attributes?: SpanAttributes
-  /** Whether it is told only when something was told inside it, or when it failed: most passes find nothing to do. @default false */
+  /** Whether the span is exported only if it failed or has exported child spans: most passes find nothing to do. @default false */
   readonly ifMoved?: boolean
 }
 
-/** How a span begins that stands in no other one. */
+/** Options of a root span. */
 export interface EntryOptions extends SpanOptions {
-  /** Where it comes after, wherever that was; what is no place in a trace counts as none. @default a trace of its own */
+  /** Trace context to continue. An invalid one counts as none. @default a new trace */
   readonly after?: TraceContext | undefined
 }
 
-/** One span, while it goes on. */
+/** A span that has not ended. */
 export interface Span {
-  /** Adds to what it tells. */
+  /** Adds attributes. */
   set(attributes: SpanAttributes): void
-  /** Says that what it is about has failed. What `run` throws says so by itself. */
+  /** Marks the span as failed. An error thrown by `run` does so automatically. */
   fail(error: unknown): void
-  /** Where what follows from it comes after; undefined where nothing was told inside it yet, and nothing follows. */
+  /** Trace context for work that this span causes; undefined if it has no exported child span yet, so that nothing follows from it. */
   next(): TraceContext | undefined
-  /** Runs `act` inside the span: for callbacks that come from elsewhere. */
+  /** Runs `act` inside the span, for callbacks from other code. */
   within<Result>(act: () => Result): Result
 }
 
 /**
- * Where traces are told. Tracing never throws, keeps nobody waiting, and changes no result: what `run` returns or throws is returned or
- * thrown as it is. A span ends when `run` returns, or when the promise that it returned settles.
+ * Tracer. Tracing never throws, never blocks, and changes no result: the value or error of `run` is passed through. A span ends when `run`
+ * returns, or when the promise that it returned settles.
  */
 export interface Tracer {
-  /** False where nothing is told: whoever would have to prepare something for it need not. */
+  /** False if tracing is off, so that callers can skip preparations. */
   readonly isOn: boolean
-  /** Runs `run` in a span that stands in no other: of a pass, a job, a request. */
+  /** Runs `run` in a root span, such as that of a pass, a job or a request. */
   begin<Result>(name: string, options: EntryOptions, run: (span: Span) => Result): Result
-  /** Runs `run` in a span inside the one that is active; where none is, without. */
+  /** Runs `run` in a child span of the active span; without an active span, it runs without one. */
   inside<Result>(name: string, options: SpanOptions, run: (span: Span) => Result): Result
-  /** Runs `act` as what follows from `context`. Undefined: as what follows from nothing. */
+  /** Runs `act` as a continuation of `context`; undefined: without a trace context. */
   after<Result>(context: TraceContext | undefined, act: () => Result): Result
-  /** Where what is done now comes after; undefined outside of all spans. */
+  /** Current trace context; undefined outside of all spans. */
   current(): TraceContext | undefined
-  /** Of the span that is active, where its trace is recorded: for the log. */
+  /** Trace id of the active span if its trace is sampled, for the log. */
   traceId(): string | undefined
 }
 
-/** A span that tells nothing. */
+/** Span that records nothing. */
 export const noSpan: Span = { set: () => {}, fail: () => {}, next: () => undefined, within: (act) => act() }
 
-/** Tells nothing. */
+/** Tracer that records nothing. */
 export const noTracer: Tracer = {
   isOn: false,
   begin: (_name, _options, run) => run(noSpan),

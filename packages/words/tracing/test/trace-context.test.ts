@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 const place = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', isSampled: true, hops: 0 }
 const text = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
-describe('a place in a trace', () => {
-  it('is a traceparent, and behind it by how many passes it was handed on', () => {
+describe('a trace context', () => {
+  it('is a traceparent and the number of passes that propagated it', () => {
     expect(formatTraceContext(place)).toBe(text)
     expect(formatTraceContext({ ...place, isSampled: false, hops: 7 })).toBe(`${text.slice(0, -1)}0;7`)
   })
@@ -30,7 +30,7 @@ describe('a place in a trace', () => {
     expect(parseTraceContext(garbage)).toBeNull()
   })
 
-  it('comes back from its text, and nothing else makes it throw', () => {
+  it('round-trips through its text, and parsing never throws', () => {
     const hex = (length: number): fc.Arbitrary<string> =>
       fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: length, maxLength: length }).filter((id) => /[^0]/.test(id))
     const places = fc.record({ traceId: hex(32), spanId: hex(16), isSampled: fc.boolean(), hops: fc.nat(999) })
@@ -47,7 +47,7 @@ describe('a place in a trace', () => {
   })
 })
 
-it('a tracer that tells nothing runs what it is given, and hands back the very promise', () => {
+it('a tracer that records nothing runs the function and returns its promise unchanged', () => {
   const promise = Promise.resolve(1)
   expect(noTracer.begin('pass', {}, () => promise)).toBe(promise)
   expect(noTracer.inside('write', {}, () => promise)).toBe(promise)

@@ -1,59 +1,63 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 
-/** What can be asked of a release, over REST and from the command line. Each is also the verb that a caller needs on `rollouts`. */
+/** Actions of the REST API and the command line. Each is also the verb that the caller needs on `rollouts`. */
 export const actionTypes = ['pause', 'resume', 'approve', 'promote', 'abort', 'retry', 'undo', 'jump', 'restart'] as const
 /** @see actionTypes */
 export type ActionType = (typeof actionTypes)[number]
 
-/** The most characters of a reason. */
+/** Maximum length of a reason, in characters. */
 export const REASON_MAX = 1_024
-/** The most recorded actions that an object carries: the oldest goes first. */
+/** Maximum number of recorded actions per object. The oldest is dropped first. */
 export const RECORDED_ACTIONS_MAX = 16
 
-/** Body of an action. Strict: a misspelt `expectedStep` would be no guard. */
+/** Body of an action. Unknown fields are rejected, because a misspelt `expectedStep` would not guard anything. */
 export const actionBodySchema = z
   .strictObject({
-    reason: z.string().max(REASON_MAX).optional().meta({ description: 'Why; stands on the record.' }),
+    reason: z.string().max(REASON_MAX).optional().meta({ description: 'Reason; kept on record.' }),
     expectedStep: z.int().min(1).optional().meta({
-      description: 'Step, from 1, for which the action is meant; at another it is a 409. `approve` and `jump` need it.',
+      description: 'Step, from 1, that the action is meant for. At any other step the answer is 409. Required for `approve` and `jump`.',
     }),
     revision: z.string().min(1).max(253).optional().meta({
       description:
-        'Canary revision for which the action is meant; of an `undo` that of the present template, with a release or without. For another it is a 409.',
+        'Canary revision that the action is meant for; for `undo`, the revision of the current template. For any other revision the answer is 409.',
     }),
-    step: z.int().min(1).optional().meta({ description: 'Step to go to; only for `jump`, which needs it.' }),
-    full: z.boolean().optional().meta({ description: 'Skips soak and analysis too; only for `promote`.' }),
+    step: z.int().min(1).optional().meta({ description: 'Step to go to, from 1. Required for `jump`; not allowed for other actions.' }),
+    full: z.boolean().optional().meta({ description: 'Whether soak and analysis are skipped too. Only for `promote`.' }),
     toRevision: z.string().min(1).max(253).optional().meta({
       description:
-        'Number or controller-revision-hash to go back to; only for `undo`. Else the newest before the present one that is not held.',
+        'Number or controller-revision-hash to roll back to. Only for `undo`. Default: the newest previous revision that is not blocked.',
     }),
   })
   .meta({ id: 'Action' })
 /** @see actionBodySchema */
 export type ActionBody = Frozen<z.infer<typeof actionBodySchema>>
 
-/** Answer to an action. `accepted`: it is written, without an answer of the controller yet (202). `acknowledged`: the controller has acted on it (200). */
+/** Answer to an action. `accepted`: written, but the controller has not answered yet (202). `acknowledged`: the controller acted on it (200). */
 export const actionAnswerSchema = z
   .object({
-    id: z.string().meta({ description: 'Under which it is recorded and answered.' }),
+    id: z.string().meta({ description: 'Id of the action, on record and in the answer of the controller.' }),
     type: z.enum(actionTypes),
     state: z.enum(['accepted', 'acknowledged']),
-    message: z.string().meta({ description: 'What was done, or what is waited for.' }),
-    repeated: z.boolean().meta({ description: 'The same `Idempotency-Key` was answered before; nothing was written again.' }),
+    message: z.string().meta({ description: 'Human-readable result, or what the action waits for.' }),
+    repeated: z
+      .boolean()
+      .meta({ description: 'Whether the same `Idempotency-Key` was answered before. If so, nothing was written again.' }),
   })
   .meta({ id: 'ActionAnswer' })
 /** @see actionAnswerSchema */
 export type ActionAnswer = Frozen<z.infer<typeof actionAnswerSchema>>
 
-/** Which revision a DaemonSet goes back to. */
+/** Body of a rollback of a DaemonSet: the revision to roll back to. */
 export const daemonSetRollbackSchema = z
   .strictObject({
     toRevision: actionBodySchema.shape.toRevision.meta({
-      description: 'Number or controller-revision-hash to go back to; without it the newest before the present one that is not held.',
+      description: 'Number or controller-revision-hash to roll back to. Default: the newest previous revision that is not blocked.',
     }),
-    revision: actionBodySchema.shape.revision.meta({ description: 'Revision of the template that it has; with another it is a 409.' }),
-    reason: actionBodySchema.shape.reason.meta({ description: 'Why; stands on the record.' }),
-    dryRun: z.boolean().optional().meta({ description: 'Says what would be done, and does nothing.' }),
+    revision: actionBodySchema.shape.revision.meta({
+      description: 'Expected revision of the current template. If the DaemonSet has another one, the answer is 409.',
+    }),
+    reason: actionBodySchema.shape.reason.meta({ description: 'Reason; kept on record.' }),
+    dryRun: z.boolean().optional().meta({ description: 'Whether to only report what would be done, without doing it.' }),
   })
   .meta({ id: 'DaemonSetRollback' })

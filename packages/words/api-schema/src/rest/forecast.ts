@@ -1,50 +1,47 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 
-/** What a forecast is asked. */
+/** Body of a forecast request. */
 export const forecastRequestSchema = z
   .strictObject({
     image: z.string().min(1).optional().meta({
       description:
-        '`CONTAINER=IMAGE`, or `IMAGE` for the only container: the change to plan; without it what is under way or would be next.',
+        'Image change to plan: `CONTAINER=IMAGE`, or `IMAGE` for a single container. Default: the current release, or the next one.',
     }),
     if: z.array(z.string().min(1).max(200)).max(20).optional().meta({
-      description: 'What goes wrong: `node-7 fails`, `node-7 is NotReady`, `5% crash`, `3 crash`, `node-7 crashes`, `zone-a fails`.',
+      description: 'Faults to assume: `node-7 fails`, `node-7 is NotReady`, `5% crash`, `3 crash`, `node-7 crashes`, `zone-a fails`.',
     }),
     approveAfterSeconds: z.int().min(0).max(86_400).optional().meta({
-      description: 'How long a person takes to approve a step; default 0: pauses for a person count nothing.',
+      description: 'Seconds that a person takes to approve a step. Default 0: approval takes no time.',
     }),
   })
   .meta({ id: 'ForecastRequest' })
 /** @see forecastRequestSchema */
 export type ForecastRequest = Frozen<z.infer<typeof forecastRequestSchema>>
 
-/** What would happen: the whole system run in virtual time on a copy of the cluster. */
+/** Result of a forecast, which runs the whole system in virtual time on a copy of the cluster. */
 export const forecastSchema = z
   .object({
     nodes: z
       .array(
         z.object({
           name: z.string(),
-          batch: z.int().min(0).meta({ description: 'From 1; 0: not updated.' }),
-          order: z.int().min(0).meta({ description: 'From 1, over the whole release; 0: not updated.' }),
-          reason: z.string().meta({ description: 'Why at that place, or why not at all.' }),
-          atSeconds: z.number().optional().meta({ description: 'When its old pod would be deleted, in seconds from now.' }),
+          batch: z.int().min(0).meta({ description: 'Batch, from 1; 0 if not updated.' }),
+          order: z.int().min(0).meta({ description: 'Position in the whole release, from 1; 0 if not updated.' }),
+          reason: z.string().meta({ description: 'Why the node has this position, or why it is not updated.' }),
+          atSeconds: z.number().optional().meta({ description: 'Seconds from now until its old pod would be deleted.' }),
         }),
       )
-      .meta({ description: 'In the order in which they would be updated; those that would not be come last.' }),
+      .meta({ description: 'Nodes in update order. Nodes that would not be updated come last.' }),
     etaSeconds: z
       .object({ low: z.number(), high: z.number() })
       .nullable()
-      .meta({ description: 'When it would be over; null where it would not end by itself.' }),
-    peakUnavailable: z.int().min(0).meta({ description: 'Most nodes down at a time.' }),
+      .meta({ description: 'Seconds from now until the release would end. Null if it would not end by itself.' }),
+    peakUnavailable: z.int().min(0).meta({ description: 'Maximum number of nodes unavailable at the same time.' }),
     maxUnavailable: z.int().min(0),
     outcome: z.enum(['Completes', 'Stops', 'RollsBack', 'Blocked']),
-    nodesHit: z
-      .int()
-      .min(0)
-      .meta({ description: 'Nodes that would have had the new version when it stopped; those updated where it completes.' }),
-    message: z.string().meta({ description: 'The outcome for a person: what would stop or block it, where, and when.' }),
+    nodesHit: z.int().min(0).meta({ description: 'Nodes on the new version when the release stops or completes.' }),
+    message: z.string().meta({ description: 'Human-readable outcome: what would stop or block the release, where and when.' }),
     batches: z.array(
       z.object({
         index: z.int().min(1),
@@ -54,7 +51,7 @@ export const forecastSchema = z
         pause: z.string().optional(),
       }),
     ),
-    assumptions: z.array(z.string()).meta({ description: 'What the forecast rests on: pod start times that were measured, pauses …' }),
+    assumptions: z.array(z.string()).meta({ description: 'Assumptions of the forecast, such as measured pod start times and pauses.' }),
   })
   .meta({ id: 'Forecast' })
 /** @see forecastSchema */

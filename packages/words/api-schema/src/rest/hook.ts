@@ -3,11 +3,11 @@ import type { Frozen } from '../fields.ts'
 import { namespaceParamsSchema } from './paging.ts'
 import { actionBodySchema, actionTypes } from './action.ts'
 
-/** What a pipeline sends to a hook: one action, and an id by which it is carried out once. */
+/** Body that a pipeline sends to a hook: one action, and an id that makes repeats harmless. */
 export const hookBodySchema = actionBodySchema
   .extend({
-    id: z.string().min(1).max(255).meta({ description: 'Id of this action: the same id by the same hook is carried out once.' }),
-    action: z.enum(actionTypes).meta({ description: 'One that the hook allows.' }),
+    id: z.string().min(1).max(255).meta({ description: 'Id of this action. Each id is carried out once per hook.' }),
+    action: z.enum(actionTypes).meta({ description: 'Action to carry out. The hook must allow it.' }),
   })
   .meta({ id: 'HookMessage' })
 /** @see hookBodySchema */
@@ -15,12 +15,12 @@ export type HookBody = Frozen<z.infer<typeof hookBodySchema>>
 
 /** Path of one hook. */
 export const hookParamsSchema = namespaceParamsSchema.extend({
-  hook: namespaceParamsSchema.shape.namespace.meta({ description: 'Name of the Secret that the hook is made of.' }),
+  hook: namespaceParamsSchema.shape.namespace.meta({ description: 'Name of the Secret that defines the hook.' }),
 })
 
-/** What proves that a message was made by who has the key. */
+/** Signature header, which proves that the sender has the key of the hook. */
 export const hookHeadersSchema = z.object({
   'x-tranche-signature': z.string().max(256).optional().meta({
-    description: '`t=SECONDS,v1=HEX`: epoch seconds, and the HMAC-SHA-256 of `SECONDS.BODY` with the key of the hook.',
+    description: '`t=SECONDS,v1=HEX`: the time in epoch seconds, and the HMAC-SHA-256 of `SECONDS.BODY` with the key of the hook.',
   }),
 })

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** The most items of one page. */
+/** Maximum number of items per page. */
 export const PAGE_MAX = 500
 
-/** How a list is read in pages. */
+/** Paging parameters of a list. */
 export const pageQuerySchema = z.object({
   limit: z.coerce
     .number()
@@ -11,22 +11,22 @@ export const pageQuerySchema = z.object({
     .min(1)
     .max(PAGE_MAX)
     .default(100)
-    .meta({ description: `Items of the page, at most ${PAGE_MAX}.` }),
-  cursor: z.string().max(1_024).optional().meta({ description: 'What the page before named as `next`.' }),
+    .meta({ description: `Number of items per page, at most ${PAGE_MAX}.` }),
+  cursor: z.string().max(1_024).optional().meta({ description: 'Value of `next` from the previous page.' }),
 })
 
-/** @returns the schema of a page of `item`; `total` counts what the filter lets through, `next` is absent on the last page */
+/** @returns the schema of a page of `item`; `total` counts matching items over all pages, `next` is absent on the last page */
 export function pageOf<Item extends z.ZodType>(
   item: Item,
 ): z.ZodObject<{ items: z.ZodArray<Item>; total: z.ZodNumber; next: z.ZodOptional<z.ZodString> }> {
   return z.object({
     items: z.array(item),
-    total: z.int().min(0).meta({ description: 'How many the filter lets through, over all pages.' }),
-    next: z.string().optional().meta({ description: 'Cursor of the page that follows; absent on the last.' }),
+    total: z.int().min(0).meta({ description: 'Number of items that match the filter, over all pages.' }),
+    next: z.string().optional().meta({ description: 'Cursor of the next page. Absent on the last page.' }),
   })
 }
 
-/** As Kubernetes names objects: whatever else is asked for need not be looked up. */
+/** Schema of a Kubernetes object name. Any other name is rejected without a look-up. */
 const name = (description: string): z.ZodString =>
   z
     .string()
@@ -44,4 +44,4 @@ export const objectParamsSchema = namespaceParamsSchema.extend({ name: name('Nam
 /** Path of one node of a Rollout. */
 export const nodeParamsSchema = objectParamsSchema.extend({ node: name('Name of the node.') })
 /** Path of one revision of a Rollout's DaemonSet. */
-export const revisionParamsSchema = objectParamsSchema.extend({ revision: name('Its number, or its controller-revision-hash.') })
+export const revisionParamsSchema = objectParamsSchema.extend({ revision: name('Number or controller-revision-hash of the revision.') })

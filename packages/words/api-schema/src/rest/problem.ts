@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { Frozen } from '../fields.ts'
 
-/** A problem as of RFC 9457, served as `application/problem+json`. `code` is one of docs/errors.md and never changes its meaning. */
+/** Problem details (RFC 9457), served as `application/problem+json`. `code` is from docs/errors.md and never changes its meaning. */
 export const problemSchema = z
   .object({
-    type: z.string().meta({ description: 'Where the code is explained.' }),
+    type: z.string().meta({ description: 'URL that explains the code.' }),
     title: z.string(),
     status: z.int(),
     code: z.string(),
-    detail: z.string().meta({ description: 'What is wrong with this request, and how to mend it.' }),
-    instance: z.string().optional().meta({ description: 'Id of the request, as in the log.' }),
+    detail: z.string().meta({ description: 'Problem of this request, and its fix.' }),
+    instance: z.string().optional().meta({ description: 'Id of the request, which is also in the log.' }),
     problems: z
       .array(z.object({ path: z.string(), value: z.unknown().optional(), fix: z.string() }))
       .optional()
-      .meta({ description: 'Each field that is wrong, with what to write instead.' }),
+      .meta({ description: 'Invalid fields, each with its fix.' }),
   })
   .meta({ id: 'Problem' })
 /** @see problemSchema */

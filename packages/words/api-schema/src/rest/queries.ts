@@ -3,30 +3,33 @@ import type { Frozen } from '../fields.ts'
 import { pageQuerySchema } from './paging.ts'
 import { nodeStates, outcomes } from './report.ts'
 
-/** By what Rollouts can be sorted; equals stand by namespace and name. */
+/** Sort keys of Rollouts. Equal Rollouts are sorted by namespace and name. */
 export const rolloutSortKeys = ['name', 'namespace', 'phase', 'outcome', 'updated'] as const
 
-/** Which Rollouts, in which order. */
+/** Filter and order of a list of Rollouts. */
 export const rolloutsQuerySchema = pageQuerySchema.strict().extend({
-  namespace: z.string().max(253).optional().meta({ description: 'Only of this namespace.' }),
-  phase: z.string().max(63).optional().meta({ description: 'Only in this phase: Healthy, Progressing …' }),
-  outcome: z.enum(outcomes).optional().meta({ description: 'Only those that come to this.' }),
+  namespace: z.string().max(253).optional().meta({ description: 'Only Rollouts in this namespace.' }),
+  phase: z.string().max(63).optional().meta({ description: 'Only Rollouts in this phase, such as Healthy or Progressing.' }),
+  outcome: z.enum(outcomes).optional().meta({ description: 'Only Rollouts with this outcome.' }),
   need: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: '`true`: only those that wait for a person; `false`: only those that do not.' }),
-  q: z.string().max(253).optional().meta({ description: 'Only those with this text in namespace, name, DaemonSet or image.' }),
-  sort: z.enum(rolloutSortKeys).default('namespace').meta({ description: 'By what; `updated` is the share of nodes on the new version.' }),
+    .meta({ description: '`true`: only Rollouts that wait for a person; `false`: only Rollouts that do not.' }),
+  q: z.string().max(253).optional().meta({ description: 'Only Rollouts with this text in their namespace, name, DaemonSet or image.' }),
+  sort: z
+    .enum(rolloutSortKeys)
+    .default('namespace')
+    .meta({ description: 'Sort key; `updated` is the fraction of nodes on the new version.' }),
   order: z.enum(['asc', 'desc']).default('asc'),
 })
 /** @see rolloutsQuerySchema */
 export type RolloutsQuery = Frozen<z.infer<typeof rolloutsQuerySchema>>
 
-/** Which nodes, by name. */
+/** Filter of a list of nodes, which is sorted by name. */
 export const nodesQuerySchema = pageQuerySchema.strict().extend({
-  state: z.enum(nodeStates).optional().meta({ description: 'Only in this state.' }),
-  zone: z.string().max(253).optional().meta({ description: 'Only of this zone; empty: of none.' }),
-  batch: z.coerce.number().int().min(1).optional().meta({ description: 'Only those that this batch updated, from 1.' }),
+  state: z.enum(nodeStates).optional().meta({ description: 'Only nodes in this state.' }),
+  zone: z.string().max(253).optional().meta({ description: 'Only nodes in this zone; empty: only nodes without a zone.' }),
+  batch: z.coerce.number().int().min(1).optional().meta({ description: 'Only nodes that this batch updated, from 1.' }),
 })
 /** @see nodesQuerySchema */
 export type NodesQuery = Frozen<z.infer<typeof nodesQuerySchema>>
@@ -34,16 +37,16 @@ export type NodesQuery = Frozen<z.infer<typeof nodesQuerySchema>>
 /** How long a request waits for the answer to its action. */
 export const waitQuerySchema = z.strictObject({
   wait: z.coerce.number().int().min(0).max(60).default(0).meta({
-    description: 'Seconds to wait until the controller has acted on the action: then 200, else 202. At most 60.',
+    description: 'Seconds to wait for the controller to act on the action, at most 60. The answer is 200 if it did, else 202.',
   }),
 })
 
-/** A key by which an action that is sent twice is carried out once. */
+/** Idempotency key: an action that is sent twice is carried out once. */
 export const idempotencyHeadersSchema = z.object({
   'idempotency-key': z
     .string()
     .min(1)
     .max(255)
     .optional()
-    .meta({ description: 'The same key by the same user is the same action: sent again, it gets the same answer and writes nothing.' }),
+    .meta({ description: 'Identifies an action of a user. A repeated key gets the same answer and writes nothing.' }),
 })

@@ -9,97 +9,96 @@ const moment = (): z.ZodString => z.string().meta({ format: 'date-time' })
 const count = (description: string): z.ZodNumber => z.int().min(0).meta({ description })
 
 /**
- * What a Rollout comes to, for somebody who waits for it. `Done`: every node that can be is on the version that was asked for.
- * `Failed`: the version is bad, and it or a new release of it is stopped. `RolledBack`: the version was rolled back, and every node that can
- * be is on the version before. `Blocked`: the Rollout cannot continue until someone fixes its spec, its policy or the cluster. `Waiting`: a
- * person has to decide. `Running`: it continues by itself. `tranche status` has an exit code for each.
+ * Outcome of a Rollout. `Done`: every node that can be updated is on the requested version. `Failed`: the version is bad, and its release,
+ * or a new release of it, is stopped. `RolledBack`: the version was rolled back, and every node that can be is on the previous version.
+ * `Blocked`: the Rollout cannot continue until a user fixes its spec, its policy or the cluster. `Waiting`: a person has to decide.
+ * `Running`: it continues by itself. `tranche status` has an exit code for each.
  */
 export const outcomes = ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'] as const
 /** @see outcomes */
 export type Outcome = (typeof outcomes)[number]
 
 /**
- * What a node is to the release. `updated` and `old` are available on the canary revision, on another; `updating` has no pod, a
- * terminating one, or a new one that is not available yet; `down` has an old pod that is not available; `failing` counts as a failure of
- * the new version or has a container that does not run; `notReady` is a node whose own Ready condition is not True; `excluded` is kept
- * out by the policy.
+ * State of a node in the release. `updated`: available on the canary revision. `old`: available on another revision. `updating`: no pod, a
+ * terminating pod, or a new pod that is not available yet. `down`: an old pod that is not available. `failing`: counts as a failure of the
+ * new version, or has a container that does not run. `notReady`: the node's Ready condition is not True. `excluded`: excluded by the policy.
  */
 export const nodeStates = ['updated', 'updating', 'old', 'down', 'failing', 'notReady', 'excluded'] as const
 /** @see nodeStates */
 export type ReportedNodeState = (typeof nodeStates)[number]
 
-/** What a revision is to the release. */
+/** Role of a revision in the release. */
 export const revisionRoles = ['stable', 'canary', 'superseded', 'none'] as const
 /** @see revisionRoles */
 export type RevisionRole = (typeof revisionRoles)[number]
 
 const needSchema = z.object({
-  reason: z.string().meta({ description: 'Why, in one word: StepPaused, Paused, ReleaseFailed, PolicyNotFound …' }),
-  message: z.string().meta({ description: 'Why, for a person.' }),
-  since: moment().optional().meta({ description: 'Since when.' }),
-  actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would help now.' }),
+  reason: z.string().meta({ description: 'Reason in one word, such as StepPaused, Paused, ReleaseFailed or PolicyNotFound.' }),
+  message: z.string().meta({ description: 'Human-readable explanation.' }),
+  since: moment().optional().meta({ description: 'Time when the wait began.' }),
+  actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would resolve it now.' }),
 })
-/** What a person has to decide. */
+/** Decision that a release waits for. */
 export type Need = Frozen<z.infer<typeof needSchema>>
 
 const waitSchema = z.object({
-  reason: z.string().meta({ description: 'What it waits for, in one word: NotAvailable, Upgrading, BudgetUsedUp, Soak …' }),
-  message: z.string().meta({ description: 'What it waits for, for a person.' }),
-  since: moment().optional().meta({ description: 'Since when.' }),
-  nodes: z.array(z.string()).meta({ description: 'On which nodes, at most as many as a status lists.' }),
+  reason: z.string().meta({ description: 'Reason in one word, such as NotAvailable, Upgrading, BudgetUsedUp or Soak.' }),
+  message: z.string().meta({ description: 'Human-readable description of what the release waits for.' }),
+  since: moment().optional().meta({ description: 'Time when the wait began.' }),
+  nodes: z.array(z.string()).meta({ description: 'Nodes that it waits for, at most 50.' }),
 })
 
 const nodeCountsSchema = z.object({
-  desired: count('Nodes that the DaemonSet is wanted on.'),
-  updated: count('Of those, nodes whose pod is on the canary revision.'),
-  updatedAvailable: count('Of the updated ones, nodes whose pod is available.'),
+  desired: count('Nodes that should run the DaemonSet.'),
+  updated: count('Desired nodes whose pod is on the canary revision.'),
+  updatedAvailable: count('Updated nodes whose pod is available.'),
   unavailable: count('Desired nodes without an available pod.'),
   failed: count('Nodes on which the new version failed.'),
-  leaked: count('Nodes that came to the new version by other hands.'),
-  skipped: count('Nodes that are passed over.'),
+  leaked: count('Nodes that got the new version outside the release.'),
+  skipped: count('Skipped nodes: NotReady or excluded by the policy.'),
 })
 
-/** A Rollout in one line. */
+/** Summary of a Rollout. */
 export const rolloutSummarySchema = z
   .object({
     namespace: z.string(),
     name: z.string(),
     daemonSet: z.string().meta({ description: 'Name of the DaemonSet, in the same namespace.' }),
     phase: z.string().meta({ description: '`status.phase`; empty before the first status.' }),
-    reason: z.string().meta({ description: 'Reason of `Stalled` where that holds, else of `Progressing`; may be empty.' }),
+    reason: z.string().meta({ description: 'Reason of the condition `Stalled` if it is True, else of `Progressing`; may be empty.' }),
     outcome: z.enum(outcomes),
-    message: z.string().meta({ description: 'What it waits for, since when, on which nodes.' }),
+    message: z.string().meta({ description: 'What the Rollout waits for, since when, and on which nodes.' }),
     waitingFor: waitSchema.optional().meta({
-      description: 'What the step under way waits for, without the step; absent where `message` is about anything else.',
+      description: 'What the current step waits for, without the step itself. Absent if `message` is about something else.',
     }),
-    need: needSchema.optional().meta({ description: 'What a person has to decide; absent where nobody is waited for.' }),
+    need: needSchema.optional().meta({ description: 'Decision that the release waits for. Absent if it does not wait for a person.' }),
     paused: z.boolean().meta({ description: '`spec.strategy.paused`.' }),
     disabled: z.boolean().meta({ description: '`spec.disabled`.' }),
     step: z
       .object({
-        index: z.int().min(1).meta({ description: 'From 1.' }),
-        count: count('Steps of the Rollout.'),
-        state: z.string().meta({ description: 'StepUpgrade, StepPaused …' }),
-        since: moment().optional().meta({ description: 'When that state was entered.' }),
+        index: z.int().min(1).meta({ description: 'Current step, from 1.' }),
+        count: count('Number of steps of the Rollout.'),
+        state: z.string().meta({ description: 'State of the step, such as StepUpgrade or StepPaused.' }),
+        since: moment().optional().meta({ description: 'Time when the step entered this state.' }),
       })
       .optional()
-      .meta({ description: 'Absent before the first release.' }),
+      .meta({ description: 'Current step. Absent before the first release.' }),
     stableRevision: z.string().optional(),
     canaryRevision: z.string().optional(),
     rollbackFrom: z.string().optional().meta({
       description:
-        'Revision that the release under way takes back: it goes to `canaryRevision`, which ran before. Absent of any other release.',
+        'Revision that the current release rolls back; it rolls back to `canaryRevision`. Absent if the release is not a rollback.',
     }),
     images: z
       .array(z.string())
-      .meta({ description: 'Images of `canaryRevision`, containers in order; of the template of the DaemonSet where that is unknown.' }),
+      .meta({ description: 'Images of `canaryRevision` in container order. If that revision is unknown, images of the current template.' }),
     nodes: nodeCountsSchema,
-    maxUnavailable: count('Nodes that may be down at a time, in nodes.').optional(),
+    maxUnavailable: count('Maximum number of nodes that may be unavailable at a time.').optional(),
     notBound: z.string().optional().meta({
       description:
-        'Why nothing of the DaemonSet is shown (images, nodes, zones): it is not bound to this Rollout, and the caller is not known to have the right to get it.',
+        'Why the images, nodes and zones of the DaemonSet are hidden: it is not bound to this Rollout, and the caller may not have the right to get it.',
     }),
-    resourceVersion: z.string().meta({ description: 'Of the Rollout: what this was read from.' }),
+    resourceVersion: z.string().meta({ description: 'resourceVersion of the Rollout that this summary was read from.' }),
   })
   .meta({ id: 'RolloutSummary' })
 /** @see rolloutSummarySchema */
@@ -107,42 +106,43 @@ export type RolloutSummary = Frozen<z.infer<typeof rolloutSummarySchema>>
 
 const stepReportSchema = z.object({
   index: z.int().min(1),
-  replicas: z.string().meta({ description: 'As written: `10%`, `3`, or the selector of its nodes.' }),
-  nodes: count('Cumulative size in nodes, as things stand.'),
-  pause: z.string().optional().meta({ description: '`person`, or the seconds to wait as `600s`; absent: no pause.' }),
+  replicas: z.string().meta({ description: 'Size as written, such as `10%` or `3`, or the node selector of the step.' }),
+  nodes: count('Cumulative size in nodes, for the current number of desired nodes.'),
+  pause: z.string().optional().meta({ description: '`person`, or the seconds to wait, such as `600s`. Absent if there is no pause.' }),
   state: z.enum(['done', 'current', 'ahead']),
 })
 
-/** One recorded action of a person or program. */
+/** One recorded action of a user or program. */
 export const recordedActionSchema = z.object({
   id: z.string(),
   type: z.enum(actionTypes),
-  by: z.string().meta({ description: 'User as the API server knows them; `hook:NAME` for a hook.' }),
+  by: z.string().meta({ description: 'User name from the API server, or `hook:NAME` for a hook.' }),
   reason: z.string().optional(),
   at: moment(),
   via: z.enum(['rest', 'cli', 'hook']),
-  from: z.string().optional().meta({ description: 'Address that the request came from.' }),
+  from: z.string().optional().meta({ description: 'Source address of the request.' }),
   expectedStep: z.int().optional(),
   revision: z.string().optional(),
   step: z.int().optional(),
   full: z.boolean().optional(),
   toRevision: z.string().optional(),
-  trace: z.string().optional().meta({ description: 'Trace of the request, where traces are told: a traceparent of W3C Trace Context.' }),
+  trace: z.string().optional().meta({ description: 'Trace of the request as a traceparent (W3C Trace Context), if tracing is on.' }),
 })
-/** What became of an action, as far as the status remembers it. */
+/** Result of an action, as far as it is still in the status. */
 const actionResultSchema = z.object({
   result: z.enum(['Accepted', 'Refused', 'Written']).optional().meta({
-    description: 'Written: the write itself did it, as with a pause or an undo. Absent where it was not answered, or that is forgotten.',
+    description:
+      'Written: the write itself was the action, as with pause and undo. Absent if there is no answer, or none in the status any more.',
   }),
-  refusal: z.string().optional().meta({ description: 'Why it was refused.' }),
+  refusal: z.string().optional().meta({ description: 'Why the action was rejected.' }),
 })
-/** What became of an action, as far as the status remembers it. */
+/** Result of an action, as far as it is still in the status. */
 export type ActionResult = Frozen<z.infer<typeof actionResultSchema>>
 
 /** @see recordedActionSchema */
 export type RecordedAction = Frozen<z.infer<typeof recordedActionSchema>>
 
-/** What can be done to a release by writing to its objects past us. `template` is another pod template. */
+/** Kinds of direct changes to the objects of a release, made without Tranche's API. `template` is a changed pod template. */
 export const observedChangeTypes = [
   'pause',
   'resume',
@@ -158,31 +158,31 @@ export const observedChangeTypes = [
 /** @see observedChangeTypes */
 export type ObservedChangeType = (typeof observedChangeTypes)[number]
 
-/** Longest reason that is kept of what was written past us, in characters. */
+/** Maximum length of the reason of an observed change, in characters. */
 export const OBSERVED_REASON_MAX = 256
 
-/** A change that was written past Tranche, and so is not on the record of actions. */
+/** A change that was written directly to an object, not through Tranche, so it is not among the recorded actions. */
 export const observedChangeSchema = z
   .object({
     id: z.string(),
     type: z.enum(observedChangeTypes),
     manager: z.string().optional().meta({
-      description: 'Program that wrote it, as the API server names it (`managedFields`): no user. Absent where it names none.',
+      description: 'Program that wrote the change, from `managedFields`; this is not a user name. Absent if unknown.',
     }),
-    at: moment().meta({ description: 'When the controller saw it.' }),
-    step: z.int().optional().meta({ description: 'Step that was approved, or jumped to.' }),
+    at: moment().meta({ description: 'Time when the controller observed the change.' }),
+    step: z.int().optional().meta({ description: 'Step that was approved or jumped to.' }),
     reason: z
       .string()
       .optional()
       .meta({
-        description: `Why, as the annotation \`tranche.dev/action\` says, cut after ${OBSERVED_REASON_MAX} characters: nobody has checked who says it.`,
+        description: `Reason from the annotation \`tranche.dev/action\`, truncated to ${OBSERVED_REASON_MAX} characters. Its author is not verified.`,
       }),
   })
   .meta({ id: 'ObservedChange' })
 /** @see observedChangeSchema */
 export type ObservedChange = Frozen<z.infer<typeof observedChangeSchema>>
 
-/** A Rollout in full. */
+/** Full report of a Rollout. */
 export const rolloutReportSchema = rolloutSummarySchema
   .extend({
     steps: z.array(stepReportSchema),
@@ -190,7 +190,7 @@ export const rolloutReportSchema = rolloutSummarySchema
     heldRevisions: z.array(heldRevisionSchema),
     lastAction: lastActionSchema.optional(),
     actions: z.array(z.enum(actionTypes)).meta({ description: 'Actions that would be accepted now.' }),
-    policy: z.string().optional().meta({ description: 'ReleasePolicy that it names.' }),
+    policy: z.string().optional().meta({ description: 'Name of the ReleasePolicy that the Rollout refers to.' }),
     zones: z.array(z.object({ zone: z.string(), states: z.partialRecord(z.enum(nodeStates), z.int()) })),
     skippedNodes: z.array(z.string()),
     conditions: z.array(
@@ -201,35 +201,37 @@ export const rolloutReportSchema = rolloutSummarySchema
 /** @see rolloutReportSchema */
 export type RolloutReport = Frozen<z.infer<typeof rolloutReportSchema>>
 
-/** One node, as the release sees it. */
+/** State of one node in the release. */
 export const nodeReportSchema = z
   .object({
     name: z.string(),
-    zone: z.string().meta({ description: 'Empty where nodes have none.' }),
+    zone: z.string().meta({ description: 'Zone of the node; empty if it has none.' }),
     state: z.enum(nodeStates),
-    role: z.enum(revisionRoles).meta({ description: 'What the revision of its pod is to the release.' }),
+    role: z.enum(revisionRoles).meta({ description: "Role of its pod's revision in the release." }),
     revision: z.string().optional().meta({ description: 'controller-revision-hash of its pod.' }),
     pod: z.string().optional(),
-    since: moment().optional().meta({ description: 'Since when it has been so, as far as the cluster tells.' }),
-    failsAt: moment().optional().meta({ description: 'When the new version counts as failed on it, unless a pod is available by then.' }),
-    batch: z.int().optional().meta({ description: 'Batch that updated it, from 1.' }),
-    why: z.string().optional().meta({ description: 'Why its pod is not available, or why it was not updated.' }),
+    since: moment().optional().meta({ description: 'Time when the node entered this state, if the cluster has it.' }),
+    failsAt: moment()
+      .optional()
+      .meta({ description: 'Time when the new version counts as failed on the node, unless a pod becomes available before.' }),
+    batch: z.int().optional().meta({ description: 'Batch that updated the node, from 1.' }),
+    why: z.string().optional().meta({ description: 'Why its pod is not available, or why the node was not updated.' }),
     restarts: z.int().optional(),
   })
   .meta({ id: 'Node' })
 /** @see nodeReportSchema */
 export type NodeReport = Frozen<z.infer<typeof nodeReportSchema>>
 
-/** Why a node or a release stands where it stands: one rule that holds it, and the facts behind it. */
+/** Why a node or a release is in its state: the deciding rule and the facts behind it. */
 export const explanationSchema = z
   .object({
-    subject: z.string().meta({ description: 'Node or Rollout that it is about.' }),
-    answer: z.string().meta({ description: 'One sentence: why it is not updated, or what it waits for.' }),
+    subject: z.string().meta({ description: 'Node or Rollout that is explained.' }),
+    answer: z.string().meta({ description: 'One sentence: why the node is not updated, or what the Rollout waits for.' }),
     rule: z.string().meta({
-      description: 'What decides it, in one word: Partition, Order, Budget, NotReady, Excluded, Spread, Step, Paused, Held, Failed …',
+      description: 'Deciding rule, such as Partition, Order, Budget, NotReady, Excluded, Spread, Step, Paused, Held or Failed.',
     }),
-    facts: z.array(z.object({ name: z.string(), value: z.string() })).meta({ description: 'What the answer rests on, in order.' }),
-    next: z.string().optional().meta({ description: 'What would change it.' }),
+    facts: z.array(z.object({ name: z.string(), value: z.string() })).meta({ description: 'Facts behind the answer, in order.' }),
+    next: z.string().optional().meta({ description: 'Change that would lead to another answer.' }),
   })
   .meta({ id: 'Explanation' })
 /** @see explanationSchema */
@@ -239,11 +241,13 @@ export type Explanation = Frozen<z.infer<typeof explanationSchema>>
 export const revisionReportSchema = z
   .object({
     revision: z.string().meta({ description: 'controller-revision-hash.' }),
-    number: z.int().meta({ description: 'As `kubectl rollout history` counts.' }),
+    number: z.int().meta({ description: 'Revision number, as in `kubectl rollout history`.' }),
     createdAt: moment(),
     role: z.enum(revisionRoles),
-    held: z.boolean().meta({ description: 'It was taken back and is not released again by applying it again.' }),
-    nodes: count('Desired nodes that run it.'),
+    held: z
+      .boolean()
+      .meta({ description: 'Whether the revision is blocked: it was rolled back, and applying it again does not release it.' }),
+    nodes: count('Desired nodes that run the revision.'),
     images: z.array(z.string()),
     changeCause: z.string().optional(),
   })
@@ -251,9 +255,9 @@ export const revisionReportSchema = z
 /** @see revisionReportSchema */
 export type RevisionReport = Frozen<z.infer<typeof revisionReportSchema>>
 
-/** One revision, with the pod template that it holds. */
+/** One revision with its pod template. */
 export const revisionTemplateSchema = revisionReportSchema
-  .extend({ template: z.record(z.string(), z.unknown()).meta({ description: 'Pod template, as its ControllerRevision holds it.' }) })
+  .extend({ template: z.record(z.string(), z.unknown()).meta({ description: 'Pod template from the ControllerRevision.' }) })
   .meta({ id: 'RevisionTemplate' })
 /** @see revisionTemplateSchema */
 export type RevisionTemplate = Frozen<z.infer<typeof revisionTemplateSchema>>
@@ -264,7 +268,7 @@ export const batchReportSchema = z
     index: z.int().min(1),
     nodes: count('Cumulative size in nodes.'),
     updated: count('Nodes that carry the label of this batch and run the canary revision.'),
-    available: count('Of those, nodes whose pod is available.'),
+    available: count('Updated nodes whose pod is available.'),
     state: z.enum(['done', 'current', 'ahead']),
     startedAt: moment().optional(),
     readyAt: moment().optional(),
@@ -273,7 +277,7 @@ export const batchReportSchema = z
 /** @see batchReportSchema */
 export type BatchReport = Frozen<z.infer<typeof batchReportSchema>>
 
-/** One event of the cluster that is about a Rollout, its BatchRelease or its DaemonSet. */
+/** One Kubernetes event about a Rollout, its BatchRelease or its DaemonSet. */
 export const eventReportSchema = z
   .object({
     at: moment(),
@@ -292,26 +296,32 @@ const releaseReportSchema = z.object({
   number: z
     .int()
     .optional()
-    .meta({ description: 'Of the revision, as `kubectl rollout history` counts; absent once it is no longer in the history.' }),
-  images: z.array(z.string()).meta({ description: 'Images of the revision; none once it is no longer in the history.' }),
+    .meta({ description: 'Revision number, as in `kubectl rollout history`. Absent if the revision is no longer in the history.' }),
+  images: z.array(z.string()).meta({ description: 'Images of the revision. Empty if the revision is no longer in the history.' }),
   startedAt: moment(),
-  endedAt: moment().optional().meta({ description: 'Absent while it runs.' }),
-  result: z.enum([...releaseResults, ...outcomes]).meta({ description: 'How it ended; while it runs, what the Rollout comes to.' }),
-  failure: z.string().optional().meta({ description: 'Why the version was taken to be bad.' }),
+  endedAt: moment().optional().meta({ description: 'End time. Absent while the release runs.' }),
+  result: z
+    .enum([...releaseResults, ...outcomes])
+    .meta({ description: 'Result of the release; while it runs, the outcome of the Rollout.' }),
+  failure: z.string().optional().meta({ description: 'Why the version was considered bad.' }),
 })
-/** One release, and how it ended. */
+/** One release and its result. */
 export type ReleaseReport = Frozen<z.infer<typeof releaseReportSchema>>
 
-/** What happened to a Rollout: its revisions, its releases, what was rolled back, and who asked for what. */
+/** History of a Rollout: revisions, releases, blocked revisions, actions and observed changes. */
 export const historyReportSchema = z
   .object({
-    revisions: z.array(revisionReportSchema).meta({ description: 'Newest first.' }),
+    revisions: z.array(revisionReportSchema).meta({ description: 'Revisions, newest first.' }),
     heldRevisions: z.array(heldRevisionSchema),
-    releases: z.array(releaseReportSchema).optional().meta({ description: 'The latest releases, newest first, at most ten.' }),
-    actions: z.array(recordedActionSchema.extend(actionResultSchema.shape)).meta({ description: 'Newest first, at most sixteen.' }),
-    seenActions: z.array(observedChangeSchema).meta({ description: 'What was written past us; newest first, at most sixteen.' }),
+    releases: z.array(releaseReportSchema).optional().meta({ description: 'Latest releases, newest first, at most ten.' }),
+    actions: z
+      .array(recordedActionSchema.extend(actionResultSchema.shape))
+      .meta({ description: 'Recorded actions, newest first, at most 16.' }),
+    seenActions: z
+      .array(observedChangeSchema)
+      .meta({ description: 'Changes written directly to the objects, not through Tranche; newest first, at most 16.' }),
     rolloutHidden: z.boolean().optional().meta({
-      description: 'Of a DaemonSet: true where it names a Rollout that the caller may not get; what stands on that is left out.',
+      description: 'For a DaemonSet: true if it is bound to a Rollout that the caller may not get. Data of that Rollout is left out.',
     }),
   })
   .meta({ id: 'History' })

@@ -3,8 +3,8 @@ import type { Frozen } from '../fields.ts'
 import { eventReportSchema, rolloutSummarySchema } from './report.ts'
 
 /**
- * What a stream sends, one JSON object per `data:`. `reset`: forget what was sent before, everything that may be seen follows. `rollout`:
- * how a Rollout stands now. `gone`: it was deleted, or may no longer be seen. `event`: an event of the cluster about one.
+ * Message of a stream, one JSON object per `data:`. `reset`: the client discards its state; every visible Rollout follows. `rollout`: current
+ * state of a Rollout. `gone`: the Rollout was deleted, or is no longer visible to the caller. `event`: a Kubernetes event about a Rollout.
  */
 export const streamMessageSchema = z
   .discriminatedUnion('type', [
@@ -17,19 +17,28 @@ export const streamMessageSchema = z
 /** @see streamMessageSchema */
 export type StreamMessage = Frozen<z.infer<typeof streamMessageSchema>>
 
-/** What a stream is about; without anything: every Rollout that the caller may list. */
+/** Filter of a stream. Without one, the stream has every Rollout that the caller may list. */
 export const streamQuerySchema = z.strictObject({
-  namespace: z.string().min(1).max(253).optional().meta({ description: 'Only of this namespace; the caller must be allowed to list it.' }),
+  namespace: z
+    .string()
+    .min(1)
+    .max(253)
+    .optional()
+    .meta({ description: 'Only Rollouts in this namespace. The caller must be allowed to list them.' }),
   name: z
     .string()
     .min(1)
     .max(253)
     .optional()
-    .meta({ description: 'Only this Rollout of the namespace; the caller must be allowed to get it.' }),
-  lastEventId: z.string().max(400).optional().meta({ description: 'As the header `Last-Event-ID`, for clients that cannot set it.' }),
+    .meta({ description: 'Only this Rollout in the namespace. The caller must be allowed to get it.' }),
+  lastEventId: z
+    .string()
+    .max(400)
+    .optional()
+    .meta({ description: 'Same as the header `Last-Event-ID`, for clients that cannot set headers.' }),
 })
 
-/** Where a stream goes on. */
+/** Header from which a stream resumes. */
 export const lastEventHeadersSchema = z.object({
-  'last-event-id': z.string().max(400).optional().meta({ description: 'Id of the last event that was received.' }),
+  'last-event-id': z.string().max(400).optional().meta({ description: 'Id of the last event that the client received.' }),
 })

@@ -8,7 +8,7 @@ const units: Readonly<Record<string, bigint>> = {
   ns: 1n,
 }
 
-/** @returns nanoseconds of a duration such as `1h30m`; undefined for a text that is none */
+/** @returns nanoseconds of a duration such as `1h30m`; undefined for an invalid text */
 export function parseDuration(text: string): bigint | undefined {
   const match = /^([+-]?)((?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+)$/.exec(text)
   if (match === null) return text === '0' ? 0n : undefined

@@ -9,7 +9,7 @@ class Format {
   }
 }
 
-/** `format.dns1123Label()` and its kin, `format.named`, and `validate`: none, or what is wrong. */
+/** `format.dns1123Label()` and other formats, `format.named`, and `validate`, which returns none or the problems. */
 export function registerFormats(environment: Environment): void {
   class Formats {}
   environment

@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js'
 
-/** Lists of Kubernetes (`sum`, `min`, `max`, `isSorted`, `indexOf`, `lastIndexOf`), and sets. */
+/** List functions of Kubernetes (`sum`, `min`, `max`, `isSorted`, `indexOf`, `lastIndexOf`), and sets. */
 export function registerLists(environment: Environment): void {
   environment
     .registerFunction('list<int>.sum(): int', (items: readonly bigint[]) => items.reduce((sum, item) => sum + item, 0n))

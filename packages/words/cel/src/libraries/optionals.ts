@@ -2,7 +2,7 @@ import { type Environment, Optional } from '@marcbachmann/cel-js'
 import type { CelNode } from '../bounded-steps.ts'
 import { isSameValue } from '../same-value.ts'
 
-/** `optMap`, `optFlatMap`, `optional.ofNonZeroValue` and equality, which the library does not have. */
+/** `optMap`, `optFlatMap`, `optional.ofNonZeroValue` and equality, which the library lacks. */
 export function registerOptionals(environment: Environment): void {
   environment
     .registerFunction('optional.optMap(ast, ast): optional<dyn>', (call: MacroCall) => optionalMacro(call, false))
@@ -17,7 +17,7 @@ function isSameOptional(one: Optional, other: Optional): boolean {
   return one.hasValue() === other.hasValue() && (!one.hasValue() || isSameValue(one.value(), other.value()))
 }
 
-/** A call of a macro, as the library hands it over. */
+/** A macro call of the library. */
 interface MacroCall {
   readonly args: readonly CelNode[]
   readonly receiver: CelNode
@@ -29,7 +29,7 @@ interface LibraryType {
   readonly valueType?: LibraryType
 }
 
-/** Where variables are looked up, while types are checked and while an expression is evaluated. */
+/** Lookup of variables, in the type check and in evaluations. */
 interface Scope {
   forkWithVariable(name: string, type: LibraryType | undefined): Scope
   reuse(scope: Scope): Scope

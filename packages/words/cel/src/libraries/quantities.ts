@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js'
 
-/** A Kubernetes quantity: `scaled` billionths, exact. */
+/** A Kubernetes quantity, exact; `scaled` is in billionths. */
 export class Quantity {
   readonly scaled: bigint
 
@@ -59,7 +59,7 @@ function scaledOf(text: string): bigint | undefined {
   return sign === '-' ? -scaled : scaled
 }
 
-/** What is finer than a billionth is rounded up. */
+/** Fractions of a billionth are rounded up. */
 function divideUp(value: bigint, by: bigint): bigint {
   return (value + by - 1n) / by
 }

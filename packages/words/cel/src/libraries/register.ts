@@ -7,7 +7,7 @@ import { registerQuantities } from './quantities.ts'
 import { registerTexts } from './texts.ts'
 import { registerUrls } from './urls.ts'
 
-/** Adds what Kubernetes has beyond the language itself, and what the library lacks of the language's string extensions. */
+/** Registers the CEL libraries of Kubernetes, and string extensions that the library lacks. */
 export function registerLibraries(environment: Environment): Environment {
   registerTexts(environment)
   registerLists(environment)

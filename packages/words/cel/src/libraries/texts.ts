@@ -22,7 +22,7 @@ function charAt(text: string, index: bigint): string {
   return letters[Number(index)] ?? ''
 }
 
-/** The longest text that may come of replacing, in characters. */
+/** Maximum length of the result of a replacement, in characters. */
 const LONGEST_TEXT = 4_000_000
 
 function replaceAll(text: string, from: string, to: string): string {
@@ -30,7 +30,7 @@ function replaceAll(text: string, from: string, to: string): string {
   return text.replaceAll(from, () => to)
 }
 
-/** @throws {Error} where the text could become longer than any that is of use */
+/** @throws {Error} if the result could exceed the maximum length */
 function limitLength(text: string, from: string, to: string): void {
   const times = from === '' ? text.length + 1 : text.length / from.length
   if (text.length + times * to.length > LONGEST_TEXT) takeSteps(Number.POSITIVE_INFINITY)

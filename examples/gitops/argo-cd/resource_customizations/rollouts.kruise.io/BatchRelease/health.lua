@@ -1,9 +1,9 @@
--- Health of a BatchRelease, which Tranche makes for each release of a Rollout and takes away when it has ended.
+-- Health of a BatchRelease, which Tranche creates for each release of a Rollout and deletes at its end.
 
 local status = obj.status or {}
 local waiting = status.waiting or {}
 
--- Reasons for which a BatchRelease waits until somebody does something.
+-- Reasons for which a BatchRelease waits for a user.
 local needsSomebody = {
   BudgetZero = true,
   ForeignControl = true,
@@ -28,4 +28,4 @@ if status.phase == "Completed" then
 end
 if needsSomebody[waiting.reason] then return health("Degraded", "the release is held") end
 if isSuspended[waiting.reason] then return health("Suspended", "the release is paused") end
-return health("Progressing", "the release goes on")
+return health("Progressing", "the release is running")

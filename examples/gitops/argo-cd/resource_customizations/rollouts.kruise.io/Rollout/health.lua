@@ -1,7 +1,7 @@
--- Health of a Rollout, for releases of DaemonSets by Tranche. Rollouts of other workloads, which OpenKruise releases, are judged as
--- Argo CD's own script judges them. Nothing but the base library of Lua is used: Argo CD opens no other.
+-- Health of a Rollout, for releases of DaemonSets by Tranche. Rollouts of other workloads, which OpenKruise releases, get the same health
+-- as from Argo CD's built-in script. The script uses only Lua's base library: Argo CD opens no other.
 
--- What the first sync of an application may pass through, for its objects come one after the other.
+-- Reasons that are expected during the first sync of an application, whose objects are created one after the other.
 local mayComeYet = { WorkloadNotFound = true, PolicyNotFound = true }
 
 local status = obj.status or {}
@@ -22,8 +22,8 @@ local function condition(type)
   return {}
 end
 
--- Whether nodes go back from a version that failed or was aborted in this release. One that Git takes back itself is none of these: it may
--- have been held before, but not since the release began.
+-- Whether nodes are rolled back from a version that failed or was aborted in this release. A rollback by Git does not count: its version may
+-- have been blocked before, but not since the release began.
 local function isRolledBack()
   local began = condition("Progressing").lastTransitionTime
   for _, held in ipairs(status.heldRevisions or {}) do
@@ -50,15 +50,15 @@ if phase == "Healthy" and step == "Completed" then
   return health("Healthy", "no release runs")
 end
 if phase == "Disabled" then
-  -- Whether a release was left where it stood: nothing updates the other nodes then.
+  -- Whether the release was frozen before its end, so that the other nodes are not updated.
   if step == "Completed" then return health("Healthy", "the Rollout is disabled") end
-  return health("Degraded", "the Rollout was disabled in mid-release")
+  return health("Degraded", "the Rollout was disabled during a release")
 end
--- Who waits for the version, as the next sync wave does, must not take the end of this for its success.
+-- The next sync wave waits for the version and must not take the end of a rollback for its success.
 if phase == "Progressing" and isRolledBack() then
-  return health("Degraded", "the version is taken back")
+  return health("Degraded", "the version is being rolled back")
 end
 if phase == "Progressing" and (step == "StepPaused" or condition("Progressing").reason == "Paused") then
   return health("Suspended", "the release is paused")
 end
-return health("Progressing", "the release goes on")
+return health("Progressing", "the release is running")

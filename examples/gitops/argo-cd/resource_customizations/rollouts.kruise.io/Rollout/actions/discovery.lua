@@ -1,8 +1,8 @@
--- Which actions of a Rollout can be carried out now. The controller judges each again when it reads it.
+-- Actions that are available for a Rollout now. The controller checks each again when it reads it.
 
 local actions = {}
 
--- Other workloads are released by OpenKruise, whose controller reads no action of ours.
+-- Other workloads are released by OpenKruise, whose controller does not read these actions.
 if obj.spec.workloadRef.kind ~= "DaemonSet" then return actions end
 
 local status = obj.status or {}
@@ -15,7 +15,7 @@ end
 
 local isReleasing = status.phase == "Progressing"
 local isPaused = obj.spec.strategy.paused == true
--- The release goes back to what ran before.
+-- Whether the release is a rollback to the previous version.
 local isReturn = isReleasing and canary.canaryRevision == canary.stableRevision
 local isFinishing = canary.finalisingStep == "ResumeWorkload"
 local isBad = status.failure ~= nil and status.failure.stops == true and not isReturn

@@ -1,5 +1,5 @@
--- Takes the version back: the stable template is put back on the DaemonSet.
--- The action is meant for this revision, and refused for any other.
+-- Rolls the version back: restores the stable template of the DaemonSet.
+-- The action is for this revision; it is rejected for any other.
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision

@@ -1,5 +1,5 @@
 -- Ends the pause of this step.
--- The action is meant for this revision and step, and refused for any other.
+-- The action is for this revision and step; it is rejected for any other.
 local os = require("os")
 
 local canary = obj.status.canaryStatus

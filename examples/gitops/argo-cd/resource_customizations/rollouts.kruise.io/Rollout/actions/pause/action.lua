@@ -1,3 +1,3 @@
--- Stops the release, the batch in flight too.
+-- Stops the release, including the batch in flight.
 obj.spec.strategy.paused = true
 return obj

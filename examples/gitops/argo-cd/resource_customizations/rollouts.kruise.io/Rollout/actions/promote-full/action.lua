@@ -1,5 +1,5 @@
--- Skips the pauses, soak and analyses; never the budget.
--- The action is meant for this revision, and refused for any other.
+-- Skips pauses, soak and analyses; never the budget.
+-- The action is for this revision; it is rejected for any other.
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision

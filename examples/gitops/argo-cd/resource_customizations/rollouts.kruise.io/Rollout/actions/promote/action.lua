@@ -1,5 +1,5 @@
--- Skips this pause and those that follow.
--- The action is meant for this revision, and refused for any other.
+-- Skips the current pause and all later ones.
+-- The action is for this revision; it is rejected for any other.
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision

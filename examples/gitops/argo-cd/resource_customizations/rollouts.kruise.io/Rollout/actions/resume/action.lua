@@ -1,4 +1,4 @@
--- Ends a pause. Where none is set it is a retry: a failure, and an analysis that cannot tell, wait for a resume as for a retry.
+-- Ends a pause. Without a pause it is a retry: a failure and an inconclusive analysis wait for resume or retry.
 local os = require("os")
 
 if obj.spec.strategy.paused == true then

@@ -1,5 +1,5 @@
--- Goes on with a version that a failure, an analysis or an abort has stopped.
--- The action is meant for this revision, and refused for any other.
+-- Continues with a version that a failure, an analysis or an abort stopped.
+-- The action is for this revision; it is rejected for any other.
 local os = require("os")
 
 local revision = obj.status.canaryStatus.canaryRevision
