@@ -63,7 +63,7 @@ describe('a process that starts before its API server', () => {
     const [words, hint] =
       level === 'warn'
         ? ['the API server did not answer', {}]
-        : ['the API server and this process do not trust each other', { hint: expect.stringContaining('credentials') as unknown }]
+        : ['cannot authenticate with the API server', { hint: expect.stringContaining('credentials') as unknown }]
     expect(lines).toEqual([
       [level, words, { ...fields, ...hint }],
       ['info', 'the API server answered', cluster],

@@ -18,7 +18,7 @@ describe('what the doctor says of webhooks', () => {
         check: 'webhook',
         state: 'ok',
         message:
-          'the API server trusts the certificate in the Secret tranche-system/tranche-webhook, which is good until 2027-02-20T00:00:00.000Z',
+          'the API server trusts the certificate in the Secret tranche-system/tranche-webhook, which is valid until 2027-02-20T00:00:00.000Z',
       },
     ])
   })
@@ -28,21 +28,21 @@ describe('what the doctor says of webhooks', () => {
       'nobody is trusted',
       { bundles: [good.authority, ''] },
       nowMs,
-      'ValidatingWebhookConfiguration tranche names nobody to trust (caBundle)',
+      'ValidatingWebhookConfiguration tranche trusts no certificate authority (caBundle is empty)',
     ],
     [
       'somebody else is trusted',
       { bundles: [other.authority] },
       nowMs,
-      'does not take the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
+      'does not trust the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
     ],
-    ['what is trusted has expired', {}, nowMs + 91 * DAY_MS, 'trusts nothing but authorities that have expired'],
+    ['what is trusted has expired', {}, nowMs + 91 * DAY_MS, 'trusts only expired certificate authorities'],
     ['there is no Secret', { certificate: { kind: 'missing' } }, nowMs, 'there is no Secret tranche-system/tranche-webhook'],
     [
       'the Secret is empty',
       { certificate: { kind: 'found', cert: '' } },
       nowMs,
-      'the Secret tranche-system/tranche-webhook has no certificate for the webhook (tls.crt)',
+      'the Secret tranche-system/tranche-webhook has no certificate of the webhook (tls.crt)',
     ],
     ['the certificate is none', { certificate: { kind: 'found', cert: 'none' } }, nowMs, 'it cannot be read'],
     ['the Service has another name', { names: ['webhook.other.svc'] }, nowMs, 'it is not for webhook.other.svc'],
@@ -54,7 +54,7 @@ describe('what the doctor says of webhooks', () => {
 
   it('is a problem where one of the two configurations is away', () => {
     expect(webhookFindings({ webhooks: [sign('Mutating')], nowMs })).toMatchObject([
-      { state: 'problem', message: 'there is MutatingWebhookConfiguration tranche alone, of a mutating and a validating one' },
+      { state: 'problem', message: 'only one webhook configuration exists, MutatingWebhookConfiguration tranche, not a mutating and a validating one' },
     ])
   })
 

@@ -37,7 +37,7 @@ describe('tranche dev --demo --virtual', () => {
     expect(out).toBe('')
     expect(err).toContain('approved step 1\n')
     expect(err).toMatch(
-      /demo\/node-agent is Healthy: 10 of 10 nodes updated in 3 batches and [\d.]+ s, at most 1 of 1 allowed were down at once\n$/,
+      /demo\/node-agent is Healthy: 10 of 10 nodes updated in 3 batches and [\d.]+ s, at most 1 nodes were unavailable at once \(1 allowed\)\n$/,
     )
     expect(err).not.toContain('\u001b')
   })

@@ -69,7 +69,7 @@ describe('tranche doctor', () => {
     'none that is ready': {
       signs: { installed: [pod('all-in-one', { isReady: false })] },
       state: 'problem',
-      says: /^none of 1 executors is ready: releases stand still$/,
+      says: /^none of 1 executors is ready: releases do not progress$/,
     },
     'one without a pod of the chart, by what it wrote lately': {
       signs: { installed: [], releases: [{ ...release, executorMs: NOW_MS - 5_000 }] },
@@ -79,12 +79,12 @@ describe('tranche doctor', () => {
     'a batch that nobody works on': {
       signs: { installed: 'forbidden', releases: [release] },
       state: 'problem',
-      says: /^nobody has taken a node of demo\/node-agent for 5m00s, though its batch lacks some: no executor seems to run$/,
+      says: /^the batch of demo\/node-agent has nodes to update, but made no progress for 5m00s: no executor seems to run$/,
     },
     'a batch that was begun just now': {
       signs: { installed: [], releases: [{ ...release, writtenMs: NOW_MS - 5_000 }] },
       state: 'note',
-      says: /^whether one runs cannot be told: no pods of the chart are here, and no release/,
+      says: /^unknown whether one runs: the chart has no pods here, and no release/,
     },
     'nothing that may be seen': {
       signs: { installed: [], releases: 'forbidden' },
@@ -135,7 +135,7 @@ describe('tranche doctor', () => {
     expect(JSON.stringify(unreached)).not.toContain('secret')
     await expect(look({ ...closed, hasPassword: true })).resolves.toMatchObject({
       kind: 'hidden',
-      why: 'the password is known to the pods alone',
+      why: 'only the pods know the password',
     })
     await expect(look({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })).resolves.toMatchObject({
       kind: 'hidden',
@@ -154,14 +154,14 @@ describe('tranche doctor', () => {
         daemonSets: [{ namespace: 'demo', name: 'node-agent' }],
       },
       [
-        ['problem', /^no controller runs that would let go of what is being deleted: Rollout demo\/node-agent$/],
-        ['note', /only when somebody deletes its pod: DaemonSet demo\/node-agent \(OnDelete\)$/],
+        ['problem', /^no controller runs to finish the deletion: Rollout demo\/node-agent$/],
+        ['note', /only after its pod is deleted: DaemonSet demo\/node-agent \(OnDelete\)$/],
       ],
     ],
     [
       'what a Rollout that is gone has left, whether a controller leads or not',
       { daemonSets: Array.from({ length: 7 }, (_, at) => ({ namespace: 'other', name: `agent-${at}` })) },
-      [['note', /^left on OnDelete by a Rollout that is gone: DaemonSet other\/agent-0, .*, other\/agent-4 and 2 more$/]],
+      [['note', /^left on OnDelete by a deleted Rollout: DaemonSet other\/agent-0, .*, other\/agent-4 and 2 more$/]],
     ],
     ['nothing to who may not list Rollouts', { rollouts: 'forbidden', daemonSets: [{ namespace: 'demo', name: 'agent' }] }, []],
   ])('says what is left behind: %s', (_what, signs, expected) => {

@@ -51,7 +51,7 @@ it('asks about a Rollout without what its names say to a terminal', async () => 
   const io = { in: input, out: { write: () => {} }, err: { write: (text: string) => void (err += text), isTTY: true }, env: {} }
   const { port } = server.address() as AddressInfo
   await expect(run(['abort', 'agent', '-n', 'demo', '--no-color', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(1)
-  expect(err).toMatch(/\nabort demo [^\n]*\? \[y\/N\] Nothing was done\.\n$/)
+  expect(err).toMatch(/\nabort demo [^\n]*\? \[y\/N\] Cancelled; nothing was changed\.\n$/)
   expect(err.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })
 

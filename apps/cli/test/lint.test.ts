@@ -40,7 +40,7 @@ describe('tranche lint', () => {
   it('ends at a device that gives bytes for ever', async () => {
     const { code, err } = await lint(['-f', '/dev/zero'], '')
     expect(code).toBe(1)
-    expect(err).toMatch(/^FILE_UNREADABLE: \/dev\/zero cannot be read: it holds more than 64 MiB\. Split it/)
+    expect(err).toMatch(/^FILE_UNREADABLE: \/dev\/zero cannot be read: it is larger than 64 MiB\. Split it/)
   })
 
   it('tells every problem with document, field, value and fix, and ends with 1', async () => {
@@ -92,7 +92,7 @@ describe('tranche lint', () => {
 
   it('says so where nothing is of a kind that is checked', async () => {
     const { code, out } = await lint(['-f', '-'], 'kind: ConfigMap\n---\nkind: Service\n')
-    expect([code, out]).toEqual([0, 'none of 2 documents holds an object that is checked: no problems\n'])
+    expect([code, out]).toEqual([0, 'no checked kinds in 2 documents: no problems\n'])
   })
 
   it.each([
@@ -193,25 +193,25 @@ spec:
       title: 'is empty',
       folders: [],
       args: [],
-      says: 'holds no file that ends in .yaml, .yml or .json. Name a folder with manifests, or a file.',
+      says: 'contains no .yaml, .yml or .json file. Name a folder with manifests, or a file.',
     },
     {
       title: 'holds folders alone',
       folders: ['deep'],
       args: [],
-      says: 'holds no file itself that ends in .yaml, .yml or .json. Add -R to look',
+      says: 'itself contains no .yaml, .yml or .json file. Add -R to include',
     },
     {
       title: 'holds empty folders',
       folders: ['deep'],
       args: ['-R'],
-      says: 'holds no file that ends in .yaml, .yml or .json. Name a folder',
+      says: 'contains no .yaml, .yml or .json file. Name a folder',
     },
   ])('refuses a folder that $title', async ({ folders, args, says }) => {
     for (const name of folders) mkdirSync(join(folder, name))
     const { code, out, err } = await lint(['-f', folder, ...args])
     expect([code, out]).toEqual([1, ''])
-    expect(err).toContain(`FILE_UNREADABLE: ${folder} is a folder and ${says}`)
+    expect(err).toContain(`FILE_UNREADABLE: the folder ${folder} ${says}`)
   })
 
   it.each([
@@ -251,7 +251,7 @@ spec:
   })
 
   it.each([
-    [['lint'], 2, 'OPTION_INVALID: lint is given no file. Add -f FILE, or -f - to read standard input.\n'],
+    [['lint'], 2, 'OPTION_INVALID: lint requires a file. Add -f FILE, or -f - for standard input.\n'],
     [['lint', '-f', ''], 2, 'OPTION_INVALID: --filename does not take "". Give the path of a file, or - for standard input.\n'],
     [['lint', '-f', '-', '-o', 'yaml'], 2, 'OPTION_INVALID: --output does not take "yaml". Give json.\n'],
     [['lint', '-f', '/does/not/exist'], 1, 'FILE_UNREADABLE: /does/not/exist cannot be read: ENOENT'],

@@ -161,8 +161,8 @@ describe('a Rollout of another workload', () => {
 
   it('is not told as one that we release', () => {
     const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
-    expect(progressLine(report, drawing)).toBe(`demo/node-agent  Not ours  ${message}`)
-    expect(releaseView({ ...inStepTwo, report }, drawing, false)).toEqual(['demo/node-agent   Not ours', `status  ${message}`])
+    expect(progressLine(report, drawing)).toBe(`demo/node-agent  Not managed  ${message}`)
+    expect(releaseView({ ...inStepTwo, report }, drawing, false)).toEqual(['demo/node-agent   Not managed', `status  ${message}`])
   })
 
   it('is none that the controller had to answer', () => {

@@ -41,7 +41,7 @@ describe('tranche plan', () => {
       'not updated',
       '  - NotReady: passed over, and done when it is back: node-004',
       '',
-      'rests on',
+      'assumes',
       '  - pods stop within 1.5 s',
     ])
   })
@@ -55,7 +55,7 @@ describe('tranche plan', () => {
   it('names no node as not updated where nothing is to be released', () => {
     const nodes = [{ name: 'node-001', batch: 0, order: 0, reason: 'nothing is released' }]
     const idle: Forecast = { ...forecast, nodes, nodesHit: 0, batches: [], etaSeconds: null, message: 'Nothing is to be done.' }
-    expect(planView(idle, createDrawing(plain), false)).toEqual(['Nothing is to be done.', '', 'rests on', '  - pods stop within 1.5 s'])
+    expect(planView(idle, createDrawing(plain), false)).toEqual(['Nothing is to be done.', '', 'assumes', '  - pods stop within 1.5 s'])
   })
 
   it('leaves out a time that nobody can tell', () => {
@@ -98,7 +98,7 @@ describe('manifests to plan', () => {
 
   it('are refused where none is about the release', () => {
     expect(() => planManifests(readDocuments('-', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n'), snapshot)).toThrow(
-      'no document is about Rollout demo/agent',
+      'no document affects Rollout demo/agent',
     )
   })
 })

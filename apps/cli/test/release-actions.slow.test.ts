@@ -74,7 +74,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   it('acts for whom it is told to', async () => {
     const refused = await tranche('list --as jane')
     expect(refused.err).toMatch(
-      /^API_REFUSED: [^\n]*User "jane" cannot list resource[^\n]+ Ask whoever runs the cluster for this right[^\n]+\n$/,
+      /^API_REFUSED: [^\n]*User "jane" cannot list resource[^\n]+ Ask the cluster administrator for this permission[^\n]+\n$/,
     )
     await expect(tranche(`list ${jane} -o name`)).resolves.toMatchObject({ code: 0 })
   })
@@ -129,7 +129,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   it('goes on when it is approved, paused and resumed, and ends', async () => {
     const approve = 'approve node-agent --reason fine --idempotency-key run-7'
     expect((await tranche(approve)).out).toMatch(/^demo\/node-agent: approve acknowledged: step \d of \d /)
-    expect(await tranche(approve)).toMatchObject({ code: 0, out: expect.stringMatching(/: approve asked for before: /) as string })
+    expect(await tranche(approve)).toMatchObject({ code: 0, out: expect.stringMatching(/: approve already requested: /) as string })
     expect((await tranche(`pause node-agent --reason lunch --wait ${jane}`)).out).toMatch(/^demo\/node-agent: pause acknowledged: /)
     await expect(tranche('status node-agent --timeout 1m')).resolves.toMatchObject({ code: 3 })
     expect((await tranche('resume node-agent --wait')).out).toMatch(/^demo\/node-agent: resume acknowledged: /)
@@ -161,7 +161,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     )
     const asked = await tranche('abort node-agent', 'no\n')
     expect(asked.err).toMatch(
-      /abort rolls \d nodes? back from revision \d+ \([0-9a-f]+, node-agent:v3-bad-crash\) to revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/,
+      /abort rolls \d nodes? back from revision \d+ \([0-9a-f]+, node-agent:v3-bad-crash\) to revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Cancelled; nothing was changed\.\n$/,
     )
     expect(asked.code).toBe(1)
     expect((await tranche('abort node-agent --reason crashes --wait=60s')).out).toMatch(/^demo\/node-agent: abort acknowledged: /)
@@ -172,7 +172,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
   it('is not undone, nor taken back, where another version was applied while the question waited', async () => {
     const undone = await tranche('undo node-agent', answerAfter('v4'))
     expect(undone.err).toMatch(
-      /undo puts the template of revision \d+ \([0-9a-f]+, node-agent:v1\) back in place of that of revision \d+ \([0-9a-f]+, node-agent:v2\), which \d+ nodes get[\s\S]*\? \[y\/N\] MOVED_ON: the template of DaemonSet node-agent has changed from revision [\s\S]+\n$/,
+      /undo restores the template of revision \d+ \([0-9a-f]+, node-agent:v1\), replacing revision \d+ \([0-9a-f]+, node-agent:v2\): \d+ nodes get it[\s\S]*\? \[y\/N\] MOVED_ON: the template of DaemonSet node-agent has changed from revision [\s\S]+\n$/,
     )
     expect(undone.code).toBe(1)
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 3 })
@@ -193,7 +193,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     })
     const undo = `undo node-agent --yes --revision ${present} --idempotency-key run-8`
     await expect(tranche(undo)).resolves.toMatchObject({ code: 0 })
-    await expect(tranche(undo)).resolves.toMatchObject({ code: 0, out: expect.stringMatching(/: undo asked for before: /) })
+    await expect(tranche(undo)).resolves.toMatchObject({ code: 0, out: expect.stringMatching(/: undo already requested: /) })
   })
 
   it('asks nobody about a revision that is not there', async () => {
@@ -240,7 +240,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     })
     expect((await tranche('plan web')).err).toMatch(/^WORKLOAD_NOT_FOUND: [^\n]+\n$/)
     expect((await tranche('abort web', 'yes\n')).err).toMatch(/^ACTION_REJECTED: spec\.workloadRef names a Deployment[^\n]+\n$/)
-    expect((await tranche('get web')).out).toMatch(/^demo\/web {3}Not ours\n/)
+    expect((await tranche('get web')).out).toMatch(/^demo\/web {3}Not managed\n/)
     await client.delete(resourcePaths.rollouts, { ...key, name: 'web' })
   })
 

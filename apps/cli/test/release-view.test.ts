@@ -91,7 +91,7 @@ describe('tranche list', () => {
     const message = 'not ours: it names a Deployment'
     const foreign = { ...inStepTwo.report, reason: 'OtherWorkload', phase: '', step: undefined, images: [], message } as never
     const lines = listView([foreign], { namespaces: false, wide: false }, createDrawing({ ...plain, width: 100 }))
-    expect(lines[1]).toMatch(/^node-agent +Not ours {2,}not ours: it names a Deployment$/)
+    expect(lines[1]).toMatch(/^node-agent +Not managed {2,}not ours: it names a Deployment$/)
   })
 
   it.each([60, 80, 200])('lists Rollouts in %d columns', async (width) => {

@@ -24,7 +24,7 @@ describe('the part of a cluster that a process works on', () => {
     [{ watchNamespace: ['Agents'] }, '--watch-namespace does not take "Agents"'],
     [{ watchNamespace: [''] }, '--watch-namespace does not take ""'],
     [{ leaseNamespace: 'kube_system' }, '--lease-namespace does not take "kube_system"'],
-    [{ ...elects, watchNamespace: ['agents'] }, '--watch-namespace stands without --lease-namespace'],
+    [{ ...elects, watchNamespace: ['agents'] }, '--watch-namespace requires --lease-namespace'],
   ])('is refused as %j', (values, message) => {
     expect(() => toScopeOptions(values)).toThrow(message)
   })

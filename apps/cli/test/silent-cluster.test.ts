@@ -60,7 +60,7 @@ it.each(['agent', 'daemonset/agent'])('ends status %s with 4 where the time is u
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', name, '--kubeconfig', kubeconfig, '--request-timeout', '10m', '--timeout', '300ms']
   await expect(run(line, io)).resolves.toBe(4)
-  expect(err).toMatch(/^API_DEADLINE: nothing was seen within the 0\.3 s of --timeout\. [^\n]+\n$/)
+  expect(err).toMatch(/^API_DEADLINE: no answer within the --timeout of 0\.3 s\. [^\n]+\n$/)
 })
 
 it('is waited for by plan with a word for people at a terminal', async () => {
@@ -69,5 +69,5 @@ it('is waited for by plan with a word for people at a terminal', async () => {
   await expect(run(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
   // Broken between words, with what goes on set in.
   const error = expect.stringMatching(/^API_DEADLINE: [^\n]+\n( {2,}[^\n]+\n)*$/) as unknown
-  expect(err.split('\r\u001b[K')).toEqual(['', 'reads the cluster', error])
+  expect(err.split('\r\u001b[K')).toEqual(['', 'reading the cluster', error])
 })

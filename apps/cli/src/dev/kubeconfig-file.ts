@@ -53,11 +53,11 @@ function makeFolder(): string {
 
 function refuseForeign(path: string): void {
   if (!existsSync(path)) return
-  const why = new Error('it exists and was not written by tranche')
+  const why = new Error('it already exists and tranche did not write it')
   const current = currentContext(path)
   if (current === NAME || current === null) return
   const { message, details } = cannotWrite(path, why)
-  throw new AppError('FILE_UNWRITABLE', message, { details, hint: 'Name a new file; your other clusters stay reachable.' })
+  throw new AppError('FILE_UNWRITABLE', message, { details, hint: 'Name a new file, so that your other kubeconfig stays intact.' })
 }
 
 /** @returns null for an empty file */

@@ -22,13 +22,13 @@ export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions)
     ? [
         [`tranche get ${name} -n ${namespace} -w`],
         setImage(demoImage(version)),
-        ['# say yes to a step that is paused'],
+        ['# approve a paused step'],
         [`tranche approve ${name} -n ${namespace}`],
-        ['# a version that cannot be pulled'],
+        ['# an image that cannot be pulled'],
         setImage(demoImage(`${version}-bad-pull`)),
       ]
     : [['kubectl get nodes'], ['kubectl apply -f examples/']]
-  return ['In another terminal:', '', `  ${exportCommand(kubeconfig)}`, ...commands.map(continued), '', 'Ctrl-C ends the cluster.'].join(
+  return ['In another terminal:', '', `  ${exportCommand(kubeconfig)}`, ...commands.map(continued), '', 'Ctrl-C stops the cluster.'].join(
     '\n',
   )
 }
@@ -36,7 +36,7 @@ export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions)
 /** @returns the programs that a cluster on its own is waiting for, as a person can start them */
 export function programCommands(kubeconfig: string): string {
   const commands = ['controller', 'executor'].map((name) => continued([`tranche ${name}`, `--kubeconfig ${quoted(kubeconfig)}`]))
-  return ['Nothing is released without a controller and an executor. Each in a terminal of its own:', '', ...commands].join('\n')
+  return ['To release something, start a controller and an executor, each in its own terminal:', '', ...commands].join('\n')
 }
 
 /** One command in pieces: on one line where that fits into 80 columns, else with a continuation before each piece, so that it can be copied. */

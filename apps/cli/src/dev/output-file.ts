@@ -98,7 +98,7 @@ export function requireFolder(path: string): void {
 /** A folder stays, and a device is not replaced by a file. */
 function requireFile(path: string): void {
   const stats = tryTo(path, () => statSync(path, { throwIfNoEntry: false }))
-  if (stats?.isFile() === false) throw cannotWrite(path, new Error(stats.isDirectory() ? 'it is a folder' : 'it is not an ordinary file'))
+  if (stats?.isFile() === false) throw cannotWrite(path, new Error(stats.isDirectory() ? 'it is a folder' : 'it is not a regular file'))
 }
 
 /** @returns the error for a file that cannot be written */
@@ -106,7 +106,7 @@ export function cannotWrite(path: string, cause: unknown): AppError {
   const isFull = cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')
   return new AppError('FILE_UNWRITABLE', `${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, {
     details: { path },
-    hint: isFull ? 'Make room there, or name a file elsewhere.' : 'Name a file in a folder that exists and that you may write to.',
+    hint: isFull ? 'Free disk space, or choose another location.' : 'Name a file in an existing, writable folder.',
     cause,
   })
 }

@@ -41,8 +41,8 @@ export function planDemo(view: DemoView): DemoPlan {
 }
 
 function planBeginning(view: DemoView, daemonSet: DaemonSet, rollout: Rollout): DemoPlan {
-  if (!isComplete(daemonSet, view.nodes)) return { kind: 'wait', for: 'the first version to run on every node' }
-  if (rollout.status?.phase !== 'Healthy') return { kind: 'wait', for: 'the controller to take the Rollout' }
+  if (!isComplete(daemonSet, view.nodes)) return { kind: 'wait', for: 'the first version to become available on every node' }
+  if (rollout.status?.phase !== 'Healthy') return { kind: 'wait', for: 'the controller to reconcile the Rollout' }
   return { kind: 'setImage' }
 }
 

@@ -145,7 +145,7 @@ function nextChange({ watch, clock, signal }: DemoOptions, limit: { readonly atM
 
 function stuck(waitsFor: string): AppError {
   return new AppError('RELEASE_STUCK', `the release makes no progress; it waits for ${waitsFor}`, {
-    hint: 'Look at the Rollout with kubectl describe, and at the log with --log FILE.',
+    hint: 'Check the Rollout with kubectl describe, and write a log with --log FILE.',
   })
 }
 

@@ -45,7 +45,7 @@ function readText(path: string): string {
   } catch (error) {
     throw new AppError('FAULTS_INVALID', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       details: { path },
-      hint: 'Name a file that exists and that you may read.',
+      hint: 'Name a readable file.',
       cause: error,
     })
   }

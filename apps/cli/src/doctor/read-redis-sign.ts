@@ -20,14 +20,14 @@ export async function readRedisSign({ named, installed, signal }: RedisQuestion)
   const [[name, redis] = ['', undefined], another] = [...all]
   if (another !== undefined) return { kind: 'several', names: [...all.keys()] }
   if (redis === undefined) return { kind: 'none' }
-  if (redis.kind === 'secret') return { kind: 'hidden', name, why: 'Secrets are not read' }
+  if (redis.kind === 'secret') return { kind: 'hidden', name, why: 'doctor reads no Secrets' }
   return lookFromHere(name, redis, signal)
 }
 
 /** What is inside of a cluster is mostly not reached from outside, which says nothing of it. */
 async function lookFromHere(name: string, redis: RedisOfPod & { readonly kind: 'url' }, signal: AbortSignal): Promise<RedisSign> {
   const hidden = (why: string): RedisSign => ({ kind: 'hidden', name, why })
-  if (redis.hasPassword) return hidden('the password is known to the pods alone')
+  if (redis.hasPassword) return hidden('only the pods know the password')
   try {
     const settings = readRedisSettings(
       { url: undefined, passwordFile: undefined, ca: undefined, prefix: undefined },

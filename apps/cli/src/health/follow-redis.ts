@@ -35,7 +35,7 @@ export function followRedis({ redis, prefix, clock, log, signal }: FollowRedisOp
   askPatiently(ask, { clock, signal, mayPass: isAppError, failed }).then(
     () => (isReady = true),
     (error: unknown) => {
-      if (!signal.aborted) log.error({ err: error }, 'could not look at Redis')
+      if (!signal.aborted) log.error({ err: error }, 'could not check Redis')
     },
   )
   return { isReady: () => isReady, says: () => (isReady ? 'ready' : says) }

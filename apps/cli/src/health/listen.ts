@@ -65,9 +65,9 @@ function dropOldest(server: Server): void {
 }
 
 function inUse({ host, port, option }: MonitoringServerOptions, cause: Error): AppError {
-  return new AppError('PORT_IN_USE', `another program listens on port ${port} of ${host}`, {
+  return new AppError('PORT_IN_USE', `another process listens on port ${port} of ${host}`, {
     details: { port },
-    hint: `Choose another ${option}; 0 takes a free one.`,
+    hint: `Choose another ${option}; 0 picks a free port.`,
     cause,
   })
 }

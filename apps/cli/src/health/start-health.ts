@@ -27,7 +27,7 @@ export function startHealth(options: PortOptions, programs: ReadonlyMap<string, 
 
 function statusFor(waiting: string | undefined): string {
   if (waiting === undefined) return 'ok'
-  return waiting === 'redis' ? 'Redis has not let us in yet' : 'the first lists of the cluster have not arrived yet'
+  return waiting === 'redis' ? 'waiting for Redis' : 'waiting for the first lists of the cluster'
 }
 
 function wordFor({ isReady, isLeading, says }: ProgramHealth): string {

@@ -26,9 +26,9 @@ function filesIn(folder: string, isRecursive: boolean): readonly string[] {
   for (const file of files) requireInside(file, folder)
   if (files.length > 0) return files
   const more = folders > 0 && !isRecursive ? ' itself' : ''
-  throw new AppError('FILE_UNREADABLE', `${folder} is a folder and holds no file${more} that ends in .yaml, .yml or .json`, {
+  throw new AppError('FILE_UNREADABLE', `the folder ${folder}${more} contains no .yaml, .yml or .json file`, {
     details: { path: folder },
-    hint: more === '' ? 'Name a folder with manifests, or a file.' : 'Add -R to look into the folders in it too, or name one of those.',
+    hint: more === '' ? 'Name a folder with manifests, or a file.' : 'Add -R to include its subfolders, or name one of them.',
   })
 }
 
@@ -38,11 +38,11 @@ function requireInside(file: string, folder: string): void {
   if (stats === undefined) return
   if (!stats.isFile()) throw notRead(file, 'it is not a regular file', 'Remove it from the folder, or name the files to read.')
   if (!realpathSync(file).startsWith(`${realpathSync(folder)}${sep}`.replace(`${sep}${sep}`, sep)))
-    throw notRead(file, `it is a link to a file outside ${folder}`, 'Name that file itself, or remove the link.')
+    throw notRead(file, `it links to a file outside ${folder}`, 'Name the target file, or remove the link.')
 }
 
 function notRead(path: string, why: string, hint: string): AppError {
-  return new AppError('FILE_UNREADABLE', `${path} is not read: ${why}`, { details: { path }, hint })
+  return new AppError('FILE_UNREADABLE', `${path} was skipped: ${why}`, { details: { path }, hint })
 }
 
 interface Found {
@@ -68,7 +68,7 @@ function entriesOf(folder: string): readonly Dirent[] {
     const why = error instanceof Error ? error.message : String(error)
     throw new AppError('FILE_UNREADABLE', `${folder} cannot be read: ${why}`, {
       details: { path: folder },
-      hint: 'Name a folder that you may read.',
+      hint: 'Name a readable folder.',
       cause: error,
     })
   }

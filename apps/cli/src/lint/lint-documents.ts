@@ -38,7 +38,7 @@ export interface LintResult {
 /** The finding of files in which no document stands. Who lints nothing believes that all is well. */
 export function nothingFound(source: string): LintFinding {
   const document = { source, index: 1, line: 1, apiVersion: undefined, kind: undefined, namespace: undefined, name: undefined }
-  const fix = 'write a document, or check the program that writes it'
+  const fix = 'add a document, or check the program that writes the file'
   return { document, level: 'problem', rule: 'Syntax', path: 'the document', value: undefined, message: 'it is empty', fix }
 }
 

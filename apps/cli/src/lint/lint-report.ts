@@ -38,7 +38,7 @@ function summaryOf(findings: readonly LintFinding[], documents: number, judged: 
   const advice = findings.length - problems
   const read = counted(documents, 'document', 'documents')
   const looked =
-    judged === 0 ? `none of ${read} holds an object that is checked` : `${counted(judged, 'object', 'objects')} checked in ${read}`
+    judged === 0 ? `no checked kinds in ${read}` : `${counted(judged, 'object', 'objects')} checked in ${read}`
   const found = problems === 0 ? 'no problems' : counted(problems, 'problem', 'problems')
   return `${looked}: ${found}${advice === 0 ? '' : `, ${counted(advice, 'piece', 'pieces')} of advice`}`
 }

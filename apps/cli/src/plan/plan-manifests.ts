@@ -14,7 +14,7 @@ export function planManifests(documents: readonly SourceDocument[], { rollout }:
   const [problem] = lintDocuments(documents).findings.filter(({ level }) => level === 'problem')
   if (problem !== undefined)
     throw new AppError('OPTION_INVALID', `${problem.document.source}: ${problem.path}: ${problem.message}`, {
-      hint: 'Mend the manifest; tranche lint -f shows everything that is wrong with it.',
+      hint: 'Fix the manifest; tranche lint -f shows all its problems.',
     })
   const { namespace, name } = rollout.metadata
   const values = documents.map(({ content }) => (content.kind === 'value' ? (content.value as Named) : undefined))
@@ -26,8 +26,8 @@ export function planManifests(documents: readonly SourceDocument[], { rollout }:
   const daemonSet = find('DaemonSet', workloadRef.name) as Manifests['daemonSet']
   const policy = policyName === undefined ? undefined : (find('ReleasePolicy', policyName) as Manifests['policy'])
   if (planned === undefined && daemonSet === undefined && policy === undefined)
-    throw new AppError('OPTION_INVALID', `--filename: no document is about Rollout ${namespace}/${name}`, {
-      hint: `Name a file with DaemonSet ${workloadRef.name}, with the Rollout itself, or with its ReleasePolicy.`,
+    throw new AppError('OPTION_INVALID', `--filename: no document affects Rollout ${namespace}/${name}`, {
+      hint: `Name a file with DaemonSet ${workloadRef.name}, with the Rollout, or with its ReleasePolicy.`,
     })
   return { ...(daemonSet && { daemonSet }), ...(planned && { rollout: planned }), ...(policy && { policy }) }
 }

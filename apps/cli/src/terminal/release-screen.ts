@@ -19,7 +19,7 @@ export function createReleaseScreen(io: CommandIo, colors: boolean): ReleaseScre
   return io.err.isTTY === true && io.env['TERM'] !== 'dumb' ? createLiveView(io, colors) : createPlainView(io)
 }
 
-const NOTHING_TO_SHOW = ['no DaemonSet yet; kubectl apply -f examples/ makes one']
+const NOTHING_TO_SHOW = ['no DaemonSet yet; create one with kubectl apply -f examples/']
 const MOST_COLUMNS = 160
 
 function createLiveView(io: CommandIo, colors: boolean): ReleaseScreen {

@@ -63,7 +63,7 @@ interface Showing {
 
 function openLive({ none, columns, output }: WatchListOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
-  let shown: readonly string[] = ['looking, Ctrl-C ends']
+  let shown: readonly string[] = ['loading; Ctrl-C to stop']
   const draw = (said: readonly string[] = []): void => screen.draw(() => [...said, ...shown].slice(0, Math.max(4, (io.out.rows ?? 24) - 1)))
   draw()
   return {

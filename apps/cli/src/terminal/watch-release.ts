@@ -53,7 +53,7 @@ interface Showing {
 /** Ages go on between two looks, and stand still while nothing newer is known. */
 function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchReleaseOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
-  screen.draw(() => [`looking at ${keyText(key)}, Ctrl-C ends`])
+  screen.draw(() => [`loading ${keyText(key)}; Ctrl-C to stop`])
   let latest: ReleasePicture | null = null
   let stale: { readonly problem: string; readonly readMs: number } | null = null
   const draw = (): void => {
@@ -99,7 +99,7 @@ function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchRelea
 
 function fitted(lines: readonly string[], rows: number): readonly string[] {
   if (lines.length <= rows) return lines
-  return [...lines.slice(0, rows - 1), `and ${lines.length - rows + 1} more lines; without -w all of them are printed`]
+  return [...lines.slice(0, rows - 1), `and ${lines.length - rows + 1} more lines; run without -w to see all`]
 }
 
 function openPlain({ clock }: Pick<Session, 'clock'>, { output: { format, colors } }: WatchReleaseOptions, io: CommandIo): Showing {

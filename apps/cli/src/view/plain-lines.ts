@@ -28,7 +28,7 @@ export function plainLine(snapshot: ReleaseSnapshot, text: string): string {
 
 function positionText(snapshot: ReleaseSnapshot): string {
   const { phase, step, rollout, toVersion, paused } = snapshot
-  const state = comesUp(snapshot) ? 'coming up' : (phase ?? 'not looked at yet')
+  const state = comesUp(snapshot) ? 'coming up' : (phase ?? 'not reconciled yet')
   const where = `${rollout === null ? 'no Rollout' : state}, version ${toVersion}`
   if (phase !== 'Progressing') return where
   return `${where}${step === null ? '' : `, step ${step.index} of ${step.count}, ${step.state}`}${paused ? ', paused' : ''}`

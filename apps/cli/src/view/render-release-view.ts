@@ -82,8 +82,8 @@ function headerLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
 }
 
 function phaseSpans({ phase, step, rollout, paused }: ReleaseSnapshot): Span[] {
-  if (rollout === null) return [['dim', 'no Rollout: the DaemonSet controller updates it']]
-  if (phase === null) return [['dim', 'the controller has not looked at the Rollout yet']]
+  if (rollout === null) return [['dim', 'no Rollout: the DaemonSet controller updates the pods']]
+  if (phase === null) return [['dim', 'the controller has not reconciled the Rollout yet']]
   const word: Span = [phase === 'Healthy' ? 'green' : phase === 'Progressing' ? 'cyan' : 'yellow', phase]
   if (phase !== 'Progressing') return [word]
   const held: Span[] = paused ? ['   ', ['yellow', 'paused']] : []
@@ -94,7 +94,7 @@ function phaseSpans({ phase, step, rollout, paused }: ReleaseSnapshot): Span[] {
 function barLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const counts = countStates(snapshot.nodes)
   const desired = snapshot.nodes.length
-  if (desired === 0) return ['', pen.painter.line(['dim', 'no node to run on'])]
+  if (desired === 0) return ['', pen.painter.line(['dim', 'no eligible nodes'])]
   const label = ` ${counts.updated}/${desired} nodes`
   const width = Math.max(10, pen.width - label.length)
   const bar = progressBar({ desired, updated: counts.updated, updating: counts.updating + failingOnCanary(snapshot) }, width, pen.glyphs)

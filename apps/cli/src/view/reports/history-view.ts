@@ -30,7 +30,7 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
     {
       heading: 'ROLE',
       cell: ({ role, held, revision }) =>
-        [role === 'none' ? '' : role, held ? `held (${heldBecause.get(revision) ?? 'held'})` : ''].filter(Boolean).join(', '),
+        [role === 'none' ? '' : role, held ? `blocked (${heldBecause.get(revision) ?? 'held'})` : ''].filter(Boolean).join(', '),
       style: ({ held, role }) => (held ? 'red' : role === 'none' ? null : 'cyan'),
     },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },

@@ -27,7 +27,7 @@ export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): r
     ...(taken.length === 0 ? [] : ['', ...updated]),
     ...restLines(forecast, drawing),
     '',
-    drawing.line(['dim', 'rests on']),
+    drawing.line(['dim', 'assumes']),
     ...forecast.assumptions.flatMap((text) => bulleted(text, drawing)),
   ]
 }
@@ -44,7 +44,7 @@ function bulleted(text: string, drawing: Drawing): readonly string[] {
 }
 
 function factLines({ etaSeconds, peakUnavailable, maxUnavailable, outcome }: Forecast, drawing: Drawing): readonly string[] {
-  const over = outcome === 'RollsBack' ? 'taken back in' : 'over in'
+  const over = outcome === 'RollsBack' ? 'rolls back in' : 'over in'
   return [
     ...(etaSeconds === null ? [] : [drawing.line(['dim', `  ${over.padEnd(14)}`], rangeText(etaSeconds))]),
     ...(maxUnavailable === 0

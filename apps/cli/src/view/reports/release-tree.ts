@@ -45,7 +45,7 @@ interface Context {
 
 function revisionItem(revision: RevisionReport, nodes: readonly NodeReport[], context: Context): TreeItem {
   const { role, held, images, number } = revision
-  const titles = [role === 'none' ? '' : role, held ? 'held' : ''].filter((word) => word !== '').join(', ')
+  const titles = [role === 'none' ? '' : role, held ? 'blocked' : ''].filter((word) => word !== '').join(', ')
   return {
     spans: [
       ['bold', `revision ${number}`],
@@ -80,7 +80,7 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
           {
             spans: [
               `in no batch  `,
-              ['dim', `${counted(outside.length, 'node')}, without the label of a batch (yet, or by other hands)`],
+              ['dim', `${counted(outside.length, 'node')}, without a batch label (not yet labelled, or leaked)`],
             ] as const,
             items: zoneItems(outside, { ...options, all: false }),
           },

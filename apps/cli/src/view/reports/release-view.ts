@@ -59,7 +59,7 @@ function nameLine(report: RolloutReport, drawing: Drawing, ...more: readonly Spa
 }
 
 function barLines({ nodes, steps, phase, step, rollbackFrom }: RolloutReport, drawing: Drawing): readonly string[] {
-  if (nodes.desired === 0) return [drawing.line(['dim', 'no node to run on'])]
+  if (nodes.desired === 0) return [drawing.line(['dim', 'no eligible nodes'])]
   // Nodes that are not updated are available too: the bar does not count them.
   const isThrough = nodes.updated >= nodes.desired
   const counts = isThrough ? 'available' : `${rollbackFrom === undefined ? 'updated' : 'back'} and available`

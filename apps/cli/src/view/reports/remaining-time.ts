@@ -31,5 +31,5 @@ function batchEnd({ report, batches }: ReleasePicture, nowMs: number): string | 
   const left = Math.min(batch.nodes, report.nodes.desired) - report.nodes.updatedAvailable
   const spentMs = nowMs - Date.parse(batch.startedAt)
   if (left <= 0 || through < FEWEST_NODES || !(spentMs > 0)) return null
-  return `batch ${batch.index} is through in about ${durationText((spentMs / through) * left)} at its present speed`
+  return `batch ${batch.index} finishes in about ${durationText((spentMs / through) * left)} at its current speed`
 }

@@ -43,13 +43,13 @@ export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
   return reason !== otherWorkload
 }
 
-/** @returns `Not ours`, `Paused`, `Disabled`, `Going back`, `Rolled back`, or the outcome: what stands first in a list */
+/** @returns `Not managed`, `Paused`, `Disabled`, `Rolling back`, `Rolled back`, or the outcome: what stands first in a list */
 export function stateWord(rollout: RolloutSummary): string {
   const { outcome, paused, disabled, rollbackFrom } = rollout
-  if (!isOurs(rollout)) return 'Not ours'
+  if (!isOurs(rollout)) return 'Not managed'
   if (disabled) return 'Disabled'
   if (paused && outcome === 'Waiting') return 'Paused'
-  if (rollbackFrom !== undefined && outcome === 'Running') return 'Going back'
+  if (rollbackFrom !== undefined && outcome === 'Running') return 'Rolling back'
   if (outcome === 'RolledBack') return 'Rolled back'
   return paused && (outcome === 'Failed' || outcome === 'Blocked') ? `${outcome}, paused` : outcome
 }
@@ -117,7 +117,7 @@ export function nodeCountsText({ nodes, maxUnavailable, rollbackFrom }: RolloutR
     `${nodes.unavailable} down${budget}`,
     ...[
       [nodes.failed, 'failed'],
-      [nodes.leaked, 'by other hands'],
+      [nodes.leaked, 'leaked'],
       [nodes.skipped, 'skipped'],
     ].flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])),
   ]
