@@ -163,15 +163,17 @@ export function toLintOptions(values: Values): LintOptions {
 
 function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOptions): void {
   if (demo !== 'release') {
-    if (virtual)
-      throw misplaced('--virtual', 'requires --demo', 'add --demo: virtual time runs only during a release')
+    if (virtual) throw misplaced('--virtual', 'requires --demo', 'add --demo: virtual time runs only during a release')
     if (exit) throw misplaced('--exit', 'requires --demo', 'add --demo, or leave it out')
-    if (output === 'json')
-      throw misplaced('--output json', 'requires --demo', 'add --demo, whose result is printed')
+    if (output === 'json') throw misplaced('--output json', 'requires --demo', 'add --demo, whose result is printed')
   }
   if (!virtual) return
   if (options.allowHosts.length > 0)
-    throw misplaced('--allow-host', 'cannot be combined with --virtual', 'leave one of them out: in virtual time there are no requests to other hosts')
+    throw misplaced(
+      '--allow-host',
+      'cannot be combined with --virtual',
+      'leave one of them out: in virtual time there are no requests to other hosts',
+    )
   const served = [
     ['--kubeconfig', options.kubeconfig],
     ['--ready-file', options.readyFile],

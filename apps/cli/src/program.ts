@@ -89,13 +89,13 @@ function addLintCommand(program: Command, io: CommandIo, exit: (code: number) =>
   program
     .command('lint')
     .description('Check manifests of Rollouts, ReleasePolicies, BatchReleases and DaemonSets without a cluster.')
+    .option('-f, --filename <path>', 'file of YAML or JSON documents, folder of such files, or - for standard input; repeatable', collect)
+    .option('-R, --recursive', 'include subfolders')
     .option(
-      '-f, --filename <path>',
-      'file of YAML or JSON documents, folder of such files, or - for standard input; repeatable',
+      '--allow-host <host>',
+      'host that the controller is started with; policies are checked against these hosts; repeatable',
       collect,
     )
-    .option('-R, --recursive', 'include subfolders')
-    .option('--allow-host <host>', 'host that the controller is started with; policies are checked against these hosts; repeatable', collect)
     .option('-o, --output <format>', 'print the findings as one JSON array (json)')
     .option('--no-color', 'disable colours; so does NO_COLOR')
     .addHelpText(
@@ -119,8 +119,7 @@ Examples:
 }
 
 function withAllowHost(command: Command): Command {
-  const hint =
-    'host that policies may query for metrics or notify: NAME, *.DOMAIN or address, optionally with :PORT; repeatable'
+  const hint = 'host that policies may query for metrics or notify: NAME, *.DOMAIN or address, optionally with :PORT; repeatable'
   return command.option('--allow-host <host>', hint, collect)
 }
 
@@ -192,7 +191,9 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
 
 function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
   const port =
-    name === 'api' ? 'port of the REST API; 0 picks a free port; defaults to 8080' : 'also serve the REST API on this port; 0 picks a free port'
+    name === 'api'
+      ? 'port of the REST API; 0 picks a free port; defaults to 8080'
+      : 'also serve the REST API on this port; 0 picks a free port'
   command
     .option('--api-port <p>', port)
     .option('--host <address>', 'listen address of the REST API; 0.0.0.0 for all', '127.0.0.1')

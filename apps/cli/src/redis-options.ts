@@ -13,8 +13,7 @@ export interface RedisOptions {
 
 const REDIS_PORT = 6379
 const SENTINEL_PORT = 26_379
-const forms =
-  'give redis://HOST:6379, rediss://HOST:6379 for TLS, or redis+sentinel://HOST:26379,HOST:26379/NAME; write a user before an @'
+const forms = 'give redis://HOST:6379, rediss://HOST:6379 for TLS, or redis+sentinel://HOST:26379,HOST:26379/NAME; write a user before an @'
 
 /**
  * Combines address and credentials of Redis from the command line, the files that it names, and the environment. The password

@@ -54,7 +54,10 @@ describe('what the doctor says of webhooks', () => {
 
   it('is a problem where one of the two configurations is away', () => {
     expect(webhookFindings({ webhooks: [sign('Mutating')], nowMs })).toMatchObject([
-      { state: 'problem', message: 'only one webhook configuration exists, MutatingWebhookConfiguration tranche, not a mutating and a validating one' },
+      {
+        state: 'problem',
+        message: 'only one webhook configuration exists, MutatingWebhookConfiguration tranche, not a mutating and a validating one',
+      },
     ])
   })
 

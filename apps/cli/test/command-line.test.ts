@@ -37,7 +37,10 @@ describe('the command line', () => {
       args: 'dev --no-demo --demo',
       says: '--no-demo cannot be combined with --demo. Leave one of them out',
     },
-    'refuses a release in an empty cluster, in either order': { args: 'dev --demo --no-demo', says: '--no-demo cannot be combined with --demo' },
+    'refuses a release in an empty cluster, in either order': {
+      args: 'dev --demo --no-demo',
+      says: '--no-demo cannot be combined with --demo',
+    },
     'refuses admission in a controller that does not serve the API': {
       args: 'controller --admission in-process',
       says: '--admission does not take "in-process". Give none or policy or webhook.',

@@ -70,7 +70,5 @@ it('says the same once in a file', async () => {
   }
   show({ end: true })
   await ended
-  expect(err).toBe(
-    'API_UNREACHABLE: the API server does not answer. The data shown are from 2026-03-04T12:00:00.000Z.\n',
-  )
+  expect(err).toBe('API_UNREACHABLE: the API server does not answer. The data shown are from 2026-03-04T12:00:00.000Z.\n')
 })

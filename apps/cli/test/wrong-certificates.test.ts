@@ -55,7 +55,9 @@ describe('an API server with a certificate that', () => {
     const logger = { error: log('error'), warn: log('warn'), info: log('info') } as unknown as Logger
     const reached = reachCluster(cluster, { client, clock, log: logger, signal: new AbortController().signal })
     await wasSaid.promise
-    expect(lines).toEqual([expect.objectContaining({ level: 'error', hint: expect.stringContaining('its expiry, its host names') as unknown })])
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 'error', hint: expect.stringContaining('its expiry, its host names') as unknown }),
+    ])
     expect(lines[0]?.err?.message).toMatch(says)
     const reported = explained(lines[0]?.err, cluster)
     expect(reported).toMatchObject({ hint: lines[0]?.hint, message: expect.stringContaining('does not answer') as unknown })

@@ -26,7 +26,9 @@ export interface DoctorOptions {
 /** Checks the prerequisites of a cluster and suggests fixes. Changes nothing. */
 export async function doctor({ access, output, redis, leaseNamespace = LEASE_NAMESPACE }: DoctorOptions, io: CommandIo): Promise<ExitCode> {
   if (access.source.kind === 'server')
-    throw new AppError('OPTION_INVALID', 'doctor requires a cluster, not a REST API', { hint: 'Leave --server out, or unset TRANCHE_SERVER.' })
+    throw new AppError('OPTION_INVALID', 'doctor requires a cluster, not a REST API', {
+      hint: 'Leave --server out, or unset TRANCHE_SERVER.',
+    })
   const settings = readRedisSettings(redis, io.env)
   await using open = await openCluster(access.source, io)
   const time = new AbortController()

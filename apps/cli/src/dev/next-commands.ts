@@ -2,16 +2,16 @@ import { DEMO_CONTAINER, demoImage, demoKey } from './demo-objects.ts'
 
 const MOST_COLUMNS = 80
 
-/** What the lines depend on. */
+/** Kubeconfig, version and state of the demo. */
 export interface NextCommandsOptions {
   readonly kubeconfig: string
-  /** Without the demonstration's objects there is nothing to change yet. */
+  /** Whether the demo objects exist. */
   readonly demo: boolean
-  /** Version to propose. */
+  /** Version in the suggested command. */
   readonly version: string
 }
 
-/** @returns what a person can type now, in a second terminal */
+/** @returns commands to try in a second terminal */
 export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions): string {
   const { namespace, name } = demoKey
   const setImage = (image: string): readonly string[] => [
@@ -33,19 +33,19 @@ export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions)
   )
 }
 
-/** @returns the programs that a cluster on its own is waiting for, as a person can start them */
+/** @returns the commands that start a controller and an executor for a cluster of `tranche sim` */
 export function programCommands(kubeconfig: string): string {
   const commands = ['controller', 'executor'].map((name) => continued([`tranche ${name}`, `--kubeconfig ${quoted(kubeconfig)}`]))
   return ['To release something, start a controller and an executor, each in its own terminal:', '', ...commands].join('\n')
 }
 
-/** One command in pieces: on one line where that fits into 80 columns, else with a continuation before each piece, so that it can be copied. */
+/** Formats a command so that it can be copied: on one line of up to 80 columns, else with line continuations between its pieces. */
 function continued(pieces: readonly string[]): string {
   const whole = `  ${pieces.join(' ')}`
   return whole.length <= MOST_COLUMNS ? whole : `  ${pieces.join(' \\\n    ')}`
 }
 
-/** @returns the command that lets kubectl find the cluster */
+/** @returns the command that selects the kubeconfig */
 export function exportCommand(kubeconfig: string): string {
   return `export KUBECONFIG=${quoted(kubeconfig)}`
 }

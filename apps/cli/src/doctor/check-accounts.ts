@@ -2,12 +2,12 @@ import type { AccountSign, NeededRight } from './account-signs.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
-/** So many rights that are missing are told; the others are counted. */
+/** Maximum number of missing permissions that are listed; the rest is counted. */
 const MOST_LISTED = 6
 const FIX =
   'helm upgrade restores the permissions of the chart; with rbac.create: false, bind the rules of docs/operations/permissions.md to the service account.'
 
-/** Whether the accounts of the processes may do what these do: nothing where there are no pods of the chart. Pure. */
+/** Checks the permissions of the service accounts; no finding if the chart has no pods. Pure. */
 export function accountFindings({ accounts }: Pick<ClusterSigns, 'accounts'>): readonly DoctorFinding[] {
   if (accounts === 'forbidden')
     return [

@@ -8,15 +8,15 @@ import { webhookFindings } from './check-webhooks.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
-/** The oldest minor version of Kubernetes 1 that Tranche is meant for; docs/operations/support.md says with which it was tried. */
+/** Oldest supported minor version of Kubernetes 1; docs/operations/support.md lists the tested versions. */
 const OLDEST_MINOR = 28
-/** Clocks may differ so much (ms) before Leases are misread; the header that we compare with counts whole seconds. */
+/** Maximum clock skew in milliseconds; the Date header that it is compared with has a resolution of one second. */
 const MOST_SKEW_MS = 5_000
-/** A Lease of OpenKruise that is older than this many of its own lengths is held by nobody. */
+/** Number of lease durations after which a Lease of OpenKruise counts as released. */
 const LEASES_UNTIL_GONE = 2
 
 /**
- * What the signs mean, and how to mend what is wrong. Pure.
+ * Turns signs into findings with fixes. Pure.
  *
  * @param own version of this command
  */
@@ -77,7 +77,8 @@ function resourceFindings({ served, schemaGap }: ClusterSigns): readonly DoctorF
 
 function rightsFinding(rights: readonly Right[]): DoctorFinding {
   const missing = rights.filter(({ allowed }) => !allowed)
-  if (missing.length === 0) return { check: 'rights', state: 'ok', message: `you have all ${rights.length} permissions that the commands need` }
+  if (missing.length === 0)
+    return { check: 'rights', state: 'ok', message: `you have all ${rights.length} permissions that the commands need` }
   const text = missing.map(({ verb, resource }) => `${verb} ${resource}`).join(', ')
   return {
     check: 'rights',
@@ -92,7 +93,7 @@ function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: Clus
   if (leader === 'forbidden') return { check: 'controller', state: 'unknown', message: `you may not read the ${name}` }
   const start = 'Start one: tranche controller, or tranche all-in-one.'
   const gone = `After an uninstall, delete the Lease: kubectl delete lease ${LEASE_NAME} -n ${leaseNamespace}.`
-  // One without leader election holds no Lease, and shows by its answers that it is there.
+  // A controller without leader election holds no Lease, but updates the status of Rollouts.
   if (leader === null && rollouts !== 'forbidden' && rollouts.length > 0 && rollouts.every(({ isAnswered }) => isAnswered))
     return {
       check: 'controller',
@@ -145,7 +146,8 @@ function isHeld(lease: LeaseSign | null, nowMs: number): boolean {
 function admissionFinding({ admission }: ClusterSigns): DoctorFinding {
   if (admission === 'forbidden')
     return { check: 'admission', state: 'unknown', message: 'you may not list admission policies and webhooks' }
-  if (admission.length > 0) return { check: 'admission', state: 'ok', message: `updates of DaemonSets are admitted by ${admission.join(', ')}` }
+  if (admission.length > 0)
+    return { check: 'admission', state: 'ok', message: `updates of DaemonSets are admitted by ${admission.join(', ')}` }
   return {
     check: 'admission',
     state: 'note',

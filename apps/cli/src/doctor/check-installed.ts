@@ -3,12 +3,12 @@ import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 import type { InstalledPod } from './installed-signs.ts'
 
-/** An executor that has written so lately (ms) runs. */
+/** Maximum age of an executor's last write that shows that it runs, in milliseconds. */
 const LATELY_MS = 120_000
-/** A batch that lacks nodes, and of which nobody has written for so long (ms), waits for an executor or for nodes that are down. */
+/** Time without writes after which an incomplete batch shows that no executor runs, in milliseconds. */
 const IDLE_MS = 120_000
 
-/** Whether an executor is there: by its pods, else by what it has written of releases. Pure. */
+/** Checks whether an executor runs, by its pods, else by its writes to releases. Pure. */
 export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterSigns): DoctorFinding {
   const start = 'Start one: tranche executor, or tranche all-in-one; docs/operations/processes.md says how they share work.'
   const pods = installed === 'forbidden' ? [] : installed.filter(({ component }) => component === 'executor' || component === 'all-in-one')
@@ -45,7 +45,7 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
 }
 
 /**
- * Whether what runs in the cluster is of one version, and of that of this command. Pure.
+ * Checks that the pods of the chart and this command have the same version. Pure.
  *
  * @param own version of this command
  */
@@ -75,14 +75,14 @@ function componentsText(pods: readonly InstalledPod[]): string {
   return `${new Intl.ListFormat('en').format(names).replace(', and ', ' and ')} ${pods.length === 1 ? 'is' : 'are'}`
 }
 
-/** Two that follow each other may; of what is no version, nothing is known. */
+/** Adjacent minor versions may run together; text that is not a version is not compared. */
 function mayStandBeside(one: string, other: string): boolean {
   const [a, b] = [one, other].map((version) => /^(\d+)\.(\d+)\./.exec(version))
   if (!a || !b) return true
   return a[1] === b[1] && Math.abs(Number(a[2]) - Number(b[2])) <= 1
 }
 
-/** Whether Redis lets us in: the one that is named, else the one that the pods name. Pure. */
+/** Reports on the Redis of the options, else on that of the pods. Pure. */
 export function redisFinding({ redis }: ClusterSigns): DoctorFinding {
   switch (redis.kind) {
     case 'asked':

@@ -2,11 +2,11 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
-/** So many are named; the others are counted. */
+/** Maximum number of objects that are named; the rest is counted. */
 const MOST_NAMED = 5
 
 /**
- * What nobody acts on: nothing where there is no such thing. Pure.
+ * Reports Rollouts and DaemonSets that no controller handles; no finding if there are none. Pure.
  *
  * @param runs whether a controller seems to run
  */

@@ -6,7 +6,7 @@ import type { WebhookSign } from './webhook-signs.ts'
 const FIX =
   'Look for "cannot keep the certificate of the webhook" in the log of the leading controller; if cert-manager issues it, check cert-manager and its CA injector.'
 
-/** What is to be said of our webhooks: nothing where there are none. Pure. */
+/** Checks the Tranche webhooks and their certificate; no finding if there are none. Pure. */
 export function webhookFindings({ webhooks, nowMs }: Pick<ClusterSigns, 'webhooks' | 'nowMs'>): readonly DoctorFinding[] {
   if (webhooks === 'forbidden' || webhooks.length === 0) return []
   const problem = webhooks.map((sign) => problemOf(sign, nowMs)).find((text) => text !== null)

@@ -5,7 +5,7 @@ import type { PortOptions } from '../options/port-options.ts'
 import { type MonitoringServer, openMonitoringServer } from './listen.ts'
 
 /**
- * Answers `GET /metrics` to everybody who reaches the port.
+ * Serves `GET /metrics` without authentication.
  *
  * @throws {AppError} PORT_IN_USE
  */

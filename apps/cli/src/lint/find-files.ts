@@ -2,16 +2,15 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { AppError } from '@tranche/errors'
 
-/** Which files kubectl takes from a folder. */
+/** File name endings that kubectl reads from a folder. */
 const endings = /\.(yaml|yml|json)$/
 
 /**
  * @param paths files, folders, or `-` for standard input
- * @param isRecursive whether the folders in a folder are looked into too, as by `kubectl apply -R`
- * @returns the files to read, each once: those that are named, and of a folder, by name, those that end in `.yaml`, `.yml` or `.json`
- * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed, that holds no such file, or that holds one that is no
- *   regular file or a link out of the folder; what cannot be looked at is returned as
- *   it is, for whoever reads it to say why
+ * @param isRecursive whether to include subfolders, as `kubectl apply -R` does
+ * @returns the files to read, each once: named files, and the `.yaml`, `.yml` and `.json` files of folders, sorted by name
+ * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed, has no such file, or has one that is not a regular file or
+ *   links out of the folder; a path that does not exist is returned, and fails when it is read
  */
 export function findFiles(paths: readonly string[], isRecursive: boolean): readonly string[] {
   return [...new Set(paths.flatMap((path) => (isFolder(path) ? filesIn(path, isRecursive) : [path])))]
@@ -47,14 +46,14 @@ function notRead(path: string, why: string, hint: string): AppError {
 
 interface Found {
   readonly files: readonly string[]
-  /** How many folders lie in it. */
+  /** Number of subfolders. */
   readonly folders: number
 }
 
 function look(folder: string, isRecursive: boolean): Found {
   const found = entriesOf(folder).map((entry): Found => {
     const path = join(folder, entry.name)
-    // A link to a folder is none, as for kubectl: it may lead back here.
+    // Links to folders are skipped, as in kubectl: they may form a cycle.
     if (entry.isDirectory()) return { files: isRecursive ? look(path, true).files : [], folders: 1 }
     return { files: endings.test(entry.name) && !isFolder(path) ? [path] : [], folders: 0 }
   })

@@ -92,11 +92,7 @@ function toSelector(values: Values, { kind }: AccessOptions['source']): string |
   if (selector === undefined) return undefined
   if (selector.trim() === '') throw invalid('--selector', selector, 'give labels as in kubectl, such as team=storage,tier!=edge')
   if (kind === 'cluster') return selector
-  throw misplaced(
-    '--selector',
-    'is not supported by the REST API',
-    'leave it out, or leave --server out (unset TRANCHE_SERVER)',
-  )
+  throw misplaced('--selector', 'is not supported by the REST API', 'leave it out, or leave --server out (unset TRANCHE_SERVER)')
 }
 
 function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'] {

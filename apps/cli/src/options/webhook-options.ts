@@ -38,8 +38,7 @@ export function toWebhookOptions(admission: string, values: Values): WebhookProc
   }
   if (admission !== 'webhook') {
     for (const [name, option] of Object.entries(names))
-      if (values[name] !== undefined)
-        throw misplaced(option, 'requires --admission webhook', 'add --admission webhook, or leave it out')
+      if (values[name] !== undefined) throw misplaced(option, 'requires --admission webhook', 'add --admission webhook, or leave it out')
     return null
   }
   const listen = {

@@ -6,9 +6,9 @@ import { lintDocuments } from '../lint/lint-documents.ts'
 import type { SourceDocument } from '../lint/read-documents.ts'
 
 /**
- * Finds among documents what would change a release: its DaemonSet, its Rollout, the policy that the Rollout names. Others are passed over.
+ * Selects the documents that affect a release: its DaemonSet, its Rollout, and the ReleasePolicy of the Rollout. Ignores others.
  *
- * @throws {AppError} OPTION_INVALID where a document is wrong, or none is about the release
+ * @throws {AppError} OPTION_INVALID if a document is invalid, or none affects the release
  */
 export function planManifests(documents: readonly SourceDocument[], { rollout }: ClusterSnapshot): Manifests {
   const [problem] = lintDocuments(documents).findings.filter(({ level }) => level === 'problem')

@@ -110,15 +110,16 @@ function withSharedOptions(command: Command): Command {
 
 function withOwnOptions(command: Command, type: ActionType): Command {
   if (type !== 'undo' && type !== 'restart') {
-    command
-      .option('--expected-step <step>', stepHint(type))
-      .option('--revision <hash>', 'expected canary revision; refused if it differs')
+    command.option('--expected-step <step>', stepHint(type)).option('--revision <hash>', 'expected canary revision; refused if it differs')
   }
   if (type === 'undo') command.option('--revision <hash>', 'expected current revision of the template; refused if it differs')
   if (type === 'promote') command.option('--full', 'skip soak and analysis too')
   if (type === 'jump') command.requiredOption('--step <step>', 'step to go to, from 1')
   if (type === 'undo')
-    command.option('--to-revision <revision>', 'number or hash as in tranche history; defaults to the newest earlier revision that is not blocked')
+    command.option(
+      '--to-revision <revision>',
+      'number or hash as in tranche history; defaults to the newest earlier revision that is not blocked',
+    )
   if (type === 'abort' || type === 'undo' || type === 'promote') command.option('-y, --yes', 'do not prompt for confirmation')
   return command
 }
@@ -155,6 +156,7 @@ function toWaitMs(values: Values): number {
   if (values['dryRun'] === true) return 0
   const text = wait === undefined ? SHORT_WAIT : typeof wait === 'string' ? wait : DEFAULT_WAIT
   const ms = parseDuration('--wait', text)
-  if (ms > LONGEST_WAIT_MS) throw misplaced('--wait', `is limited to an hour, but is ${text}`, 'use tranche status --timeout to wait longer')
+  if (ms > LONGEST_WAIT_MS)
+    throw misplaced('--wait', `is limited to an hour, but is ${text}`, 'use tranche status --timeout to wait longer')
   return ms
 }

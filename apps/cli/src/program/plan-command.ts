@@ -17,11 +17,7 @@ export function addPlanCommand(program: Command, io: CommandIo, exit: Exit): voi
     .description('Simulate a release: when and why each node is updated, the duration, what would stop it. Changes nothing.')
   withOutputOptions(withAccessOptions(command), 'json, yaml or wide (node by node)')
     .option('--image <image>', 'plan this image: CONTAINER=IMAGE, or IMAGE if there is one container')
-    .option(
-      '-f, --filename <path>',
-      'plan these manifests: file, folder, or - for standard input; repeatable',
-      collect,
-    )
+    .option('-f, --filename <path>', 'plan these manifests: file, folder, or - for standard input; repeatable', collect)
     .option('-R, --recursive', 'include subfolders')
     .option('--if <fault>', "fault to simulate, such as 'node-7 fails' or '5% crash'; repeatable", collect)
     .option('--approve-after <time>', 'time until a person approves a step, such as 10m', '0s')

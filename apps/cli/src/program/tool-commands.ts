@@ -30,9 +30,7 @@ function addSet(program: Command): void {
 }
 
 function addDoctor(program: Command, io: CommandIo, exit: Exit): void {
-  const command = program
-    .command('doctor')
-    .description("Check the cluster's prerequisites and suggest fixes. Changes nothing.")
+  const command = program.command('doctor').description("Check the cluster's prerequisites and suggest fixes. Changes nothing.")
   withOutputOptions(withAccessOptions(command), 'json or yaml')
     .option('--redis <url>', 'also check the Redis that executors share; defaults to TRANCHE_REDIS_URL')
     .option('--redis-password-file <path>', 'file with the password of Redis; defaults to TRANCHE_REDIS_PASSWORD')

@@ -41,6 +41,8 @@ export async function reachCluster({ server, context }: LoadedCluster, { client,
 /** @returns the fix for the user; undefined for temporary failures, such as a starting or overloaded server */
 function hintFor(error: unknown): string | undefined {
   if (error instanceof KubeStatusError)
-    return error.status === 429 || error.status >= 500 ? undefined : 'Check the credentials of the kubeconfig, or the service account of the pod.'
+    return error.status === 429 || error.status >= 500
+      ? undefined
+      : 'Check the credentials of the kubeconfig, or the service account of the pod.'
   return certificateHint(error)
 }

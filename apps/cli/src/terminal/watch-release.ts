@@ -17,7 +17,7 @@ import { releaseView } from '../view/reports/release-view.ts'
 import { wrapText } from '../view/reports/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
-/** What is watched, and how it is shown. */
+/** Rollout to watch, and its output format. */
 export interface WatchReleaseOptions {
   readonly key: ObjectKey
   readonly output: OutputOptions
@@ -25,7 +25,7 @@ export interface WatchReleaseOptions {
 
 const DRAW_EVERY_MS = 1_000
 
-/** Shows a Rollout until a signal ends the process: live on a terminal, one line or document for each change elsewhere. */
+/** Shows a Rollout until a signal ends the process: a live view on a terminal, one line or document per change elsewhere. */
 export async function watchRelease(
   session: Pick<Session, 'releaseClient' | 'clock'>,
   options: WatchReleaseOptions,
@@ -45,12 +45,12 @@ export async function watchRelease(
 
 interface Showing {
   picture(picture: ReleasePicture): void
-  /** What is shown is of `readMs` (epoch), and may be old; null: it is not any more. */
+  /** Marks the shown data, read at `readMs` (epoch), as stale; null marks them as current. */
   trouble(error: unknown, readMs: number): void
   close(): void
 }
 
-/** Ages go on between two looks, and stand still while nothing newer is known. */
+/** Advances ages between reads, and freezes them while the data are stale. */
 function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchReleaseOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
   screen.draw(() => [`loading ${keyText(key)}; Ctrl-C to stop`])

@@ -17,7 +17,7 @@ const outcomeStyles: Readonly<Record<Forecast['outcome'], Style>> = {
   Blocked: 'red',
 }
 
-/** A forecast for a person: what comes of it, when, batch by batch, and what it rests on. With `wide` node by node. Pure. */
+/** Formats a forecast: outcome, duration, batches and assumptions. With `wide`, node by node. Pure. */
 export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): readonly string[] {
   const taken = forecast.nodes.filter(({ order }) => order > 0)
   const updated = wide ? tableLines(taken, nodeColumns, drawing) : batchLines(forecast, taken, drawing)
@@ -83,7 +83,7 @@ const nodeColumns: readonly Column<PlannedNode>[] = [
   { heading: 'WHY', cell: ({ reason }) => reason },
 ]
 
-/** Nodes that are not updated, by the reason; where nothing at all is to be done the message has said it. */
+/** Nodes that are not updated, by reason; omitted if the message already says that there is nothing to do. */
 function restLines({ nodes, outcome, nodesHit }: Forecast, drawing: Drawing): readonly string[] {
   const byReason = [
     ...Map.groupBy(

@@ -5,9 +5,9 @@ import { goesBackAtOnce } from './report-words.ts'
 const FEWEST_NODES = 2
 
 /**
- * What is known of when it goes on: the end of a timed pause, or of the batch in flight at the speed that it has had so far.
+ * Estimates the remaining time of a timed pause, or of the current batch at its speed so far.
  *
- * @returns a sentence without a stop; null where nobody can tell: a person decides, or too few nodes are through
+ * @returns a sentence without a stop; null if it waits for a person, or too few nodes are done
  */
 export function remainingTime(picture: ReleasePicture, nowMs: number): string | null {
   const { report } = picture
