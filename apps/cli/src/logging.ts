@@ -70,7 +70,7 @@ const formatters = { level: (label: string) => ({ level: label }) }
 /** Characters that JSON does not escape but terminals interpret: C1, bidi and Unicode line breaks. */
 const STEERING = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Escapes these characters: fields contain names and messages from the cluster. They occur only in JSON strings, where escapes are equivalent. */
+/** Escapes these characters, which come from the cluster. They occur only in JSON strings, where escapes are equivalent. */
 const hooks: NonNullable<LoggerOptions['hooks']> = {
   streamWrite: (line) => line.replace(STEERING, (one) => one.split('').map(escaped).join('')),
 }

@@ -10,9 +10,9 @@ const good = await issue()
 const other = await issue()
 
 describe('what the doctor says of webhooks', () => {
-  it('is nothing where there are none', () => expect(webhookFindings({ webhooks: [], nowMs })).toEqual([]))
+  it('is empty without webhooks', () => expect(webhookFindings({ webhooks: [], nowMs })).toEqual([]))
 
-  it('is until when their certificate is good', () => {
+  it('is the expiry of their certificate', () => {
     expect(findings()).toEqual([
       {
         check: 'webhook',
@@ -25,13 +25,13 @@ describe('what the doctor says of webhooks', () => {
 
   it.each<[string, Partial<WebhookSign>, number, string]>([
     [
-      'nobody is trusted',
+      'no certificate authority is trusted',
       { bundles: [good.authority, ''] },
       nowMs,
       'ValidatingWebhookConfiguration tranche trusts no certificate authority (caBundle is empty)',
     ],
     [
-      'somebody else is trusted',
+      'another certificate authority is trusted',
       { bundles: [other.authority] },
       nowMs,
       'does not trust the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
@@ -46,13 +46,13 @@ describe('what the doctor says of webhooks', () => {
     ],
     ['the certificate is none', { certificate: { kind: 'found', cert: 'none' } }, nowMs, 'it cannot be read'],
     ['the Service has another name', { names: ['webhook.other.svc'] }, nowMs, 'it is not for webhook.other.svc'],
-  ])('is a problem where %s', (_what, fields, atMs, says) => {
+  ])('is a problem if %s', (_what, fields, atMs, says) => {
     const [finding, ...others] = findings(fields, atMs)
     expect([finding?.state, finding?.message, others]).toEqual(['problem', expect.stringContaining(says), []])
     expect(finding?.fix).toContain('cannot keep the certificate of the webhook')
   })
 
-  it('is a problem where one of the two configurations is away', () => {
+  it('is a problem if one of the two configurations is missing', () => {
     expect(webhookFindings({ webhooks: [sign('Mutating')], nowMs })).toMatchObject([
       {
         state: 'problem',
@@ -61,13 +61,13 @@ describe('what the doctor says of webhooks', () => {
     ])
   })
 
-  it('is a note where the certificate should have been renewed', () => {
+  it('is a note if the certificate should have been renewed', () => {
     expect(findings({}, nowMs + 85 * DAY_MS)).toMatchObject([
       { state: 'note', message: expect.stringContaining('it should have been renewed') as string },
     ])
   })
 
-  it('is unknown to who may not read the Secret', () => {
+  it('is unknown without permission to read the Secret', () => {
     expect(findings({ certificate: { kind: 'unseen' } })).toMatchObject([{ state: 'unknown' }])
   })
 })

@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest'
 
 describe('the command line', () => {
   const refused: Record<string, { args: string; says: string }> = {
-    'refuses a number of nodes that is no number': {
+    'refuses a number of nodes that is not a number': {
       args: 'dev --nodes many',
       says: '--nodes does not take "many". Give a whole number from 0 to 10000.',
     },
     'refuses more nodes than it simulates': { args: 'dev --nodes 10001', says: '--nodes does not take "10001"' },
-    'refuses a speed of nothing': { args: 'dev --speed 0', says: '--speed does not take "0"' },
+    'refuses a speed of zero': { args: 'dev --speed 0', says: '--speed does not take "0"' },
     'refuses a port that does not exist': { args: 'dev --port 65536', says: '--port does not take "65536"' },
     'refuses a delay range that runs backwards': { args: 'dev --watch-delay-ms 20-10', says: '--watch-delay-ms does not take "20-10"' },
     'refuses an unknown format': { args: 'dev --demo -o yaml', says: '--output does not take "yaml". Give json.' },
@@ -19,9 +19,9 @@ describe('the command line', () => {
       args: 'dev --admission webhook',
       says: '--admission does not take "webhook". Give none or in-process.',
     },
-    'refuses virtual time with nothing to perform': { args: 'dev --virtual', says: '--virtual requires --demo' },
-    'refuses to end with nothing that ends': { args: 'dev --exit', says: '--exit requires --demo' },
-    'refuses a result with nothing that gives one': { args: 'dev -o json', says: '--output json requires --demo' },
+    'refuses virtual time without --demo': { args: 'dev --virtual', says: '--virtual requires --demo' },
+    'refuses --exit without --demo': { args: 'dev --exit', says: '--exit requires --demo' },
+    'refuses a JSON result without --demo': { args: 'dev -o json', says: '--output json requires --demo' },
     'refuses a port in virtual time': { args: 'dev --virtual --demo --port 6443', says: '--port cannot be combined with --virtual' },
     'refuses a port for faults in virtual time': {
       args: 'dev --virtual --demo --faults-port 7000',
@@ -49,7 +49,7 @@ describe('the command line', () => {
       args: 'controller --admission webhook',
       says: '--admission webhook requires a certificate. Add --webhook-secret NAMESPACE/NAME',
     },
-    'refuses a webhook that nobody asks for': {
+    'refuses webhook options without --admission webhook': {
       args: 'controller --webhook-port 9443',
       says: '--webhook-port requires --admission webhook',
     },

@@ -19,11 +19,11 @@ describe('tranche doctor', () => {
     expect(new Set(Object.values(states(well)))).toEqual(new Set(['ok']))
   })
 
-  it('says how to mend each thing that is wrong', () => {
+  it('suggests a fix for every problem', () => {
     for (const { state, fix } of checkFindings(ill, '0.1.0')) if (state !== 'ok') expect(fix).toMatch(/\.$/)
   })
 
-  it('tells what it may not look at from what is wrong', () => {
+  it('distinguishes missing permissions from problems', () => {
     expect(
       states({
         ...well,
@@ -45,7 +45,7 @@ describe('tranche doctor', () => {
     })
   })
 
-  it('knows a controller without leader election by its answers', () => {
+  it('detects a controller without leader election by the status of Rollouts', () => {
     expect(states({ ...well, leader: null })).toMatchObject({ controller: 'ok' })
     expect(states({ ...well, leader: null, rollouts: [rolloutSign(), rolloutSign({ isAnswered: false })] })).toMatchObject({
       controller: 'problem',
@@ -76,7 +76,7 @@ describe('tranche doctor', () => {
       state: 'ok',
       says: /^an executor wrote the record of demo\/node-agent 5s ago$/,
     },
-    'a batch that nobody works on': {
+    'a batch without an executor': {
       signs: { installed: 'forbidden', releases: [release] },
       state: 'problem',
       says: /^the batch of demo\/node-agent has nodes to update, but made no progress for 5m00s: no executor seems to run$/,
@@ -103,11 +103,11 @@ describe('tranche doctor', () => {
     ['0.2.3', 'note'],
     ['0.3.0', 'problem'],
     ['1.1.0', 'problem'],
-  ])('tells versions that may not stand side by side: beside 0.1.0, %s is %s', (own, state) => {
+  ])('compares versions that run together: with 0.1.0, %s is %s', (own, state) => {
     expect(checkFindings(well, own).find(({ check }) => check === 'versions')).toMatchObject({ state })
   })
 
-  it('knows by the status of a release, and who wrote it, that nobody works on it', () => {
+  it('detects a release without an executor by its status and field managers', () => {
     const object = {
       metadata: {
         namespace: 'demo',
@@ -147,7 +147,7 @@ describe('tranche doctor', () => {
   it.each<[string, Partial<ClusterSigns>, readonly (readonly [string, RegExp])[]]>([
     ['nothing while a controller leads', { daemonSets: [{ namespace: 'demo', name: 'node-agent' }] }, []],
     [
-      'Rollouts that nobody lets go, and DaemonSets that wait',
+      'Rollouts whose deletion waits, and DaemonSets without a controller',
       {
         leader: null,
         rollouts: [rolloutSign({ isLeaving: true, isAnswered: false })],
@@ -159,19 +159,19 @@ describe('tranche doctor', () => {
       ],
     ],
     [
-      'what a Rollout that is gone has left, whether a controller leads or not',
+      'DaemonSets of a deleted Rollout, with or without a controller',
       { daemonSets: Array.from({ length: 7 }, (_, at) => ({ namespace: 'other', name: `agent-${at}` })) },
       [['note', /^left on OnDelete by a deleted Rollout: DaemonSet other\/agent-0, .*, other\/agent-4 and 2 more$/]],
     ],
-    ['nothing to who may not list Rollouts', { rollouts: 'forbidden', daemonSets: [{ namespace: 'demo', name: 'agent' }] }, []],
-  ])('says what is left behind: %s', (_what, signs, expected) => {
+    ['nothing without permission to list Rollouts', { rollouts: 'forbidden', daemonSets: [{ namespace: 'demo', name: 'agent' }] }, []],
+  ])('reports what is left behind: %s', (_what, signs, expected) => {
     const found = checkFindings({ ...well, ...signs }, '0.1.0').filter(({ check }) => check === 'left')
     expect(found).toEqual(
       expected.map(([state, says]) => expect.objectContaining({ state, message: expect.stringMatching(says) as string })),
     )
   })
 
-  it('names in what it tells to type what is there', () => {
+  it('names existing objects in suggested commands', () => {
     const [{ fix } = {}] = checkFindings(
       { ...well, leader: null, rollouts: [rolloutSign({ isLeaving: true, isAnswered: false })] },
       '0.1.0',
@@ -179,7 +179,7 @@ describe('tranche doctor', () => {
     expect(fix).toContain('kubectl patch rollouts.rollouts.kruise.io node-agent -n demo --type=merge')
   })
 
-  it('knows a DaemonSet that waits for us from others on OnDelete', () => {
+  it('distinguishes DaemonSets of a Rollout from others on OnDelete', () => {
     const daemonSet = (type: string, annotations: object) =>
       toHeldDaemonSet({ metadata: { namespace: 'demo', name: 'a', annotations }, spec: { updateStrategy: { type } } } as never)
     expect(daemonSet('OnDelete', { 'tranche.dev/rollout': 'a' })).toEqual({ namespace: 'demo', name: 'a' })

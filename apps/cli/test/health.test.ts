@@ -101,13 +101,13 @@ describe('/metrics', () => {
     expect((await asked(async () => '', path, method)).status).toBe(status)
   })
 
-  it('is 500 where it cannot be told, and the process goes on', async () => {
+  it('is 500 if the export fails, and the process continues', async () => {
     expect((await asked(() => Promise.reject(new Error('no')))).status).toBe(500)
   })
 })
 
 describe('the options', () => {
-  it('tell no metrics unless a port is given', () => {
+  it('serve no metrics without a port', () => {
     expect(toMetricsOptions({ metricsHost: host })).toBeNull()
     expect(toMetricsOptions({ metricsHost: '0.0.0.0', metricsPort: '8082' })).toEqual({ host: '0.0.0.0', port: 8082 })
     expect(() => toMetricsOptions({ metricsHost: '0.0.0.0' })).toThrow('--metrics-host requires --metrics-port')

@@ -41,7 +41,7 @@ describe('what a pod of the chart says of the installation', () => {
     expect(pod({ image })?.version).toBe(expected)
   })
 
-  it('is the Secret that names Redis, and not what stands in it', () => {
+  it('is the Secret that names Redis, without its content', () => {
     const env = [{ name: 'TRANCHE_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]
     expect(pod({ env })?.redis).toEqual({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })
   })

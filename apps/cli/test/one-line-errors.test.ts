@@ -12,7 +12,7 @@ const cluster = {
 }
 const attempt = 'GET /apis/rollouts.kruise.io/v1beta1/namespaces/demo/rollouts'
 
-describe('what a person at a terminal reads of an error', () => {
+describe('the error text at a terminal', () => {
   const cases: Record<string, { error: unknown; code: string; message: RegExp; hint: RegExp }> = {
     'a right that is missing': {
       error: new KubeStatusError({ attempt, status: 403, reason: 'Forbidden', message: 'User "jane" cannot list resource "rollouts"' }),
@@ -41,7 +41,7 @@ describe('what a person at a terminal reads of an error', () => {
     },
   }
 
-  it.each(Object.entries(cases))('says what %s is, and what to do', (_what, { error, code, message, hint }) => {
+  it.each(Object.entries(cases))('explains %s, with a hint', (_what, { error, code, message, hint }) => {
     expect(explained(error, cluster)).toMatchObject({
       code,
       message: expect.stringMatching(message) as string,
@@ -49,7 +49,7 @@ describe('what a person at a terminal reads of an error', () => {
     })
   })
 
-  it('tells an API server of Kubernetes from the REST API', () => {
+  it('distinguishes a Kubernetes API server from the REST API', () => {
     const body = '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":404}'
     const error = new ApiProblemError('GET /api/v1/rollouts', { status: 404, body, retryAfter: null })
     expect(
@@ -61,7 +61,7 @@ describe('what a person at a terminal reads of an error', () => {
     })
   })
 
-  it('leaves alone what says by itself what is wrong', () => {
+  it('leaves self-explanatory errors unchanged', () => {
     const error = new AppError('MOVED_ON', 'step 1 is over')
     expect(explained(error, cluster)).toBe(error)
     expect(explainedOfServer(error, { kind: 'server', url: 'http://x', token: undefined, tokenFile: undefined })).toBe(error)
@@ -97,7 +97,7 @@ describe('the exit code', () => {
       code: 2,
       says: /^OPTION_INVALID: --as cannot be combined with --server\. Leave it out: for the REST API, the token identifies the user\.\n$/,
     },
-    'is 2 for groups of nobody': {
+    'is 2 for groups without a user': {
       line: 'list --as-group ops',
       code: 2,
       says: /^OPTION_INVALID: --as-group requires --as\. [^\n]+\n$/,

@@ -69,7 +69,7 @@ describe('the options that say whom a command asks', () => {
     [{ server: 'http://127.0.0.1:8080' }, 'secret'],
     [{ server: 'http://localhost:8080' }, 'secret'],
     [{ server: 'http://[::1]:8080', tokenFile: 'token' }, ''],
-  ] as const)('sends a token where no one else can read it, or where the user allows it: %o', (values, token) => {
+  ] as const)('sends a token only over a private connection, or if the user allows it: %o', (values, token) => {
     expect(toAccessOptions(values, { TRANCHE_TOKEN: token })).toMatchObject({ source: { kind: 'server', url: values.server } })
   })
 

@@ -69,11 +69,11 @@ describe('tranche get', () => {
     ])
   })
 
-  it('tells five thousand nodes in a screen', () => {
+  it('shows five thousand nodes on one screen', () => {
     expect(releaseView(fiveThousand, createDrawing(plain), false).length).toBeLessThanOrEqual(60)
   })
 
-  it('lets nothing from the cluster steer the terminal', () => {
+  it('prints no control characters from the cluster', () => {
     const report = { ...failing.report, message: 'evil \u001b[2J\u009b31m\r\nmessage', need: undefined }
     expect(releaseView({ ...failing, report }, createDrawing(plain), false).join('')).not.toMatch(/\p{Cc}/u)
   })
@@ -116,7 +116,7 @@ describe('tranche list', () => {
     expect(lines[0]).toContain('Failed, paused')
   })
 
-  it('cuts nothing off where nobody asks for columns', () => {
+  it('cuts nothing without a width', () => {
     const lines = listView(rollouts, { namespaces: false, wide: false }, createDrawing({ ...plain, width: Number.POSITIVE_INFINITY }))
     expect(lines.join('')).not.toContain('…')
   })

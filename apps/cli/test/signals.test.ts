@@ -15,7 +15,7 @@ const sockets = new Set<Socket>()
 const silent = createServer((socket) => void sockets.add(socket))
 const HIDE_CURSOR = '\u001b[?25l'
 const SHOW_CURSOR = '\u001b[?25h'
-/** Makes a program believe that somebody looks at its output. */
+/** Gives a program a terminal for its output. */
 const AT_TERMINAL = ['--import', 'data:text/javascript,process.stdout.isTTY=true']
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
 const kubeconfig = join(folder, 'kubeconfig.json')
 const sockets = new Set<Socket>()
-/** Lets everybody in, and says nothing. */
+/** Accepts every connection, and answers nothing. */
 let asked = 0
 const silent = createServer((socket) => {
   sockets.add(socket)
@@ -67,7 +67,7 @@ it('is waited for by plan with a word for people at a terminal', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { isTTY: true, write: (text: string) => void (err += text) }, env: {} }
   await expect(run(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
-  // Broken between words, with what goes on set in.
+  // Wrapped between words, with indented continuation lines.
   const error = expect.stringMatching(/^API_DEADLINE: [^\n]+\n( {2,}[^\n]+\n)*$/) as unknown
   expect(err.split('\r\u001b[K')).toEqual(['', 'reading the cluster', error])
 })

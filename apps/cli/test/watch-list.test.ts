@@ -27,7 +27,7 @@ it('list -w -o json writes a document for each Rollout that has changed', async 
   expect(documents.map((line) => (JSON.parse(line) as RolloutSummary).outcome)).toEqual(['Done', 'Running'])
 })
 
-it('list -w -o json spells out on a terminal what steers it, and leaves it in a pipe', async () => {
+it('list -w -o json escapes control characters on a terminal, but not in a pipe', async () => {
   const name = 'a\u009b31m\u202e'
   const [terminal, pipe] = [await watch('json', [[named(name, done)]], { isTTY: true }), await watch('json', [[named(name, done)]])]
   expect(terminal.out.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u)

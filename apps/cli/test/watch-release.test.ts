@@ -12,7 +12,7 @@ const STEP = /^step .*$/m
 
 type Next = { readonly trouble?: unknown } | { readonly end: true }
 
-/** A desk that shows what is given, one after the other. */
+/** A release client that yields the given pictures in order. */
 function releaseClientOf() {
   const shown: Next[] = []
   let ring = (): void => {}

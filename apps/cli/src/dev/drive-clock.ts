@@ -17,7 +17,7 @@ export async function driveClock<T>(clock: Clock, work: Promise<T>): Promise<T> 
   ended.catch(() => {})
   for (let idle = 0; !over; ) {
     if ((await clock.run({ done: () => over })) !== 'idle') continue
-    if (++idle > MOST_IDLE_TURNS) throw new Error('virtual time stands still: nothing is left to happen, and the work has not ended')
+    if (++idle > MOST_IDLE_TURNS) throw new Error('virtual time is stuck: no timer is left, and the work has not ended')
   }
   return ended
 }

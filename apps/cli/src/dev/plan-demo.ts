@@ -30,8 +30,8 @@ export type DemoPlan =
   | { readonly kind: 'finish' }
 
 /**
- * Decides the next operation of a user who releases a new version: wait until every node is available, set the image,
- * approve each step that waits for a person, wait until the Rollout is Healthy. Pure.
+ * Decides the next operation of a user who releases a new version: wait until every node is available, then set the
+ * image. Then approve each step that waits for a person, until the Rollout is Healthy. Pure.
  */
 export function planDemo(view: DemoView): DemoPlan {
   const { daemonSet, rollout, begun } = view

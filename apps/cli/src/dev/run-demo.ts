@@ -96,7 +96,7 @@ async function setImage(client: KubeClient, image: string, signal: AbortSignal):
   await client.patch(resourcePaths.daemonSets, demoKey, { type: 'strategic', body }, { signal })
 }
 
-/** Approves as `kubectl kruise rollout approve` does, only for the version that was read; ignores a conflict, since another client was first. */
+/** Approves the version that was read, as `kubectl kruise rollout approve` does. Ignores a conflict: another client was first. */
 async function approve({ client, clock, say, signal }: DemoOptions, plan: DemoPlan & { readonly kind: 'approve' }): Promise<void> {
   await sleep(clock, LOOK_BEFORE_APPROVAL_MS, signal)
   const body = { metadata: { resourceVersion: plan.resourceVersion }, status: { canaryStatus: { currentStepState: 'StepReady' } } }

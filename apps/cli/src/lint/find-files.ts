@@ -9,8 +9,8 @@ const endings = /\.(yaml|yml|json)$/
  * @param paths files, folders, or `-` for standard input
  * @param isRecursive whether to include subfolders, as `kubectl apply -R` does
  * @returns the files to read, each once: named files, and the `.yaml`, `.yml` and `.json` files of folders, sorted by name
- * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed, has no such file, or has one that is not a regular file or
- *   links out of the folder; a path that does not exist is returned, and fails when it is read
+ * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed or has no such file, and for an entry that is not a regular
+ *   file or links out of the folder. A path that does not exist is returned; reading it fails.
  */
 export function findFiles(paths: readonly string[], isRecursive: boolean): readonly string[] {
   return [...new Set(paths.flatMap((path) => (isFolder(path) ? filesIn(path, isRecursive) : [path])))]

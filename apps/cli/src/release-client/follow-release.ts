@@ -9,7 +9,7 @@ export interface FollowReleaseOptions<P extends ReleasePart> {
   readonly key: ObjectKey
   readonly part: P
   readonly signal: AbortSignal
-  /** Called with an error when the data become stale, and with null when they are current; `readMs` (epoch) is the time of the last read. */
+  /** Called with an error when data become stale, and with null when current; `readMs` (epoch) is the time of the last read. */
   readonly trouble: (error: unknown, readMs: number) => void
 }
 

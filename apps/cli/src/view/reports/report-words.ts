@@ -59,7 +59,7 @@ export function backText({ rollbackFrom, canaryRevision }: RolloutSummary): stri
   return rollbackFrom === undefined ? '' : `from revision ${rollbackFrom} to ${canaryRevision ?? 'the one before'}`
 }
 
-/** @returns whether a release rolls back without pauses: all its steps are done, so its current step is meaningless. A summary has no steps. */
+/** @returns whether a release rolls back without pauses: its steps are done, so the current step is meaningless. Summaries have no steps. */
 export function goesBackAtOnce({ rollbackFrom, steps = [] }: RolloutSummary & Partial<Pick<RolloutReport, 'steps'>>): boolean {
   return rollbackFrom !== undefined && steps.every(({ state }) => state === 'done')
 }
