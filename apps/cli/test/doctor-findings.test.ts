@@ -15,7 +15,7 @@ describe('tranche doctor', () => {
   const states = (signs: ClusterSigns): Record<string, string> =>
     Object.fromEntries(checkFindings(signs, '0.1.0').map(({ check, state }) => [check, state]))
 
-  it('finds nothing wrong where nothing is', () => {
+  it('finds no problem in a healthy cluster', () => {
     expect(new Set(Object.values(states(well)))).toEqual(new Set(['ok']))
   })
 
@@ -188,7 +188,7 @@ describe('tranche doctor', () => {
     expect(daemonSet('OnDelete', {})).toBeNull()
   })
 
-  it('reads Leases by the clock of the server, not by ours', () => {
+  it('compares Leases with the clock of the server, not the local one', () => {
     const ours = { ...well, nowMs: NOW_MS + 600_000, skewMs: -600_000 }
     expect(states(ours)).toMatchObject({ controller: 'ok', clock: 'problem' })
   })

@@ -25,7 +25,7 @@ function followed(releaseClient: Pick<ReleaseClient, never>, reported: unknown[]
   return followRelease(session, { key, part: 'report', signal, trouble: (error) => void reported.push(error) })
 }
 
-it('shows what the watch shows, says what is wrong with it and when nothing is any more', async () => {
+it('yields the values of the watch, and reports its errors and their end', async () => {
   const reported: unknown[] = []
   const shown: unknown[] = []
   const releaseClient = releaseClientOf([{ report: 'one' }, { report: 'one', trouble: away }, { report: 'two' }], 'stopped')

@@ -45,7 +45,7 @@ it('completes no word with special characters of a shell, and prints description
   expect(out.replaceAll(/[\n\t]/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
 })
 
-it('asks about a Rollout without what its names say to a terminal', async () => {
+it('prompts for a Rollout without control characters', async () => {
   let err = ''
   const input = Object.assign(Readable.from(['n\n']), { isTTY: true })
   const io = { in: input, out: { write: () => {} }, err: { write: (text: string) => void (err += text), isTTY: true }, env: {} }

@@ -58,6 +58,6 @@ it.each<Case>([
     want: 'MOVED_ON: no release is under way. Wait.',
   },
   { title: 'nothing of what is no refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
-])('says $title', ({ error, said, want }) => {
+])('names $title', ({ error, said, want }) => {
   expect(errorLine(inOptions(error, said))).toBe(want)
 })

@@ -63,7 +63,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     expect(err).not.toContain('secret')
   })
 
-  it('waits for a Redis that is not there yet, says so in two lines, shows no password, and stops when asked', async () => {
+  it('waits for an unavailable Redis, logs two lines without the password, and stops on a signal', async () => {
     const port = await freePort()
     const env = { ...process.env, TRANCHE_REDIS_PASSWORD: 'hunter2' }
     const args = ['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${port}`, '--log-level', 'debug']
@@ -82,7 +82,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     expect(log.text().match(/Redis is back/g)).toHaveLength(1)
   })
 
-  it('stops when asked while Redis is away, without being made to', async () => {
+  it('stops on a signal while Redis is unavailable', async () => {
     const executor = start(['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${await freePort()}`])
     await readLog(executor).has('REDIS_UNREACHABLE')
     const exit = new Promise((resolve) => executor.once('exit', resolve))

@@ -2,7 +2,7 @@ import { parseDuration, toAccessOptions, toOutputOptions } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
 describe('the options that say whom a command asks', () => {
-  it('asks the cluster of the kubeconfig, where nothing else is said', () => {
+  it('uses the cluster of the kubeconfig by default', () => {
     expect(toAccessOptions({}, {})).toEqual({
       source: { kind: 'cluster', skipTlsVerify: false },
       namespace: undefined,
@@ -73,7 +73,7 @@ describe('the options that say whom a command asks', () => {
     expect(toAccessOptions(values, { TRANCHE_TOKEN: token })).toMatchObject({ source: { kind: 'server', url: values.server } })
   })
 
-  it('reads tokens and whether they may be heard from the environment', () => {
+  it('reads tokens and the plain HTTP setting from the environment', () => {
     const env = { TRANCHE_SERVER: 'http://tranche.tranche-system.svc', TRANCHE_TOKEN: 'secret' }
     expect(() => toAccessOptions({}, env)).toThrow('--server is plain HTTP to tranche.tranche-system.svc')
     expect(toAccessOptions({}, { ...env, TRANCHE_ALLOW_HTTP: 'true' })).toMatchObject({ source: { kind: 'server' } })

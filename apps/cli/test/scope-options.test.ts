@@ -5,7 +5,7 @@ import { toScopeOptions } from '../src/options/scope-options.ts'
 const elects = { leaderElection: true }
 
 describe('the part of a cluster that a process works on', () => {
-  it('is all of it, where nothing is said', () => {
+  it('is the whole cluster by default', () => {
     expect(toScopeOptions(elects)).toEqual({ namespaces: undefined, leaseNamespace: undefined })
   })
 
@@ -14,7 +14,7 @@ describe('the part of a cluster that a process works on', () => {
     expect(toScopeOptions(values)).toEqual({ namespaces: ['agents', 'network'], leaseNamespace: 'tranche-system' })
   })
 
-  it('needs no Lease where none is taken', () => {
+  it('requires no Lease namespace without leader election', () => {
     const want = { namespaces: ['agents'], leaseNamespace: undefined }
     expect(toScopeOptions({ watchNamespace: ['agents'] })).toEqual(want)
     expect(toScopeOptions({ leaderElection: false, watchNamespace: ['agents'] })).toEqual(want)

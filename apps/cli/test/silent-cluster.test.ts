@@ -45,7 +45,7 @@ it.each(['doctor', 'list', 'get agent', 'plan agent'])(
   },
 )
 
-it('is asked again by status until the time is up', async () => {
+it('is retried by status until the timeout', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '50ms', '--timeout', '1200ms']

@@ -42,7 +42,7 @@ it('list -w draws the table again on a terminal, and says that there are none', 
 
 const away = new AppError('API_UNREACHABLE', 'the API server does not answer')
 
-it('list -w says each time that the API server is away, and since when nothing newer is known', async () => {
+it('list -w reports each outage of the API server, with the time of the shown data', async () => {
   const rollouts = [named('a', done)]
   const { err } = await watch('text', [rollouts, away, away, rollouts, away])
   const lines = err.trimEnd().split('\n')
@@ -50,7 +50,7 @@ it('list -w says each time that the API server is away, and since when nothing n
   for (const line of lines) expect(line).toMatch(/^API_UNREACHABLE: .* The data shown are from \S+Z\.$/)
 })
 
-it('list -w says on a terminal since when what it shows is stale', async () => {
+it('list -w shows on a terminal since when its data are stale', async () => {
   const { out } = await watch('text', [[named('a', done)], away], { isTTY: true, columns: 80, rows: 24 })
   expect(out).toMatch(/stale since \S+Z: API_UNREACHABLE/)
 })

@@ -32,7 +32,7 @@ function releaseClientOf() {
   return { releaseClient: { follow } as unknown as ReleaseClient, show }
 }
 
-it('says since when nothing newer is known, and lets no age count on meanwhile', async () => {
+it('shows since when its data are stale, and freezes ages meanwhile', async () => {
   const clock = new FakeClock(NOW_MS)
   const { releaseClient, show } = releaseClientOf()
   const { stream, shown } = terminal()
@@ -56,7 +56,7 @@ it('says since when nothing newer is known, and lets no age count on meanwhile',
   await expect(ended).resolves.toBe(0)
 })
 
-it('says the same once in a file', async () => {
+it('writes the same once into a file', async () => {
   const clock = new FakeClock(NOW_MS)
   const { releaseClient, show } = releaseClientOf()
   let err = ''
