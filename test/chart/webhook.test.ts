@@ -80,7 +80,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     await kubectl(['patch', 'mutatingwebhookconfiguration', 'tranche', '--type', 'json', '--patch', JSON.stringify(noAuthority)])
     expect(await looks()).toMatchObject({
       state: 'problem',
-      message: 'MutatingWebhookConfiguration tranche names nobody to trust (caBundle)',
+      message: 'MutatingWebhookConfiguration tranche trusts no certificate authority (caBundle is empty)',
     })
   })
 

@@ -1,11 +1,11 @@
-// Plain JavaScript: it runs before anything of ours is loaded.
+// Plain JavaScript: it runs before any other module of tranche.
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { dirname, isAbsolute, join } from 'node:path'
 
 /**
- * Keeps compiled code below the user's own cache folder. Compiled code runs unchecked, so a folder that another user could have
- * filled is not used; the program then starts without a cache. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
+ * Enables the compile cache in the cache folder of the user. Node.js runs cached code unchecked, so a folder that another user could
+ * write is not used; the program then starts without a cache. NODE_DISABLE_COMPILE_CACHE=1 disables the cache.
  */
 export function keepCompiledCode() {
   const folder = cacheFolder(process.env, process.getuid?.())
@@ -13,7 +13,7 @@ export function keepCompiledCode() {
 }
 
 /**
- * @returns the folder for compiled code, with mode 0700; undefined where none is safe or none can be made
+ * @returns the folder for compiled code, with mode 0700; undefined if none is safe or none can be created
  */
 export function cacheFolder(env, uid) {
   const base = baseFolder(env)
@@ -37,7 +37,7 @@ function baseFolder({ XDG_CACHE_HOME: cache, HOME: home }) {
   return home !== undefined && isAbsolute(home) ? join(home, '.cache') : undefined
 }
 
-/** Every folder up to the root belongs to this user or to root, and others cannot replace what is in it. */
+/** Whether every folder up to the root belongs to this user or to root, and other users cannot replace its entries. */
 function isSafeChain(folder, uid) {
   const { uid: owner, mode } = lstatSync(folder)
   if (owner !== uid && owner !== 0) return false
@@ -55,7 +55,7 @@ function makeFolder(folder) {
   }
 }
 
-/** A folder, not a link to one. */
+/** Whether it is a folder, not a link to one. */
 function isOwn(folder, uid, forbidden) {
   const stats = lstatSync(folder)
   return stats.isDirectory() && stats.uid === uid && (stats.mode & forbidden) === 0

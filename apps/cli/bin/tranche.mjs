@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that an old Node.js can read it and say what is wrong.
+// Plain JavaScript, so that an old Node.js can parse it and report its version.
 const needed = 24
 const running = Number(process.versions.node.split('.')[0])
 
@@ -15,7 +15,7 @@ if (running < needed) {
   await import('../src/main.ts').catch(sayWhatIsMissing)
 }
 
-/** Nothing of ours is loaded here yet, since it may be what misses something. */
+/** Imports no other module, since one may be the cause of the error. */
 function sayWhatIsMissing(error) {
   if (error.code !== 'ERR_MODULE_NOT_FOUND' || !error.message.startsWith('Cannot find package')) throw error
   console.error(`DEPENDENCY_MISSING: ${error.message.split(' imported from')[0]}. Run npx -y pnpm@12.21.0 install in the checkout.`)

@@ -12,7 +12,7 @@ export function readAllowHosts(texts: readonly string[]): readonly HostRule[] {
     throw invalid(
       '--allow-host',
       text,
-      'give a name such as prometheus.monitoring, *.example.com or an address, with :PORT for that port alone',
+      'give a name such as prometheus.monitoring, *.example.com or an address, with :PORT to allow only that port',
     )
   })
 }

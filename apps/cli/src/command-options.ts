@@ -6,7 +6,7 @@ import { toWebhookOptions, type WebhookProcessOptions } from './options/webhook-
 import type { RedisOptions } from './redis-options.ts'
 import { type DelayRange, invalid, misplaced, parseChoice, parseDecimal, parseDelayRange, parseWhole } from './option-values.ts'
 
-/** What `dev` and `sim` are told. */
+/** Options of `dev` and `sim`. */
 export interface SimulationOptions {
   readonly command: 'dev' | 'sim'
   /** 0 to 10,000. */
@@ -15,34 +15,34 @@ export interface SimulationOptions {
   readonly speed: number
   readonly virtual: boolean
   readonly seed: number
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** Where to write the kubeconfig; undefined: into a new temporary folder. */
+  /** Path of the kubeconfig to write; undefined: in a new temporary folder. */
   readonly kubeconfig: string | undefined
   readonly readyFile: string | undefined
   readonly record: string | undefined
   readonly watchDelayMs: DelayRange
-  /** File of faults to begin with. */
+  /** Path of the faults to inject from the start. */
   readonly faults: string | undefined
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   readonly faultsPort: number
-  /** Port of the REST API, in `dev` alone; 0 takes a free one. */
+  /** Port of the REST API, only in `dev`; 0 picks a free port. */
   readonly apiPort: number
-  /** `empty`: no objects; `objects`: the demonstration's objects; `release`: a release of them as well. */
+  /** `empty`: no objects; `objects`: the demo objects; `release`: the demo objects and a release. */
   readonly demo: 'empty' | 'objects' | 'release'
   readonly exit: boolean
   readonly output: 'text' | 'json'
   readonly admission: DevAdmission
-  /** Hosts that policies may have asked, as they were written. */
+  /** Hosts that policies may query or notify, unparsed. */
   readonly allowHosts: readonly string[]
   readonly log: string | undefined
   readonly colors: boolean
 }
 
-/** Who sees an update of a DaemonSet before it is stored, where simulator and controller are one process. */
+/** Admission modes of `dev`, where simulator and controller share a process. */
 export type DevAdmission = Extract<AdmissionMode, 'none' | 'inProcess'>
 
-/** What `all-in-one`, `controller`, `executor` and `api` are told. */
+/** Options of `all-in-one`, `controller`, `executor` and `api`. */
 export interface ProcessOptions {
   readonly command: 'all-in-one' | 'controller' | 'executor' | 'api'
   readonly kubeconfig: string | undefined
@@ -50,46 +50,46 @@ export interface ProcessOptions {
   readonly identity: string | undefined
   readonly logLevel: LogLevel
   readonly admission: AdmissionMode
-  /** How webhooks are served; null: not at all. */
+  /** Null if no webhooks are served. */
   readonly webhook: WebhookProcessOptions | null
   readonly leaderElection: boolean
   readonly scope: ScopeOptions
-  /** Hosts that policies may have asked, as they were written. */
+  /** Hosts that policies may query or notify, unparsed. */
   readonly allowHosts: readonly string[]
   /** 1 to 64. */
   readonly workers: number
   readonly redis: RedisOptions
-  /** How the REST API is served; null: not at all. */
+  /** Null if no REST API is served. */
   readonly api: ApiProcessOptions | null
-  /** Where it says how it is; null: nowhere. The REST API alone says it where it is served. */
+  /** Address of the health probes; null: none. `api` serves them on the port of the REST API. */
   readonly health: PortOptions | null
-  /** Where controller and executor tell their metrics; null: nowhere, and nothing is counted. */
+  /** Address of the metrics of controller and executor; null: no metrics are recorded. */
   readonly metrics: PortOptions | null
 }
 
-/** What `lint` is told. */
+/** Options of `lint`. */
 export interface LintOptions {
   /** Files, folders, or `-` for standard input; at least one. */
   readonly files: readonly string[]
-  /** Whether the folders in a folder are looked into too. */
+  /** Whether to include subfolders. */
   readonly recursive: boolean
   readonly output: 'text' | 'json'
-  /** Hosts that the controller is started with, as they were written; none: they are not known. */
+  /** Hosts that the controller is started with, unparsed; empty: unknown, and hosts are not checked. */
   readonly allowHosts: readonly string[]
   readonly colors: boolean
 }
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
-/** The least that is logged. */
+/** Lowest level that is logged. */
 export type LogLevel = (typeof logLevels)[number]
 
-/** As the parser hands them over: strings, booleans, or nothing. */
+/** Option values of the parser: strings, booleans, string lists or undefined. */
 type Values = Readonly<Record<string, unknown>>
 
 /** @throws {AppError} OPTION_INVALID */
 export function toSimulationOptions(command: 'dev' | 'sim', values: Values): SimulationOptions {
   if (values['demoAsked'] === true && values['demoRefused'] === true)
-    throw misplaced('--no-demo', 'stands beside --demo', 'leave one of them out: there is nothing to release in an empty cluster')
+    throw misplaced('--no-demo', 'cannot be combined with --demo', 'leave one of them out: an empty cluster has nothing to release')
   const options: SimulationOptions = {
     command,
     nodes: parseWhole('--nodes', text(values, 'nodes') ?? '30', { min: 0, max: 10_000 }),
@@ -119,9 +119,9 @@ export function toSimulationOptions(command: 'dev' | 'sim', values: Values): Sim
 /** @throws {AppError} OPTION_INVALID */
 export function toProcessOptions(command: ProcessOptions['command'], values: Values): ProcessOptions {
   const queue = text(values, 'queue')
-  if (queue !== undefined && queue !== 'in-process') throw invalid('--queue', queue, 'give in-process, or --redis URL in its place')
+  if (queue !== undefined && queue !== 'in-process') throw invalid('--queue', queue, 'give in-process, or use --redis URL instead')
   if (queue !== undefined && values['redis'] !== undefined)
-    throw misplaced('--queue in-process', 'stands beside --redis', 'leave one of them out')
+    throw misplaced('--queue in-process', 'cannot be combined with --redis', 'leave one of them out')
   const admission = parseChoice('--admission', text(values, 'admission') ?? 'none', ['none', 'policy', 'webhook'])
   return {
     command,
@@ -150,7 +150,7 @@ export function toProcessOptions(command: ProcessOptions['command'], values: Val
 /** @throws {AppError} OPTION_INVALID */
 export function toLintOptions(values: Values): LintOptions {
   const files = (Array.isArray(values['filename']) ? values['filename'] : []).map(String)
-  if (files.length === 0) throw misplaced('lint', 'is given no file', 'add -f FILE, or -f - to read standard input')
+  if (files.length === 0) throw misplaced('lint', 'requires a file', 'add -f FILE, or -f - for standard input')
   if (files.includes('')) throw invalid('--filename', '', 'give the path of a file, or - for standard input')
   return {
     files: [...new Set(files)],
@@ -163,15 +163,17 @@ export function toLintOptions(values: Values): LintOptions {
 
 function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOptions): void {
   if (demo !== 'release') {
-    if (virtual)
-      throw misplaced('--virtual', 'stands without --demo', 'add --demo: virtual time runs as long as there is a release to perform')
-    if (exit) throw misplaced('--exit', 'stands without --demo', 'add --demo, or leave it out')
-    if (output === 'json')
-      throw misplaced('--output json', 'stands without --demo', 'add --demo: the result of the demonstration is what it prints')
+    if (virtual) throw misplaced('--virtual', 'requires --demo', 'add --demo: virtual time runs only during a release')
+    if (exit) throw misplaced('--exit', 'requires --demo', 'add --demo, or leave it out')
+    if (output === 'json') throw misplaced('--output json', 'requires --demo', 'add --demo, whose result is printed')
   }
   if (!virtual) return
   if (options.allowHosts.length > 0)
-    throw misplaced('--allow-host', 'stands beside --virtual', 'leave one of them out: virtual time waits for no answer from outside')
+    throw misplaced(
+      '--allow-host',
+      'cannot be combined with --virtual',
+      'leave one of them out: in virtual time there are no requests to other hosts',
+    )
   const served = [
     ['--kubeconfig', options.kubeconfig],
     ['--ready-file', options.readyFile],
@@ -181,7 +183,7 @@ function checkTogether({ demo, virtual, exit, output, ...options }: SimulationOp
   ] as const
   for (const [option, value] of served)
     if (value !== undefined)
-      throw misplaced(option, 'stands beside --virtual', 'leave one of them out: in virtual time nothing is served to others')
+      throw misplaced(option, 'cannot be combined with --virtual', 'leave one of them out: in virtual time nothing is served')
 }
 
 function parsePrefix(value: string | undefined): string | undefined {

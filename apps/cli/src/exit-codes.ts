@@ -1,29 +1,29 @@
 import type { Outcome } from '@tranche/api-schema'
 
-/** Exit codes of every command but `status`, part of its public face. A command that a signal ends has none: it ends by the signal. */
+/** Public exit codes of every command but `status`. A command stopped by a signal ends by that signal, without an exit code. */
 export const exitCodes = {
-  /** It did what was asked; of what runs until it is stopped, it was. */
+  /** The command succeeded, or a long-running command was stopped. */
   done: 0,
-  /** It could not: the cluster, the file, the port. */
+  /** The command failed, such as by the cluster, a file or a port. */
   failed: 1,
-  /** The command line itself is wrong. */
+  /** The command line is invalid. */
   usage: 2,
 } as const
 
 /** @see exitCodes */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** Exit codes of `status`, part of its public face: what the release came to, apart from what kept us from knowing. */
+/** Public exit codes of `status`: the outcome of the release, with a separate code for an unknown outcome. */
 export const statusExitCodes = {
-  /** Every node that can be is on the version that was asked for. */
+  /** Every node that can be updated runs the requested version. */
   done: 0,
-  /** The version failed, or was rolled back, or the Rollout is blocked until someone fixes what blocks it. */
+  /** The version failed, or was rolled back, or the Rollout is blocked until a user fixes the cause. */
   failed: 1,
-  /** It was still going on when the time was up. */
+  /** The release was still in progress when the timeout elapsed. */
   timedOut: 2,
   /** A person has to decide. */
   waiting: 3,
-  /** It could not be found out: the command line is wrong, the cluster does not answer, there is no such Rollout. */
+  /** The outcome is unknown: invalid command line, no answer from the cluster, or no such Rollout. */
   unknown: 4,
 } as const
 
@@ -31,8 +31,8 @@ export const statusExitCodes = {
 export type StatusExitCode = (typeof statusExitCodes)[keyof typeof statusExitCodes]
 
 /**
- * @param waitsThrough pauses are waited through, so that a release that stands in one when the time is up was still going on
- * @returns the exit code for what was seen last
+ * @param waitsThrough whether `status` waits through pauses; a release in a pause then counts as timed out
+ * @returns the exit code for the last outcome seen
  */
 export function statusExitCodeOf(outcome: Outcome, { waitsThrough }: { readonly waitsThrough: boolean }): StatusExitCode {
   return outcome === 'Waiting' && waitsThrough ? statusExitCodes.timedOut : codeOfOutcome[outcome]

@@ -16,15 +16,15 @@ import type { CommandIo } from './command-io.ts'
 
 const everyPort = { ...controllerFailpointPorts, ...executorFailpointPorts }
 
-/** The ports of each command that has any. */
+/** Ports with failpoints, by command. */
 const portsOf = { controller: controllerFailpointPorts, executor: executorFailpointPorts, 'all-in-one': everyPort, dev: everyPort } as const
 
-/** How long a call hangs, in milliseconds. */
+/** Duration of a hanging call, in milliseconds. */
 const HANGING_MS = 3_600_000
 
 /**
- * @returns the failpoints of a command; without `TRANCHE_FAILPOINT` there are none
- * @throws {AppError} OPTION_INVALID where the variable names no failpoint of the command
+ * @returns the failpoints of a command; none without `TRANCHE_FAILPOINT`
+ * @throws {AppError} OPTION_INVALID if the variable names no failpoint of the command
  */
 export function failpointsOf(command: keyof typeof portsOf, env: CommandIo['env'], clock: Clock): Failpoints {
   const text = env[FAILPOINT_VARIABLE]
@@ -36,19 +36,19 @@ export function failpointsOf(command: keyof typeof portsOf, env: CommandIo['env'
 
 const consequences: Readonly<Record<FailpointMode, string>> = {
   kill: 'the process ends here',
-  freeze: 'the process stands still until it is sent SIGCONT',
-  hang: 'this call goes on in an hour',
+  freeze: 'the process freezes until SIGCONT',
+  hang: 'this call hangs for an hour',
 }
 
-/** Says so first, past every buffer: nothing can be said afterwards. */
+/** Prints to file descriptor 2 first, unbuffered: nothing can be printed afterwards. */
 function trigger({ point, nth, mode }: ArmedFailpoint, clock: Clock): Promise<void> | void {
-  writeSync(2, `${FAILPOINT_VARIABLE}: ${point}#${nth} is reached in process ${process.pid}: ${consequences[mode]}\n`)
+  writeSync(2, `${FAILPOINT_VARIABLE}: ${point}#${nth} reached in process ${process.pid}: ${consequences[mode]}\n`)
   if (mode === 'hang') return sleep(clock, HANGING_MS)
   process.kill(process.pid, mode === 'kill' ? 'SIGKILL' : 'SIGSTOP')
   return undefined
 }
 
-/** @returns every failpoint and the commands that have it, one a line */
+/** @returns every failpoint with its commands, one a line */
 export function failpointsText(): string {
   const commandsOf = (point: string): string =>
     Object.entries(portsOf)

@@ -3,18 +3,18 @@ import { type Logger as PinoLogger, type LoggerOptions, pino } from 'pino'
 import { cannotWrite, openPrivately, type ReportUnwritable } from './dev/output-file.ts'
 import type { LogLevel } from './command-options.ts'
 
-/** A logger that can be closed. */
+/** A logger with a file to close. */
 export interface ClosableLogger {
   readonly log: Logger
-  /** Writes what is still held. */
+  /** Flushes and closes the file. */
   close(): void
 }
 
 /**
  * Logs JSON lines to the standard error of this process.
  *
- * @param fields of each line, unless a child logger has others of these names
- * @param traceId of the span that is active when a line is written
+ * @param fields fields of each line; a child logger may override them
+ * @param traceId returns the trace id of the active span
  */
 export function createStderrLogger(level: LogLevel, fields: LogFields, traceId?: () => string | undefined): Logger {
   const destination = pino.destination({ fd: 2, sync: true })
@@ -36,18 +36,18 @@ function mixing(traceId: (() => string | undefined) | undefined): Pick<LoggerOpt
   }
 }
 
-/** Where to log, and how. */
+/** Settings of a file logger. */
 export interface FileLoggerOptions {
   readonly path: string
-  /** Stamps the lines: the clock of the cluster, which need not be that of this machine. Epoch milliseconds. */
+  /** Time of each line: the clock of the cluster, which may differ from the system clock. Epoch milliseconds. */
   readonly nowMs: () => number
   readonly report: ReportUnwritable
 }
 
 /**
- * Logs JSON lines to a file, everything from `debug` on. Later lines that cannot be written are dropped.
+ * Logs JSON lines to a file, from level `debug`. Lines that cannot be written are dropped.
  *
- * @throws {AppError} FILE_UNWRITABLE when it cannot be opened
+ * @throws {AppError} FILE_UNWRITABLE if it cannot be opened
  */
 export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): ClosableLogger {
   try {
@@ -64,13 +64,13 @@ export function createFileLogger({ path, nowMs, report }: FileLoggerOptions): Cl
   }
 }
 
-/** Levels as words: what collects logs shows them as they are. */
+/** Writes levels as words, which log collectors show unchanged. */
 const formatters = { level: (label: string) => ({ level: label }) }
 
-/** What JSON leaves as it is and steers a terminal that shows the log: C1 and bidi characters, foreign line breaks. */
+/** Characters that JSON does not escape but terminals interpret: C1, bidi and Unicode line breaks. */
 const STEERING = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** Names and messages in fields come from the cluster. All of these characters stand inside JSON texts, where their escapes mean the same. */
+/** Escapes these characters, which come from the cluster. They occur only in JSON strings, where escapes are equivalent. */
 const hooks: NonNullable<LoggerOptions['hooks']> = {
   streamWrite: (line) => line.replace(STEERING, (one) => one.split('').map(escaped).join('')),
 }
@@ -79,7 +79,7 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Each field is in a line once: the latest value of a name replaces the one of the parent. */
+/** Removes duplicate fields: the value of a child logger replaces that of its parent. */
 function wrap(logger: PinoLogger, bound: LogFields = {}): Logger {
   return {
     debug: (fields, message) => logger.debug({ ...bound, ...fields }, message),

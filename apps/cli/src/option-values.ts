@@ -1,12 +1,12 @@
 import { AppError } from '@tranche/errors'
 
-/** Delay of each watch: drawn anew for each event from this range. Milliseconds. */
+/** Range in milliseconds from which the delay of each watch event is drawn. */
 export interface DelayRange {
   readonly min: number
   readonly max: number
 }
 
-/** Bounds of a number. */
+/** Inclusive bounds of a number. */
 export interface NumberRange {
   readonly min: number
   readonly max: number
@@ -15,7 +15,7 @@ export interface NumberRange {
 const LONGEST_WATCH_DELAY_MS = 60_000
 
 /**
- * @param option as the user writes it: `--nodes`
+ * @param option as written on the command line: `--nodes`
  * @throws {AppError} OPTION_INVALID when `value` is not a whole number in the range
  */
 export function parseWhole(option: string, value: string, { min, max }: NumberRange): number {
@@ -51,7 +51,7 @@ export function parseChoice<T extends string>(option: string, value: string, cho
   return choice
 }
 
-/** @returns the error for a value, or a combination of options, that is not allowed */
+/** @returns the error OPTION_INVALID for a value that is not allowed */
 export function invalid(option: string, value: string, fix: string): AppError {
   return new AppError('OPTION_INVALID', `${option} does not take ${JSON.stringify(value)}`, {
     details: { option, value },
@@ -59,7 +59,7 @@ export function invalid(option: string, value: string, fix: string): AppError {
   })
 }
 
-/** @returns the error for an option that cannot stand where it does */
+/** @returns the error OPTION_INVALID for an option that is missing another, or conflicts with one */
 export function misplaced(option: string, why: string, fix: string): AppError {
   return new AppError('OPTION_INVALID', `${option} ${why}`, { details: { option }, hint: sentence(fix) })
 }

@@ -10,22 +10,22 @@ import { addActionCommands } from './program/action-commands.ts'
 import { versionText } from './version.ts'
 
 /**
- * The command line as a parser. What a command needs is loaded when it runs, so that `--help` is quick.
+ * The command line as a parser. Commands load their modules when they run, so that `--help` is quick.
  *
- * @param exit takes the exit code of a command that ran; errors are thrown
+ * @param exit receives the exit code of a command that ran; errors are thrown
  */
 export function createProgram(io: CommandIo, exit: (code: number) => void): Command {
   const program = new Command('tranche')
-    .description('Rolls new versions of Kubernetes DaemonSets out in batches.')
+    .description('Roll out new versions of Kubernetes DaemonSets in batches.')
     .version(versionText(), '--version', 'print the version')
-    .helpCommand('help [command]', 'print the help of a command')
-    .addHelpText('after', '\nOptions of kubectl, such as -n and --context, may stand before the command\nas well: tranche -n demo get.')
+    .helpCommand('help [command]', 'print help for a command')
+    .addHelpText('after', '\nOptions of kubectl, such as -n and --context, also work before the command:\ntranche -n demo get.')
     .showHelpAfterError('Try tranche --help.')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void io.out.write(text),
       writeErr: (text) => void io.err.write(text),
-      // What is shown after an error ends its line.
+      // The help hint that follows an error ends the line.
       outputError: (text, write) => write(`OPTION_INVALID: ${inOneLine(text)} `),
     })
 
@@ -38,18 +38,18 @@ export function createProgram(io: CommandIo, exit: (code: number) => void): Comm
   addLintCommand(program, io, exit)
   program
     .command('failpoints')
-    .description('List where TRANCHE_FAILPOINT can end or hold up a process, and which commands pass there.')
+    .description('List the failpoints that TRANCHE_FAILPOINT can arm, and the commands that reach each.')
     .action(async () => void io.out.write((await import('./failpoints.ts')).failpointsText()))
   program
     .command('version')
-    .description('Print the version of tranche and of the Node.js it runs on.')
+    .description('Print the version of tranche and of its Node.js.')
     .action(() => void io.out.write(`${versionText()}\n`))
   accessOptionsLast(program.commands)
   for (const command of program.commands) command.showHelpAfterError(`Try tranche ${command.name()} --help.`)
   return program
 }
 
-/** The parser puts what might have been meant on a line of its own, in brackets. */
+/** Joins the message and the parser's suggestion, which the parser prints in brackets on a second line. */
 function inOneLine(text: string): string {
   const [wrong = '', ...meant] = text
     .trim()
@@ -61,24 +61,24 @@ function inOneLine(text: string): string {
 function addSimulationCommands(program: Command, io: CommandIo, exit: (code: number) => void): void {
   const dev = program
     .command('dev')
-    .description('Run a simulated cluster with controller and executor in one process, and watch a release.')
+    .description('Run a simulated cluster with a controller and an executor in one process, and watch a release.')
   withAllowHost(withSimulationOptions(dev))
-    .option('--virtual', 'let time jump to the next event: a long release takes seconds; needs --demo')
-    .option('--admission <mode>', 'who sees updates of DaemonSets before they are stored: in-process or none', 'in-process')
-    .option('--api-port <p>', 'port of the REST API on 127.0.0.1; 0 takes a free one', '0')
-    .option('--demo', 'perform a whole release of the demonstration DaemonSet demo/node-agent')
+    .option('--virtual', 'use virtual time, which jumps to the next event: a long release takes seconds; requires --demo')
+    .option('--admission <mode>', 'admission of DaemonSet updates: in-process or none', 'in-process')
+    .option('--api-port <p>', 'port of the REST API on 127.0.0.1; 0 picks a free port', '0')
+    .option('--demo', 'run a complete release of the demo DaemonSet demo/node-agent')
     .option('-o, --output <format>', 'with --demo: print the result as one JSON object (json)')
-    .option('--log <file>', 'write the log of simulator, controller and executor there, as JSON lines')
+    .option('--log <file>', 'write the logs of the simulator, the controller and the executor to this file, as JSON lines')
     .action(async (values: Record<string, unknown>) => {
       const options = toSimulationOptions('dev', values)
       exit(await (await import('./commands/simulate.ts')).simulate(options, io))
     })
 
-  const sim = program.command('sim').description('Run a simulated cluster alone, for controllers and executors that run elsewhere.')
+  const sim = program.command('sim').description('Run only a simulated cluster, for controllers and executors that run elsewhere.')
   withSimulationOptions(sim)
-    .option('--demo', 'perform a whole release of the DaemonSet demo/node-agent; needs a controller and an executor that run elsewhere')
+    .option('--demo', 'run a complete release of the DaemonSet demo/node-agent; requires a controller and an executor that run elsewhere')
     .option('-o, --output <format>', 'with --demo: print the result as one JSON object (json)')
-    .option('--log <file>', 'write the log of the simulator there, as JSON lines')
+    .option('--log <file>', 'write the log of the simulator to this file, as JSON lines')
     .action(async (values: Record<string, unknown>) => {
       const options = toSimulationOptions('sim', values)
       exit(await (await import('./commands/simulate.ts')).simulate(options, io))
@@ -88,22 +88,22 @@ function addSimulationCommands(program: Command, io: CommandIo, exit: (code: num
 function addLintCommand(program: Command, io: CommandIo, exit: (code: number) => void): void {
   program
     .command('lint')
-    .description('Check manifests of Rollouts, their policies, BatchReleases and DaemonSets, without a cluster.')
+    .description('Check manifests of Rollouts, ReleasePolicies, BatchReleases and DaemonSets without a cluster.')
+    .option('-f, --filename <path>', 'file of YAML or JSON documents, folder of such files, or - for standard input; repeatable', collect)
+    .option('-R, --recursive', 'include subfolders')
     .option(
-      '-f, --filename <path>',
-      'file of YAML or JSON documents, folder of such files, or - for standard input; may be given again',
+      '--allow-host <host>',
+      'host that the controller is started with; policies are checked against these hosts; repeatable',
       collect,
     )
-    .option('-R, --recursive', 'look into the folders in a folder too')
-    .option('--allow-host <host>', 'host that the controller is started with: policies are held against these; may be given again', collect)
-    .option('-o, --output <format>', 'print the findings as one JSON list (json)')
-    .option('--no-color', 'no colours; NO_COLOR is honoured as well')
+    .option('-o, --output <format>', 'print the findings as one JSON array (json)')
+    .option('--no-color', 'disable colours; so does NO_COLOR')
     .addHelpText(
       'after',
       `
-All files are checked together: a Rollout finds its DaemonSet in another file.
-Ends with 0 when there are no problems, with 1 when there are. Advice does not
-count.
+All files are checked together, so a Rollout and its DaemonSet may be in
+different files. Exits with 0 when there are no problems, with 1 when there are.
+Advice does not change the exit code.
 
 Examples:
   tranche lint -f rollout.yaml -f daemonset.yaml
@@ -119,30 +119,29 @@ Examples:
 }
 
 function withAllowHost(command: Command): Command {
-  const hint =
-    'host that policies may have asked for metrics or told of releases: NAME, *.DOMAIN or address, with :PORT; may be given again'
+  const hint = 'host that policies may query for metrics or notify: NAME, *.DOMAIN or address, optionally with :PORT; repeatable'
   return command.option('--allow-host <host>', hint, collect)
 }
 
 function withSimulationOptions(command: Command): Command {
   noteBoth(command)
   return command
-    .option('--nodes <n>', 'nodes of the cluster', '30')
-    .option('--speed <f>', 'how many times faster pods start and stop', '1')
-    .option('--seed <s>', 'decides everything that looks like chance', '1')
-    .option('--port <p>', 'port of the API server on 127.0.0.1; 0 takes a free one', '0')
-    .option('--kubeconfig <path>', 'write the kubeconfig there instead of into a new temporary folder')
+    .option('--nodes <n>', 'number of nodes', '30')
+    .option('--speed <f>', 'factor by which pods start and stop faster', '1')
+    .option('--seed <s>', 'seed of all random choices', '1')
+    .option('--port <p>', 'port of the API server on 127.0.0.1; 0 picks a free port', '0')
+    .option('--kubeconfig <path>', 'write the kubeconfig to this file; defaults to a new temporary folder')
     .option(
       '--ready-file <path>',
-      'write {kubeconfig, apiServer, caFile, token, faults} as JSON once the API answers; dev adds {api, apiToken}',
+      'write {kubeconfig, apiServer, caFile, token, faults} as JSON once the API server is ready; dev adds {api, apiToken}',
     )
-    .option('--record <file>', 'write every accepted write, one JSON object a line')
-    .option('--watch-delay-ms <range>', 'delay of each watch, as MAX or MIN-MAX', '0-20')
-    .option('--faults <file>', 'faults to begin with, as YAML or JSON')
-    .option('--faults-port <p>', 'port on 127.0.0.1 that takes faults over HTTP; 0 takes a free one', '0')
-    .option('--no-demo', 'begin with an empty cluster, without the DaemonSet demo/node-agent and its Rollout')
-    .option('--exit', 'with --demo: end when the release is over, with 0 when it succeeded')
-    .option('--no-color', 'no colours; NO_COLOR is honoured as well')
+    .option('--record <file>', 'record every accepted write to this file, as JSON lines')
+    .option('--watch-delay-ms <range>', 'delay of watch events in milliseconds, as MAX or MIN-MAX', '0-20')
+    .option('--faults <file>', 'file of faults to inject from the start, as YAML or JSON')
+    .option('--faults-port <p>', 'port on 127.0.0.1 for fault injection over HTTP; 0 picks a free port', '0')
+    .option('--no-demo', 'start with an empty cluster, without the DaemonSet demo/node-agent and its Rollout')
+    .option('--exit', 'with --demo: exit when the release is over, with 0 when it succeeded')
+    .option('--no-color', 'disable colours; so does NO_COLOR')
 }
 
 /** The parser keeps only the last of `--demo` and `--no-demo`. */
@@ -153,7 +152,7 @@ function noteBoth(command: Command): void {
 
 function addProcessCommands(program: Command, io: CommandIo, exit: (code: number) => void): void {
   const commands = [
-    ['all-in-one', 'Run controller and executor in one process against a cluster.'],
+    ['all-in-one', 'Run the controller and an executor in one process against a cluster.'],
     ['controller', 'Run the controller against a cluster.'],
     ['executor', 'Run an executor against a cluster.'],
     ['api', 'Serve the REST API of a cluster.'],
@@ -162,25 +161,25 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
     const command = program
       .command(name)
       .description(description)
-      .option('--kubeconfig <path>', 'kubeconfig of the cluster; else KUBECONFIG, ~/.kube/config, or the account of the pod')
+      .option('--kubeconfig <path>', 'path to the kubeconfig; defaults to KUBECONFIG, ~/.kube/config, or the service account of the pod')
       .option('--context <name>', 'context of the kubeconfig')
-      .option('--identity <name>', 'begin of the name of this process in leases and records; else the host name')
-      .option('--log-level <level>', 'debug, info, warn or error', 'info')
+      .option('--identity <name>', 'identity prefix in leases and records; defaults to the host name')
+      .option('--log-level <level>', 'minimum level of log lines: debug, info, warn or error', 'info')
     if (name === 'controller' || name === 'all-in-one')
       command.option(
         '--admission <mode>',
-        'how updates of DaemonSets are seen before they are stored: policy (by the API server, as the chart installs it), webhook (by this process) or none',
+        'how DaemonSet updates are admitted: policy (by the API server, as the chart installs it), webhook (by this process) or none',
         'none',
       )
     if (name === 'controller' || name === 'all-in-one') addWebhookOptions(command)
     if (name === 'controller' || name === 'all-in-one')
       withAllowHost(command)
-        .option('--no-leader-election', 'do not take the Lease; only where no other controller runs')
-        .option('--lease-namespace <name>', 'namespace of the Lease; kube-system if left out')
-    command.option('--watch-namespace <name>', 'work on this namespace alone; may be given again; all if left out', collect)
+        .option('--no-leader-election', 'run without the Lease; only where no other controller runs')
+        .option('--lease-namespace <name>', 'namespace of the Lease; defaults to kube-system')
+    command.option('--watch-namespace <name>', 'namespace to watch; repeatable; defaults to all', collect)
     if (name !== 'api') addHealthOptions(command)
-    if (name === 'executor' || name === 'all-in-one') command.option('--workers <n>', 'DaemonSets worked on at a time', '4')
-    if (name === 'executor') command.option('--queue <kind>', 'where jobs come from: in-process, unless --redis is given')
+    if (name === 'executor' || name === 'all-in-one') command.option('--workers <n>', 'number of DaemonSets processed concurrently', '4')
+    if (name === 'executor') command.option('--queue <kind>', 'source of jobs: in-process, unless --redis is given')
     if (name === 'controller' || name === 'executor') addRedisOptions(command)
     if (name === 'api' || name === 'all-in-one') addApiOptions(command, name)
     command.action(async (values: Record<string, unknown>) => {
@@ -192,54 +191,56 @@ function addProcessCommands(program: Command, io: CommandIo, exit: (code: number
 
 function addApiOptions(command: Command, name: 'api' | 'all-in-one'): void {
   const port =
-    name === 'api' ? 'port of the REST API; 0 takes a free one; 8080 if left out' : 'serve the REST API there, too; 0 takes a free one'
+    name === 'api'
+      ? 'port of the REST API; 0 picks a free port; defaults to 8080'
+      : 'also serve the REST API on this port; 0 picks a free port'
   command
     .option('--api-port <p>', port)
-    .option('--host <address>', 'address that the REST API listens on; 0.0.0.0 for all', '127.0.0.1')
-    .option('--tls-cert-file <path>', 'certificate with its chain, as PEM; read again when it changes; plain HTTP if left out')
-    .option('--tls-key-file <path>', 'its key, as PEM')
-    .option('--audience <name>', 'for which tokens must be meant, instead of the API server; may be given again', collect)
-    .option('--cors-origin <origin>', 'origin of pages that may read answers; may be given again', collect)
-    .option('--trust-proxy <address>', 'proxy, or range, whose X-Forwarded-For is believed; may be given again', collect)
-    .option('--hooks', 'let pipelines in by Secrets with the label tranche.dev/hook; needs the right to read Secrets')
-    .option('--oidc-issuer <url>', 'let people log in with a browser, by this OpenID provider')
-    .option('--oidc-client-id <id>', 'as what the provider knows the API')
-    .option('--oidc-client-secret-file <path>', 'what the API proves that with; without it: a public client')
-    .option('--oidc-username-claim <name>', 'claim that is the user', 'sub')
-    .option('--oidc-username-prefix <text>', 'stands before each user; - for none; ISSUER# if left out, and none for email')
-    .option('--oidc-groups-claim <name>', 'claim that is the groups; without it nobody has any')
-    .option('--oidc-groups-prefix <text>', 'stands before each group')
-    .option('--external-url <origin>', 'where browsers reach the API, as https://tranche.example.com')
-    .option('--session-key-file <path>', 'keys that seal sessions, one a line: the first seals, all of them open')
-    .option('--requests-per-second <n>', 'requests that are taken from one sender', '200')
+    .option('--host <address>', 'listen address of the REST API; 0.0.0.0 for all', '127.0.0.1')
+    .option('--tls-cert-file <path>', 'PEM certificate with its chain; reloaded on change; defaults to plain HTTP')
+    .option('--tls-key-file <path>', 'PEM key of that certificate')
+    .option('--audience <name>', 'audience that tokens must have; repeatable; defaults to that of the API server', collect)
+    .option('--cors-origin <origin>', 'origin of pages that may read responses; repeatable', collect)
+    .option('--trust-proxy <address>', 'address or range of a proxy whose X-Forwarded-For is trusted; repeatable', collect)
+    .option('--hooks', 'accept signed webhooks of pipelines, by Secrets labelled tranche.dev/hook; requires permission to read Secrets')
+    .option('--oidc-issuer <url>', 'enable browser login by this OpenID Connect provider')
+    .option('--oidc-client-id <id>', 'client id of the API at the provider')
+    .option('--oidc-client-secret-file <path>', 'file with the client secret; without it the API is a public client')
+    .option('--oidc-username-claim <name>', 'claim that holds the user name', 'sub')
+    .option('--oidc-username-prefix <text>', 'prefix of user names; - for none; defaults to ISSUER#, and to none for the claim email')
+    .option('--oidc-groups-claim <name>', 'claim that holds the groups; without it users have no groups')
+    .option('--oidc-groups-prefix <text>', 'prefix of group names')
+    .option('--external-url <origin>', 'origin by which browsers reach the API, such as https://tranche.example.com')
+    .option('--session-key-file <path>', 'file of session keys, one a line: the first encrypts, all of them decrypt')
+    .option('--requests-per-second <n>', 'maximum requests per second of one client', '200')
 }
 
 function addWebhookOptions(command: Command): void {
   command
-    .option('--webhook-port <p>', 'with --admission webhook: port of the webhooks; 0 takes a free one; 9443 if left out')
-    .option('--webhook-host <address>', 'address for that; 0.0.0.0 for all; 127.0.0.1 if left out')
-    .option('--webhook-secret <namespace/name>', 'Secret in which their certificate is kept; made and renewed by the leader')
-    .option('--webhook-service <namespace/name>', 'Service by which the API server reaches them; the certificate is for it')
-    .option('--webhook-configuration <name>', 'webhook configurations that are to trust it; tranche if left out')
-    .option('--webhook-cert-file <path>', 'certificate that somebody else makes, as PEM; read again when it changes')
-    .option('--webhook-key-file <path>', 'its key, as PEM')
+    .option('--webhook-port <p>', 'with --admission webhook: port of the webhooks; 0 picks a free port; defaults to 9443')
+    .option('--webhook-host <address>', 'listen address of the webhooks; 0.0.0.0 for all; defaults to 127.0.0.1')
+    .option('--webhook-secret <namespace/name>', 'Secret for the certificate of the webhooks; the leader creates and renews it')
+    .option('--webhook-service <namespace/name>', 'Service by which the API server reaches the webhooks; the certificate is issued for it')
+    .option('--webhook-configuration <name>', 'name of the webhook configurations that trust the certificate; defaults to tranche')
+    .option('--webhook-cert-file <path>', 'PEM certificate issued elsewhere; reloaded on change')
+    .option('--webhook-key-file <path>', 'PEM key of that certificate')
 }
 
 function addHealthOptions(command: Command): void {
   command
-    .option('--health-port <p>', 'answer /healthz and /readyz there; 0 takes a free one; nowhere if left out')
-    .option('--health-host <address>', 'address for that; 0.0.0.0 for all', '127.0.0.1')
-    .option('--metrics-port <p>', 'answer /metrics there; 0 takes a free one; nowhere if left out')
-    .option('--metrics-host <address>', 'address for that; 0.0.0.0 for all', '127.0.0.1')
+    .option('--health-port <p>', 'serve /healthz and /readyz on this port; 0 picks a free port; off by default')
+    .option('--health-host <address>', 'listen address of the health probes; 0.0.0.0 for all', '127.0.0.1')
+    .option('--metrics-port <p>', 'serve /metrics on this port; 0 picks a free port; off by default')
+    .option('--metrics-host <address>', 'listen address of the metrics; 0.0.0.0 for all', '127.0.0.1')
 }
 
 function addRedisOptions(command: Command): void {
   command
     .option(
       '--redis <url>',
-      'share work over Redis: redis://HOST, rediss://HOST or redis+sentinel://HOST,HOST/NAME; else TRANCHE_REDIS_URL',
+      'share work over Redis: redis://HOST, rediss://HOST or redis+sentinel://HOST,HOST/NAME; defaults to TRANCHE_REDIS_URL',
     )
-    .option('--redis-password-file <path>', 'file with the password of Redis; else TRANCHE_REDIS_PASSWORD')
-    .option('--redis-ca <path>', 'certificates to trust with rediss://, as PEM')
-    .option('--redis-prefix <name>', 'begin of all keys in Redis, for installations that share one; tranche if left out')
+    .option('--redis-password-file <path>', 'file with the password of Redis; defaults to TRANCHE_REDIS_PASSWORD')
+    .option('--redis-ca <path>', 'PEM certificates to trust with rediss://')
+    .option('--redis-prefix <name>', 'prefix of all keys in Redis, for installations that share one; defaults to tranche')
 }

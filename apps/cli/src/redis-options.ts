@@ -3,7 +3,7 @@ import type { RedisAddress, RedisHost, RedisSettings } from '@tranche/queue-bull
 import type { CommandIo } from './command-io.ts'
 import { invalid, misplaced } from './option-values.ts'
 
-/** What the command line says of Redis, as it stands there. */
+/** Redis options of the command line, unparsed. */
 export interface RedisOptions {
   readonly url: string | undefined
   readonly passwordFile: string | undefined
@@ -13,15 +13,14 @@ export interface RedisOptions {
 
 const REDIS_PORT = 6379
 const SENTINEL_PORT = 26_379
-const forms =
-  'give redis://HOST:6379, rediss://HOST:6379 for TLS, or redis+sentinel://HOST:26379,HOST:26379/NAME; a user stands before an @'
+const forms = 'give redis://HOST:6379, rediss://HOST:6379 for TLS, or redis+sentinel://HOST:26379,HOST:26379/NAME; write a user before an @'
 
 /**
- * Puts together where Redis is and how to get in: the command line, the files that it names, and the environment. The file
- * of the password is read again whenever the password is.
+ * Combines address and credentials of Redis from the command line, the files that it names, and the environment. The password
+ * file is read again for each use of the password.
  *
- * @returns null when no Redis is named
- * @throws {AppError} OPTION_INVALID; never with a password in its words
+ * @returns null if no Redis is configured
+ * @throws {AppError} OPTION_INVALID; its message never contains a password
  */
 export function readRedisSettings(options: RedisOptions, env: CommandIo['env']): RedisSettings | null {
   const fromEnv = line(env['TRANCHE_REDIS_URL'])
@@ -34,11 +33,11 @@ export function readRedisSettings(options: RedisOptions, env: CommandIo['env']):
   if (inUrl !== undefined && source === '--redis')
     throw misplaced(
       '--redis',
-      'holds a password, which everybody on this machine can read in the list of processes',
-      'leave it out of the URL, and give it with --redis-password-file or TRANCHE_REDIS_PASSWORD; or give the whole URL in TRANCHE_REDIS_URL',
+      'contains a password, which every user of this machine can read in the process list',
+      'remove it from the URL, and pass it with --redis-password-file or TRANCHE_REDIS_PASSWORD; or pass the whole URL in TRANCHE_REDIS_URL',
     )
   if (options.ca !== undefined && parsed.tls === null)
-    throw misplaced('--redis-ca', `stands beside a URL without TLS`, 'write rediss:// instead of redis://, or leave --redis-ca out')
+    throw misplaced('--redis-ca', `requires a URL with TLS`, 'write rediss:// instead of redis://, or leave --redis-ca out')
   const fromFile = followPassword(options.passwordFile)
   return {
     ...parsed,
@@ -53,8 +52,8 @@ export function readRedisSettings(options: RedisOptions, env: CommandIo['env']):
 type ParsedUrl = Pick<RedisSettings, 'address' | 'database' | 'username' | 'password' | 'tls'>
 
 /**
- * @param source where the URL stands, for the message
- * @throws {AppError} OPTION_INVALID; what stands before an @ is not repeated
+ * @param source option or variable of the URL, for the message
+ * @throws {AppError} OPTION_INVALID; the message omits the part before an @
  */
 function parseRedisUrl(source: string, url: string): ParsedUrl {
   const wrong = (fix: string): Error => invalid(source, withoutSecret(url), fix)
@@ -75,7 +74,7 @@ function parseRedisUrl(source: string, url: string): ParsedUrl {
   }
 }
 
-/** Hides what stands before an @, and what stands for a port and is no number: a password whose @ was forgotten. */
+/** Hides the part before an @, and a port that is not a number, which may be a password with its @ missing. */
 function withoutSecret(url: string): string {
   return url.replace(/\/\/.*@/, '//***@').replace(/:(?!\/\/)(?!\d*(?=[:/,?#\]]|$))[^/,?#]*/g, ':***')
 }
@@ -116,12 +115,12 @@ function refuseWithoutUrl({ passwordFile, ca, prefix }: RedisOptions): void {
     ['--redis-prefix', prefix],
   ] as const
   for (const [option, value] of given)
-    if (value !== undefined) throw misplaced(option, 'stands without --redis', 'add --redis URL, or leave it out')
+    if (value !== undefined) throw misplaced(option, 'requires --redis', 'add --redis URL, or leave it out')
 }
 
 /**
- * @returns the password as the file holds it now; the one before while it cannot be read or is empty
- * @throws {AppError} OPTION_INVALID when it cannot be read at first
+ * @returns the current password of the file; the previous one while the file is unreadable or empty
+ * @throws {AppError} OPTION_INVALID if the first read fails
  */
 function followPassword(file: string | undefined): () => string | undefined {
   let last = readPassword(file)
@@ -129,7 +128,7 @@ function followPassword(file: string | undefined): () => string | undefined {
     try {
       last = readPassword(file)
     } catch {
-      // It is being replaced.
+      // The file is being replaced: keep the previous password.
     }
     return last
   }
@@ -138,7 +137,7 @@ function followPassword(file: string | undefined): () => string | undefined {
 function readPassword(file: string | undefined): string | undefined {
   if (file === undefined) return undefined
   const password = line(readFile('--redis-password-file', file))
-  if (password === '') throw invalid('--redis-password-file', file, 'write the password into the file: it is empty')
+  if (password === '') throw invalid('--redis-password-file', file, 'write the password into the file, which is empty')
   return password
 }
 
@@ -146,11 +145,11 @@ function readFile(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw invalid(option, path, `give a file that can be read (${error instanceof Error ? error.message : String(error)})`)
+    throw invalid(option, path, `give a readable file (${error instanceof Error ? error.message : String(error)})`)
   }
 }
 
-/** Files and secrets are often written with the end of a line, which is no part of what they hold. */
+/** Removes a trailing line end, which files and Secrets often have. */
 function line<Text extends string | undefined>(text: Text): Text {
   return text?.replace(/\r?\n$/, '') as Text
 }

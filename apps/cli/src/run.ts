@@ -9,9 +9,9 @@ import { createProgram } from './program.ts'
 import { printable } from './view/styled-line.ts'
 
 /**
- * Runs one command line. The only place where errors become words and exit codes.
+ * Runs one command line. The only place that turns errors into text and exit codes.
  *
- * @param args without the program's own name
+ * @param args without the program name
  * @returns the exit code: {@link exitCodes}, of `status` {@link statusExitCodes}
  */
 export async function run(args: readonly string[], io: CommandIo): Promise<number> {
@@ -23,22 +23,22 @@ export async function run(args: readonly string[], io: CommandIo): Promise<numbe
   try {
     words = commandFirst(args)
     const [word, asked] = words
-    // The parser would print all of its help, and no error.
+    // The parser would print the full help, and no error.
     if (word === 'help' && asked !== undefined && !program.commands.some((command) => command.name() === asked))
       program.error(`error: unknown command '${asked}'`)
     await program.parseAsync([...words], { from: 'user' })
     return code
   } catch (error) {
     const failed = explain(error, io)
-    // What `status` fails by must not read as the end of a release.
+    // A failure of `status` itself must differ from the outcome of a release.
     return words[0] === 'status' && failed !== exitCodes.done ? statusExitCodes.unknown : failed
   }
 }
 
 function explain(error: unknown, io: CommandIo): number {
-  // The parser has said what is wrong already; help and version are no errors.
+  // The parser has already printed the error; help and version are not errors.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-  // Commands load what they need when they run. bin/tranche.mjs says what is missing, with nothing that might be missing too.
+  // Commands load their modules when they run. bin/tranche.mjs reports a missing one, without further imports.
   if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') throw error
   if (!isAppError(error)) {
     const lines = (error instanceof Error ? (error.stack ?? error.message) : String(error)).split('\n')

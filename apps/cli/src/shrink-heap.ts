@@ -2,9 +2,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 /**
- * Collects garbage once, and gives the operating system the pages that are free then. For a process that has just read a whole cluster,
- * and now waits: left alone V8 keeps what reading took, up to half as much again as is in use. Nothing else runs meanwhile: some 0.1 s for
- * 50 MB that are in use, and as much more as there is more.
+ * Collects garbage once, and returns free pages to the operating system. For a process that has just read a whole cluster: V8 would keep
+ * up to half of the used heap as garbage. Blocks the process for about 0.1 s per 50 MB in use.
  *
  * @see https://v8.dev/blog/trash-talk
  */

@@ -1,30 +1,30 @@
 import { constants } from 'node:os'
 import { exitCodes } from './exit-codes.ts'
 
-/** Whether somebody has asked this process to stop. */
+/** Abort signal for a stop request to this process. */
 export interface StopSignals {
   readonly signal: AbortSignal
   /** Stops listening. */
   release(): void
 }
 
-/** A person who asks twice does not want to wait. */
+/** Exit code after a second signal, which ends the process at once. */
 const EXIT_AT_ONCE = 130
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** A signal that asks a process to stop. */
+/** Signal that requests a stop. */
 export type StopSignal = (typeof names)[number]
 
 /**
- * Lets a signal end this process as if nobody listened, once `leave` has said and restored what there is to: whoever started it sees that
- * it was stopped (to a shell 130 or 143, and a script that was stopped as well goes no further), and nothing that it could have come to.
+ * Calls `leave` on a signal, then ends the process by that signal. The parent sees a stopped process (130 or 143 in a shell), never an
+ * exit code of the command, so a script that is stopped too does not continue.
  */
 export function endBySignal(leave: (name: StopSignal) => void): Disposable {
   const onSignal = (name: StopSignal): void => {
     stopListening()
     leave(name)
     process.kill(process.pid, name)
-    // The first process of a container is not ended by a signal that it does not take.
+    // PID 1 of a container ignores signals without a handler.
     process.exit(128 + constants.signals[name])
   }
   const stopListening = (): void => {
@@ -35,10 +35,9 @@ export function endBySignal(leave: (name: StopSignal) => void): Disposable {
 }
 
 /**
- * Turns the first signal that asks this process to stop into an abort; the second ends the process at once. For what runs until it is
- * stopped, so that this is no failure.
+ * Turns the first stop signal into an abort; the second ends the process at once. For long-running commands, whose stop is no failure.
  *
- * @param graceMs after so long the process ends by itself, whatever still hangs (milliseconds)
+ * @param graceMs time after the first signal until the process exits in any case, in milliseconds
  */
 export function listenForStop(graceMs: number): StopSignals {
   const controller = new AbortController()
@@ -56,11 +55,11 @@ export function listenForStop(graceMs: number): StopSignals {
   }
 }
 
-/** The reason of an abort by a signal: no failure. */
+/** Abort reason after a stop signal; not a failure. */
 export class StopRequested extends Error {
   override readonly name = 'StopRequested'
   constructor() {
-    super('somebody asked to stop')
+    super('stop requested by a signal')
   }
 }
 

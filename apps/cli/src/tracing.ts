@@ -4,12 +4,12 @@ import { createOtlpTracer, type OtlpTracer, type TracingSettings } from '@tranch
 import { VERSION } from './version.ts'
 
 /**
- * Begins to send traces, and says where to.
+ * Starts the export of traces, and logs the endpoint.
  *
- * @param instance which process it is
+ * @param instance identity of the process
  */
 export async function startTracing(settings: TracingSettings, log: Logger, instance: string): Promise<OtlpTracer> {
   const sender = await createOtlpTracer({ clock: systemClock, settings, log, version: VERSION, instance })
-  log.info({ url: settings.url }, 'sends traces')
+  log.info({ url: settings.url }, 'sending traces')
   return sender
 }

@@ -5,7 +5,7 @@ export function versionText(): string {
   return `tranche ${manifest.version} (Node.js ${process.versions.node})`
 }
 
-/** @returns the user agent of one of our programs: `tranche-controller/0.1.0` */
+/** @returns the user agent of a program: `tranche-controller/0.1.0` */
 export function userAgent(program: string): string {
   return `${program}/${manifest.version}`
 }

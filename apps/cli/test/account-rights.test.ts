@@ -22,7 +22,7 @@ function granted(rules: (typeof page.Role)[string] | undefined, ...where: readon
   )
 }
 
-describe('the rights that the doctor asks about', () => {
+describe('the permissions that doctor checks', () => {
   const { ClusterRole, Role } = page
   const lease = granted(Role['tranche-controller'], 'kube-system')
 
@@ -56,7 +56,7 @@ describe('the rights that the doctor asks about', () => {
     expect(rights(component, ...args).toSorted()).toEqual(expected.toSorted())
   })
 
-  it('are in the namespaces that a process watches, but for what has none, and where its Lease is', () => {
+  it('cover the watched namespaces, cluster-scoped resources, and the namespace of the Lease', () => {
     const asked = rights('controller', '--watch-namespace=a', '--watch-namespace=b', '--lease-namespace=leases')
     expect(asked).toEqual(expect.arrayContaining(['list /nodes', 'patch apps/daemonsets a', 'patch apps/daemonsets b']))
     expect(asked.filter((right) => right.includes('/leases'))).toEqual([

@@ -9,7 +9,7 @@ const late = new AppError('API_DEADLINE', 'GET /version was not answered within 
 const wrong = new AppError('ROLLOUT_NOT_FOUND', 'there is none')
 
 describe('asking patiently', () => {
-  it('asks until there is an answer, each time after twice the pause', async () => {
+  it('retries until it succeeds, with exponential backoff', async () => {
     const { clock, pauses, options } = patience()
     const asked = askPatiently(answers(late, late, late, 'here'), options)
     await clock.advanceAsync(7_000)
@@ -17,14 +17,14 @@ describe('asking patiently', () => {
     expect(pauses).toEqual([1_000, 2_000, 4_000])
   })
 
-  it('ends with what does not pass by itself', async () => {
+  it('throws an error that is not temporary', async () => {
     const { clock, options } = patience()
     const asked = expect(askPatiently(answers(late, wrong), options)).rejects.toBe(wrong)
     await clock.advanceAsync(1_000)
     await asked
   })
 
-  it('ends with the last that went wrong when the time is up', async () => {
+  it('throws the last error when the timeout elapses', async () => {
     const { clock, stop, options } = patience()
     const asked = expect(askPatiently(answers(late), options)).rejects.toBe(late)
     await clock.advanceAsync(500)
@@ -36,7 +36,7 @@ describe('asking patiently', () => {
 describe('a process that starts before its API server', () => {
   const cluster = { server: 'https://10.0.0.1:6443', context: 'production' } as LoadedCluster
 
-  it('waits for it, and says so in its log', async () => {
+  it('waits for it, and logs that', async () => {
     const { clock, lines, parts } = process(late, late, '{}')
     const reached = reachCluster(cluster, parts)
     await clock.advanceAsync(3_000)
@@ -53,7 +53,7 @@ describe('a process that starts before its API server', () => {
     ['forbids it everything', 403, 'error'],
     ['has too much to do', 429, 'warn'],
     ['starts', 503, 'warn'],
-  ])('waits for one that %s, and says whether somebody must mend that', async (_, status, level) => {
+  ])('waits for one that %s, and logs whether the user must fix it', async (_, status, level) => {
     const answer = new KubeStatusError({ status, reason: '', message: 'no', attempt: 'GET /version' })
     const { clock, lines, parts } = process(answer, '{}')
     const reached = reachCluster(cluster, parts)
@@ -63,20 +63,20 @@ describe('a process that starts before its API server', () => {
     const [words, hint] =
       level === 'warn'
         ? ['the API server did not answer', {}]
-        : ['the API server and this process do not trust each other', { hint: expect.stringContaining('credentials') as unknown }]
+        : ['cannot authenticate with the API server', { hint: expect.stringContaining('credentials') as unknown }]
     expect(lines).toEqual([
       [level, words, { ...fields, ...hint }],
       ['info', 'the API server answered', cluster],
     ])
   })
 
-  it('says nothing where it answers at once', async () => {
+  it('logs nothing if it answers at once', async () => {
     const { lines, parts } = process('{}')
     await reachCluster(cluster, parts)
     expect(lines).toEqual([])
   })
 
-  it('ends where somebody asks it to', async () => {
+  it('ends on the abort signal', async () => {
     const { parts, stop } = process(late)
     const reached = reachCluster(cluster, parts)
     stop.abort()

@@ -10,61 +10,64 @@ const good = await issue()
 const other = await issue()
 
 describe('what the doctor says of webhooks', () => {
-  it('is nothing where there are none', () => expect(webhookFindings({ webhooks: [], nowMs })).toEqual([]))
+  it('is empty without webhooks', () => expect(webhookFindings({ webhooks: [], nowMs })).toEqual([]))
 
-  it('is until when their certificate is good', () => {
+  it('is the expiry of their certificate', () => {
     expect(findings()).toEqual([
       {
         check: 'webhook',
         state: 'ok',
         message:
-          'the API server trusts the certificate in the Secret tranche-system/tranche-webhook, which is good until 2027-02-20T00:00:00.000Z',
+          'the API server trusts the certificate in the Secret tranche-system/tranche-webhook, which is valid until 2027-02-20T00:00:00.000Z',
       },
     ])
   })
 
   it.each<[string, Partial<WebhookSign>, number, string]>([
     [
-      'nobody is trusted',
+      'no certificate authority is trusted',
       { bundles: [good.authority, ''] },
       nowMs,
-      'ValidatingWebhookConfiguration tranche names nobody to trust (caBundle)',
+      'ValidatingWebhookConfiguration tranche trusts no certificate authority (caBundle is empty)',
     ],
     [
-      'somebody else is trusted',
+      'another certificate authority is trusted',
       { bundles: [other.authority] },
       nowMs,
-      'does not take the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
+      'does not trust the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
     ],
-    ['what is trusted has expired', {}, nowMs + 91 * DAY_MS, 'trusts nothing but authorities that have expired'],
+    ['what is trusted has expired', {}, nowMs + 91 * DAY_MS, 'trusts only expired certificate authorities'],
     ['there is no Secret', { certificate: { kind: 'missing' } }, nowMs, 'there is no Secret tranche-system/tranche-webhook'],
     [
       'the Secret is empty',
       { certificate: { kind: 'found', cert: '' } },
       nowMs,
-      'the Secret tranche-system/tranche-webhook has no certificate for the webhook (tls.crt)',
+      'the Secret tranche-system/tranche-webhook has no certificate of the webhook (tls.crt)',
     ],
     ['the certificate is none', { certificate: { kind: 'found', cert: 'none' } }, nowMs, 'it cannot be read'],
     ['the Service has another name', { names: ['webhook.other.svc'] }, nowMs, 'it is not for webhook.other.svc'],
-  ])('is a problem where %s', (_what, fields, atMs, says) => {
+  ])('is a problem if %s', (_what, fields, atMs, says) => {
     const [finding, ...others] = findings(fields, atMs)
     expect([finding?.state, finding?.message, others]).toEqual(['problem', expect.stringContaining(says), []])
     expect(finding?.fix).toContain('failed to maintain the webhook certificate')
   })
 
-  it('is a problem where one of the two configurations is away', () => {
+  it('is a problem if one of the two configurations is missing', () => {
     expect(webhookFindings({ webhooks: [sign('Mutating')], nowMs })).toMatchObject([
-      { state: 'problem', message: 'there is MutatingWebhookConfiguration tranche alone, of a mutating and a validating one' },
+      {
+        state: 'problem',
+        message: 'only one webhook configuration exists, MutatingWebhookConfiguration tranche, not a mutating and a validating one',
+      },
     ])
   })
 
-  it('is a note where the certificate should have been renewed', () => {
+  it('is a note if the certificate should have been renewed', () => {
     expect(findings({}, nowMs + 85 * DAY_MS)).toMatchObject([
       { state: 'note', message: expect.stringContaining('it should have been renewed') as string },
     ])
   })
 
-  it('is unknown to who may not read the Secret', () => {
+  it('is unknown without permission to read the Secret', () => {
     expect(findings({ certificate: { kind: 'unseen' } })).toMatchObject([{ state: 'unknown' }])
   })
 })

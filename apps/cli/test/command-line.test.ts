@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest'
 
 describe('the command line', () => {
   const refused: Record<string, { args: string; says: string }> = {
-    'refuses a number of nodes that is no number': {
+    'refuses a number of nodes that is not a number': {
       args: 'dev --nodes many',
       says: '--nodes does not take "many". Give a whole number from 0 to 10000.',
     },
     'refuses more nodes than it simulates': { args: 'dev --nodes 10001', says: '--nodes does not take "10001"' },
-    'refuses a speed of nothing': { args: 'dev --speed 0', says: '--speed does not take "0"' },
+    'refuses a speed of zero': { args: 'dev --speed 0', says: '--speed does not take "0"' },
     'refuses a port that does not exist': { args: 'dev --port 65536', says: '--port does not take "65536"' },
     'refuses a delay range that runs backwards': { args: 'dev --watch-delay-ms 20-10', says: '--watch-delay-ms does not take "20-10"' },
     'refuses an unknown format': { args: 'dev --demo -o yaml', says: '--output does not take "yaml". Give json.' },
@@ -19,36 +19,39 @@ describe('the command line', () => {
       args: 'dev --admission webhook',
       says: '--admission does not take "webhook". Give none or in-process.',
     },
-    'refuses virtual time with nothing to perform': { args: 'dev --virtual', says: '--virtual stands without --demo' },
-    'refuses to end with nothing that ends': { args: 'dev --exit', says: '--exit stands without --demo' },
-    'refuses a result with nothing that gives one': { args: 'dev -o json', says: '--output json stands without --demo' },
-    'refuses a port in virtual time': { args: 'dev --virtual --demo --port 6443', says: '--port stands beside --virtual' },
+    'refuses virtual time without --demo': { args: 'dev --virtual', says: '--virtual requires --demo' },
+    'refuses --exit without --demo': { args: 'dev --exit', says: '--exit requires --demo' },
+    'refuses a JSON result without --demo': { args: 'dev -o json', says: '--output json requires --demo' },
+    'refuses a port in virtual time': { args: 'dev --virtual --demo --port 6443', says: '--port cannot be combined with --virtual' },
     'refuses a port for faults in virtual time': {
       args: 'dev --virtual --demo --faults-port 7000',
-      says: '--faults-port stands beside --virtual',
+      says: '--faults-port cannot be combined with --virtual',
     },
     'refuses a path of faults that is empty': { args: 'sim --faults=', says: '--faults does not take ""' },
     'refuses virtual time for a simulator that others use': { args: 'sim --virtual', says: "unknown option '--virtual'" },
     'refuses a queue that it does not have': {
       args: 'executor --queue redis',
-      says: '--queue does not take "redis". Give in-process, or --redis URL in its place.',
+      says: '--queue does not take "redis". Give in-process, or use --redis URL instead.',
     },
     'refuses a release in an empty cluster': {
       args: 'dev --no-demo --demo',
-      says: '--no-demo stands beside --demo. Leave one of them out',
+      says: '--no-demo cannot be combined with --demo. Leave one of them out',
     },
-    'refuses a release in an empty cluster, in either order': { args: 'dev --demo --no-demo', says: '--no-demo stands beside --demo' },
+    'refuses a release in an empty cluster, in either order': {
+      args: 'dev --demo --no-demo',
+      says: '--no-demo cannot be combined with --demo',
+    },
     'refuses admission in a controller that does not serve the API': {
       args: 'controller --admission in-process',
       says: '--admission does not take "in-process". Give none or policy or webhook.',
     },
     'refuses a webhook without a certificate': {
       args: 'controller --admission webhook',
-      says: '--admission webhook stands without a certificate. Add --webhook-secret NAMESPACE/NAME',
+      says: '--admission webhook requires a certificate. Add --webhook-secret NAMESPACE/NAME',
     },
-    'refuses a webhook that nobody asks for': {
+    'refuses webhook options without --admission webhook': {
       args: 'controller --webhook-port 9443',
-      says: '--webhook-port stands without --admission webhook',
+      says: '--webhook-port requires --admission webhook',
     },
     'refuses admission in all-in-one': { args: 'all-in-one --admission in-process', says: 'Give none or policy' },
     'refuses admission in a simulator that others use': { args: 'sim --admission in-process', says: "unknown option '--admission'" },
@@ -59,7 +62,7 @@ describe('the command line', () => {
     'refuses every host at once': { args: 'dev --allow-host a.example --allow-host *', says: '--allow-host does not take "*"' },
     'refuses to ask hosts in virtual time': {
       args: 'dev --virtual --demo --allow-host localhost:9090',
-      says: '--allow-host stands beside --virtual',
+      says: '--allow-host cannot be combined with --virtual',
     },
     'refuses an unknown option': { args: 'dev --wat', says: "unknown option '--wat'" },
     'names the help of the command that an option was given to': { args: 'sim --wat', says: 'Try tranche sim --help.' },
@@ -104,8 +107,8 @@ describe('the command line', () => {
   })
 
   const unwritable: Record<string, { option: string; why: string }> = {
-    'a full disk under the record': { option: '--record /dev/full', why: 'ENOSPC: no space left on device, write. Make room there' },
-    'a full disk under the log': { option: '--log /dev/full', why: 'ENOSPC: no space left on device, write. Make room there' },
+    'a full disk under the record': { option: '--record /dev/full', why: 'ENOSPC: no space left on device, write. Free disk space' },
+    'a full disk under the log': { option: '--log /dev/full', why: 'ENOSPC: no space left on device, write. Free disk space' },
     'a folder in place of the record': { option: '--record .', why: "EISDIR: illegal operation on a directory, open '.'. Name a file" },
   }
 
@@ -119,7 +122,7 @@ describe('the command line', () => {
 
   it.each([
     ['a folder', '.', 'it is a folder'],
-    ['a device', '/dev/null', 'it is not an ordinary file'],
+    ['a device', '/dev/null', 'it is not a regular file'],
   ])('does not put the ready file in the place of %s', async (_what, path, why) => {
     const io = capture()
     await expect(run(['sim', '--ready-file', path], io)).resolves.toBe(1)

@@ -37,7 +37,7 @@ describe('completion', () => {
     expect(asked?.what ?? null).toBe(ask)
   })
 
-  it('offers files where the name of one can stand', () => {
+  it('offers files for options that take a path', () => {
     expect(findCandidates(program, ['lint', '-f', '']).files).toBe(true)
     expect(findCandidates(program, ['get', '']).files).toBe(false)
   })
@@ -53,7 +53,7 @@ describe('completion', () => {
     expect(words).not.toContain('__complete')
   })
 
-  it('asks the namespace that stands on the line', () => {
+  it('uses the namespace on the line', () => {
     expect(findCandidates(program, ['get', '--namespace=demo', '']).ask).toEqual({ what: 'rollouts', values: { namespace: 'demo' } })
     expect(findCandidates(program, ['-n', 'demo', 'diff', 'agent', '--context', '=', 'c', '']).ask).toEqual({
       what: 'revisions',

@@ -32,12 +32,12 @@ describe('tranche dev --demo --virtual', () => {
     })
   })
 
-  it('says what happens in plain lines where there is no terminal', async () => {
+  it('prints progress as plain lines without a terminal', async () => {
     const { out, err } = await dev('--nodes 10')
     expect(out).toBe('')
     expect(err).toContain('approved step 1\n')
     expect(err).toMatch(
-      /demo\/node-agent is Healthy: 10 of 10 nodes updated in 3 batches and [\d.]+ s, at most 1 of 1 allowed were down at once\n$/,
+      /demo\/node-agent is Healthy: 10 of 10 nodes updated in 3 batches and [\d.]+ s, at most 1 nodes were unavailable at once \(1 allowed\)\n$/,
     )
     expect(err).not.toContain('\u001b')
   })
@@ -72,7 +72,7 @@ describe('tranche dev --demo --virtual', () => {
     expect(JSON.parse(out)).toMatchObject({ phase: 'Healthy', updated: 10, maxUnavailableSeen: 1 })
   })
 
-  it('is done at once where there is no node', async () => {
+  it('completes at once without nodes', async () => {
     const { code, out } = await dev('--nodes 0 -o json')
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ phase: 'Healthy', nodes: 0, updated: 0 })

@@ -15,15 +15,15 @@ describe('tranche doctor', () => {
   const states = (signs: ClusterSigns): Record<string, string> =>
     Object.fromEntries(checkFindings(signs, '0.1.0').map(({ check, state }) => [check, state]))
 
-  it('finds nothing wrong where nothing is', () => {
+  it('finds no problem in a healthy cluster', () => {
     expect(new Set(Object.values(states(well)))).toEqual(new Set(['ok']))
   })
 
-  it('says how to mend each thing that is wrong', () => {
+  it('suggests a fix for every problem', () => {
     for (const { state, fix } of checkFindings(ill, '0.1.0')) if (state !== 'ok') expect(fix).toMatch(/\.$/)
   })
 
-  it('tells what it may not look at from what is wrong', () => {
+  it('distinguishes missing permissions from problems', () => {
     expect(
       states({
         ...well,
@@ -45,7 +45,7 @@ describe('tranche doctor', () => {
     })
   })
 
-  it('knows a controller without leader election by its answers', () => {
+  it('detects a controller without leader election by the status of Rollouts', () => {
     expect(states({ ...well, leader: null })).toMatchObject({ controller: 'ok' })
     expect(states({ ...well, leader: null, rollouts: [rolloutSign(), rolloutSign({ isAnswered: false })] })).toMatchObject({
       controller: 'problem',
@@ -69,22 +69,22 @@ describe('tranche doctor', () => {
     'none that is ready': {
       signs: { installed: [pod('all-in-one', { isReady: false })] },
       state: 'problem',
-      says: /^none of 1 executors is ready: releases stand still$/,
+      says: /^none of 1 executors is ready: releases do not progress$/,
     },
     'one without a pod of the chart, by what it wrote lately': {
       signs: { installed: [], releases: [{ ...release, executorMs: NOW_MS - 5_000 }] },
       state: 'ok',
       says: /^an executor wrote the record of demo\/node-agent 5s ago$/,
     },
-    'a batch that nobody works on': {
+    'a batch without an executor': {
       signs: { installed: 'forbidden', releases: [release] },
       state: 'problem',
-      says: /^nobody has taken a node of demo\/node-agent for 5m00s, though its batch lacks some: no executor seems to run$/,
+      says: /^the batch of demo\/node-agent has nodes to update, but made no progress for 5m00s: no executor seems to run$/,
     },
     'a batch that was begun just now': {
       signs: { installed: [], releases: [{ ...release, writtenMs: NOW_MS - 5_000 }] },
       state: 'note',
-      says: /^whether one runs cannot be told: no pods of the chart are here, and no release/,
+      says: /^unknown whether one runs: the chart has no pods here, and no release/,
     },
     'nothing that may be seen': {
       signs: { installed: [], releases: 'forbidden' },
@@ -103,11 +103,11 @@ describe('tranche doctor', () => {
     ['0.2.3', 'note'],
     ['0.3.0', 'problem'],
     ['1.1.0', 'problem'],
-  ])('tells versions that may not stand side by side: beside 0.1.0, %s is %s', (own, state) => {
+  ])('compares versions that run together: with 0.1.0, %s is %s', (own, state) => {
     expect(checkFindings(well, own).find(({ check }) => check === 'versions')).toMatchObject({ state })
   })
 
-  it('knows by the status of a release, and who wrote it, that nobody works on it', () => {
+  it('detects a release without an executor by its status and field managers', () => {
     const object = {
       metadata: {
         namespace: 'demo',
@@ -135,7 +135,7 @@ describe('tranche doctor', () => {
     expect(JSON.stringify(unreached)).not.toContain('secret')
     await expect(look({ ...closed, hasPassword: true })).resolves.toMatchObject({
       kind: 'hidden',
-      why: 'the password is known to the pods alone',
+      why: 'only the pods know the password',
     })
     await expect(look({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })).resolves.toMatchObject({
       kind: 'hidden',
@@ -147,31 +147,31 @@ describe('tranche doctor', () => {
   it.each<[string, Partial<ClusterSigns>, readonly (readonly [string, RegExp])[]]>([
     ['nothing while a controller leads', { daemonSets: [{ namespace: 'demo', name: 'node-agent' }] }, []],
     [
-      'Rollouts that nobody lets go, and DaemonSets that wait',
+      'Rollouts whose deletion waits, and DaemonSets without a controller',
       {
         leader: null,
         rollouts: [rolloutSign({ isLeaving: true, isAnswered: false })],
         daemonSets: [{ namespace: 'demo', name: 'node-agent' }],
       },
       [
-        ['problem', /^no controller runs that would let go of what is being deleted: Rollout demo\/node-agent$/],
-        ['note', /only when somebody deletes its pod: DaemonSet demo\/node-agent \(OnDelete\)$/],
+        ['problem', /^no controller runs to finish the deletion: Rollout demo\/node-agent$/],
+        ['note', /only after its pod is deleted: DaemonSet demo\/node-agent \(OnDelete\)$/],
       ],
     ],
     [
-      'what a Rollout that is gone has left, whether a controller leads or not',
+      'DaemonSets of a deleted Rollout, with or without a controller',
       { daemonSets: Array.from({ length: 7 }, (_, at) => ({ namespace: 'other', name: `agent-${at}` })) },
-      [['note', /^left on OnDelete by a Rollout that is gone: DaemonSet other\/agent-0, .*, other\/agent-4 and 2 more$/]],
+      [['note', /^left on OnDelete by a deleted Rollout: DaemonSet other\/agent-0, .*, other\/agent-4 and 2 more$/]],
     ],
-    ['nothing to who may not list Rollouts', { rollouts: 'forbidden', daemonSets: [{ namespace: 'demo', name: 'agent' }] }, []],
-  ])('says what is left behind: %s', (_what, signs, expected) => {
+    ['nothing without permission to list Rollouts', { rollouts: 'forbidden', daemonSets: [{ namespace: 'demo', name: 'agent' }] }, []],
+  ])('reports what is left behind: %s', (_what, signs, expected) => {
     const found = checkFindings({ ...well, ...signs }, '0.1.0').filter(({ check }) => check === 'left')
     expect(found).toEqual(
       expected.map(([state, says]) => expect.objectContaining({ state, message: expect.stringMatching(says) as string })),
     )
   })
 
-  it('names in what it tells to type what is there', () => {
+  it('names existing objects in suggested commands', () => {
     const [{ fix } = {}] = checkFindings(
       { ...well, leader: null, rollouts: [rolloutSign({ isLeaving: true, isAnswered: false })] },
       '0.1.0',
@@ -179,7 +179,7 @@ describe('tranche doctor', () => {
     expect(fix).toContain('kubectl patch rollouts.rollouts.kruise.io node-agent -n demo --type=merge')
   })
 
-  it('knows a DaemonSet that waits for us from others on OnDelete', () => {
+  it('distinguishes DaemonSets of a Rollout from others on OnDelete', () => {
     const daemonSet = (type: string, annotations: object) =>
       toHeldDaemonSet({ metadata: { namespace: 'demo', name: 'a', annotations }, spec: { updateStrategy: { type } } } as never)
     expect(daemonSet('OnDelete', { 'tranche.dev/rollout': 'a' })).toEqual({ namespace: 'demo', name: 'a' })
@@ -188,7 +188,7 @@ describe('tranche doctor', () => {
     expect(daemonSet('OnDelete', {})).toBeNull()
   })
 
-  it('reads Leases by the clock of the server, not by ours', () => {
+  it('compares Leases with the clock of the server, not the local one', () => {
     const ours = { ...well, nowMs: NOW_MS + 600_000, skewMs: -600_000 }
     expect(states(ours)).toMatchObject({ controller: 'ok', clock: 'problem' })
   })

@@ -5,7 +5,7 @@ import { statusExitCodeOf } from '../src/exit-codes.ts'
 it.each([
   ['a release that is done', 'Done', false, 0],
   ['one that was rolled back', 'RolledBack', false, 1],
-  ['one that goes on when the time is up', 'Running', false, 2],
+  ['one in progress at the timeout', 'Running', false, 2],
   ['one that waits for a person', 'Waiting', false, 3],
   ['one that waits for a person when the time is up, with --through-pauses', 'Waiting', true, 2],
   ['one that is done, with --through-pauses', 'Done', true, 0],

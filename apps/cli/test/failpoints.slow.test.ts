@@ -57,7 +57,7 @@ describe('TRANCHE_FAILPOINT', () => {
     const said = text(first.stderr!)
     expect(await once(first, 'exit')).toEqual([null, 'SIGKILL'])
     expect(await said).toContain(
-      `TRANCHE_FAILPOINT: executor.deletePod.after#2 is reached in process ${first.pid}: the process ends here\n`,
+      `TRANCHE_FAILPOINT: executor.deletePod.after#2 reached in process ${first.pid}: the process ends here\n`,
     )
 
     start(`executor --kubeconfig ${kubeconfig}`)

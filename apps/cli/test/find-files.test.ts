@@ -22,10 +22,10 @@ it('a folder gives links to its own files, as a mounted ConfigMap has them', () 
 
 it('a folder with a link to a file outside is refused, and the link is named', () => {
   symlinkSync(join(folder, 'token'), join(manifests, 'b.yaml'))
-  expect(() => findFiles([manifests], false)).toThrow(/b\.yaml is not read: it is a link to a file outside/)
+  expect(() => findFiles([manifests], false)).toThrow(/b\.yaml was skipped: it links to a file outside/)
 })
 
 it('a folder with a device is refused instead of being read for ever', () => {
   symlinkSync('/dev/zero', join(manifests, 'c.yaml'))
-  expect(() => findFiles([manifests], false)).toThrow(/c\.yaml is not read: it is not a regular file/)
+  expect(() => findFiles([manifests], false)).toThrow(/c\.yaml was skipped: it is not a regular file/)
 })

@@ -42,12 +42,12 @@ describe('findRollout', () => {
       among: [],
       code: 'ROLLOUT_NOT_FOUND',
       message: 'there are no Rollouts in namespace demo',
-      hint: 'Choose a namespace with -n; tranche list -A shows the Rollouts of all.',
+      hint: 'Choose a namespace with -n; tranche list -A shows all Rollouts.',
     },
     'a DaemonSet without a Rollout': {
       named: 'ds/log',
       code: 'ROLLOUT_NOT_FOUND',
-      message: 'no Rollout in namespace demo is about a DaemonSet log',
+      message: 'no Rollout in namespace demo references a DaemonSet log',
       hint: 'Did you mean logs? tranche list shows all of them.',
     },
     'another kind': {

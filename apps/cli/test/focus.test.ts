@@ -36,7 +36,7 @@ describe('createReleaseTimer', () => {
     expect(timer.times(daemonSet('demo/a', 'v2', 3), rollout('demo/a'), 600)).toEqual({ startedAtMs: 200, endedAtMs: 500 })
   })
 
-  it('begins anew with the next template', () => {
+  it('restarts with the next template', () => {
     const timer = createReleaseTimer()
     timer.times(daemonSet('demo/a'), rollout('demo/a'), 100)
     timer.times(daemonSet('demo/a', 'v2', 0), rollout('demo/a*'), 200)
@@ -44,7 +44,7 @@ describe('createReleaseTimer', () => {
     expect(timer.times(daemonSet('demo/a', 'v3', 0), rollout('demo/a*'), 400)).toEqual({ startedAtMs: 400, endedAtMs: null })
   })
 
-  it('takes a release that is under way at first sight as begun then', () => {
+  it('counts a release in progress from when it is first seen', () => {
     expect(createReleaseTimer().times(daemonSet('demo/a', 'v2', 1), rollout('demo/a*'), 100)).toEqual({ startedAtMs: 100, endedAtMs: null })
   })
 })

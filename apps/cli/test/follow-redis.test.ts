@@ -8,7 +8,7 @@ import { followRedis } from '../src/health/follow-redis.ts'
 const program = inject('redisServer') ?? 'redis-server'
 
 describe.skipIf(inject('redisServer') === null)('a process whose Redis', () => {
-  it('does not let it in is not ready, says so once with what to do, and is ready once that is mended', async () => {
+  it('rejects the credentials is not ready, logs the fix once, and is ready once it is fixed', async () => {
     const redis = await startRedis({ program, args: ['--requirepass', 'right'] })
     onTestFinished(() => redis.dispose())
     let password = 'wrong'
@@ -26,7 +26,7 @@ describe.skipIf(inject('redisServer') === null)('a process whose Redis', () => {
     expect(health.says?.()).toBe('ready')
   })
 
-  it('does not answer is not ready and leaves that to the queue to tell, until it is there', async () => {
+  it('does not answer is not ready until it does, and leaves logging to the queue', async () => {
     const port = await freePort()
     const { health, lines, failed, lookAgain } = follow(port, () => undefined)
     await failed(1)

@@ -5,9 +5,9 @@ import type { FollowEnd, ReleaseClient, SeenRelease } from '@tranche/release-cli
 import { expect, it } from 'vitest'
 
 const key = { namespace: 'demo', name: 'agent' }
-const away = new AppError('API_UNREACHABLE', 'nobody answers')
+const away = new AppError('API_UNREACHABLE', 'no answer')
 
-/** A desk whose watch shows these, and then ends; read, it is `read`. */
+/** A release client whose watch yields these and then ends; a read yields `read`. */
 function releaseClientOf(
   shown: readonly { readonly report: string; readonly trouble?: unknown }[],
   end: FollowEnd,
@@ -25,7 +25,7 @@ function followed(releaseClient: Pick<ReleaseClient, never>, reported: unknown[]
   return followRelease(session, { key, part: 'report', signal, trouble: (error) => void reported.push(error) })
 }
 
-it('shows what the watch shows, says what is wrong with it and when nothing is any more', async () => {
+it('yields the values of the watch, and reports its errors and their end', async () => {
   const reported: unknown[] = []
   const shown: unknown[] = []
   const releaseClient = releaseClientOf([{ report: 'one' }, { report: 'one', trouble: away }, { report: 'two' }], 'stopped')
@@ -36,14 +36,14 @@ it('shows what the watch shows, says what is wrong with it and when nothing is a
 
 it.each([
   ['who may not watch', releaseClientOf([], 'unwatchable')],
-  ['a desk that cannot watch', { report: async () => 'read' }],
+  ['a release client without a watch', { report: async () => 'read' }],
 ])('reads for %s', async (_who, releaseClient) => {
   const looks = followed(releaseClient, [])
   await expect(looks.next()).resolves.toEqual({ done: false, value: 'read' })
   await looks.return(undefined)
 })
 
-it('is begun anew where the first read did not come in time', async () => {
+it('restarts if the first read times out', async () => {
   const late = new AppError('API_DEADLINE', 'it was not answered within 15000 ms')
   const reads = [late, late]
   const report = async (): Promise<string> => {

@@ -27,7 +27,7 @@ const server = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => void server.close())
 
-it('prints what the status of a Rollout says without what steers a terminal', async () => {
+it('prints the status of a Rollout without control characters', async () => {
   let out = ''
   const io = { out: { write: (text: string) => void (out += text) }, err: { write: () => {} }, env: {} }
   const { port } = server.address() as AddressInfo
@@ -35,7 +35,7 @@ it('prints what the status of a Rollout says without what steers a terminal', as
   expect(out).toBe('demo/agent: pause accepted: waits for  [2J ]0;owned 31m node-1\n')
 })
 
-it('completes no word that a shell would read as more than a name, and explains words without what steers a terminal', async () => {
+it('completes no word with special characters of a shell, and prints descriptions without control characters', async () => {
   let out = ''
   const io = { out: { write: (text: string) => void (out += text) }, err: { write: () => {} }, env: {} }
   const { port } = server.address() as AddressInfo
@@ -45,17 +45,17 @@ it('completes no word that a shell would read as more than a name, and explains 
   expect(out.replaceAll(/[\n\t]/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
 })
 
-it('asks about a Rollout without what its names say to a terminal', async () => {
+it('prompts for a Rollout without control characters', async () => {
   let err = ''
   const input = Object.assign(Readable.from(['n\n']), { isTTY: true })
   const io = { in: input, out: { write: () => {} }, err: { write: (text: string) => void (err += text), isTTY: true }, env: {} }
   const { port } = server.address() as AddressInfo
   await expect(run(['abort', 'agent', '-n', 'demo', '--no-color', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(1)
-  expect(err).toMatch(/\nabort demo [^\n]*\? \[y\/N\] Nothing was done\.\n$/)
+  expect(err).toMatch(/\nabort demo [^\n]*\? \[y\/N\] Cancelled; nothing was changed\.\n$/)
   expect(err.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })
 
-it.each(['json', 'yaml'])('prints -o %s on a terminal with what steers it spelled out, and in a pipe as it is', async (format) => {
+it.each(['json', 'yaml'])('escapes control characters of -o %s on a terminal, but not in a pipe', async (format) => {
   const { port } = server.address() as AddressInfo
   const printed = async (isTTY: boolean): Promise<string> => {
     let out = ''

@@ -31,7 +31,7 @@ describe('/readyz', () => {
     const { status, body } = await ask('/readyz', { controller: ready, executor: notYet })
     expect(status).toBe(503)
     expect(JSON.parse(body)).toEqual({
-      status: 'the first lists of the cluster have not arrived yet',
+      status: 'waiting for the first lists of the cluster',
       programs: { controller: 'ready', executor: 'starting' },
     })
   })
@@ -101,16 +101,16 @@ describe('/metrics', () => {
     expect((await asked(async () => '', path, method)).status).toBe(status)
   })
 
-  it('is 500 where it cannot be told, and the process goes on', async () => {
+  it('is 500 if the export fails, and the process continues', async () => {
     expect((await asked(() => Promise.reject(new Error('no')))).status).toBe(500)
   })
 })
 
 describe('the options', () => {
-  it('tell no metrics unless a port is given', () => {
+  it('serve no metrics without a port', () => {
     expect(toMetricsOptions({ metricsHost: host })).toBeNull()
     expect(toMetricsOptions({ metricsHost: '0.0.0.0', metricsPort: '8082' })).toEqual({ host: '0.0.0.0', port: 8082 })
-    expect(() => toMetricsOptions({ metricsHost: '0.0.0.0' })).toThrow('--metrics-host stands without --metrics-port')
+    expect(() => toMetricsOptions({ metricsHost: '0.0.0.0' })).toThrow('--metrics-host requires --metrics-port')
   })
 
   it('serve nothing unless a port is given', () => {
@@ -119,7 +119,7 @@ describe('the options', () => {
   })
 
   it.each([
-    [{ healthHost: '0.0.0.0' }, '--health-host stands without --health-port'],
+    [{ healthHost: '0.0.0.0' }, '--health-host requires --health-port'],
     [{ healthHost: host, healthPort: '70000' }, '--health-port does not take "70000"'],
   ])('refuse %j', (values, message) => {
     expect(() => toHealthOptions(values)).toThrow(message)

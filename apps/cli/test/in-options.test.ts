@@ -40,7 +40,7 @@ it.each<Case>([
     want: 'MOVED_ON: --to-revision 9: there is no revision 9 in the history. Name one of 1.',
   },
   {
-    title: 'no option that nobody has typed',
+    title: 'no option that was not typed',
     error: refusal('expectedStep', 'the action is meant for step 2, and the release is at step 3', 'Look.'),
     said: {},
     want: 'MOVED_ON: the action is meant for step 2, and the release is at step 3. Look.',
@@ -58,6 +58,6 @@ it.each<Case>([
     want: 'MOVED_ON: no release is under way. Wait.',
   },
   { title: 'nothing of what is no refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
-])('says $title', ({ error, said, want }) => {
+])('names $title', ({ error, said, want }) => {
   expect(errorLine(inOptions(error, said))).toBe(want)
 })

@@ -41,12 +41,12 @@ describe('what a pod of the chart says of the installation', () => {
     expect(pod({ image })?.version).toBe(expected)
   })
 
-  it('is the Secret that names Redis, and not what stands in it', () => {
+  it('is the Secret that names Redis, without its content', () => {
     const env = [{ name: 'TRANCHE_REDIS_URL', valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } } }]
     expect(pod({ env })?.redis).toEqual({ kind: 'secret', namespace: 'tranche', name: 'redis', key: 'url' })
   })
 
-  it('is nothing where it ends, or is another program', () => {
+  it('is null for a terminating pod and for another program', () => {
     expect(pod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })).toBeNull()
     expect(pod({}, { labels: { ...labels, 'app.kubernetes.io/component': 'test' } })).toBeNull()
   })

@@ -25,7 +25,7 @@ describe('writeAccessFiles', () => {
     expect(readFileSync(caFile, 'utf8')).toBe('PEM')
   })
 
-  it('lets nobody else read it', () => {
+  it('is readable only by its owner', () => {
     const { kubeconfig } = writeAccessFiles(access, join(folder, 'config'))
     expect(statSync(kubeconfig).mode & 0o077).toBe(0)
   })

@@ -29,7 +29,7 @@ describe('tranche lint', () => {
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))))
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  it('says that documents are in order, and ends with 0', async () => {
+  it('reports that documents are valid, and exits with 0', async () => {
     await expect(lint(['-f', '-'], `${rollout}---${daemonSet}`)).resolves.toEqual({
       code: 0,
       out: '2 objects checked in 2 documents: no problems\n',
@@ -37,13 +37,13 @@ describe('tranche lint', () => {
     })
   })
 
-  it('ends at a device that gives bytes for ever', async () => {
+  it('fails for an endless device', async () => {
     const { code, err } = await lint(['-f', '/dev/zero'], '')
     expect(code).toBe(1)
-    expect(err).toMatch(/^FILE_UNREADABLE: \/dev\/zero cannot be read: it holds more than 64 MiB\. Split it/)
+    expect(err).toMatch(/^FILE_UNREADABLE: \/dev\/zero cannot be read: it is larger than 64 MiB\. Split it/)
   })
 
-  it('tells every problem with document, field, value and fix, and ends with 1', async () => {
+  it('reports every problem with document, field, value and fix, and exits with 1', async () => {
     await expect(lint(['-f', '-'], `kind: ConfigMap\n---${shrinking}`)).resolves.toEqual({
       code: 1,
       err: '',
@@ -90,9 +90,9 @@ describe('tranche lint', () => {
     expect(out).toContain('no problems, 1 piece of advice\n')
   })
 
-  it('says so where nothing is of a kind that is checked', async () => {
+  it('reports documents without a checked kind', async () => {
     const { code, out } = await lint(['-f', '-'], 'kind: ConfigMap\n---\nkind: Service\n')
-    expect([code, out]).toEqual([0, 'none of 2 documents holds an object that is checked: no problems\n'])
+    expect([code, out]).toEqual([0, 'no checked kinds in 2 documents: no problems\n'])
   })
 
   it.each([
@@ -105,14 +105,14 @@ describe('tranche lint', () => {
     expect(out).toContain(`standard input, document 1 (line 1)\n  problem  ${says} (Syntax)\n`)
   })
 
-  it('tells a kind that is nearly one of ours how it is written', async () => {
+  it('suggests the spelling of a misspelt Tranche kind', async () => {
     const { code, out } = await lint(['-f', '-'], rollout.replace('kind: Rollout', 'kind: rollout'))
     expect(code).toBe(0)
     expect(out).toContain('  advice   kind is "rollout"\n')
     expect(out).toContain('           fix: set it to Rollout\n')
   })
 
-  it('holds policies against the hosts that are named, and against none where none is', async () => {
+  it('checks policies against the hosts of --allow-host, and not without any', async () => {
     const policy = `
 apiVersion: tranche.dev/v1alpha1
 kind: ReleasePolicy
@@ -138,7 +138,7 @@ spec:
     expect(out).toContain('spec.workloadRef is "Deployment of apps/v1"')
   })
 
-  it('reads files together, so that a Rollout finds its DaemonSet in another', async () => {
+  it('checks files together, so that a Rollout and its DaemonSet may be in different files', async () => {
     const [first, second] = [join(folder, 'rollout.yaml'), join(folder, 'daemonset.json')]
     writeFileSync(first, rollout)
     writeFileSync(
@@ -179,7 +179,7 @@ spec:
     expect(sources).toEqual(want.map((file) => join(folder, file)))
   })
 
-  it('tells what in a folder is no manifest, and looks at the rest all the same', async () => {
+  it('reports files in a folder that are not manifests, and checks the others', async () => {
     writeFileSync(join(folder, 'rollout.yaml'), shrinking)
     writeFileSync(join(folder, 'template.yaml'), '{{ if .Values.x }}\nkind: Rollout\n{{ end }}\n')
     const { code, out } = await lint(['-f', folder])
@@ -193,30 +193,30 @@ spec:
       title: 'is empty',
       folders: [],
       args: [],
-      says: 'holds no file that ends in .yaml, .yml or .json. Name a folder with manifests, or a file.',
+      says: 'contains no .yaml, .yml or .json file. Name a folder with manifests, or a file.',
     },
     {
-      title: 'holds folders alone',
+      title: 'contains only folders',
       folders: ['deep'],
       args: [],
-      says: 'holds no file itself that ends in .yaml, .yml or .json. Add -R to look',
+      says: 'itself contains no .yaml, .yml or .json file. Add -R to include',
     },
     {
-      title: 'holds empty folders',
+      title: 'contains empty folders',
       folders: ['deep'],
       args: ['-R'],
-      says: 'holds no file that ends in .yaml, .yml or .json. Name a folder',
+      says: 'contains no .yaml, .yml or .json file. Name a folder',
     },
   ])('refuses a folder that $title', async ({ folders, args, says }) => {
     for (const name of folders) mkdirSync(join(folder, name))
     const { code, out, err } = await lint(['-f', folder, ...args])
     expect([code, out]).toEqual([1, ''])
-    expect(err).toContain(`FILE_UNREADABLE: ${folder} is a folder and ${says}`)
+    expect(err).toContain(`FILE_UNREADABLE: the folder ${folder} ${says}`)
   })
 
   it.each([
     ['YAML that is none', 'a: b: c', 'it cannot be read: Nested mappings'],
-    ['a key that stands twice', 'a: 1\na: 2', 'it cannot be read: Map keys must be unique'],
+    ['a duplicate key', 'a: 1\na: 2', 'it cannot be read: Map keys must be unique'],
     [
       'anchors that multiply',
       `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'.replace(
@@ -228,7 +228,7 @@ spec:
       )}`,
       'it cannot be read: its aliases repeat more than 100000 values',
     ],
-  ])('tells of %s, and looks at the other documents all the same', async (_what, text, why) => {
+  ])('reports %s, and checks the other documents', async (_what, text, why) => {
     const { code, out } = await lint(['-f', '-'], `${text}\n---${shrinking}`)
     expect(code).toBe(1)
     expect(out).toContain(`standard input, document 1 (line `)
@@ -236,14 +236,14 @@ spec:
     expect(out).toContain('steps[0] has "10%"')
   })
 
-  it('shows nothing that could steer a terminal', async () => {
+  it('prints no control characters', async () => {
     const { out } = await lint(['-f', '-'], rollout.replace('replicas: 10%', 'replicas: "\\e[31mred\\u202E"'))
     expect(out).toContain('[31mred')
     expect(out).not.toContain('\u001b')
     expect(out).not.toContain('\u202e')
   })
 
-  it('colours only for a terminal, and not where nobody wants it', async () => {
+  it('colours only for a terminal, and not with NO_COLOR or --no-color', async () => {
     const colour = '\u001b['
     expect((await lint(['-f', '-'], shrinking, { isTTY: true })).out).toContain(colour)
     expect((await lint(['-f', '-', '--no-color'], shrinking, { isTTY: true })).out).not.toContain(colour)
@@ -251,7 +251,7 @@ spec:
   })
 
   it.each([
-    [['lint'], 2, 'OPTION_INVALID: lint is given no file. Add -f FILE, or -f - to read standard input.\n'],
+    [['lint'], 2, 'OPTION_INVALID: lint requires a file. Add -f FILE, or -f - for standard input.\n'],
     [['lint', '-f', ''], 2, 'OPTION_INVALID: --filename does not take "". Give the path of a file, or - for standard input.\n'],
     [['lint', '-f', '-', '-o', 'yaml'], 2, 'OPTION_INVALID: --output does not take "yaml". Give json.\n'],
     [['lint', '-f', '/does/not/exist'], 1, 'FILE_UNREADABLE: /does/not/exist cannot be read: ENOENT'],

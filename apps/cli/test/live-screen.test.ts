@@ -50,7 +50,7 @@ describe('createLiveScreen', () => {
     expect(shown()).toEqual(['something happened', 'BAR', 'map'])
   })
 
-  it('writes everything anew when the terminal changes its size', () => {
+  it('rewrites everything after a resize of the terminal', () => {
     const { stream, shown, resize } = terminal()
     const screen = createLiveScreen(stream)
     screen.print('something happened')
@@ -61,7 +61,7 @@ describe('createLiveScreen', () => {
     expect(shown()).toEqual(['something happened', '4321', 'b'])
   })
 
-  it('hides the cursor while it is open and gives it back', () => {
+  it('hides the cursor while it is open, and restores it', () => {
     const { stream, written } = terminal()
     const screen = createLiveScreen(stream)
     screen.draw(() => ['a'])

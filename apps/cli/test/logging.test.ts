@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createFileLogger } from '../src/logging.ts'
 
-it('a line of the log names its level in words, its moment and its fields', () => {
+it('a log line contains its level as a word, its time and its fields', () => {
   const folder = mkdtempSync(join(tmpdir(), 'logging-'))
   const path = join(folder, 'log')
   const { log, close } = createFileLogger({ path, nowMs: () => 0, report: () => {} })
@@ -20,7 +20,7 @@ it('a line of the log names its level in words, its moment and its fields', () =
   rmSync(folder, { recursive: true })
 })
 
-it('a field is in a line once, with the value that was given last', () => {
+it('a log line contains each field once, with the last value', () => {
   const folder = mkdtempSync(join(tmpdir(), 'logging-'))
   const path = join(folder, 'log')
   const { log, close } = createFileLogger({ path, nowMs: () => 0, report: () => {} })
@@ -33,7 +33,7 @@ it('a field is in a line once, with the value that was given last', () => {
   rmSync(folder, { recursive: true })
 })
 
-it('a line of the log holds nothing that steers a terminal, and is read back as it was', () => {
+it('a log line contains no control characters, and parses to the original values', () => {
   const folder = mkdtempSync(join(tmpdir(), 'logging-'))
   const path = join(folder, 'log')
   const { log, close } = createFileLogger({ path, nowMs: () => 0, report: () => {} })

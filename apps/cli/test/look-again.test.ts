@@ -3,15 +3,15 @@ import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
 
-const away = new AppError('API_UNREACHABLE', 'nobody answers')
+const away = new AppError('API_UNREACHABLE', 'no answer')
 
 describe('lookAgain', () => {
-  it('ends with what the first look fails by, be it passing or not', async () => {
+  it('throws every error of the first read, also a temporary one', async () => {
     const looks = lookAgain(() => Promise.reject(away), optionsOf(new FakeClock()))
     await expect(looks.next()).rejects.toBe(away)
   })
 
-  it('looks on where a later look may pass, and says so', async () => {
+  it('retries temporary errors of later reads, and reports them', async () => {
     const clock = new FakeClock()
     const failed: unknown[] = []
     const answers: (number | AppError)[] = [1, away, away, 2]
@@ -28,7 +28,7 @@ describe('lookAgain', () => {
     expect(failed).toEqual([away, away])
   })
 
-  it('ends with a later look that does not pass by itself', async () => {
+  it('throws errors of later reads that are not temporary', async () => {
     const clock = new FakeClock()
     const gone = new AppError('ROLLOUT_NOT_FOUND', 'it is gone')
     let first = true
@@ -39,7 +39,7 @@ describe('lookAgain', () => {
     await next
   })
 
-  it('waits longer after looks that take long, so that it takes a fifth of the time at most', async () => {
+  it('waits longer after slow reads, so that reads take at most a fifth of the time', async () => {
     const clock = new FakeClock()
     const began: number[] = []
     const look = async (): Promise<void> => {
@@ -54,7 +54,7 @@ describe('lookAgain', () => {
     expect(began[1]! - began[0]!).toBeGreaterThanOrEqual(10_000)
   })
 
-  it('ends without a word when it is told to', async () => {
+  it('ends silently on the abort signal', async () => {
     const clock = new FakeClock()
     const stop = new AbortController()
     const looks = lookAgain(async () => 1, { ...optionsOf(clock), signal: stop.signal })

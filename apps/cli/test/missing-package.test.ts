@@ -20,7 +20,7 @@ describe('bin/tranche.mjs', () => {
     expect(status).toBe(1)
   })
 
-  it('does not take a file of ours that is missing for a package', () => {
+  it('does not mistake a missing file of tranche for a package', () => {
     expect(runWith("import './gone.ts'").stderr).not.toContain('DEPENDENCY_MISSING')
   })
 })

@@ -12,14 +12,14 @@ const cluster = {
 }
 const attempt = 'GET /apis/rollouts.kruise.io/v1beta1/namespaces/demo/rollouts'
 
-describe('what a person at a terminal reads of an error', () => {
+describe('the error text at a terminal', () => {
   const cases: Record<string, { error: unknown; code: string; message: RegExp; hint: RegExp }> = {
     'a right that is missing': {
       error: new KubeStatusError({ attempt, status: 403, reason: 'Forbidden', message: 'User "jane" cannot list resource "rollouts"' }),
       code: 'API_REFUSED',
       message:
         /^the API server https:\/\/10\.0\.0\.1:6443 \(context production\) answers 403 Forbidden: User "jane" cannot list resource "rollouts"$/,
-      hint: /^Ask whoever runs the cluster for this right/,
+      hint: /^Ask the cluster administrator for this permission/,
     },
     'credentials that are not accepted': {
       error: new KubeStatusError({ attempt, status: 401, reason: 'Unauthorized' }),
@@ -31,7 +31,7 @@ describe('what a person at a terminal reads of an error', () => {
       error: new KubeStatusError({ attempt, status: 404, reason: 'NotFound', message: 'the server could not find the requested resource' }),
       code: 'API_REFUSED',
       message: /serves no Rollouts$/,
-      hint: /tranche doctor says what is missing\.$/,
+      hint: /tranche doctor shows what is missing\.$/,
     },
     'a cluster that does not answer': {
       error: new AppError('API_UNREACHABLE', 'GET /version got no answer: connect ECONNREFUSED 10.0.0.1:6443'),
@@ -41,7 +41,7 @@ describe('what a person at a terminal reads of an error', () => {
     },
   }
 
-  it.each(Object.entries(cases))('says what %s is, and what to do', (_what, { error, code, message, hint }) => {
+  it.each(Object.entries(cases))('explains %s, with a hint', (_what, { error, code, message, hint }) => {
     expect(explained(error, cluster)).toMatchObject({
       code,
       message: expect.stringMatching(message) as string,
@@ -49,19 +49,19 @@ describe('what a person at a terminal reads of an error', () => {
     })
   })
 
-  it('tells an API server of Kubernetes from the REST API', () => {
+  it('distinguishes a Kubernetes API server from the REST API', () => {
     const body = '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":404}'
     const error = new ApiProblemError('GET /api/v1/rollouts', { status: 404, body, retryAfter: null })
     expect(
       explainedOfServer(error, { kind: 'server', url: 'https://10.0.0.1:6443', token: undefined, tokenFile: undefined }),
     ).toMatchObject({
       code: 'API_REFUSED',
-      message: 'https://10.0.0.1:6443 is an API server of Kubernetes: --server asks the REST API of Tranche',
+      message: 'https://10.0.0.1:6443 is a Kubernetes API server, but --server takes the Tranche REST API',
       hint: 'Leave --server out, and choose the cluster with --context, --cluster or --kubeconfig.',
     })
   })
 
-  it('leaves alone what says by itself what is wrong', () => {
+  it('leaves self-explanatory errors unchanged', () => {
     const error = new AppError('MOVED_ON', 'step 1 is over')
     expect(explained(error, cluster)).toBe(error)
     expect(explainedOfServer(error, { kind: 'server', url: 'http://x', token: undefined, tokenFile: undefined })).toBe(error)
@@ -90,27 +90,27 @@ describe('the exit code', () => {
     'is 2 for two ways to be asked': {
       line: 'list --server http://127.0.0.1:2 --context x',
       code: 2,
-      says: /^OPTION_INVALID: --context stands beside --server\. [^\n]+\n$/,
+      says: /^OPTION_INVALID: --context cannot be combined with --server\. [^\n]+\n$/,
     },
     'is 2 for a user beside a REST API, who is whom its token says': {
       line: '--as jane list --server http://127.0.0.1:2',
       code: 2,
-      says: /^OPTION_INVALID: --as stands beside --server\. Leave it out: who you are to the REST API, its token says\.\n$/,
+      says: /^OPTION_INVALID: --as cannot be combined with --server\. Leave it out: for the REST API, the token identifies the user\.\n$/,
     },
-    'is 2 for groups of nobody': {
+    'is 2 for groups without a user': {
       line: 'list --as-group ops',
       code: 2,
-      says: /^OPTION_INVALID: --as-group stands without --as\. [^\n]+\n$/,
+      says: /^OPTION_INVALID: --as-group requires --as\. [^\n]+\n$/,
     },
     'is 2 for labels beside a REST API': {
       line: 'list -l a=b --server http://127.0.0.1:2',
       code: 2,
-      says: /^OPTION_INVALID: --selector stands beside a REST API, which knows no labels\. [^\n]+\n$/,
+      says: /^OPTION_INVALID: --selector is not supported by the REST API\. [^\n]+\n$/,
     },
     'is 2 for options without a command': {
       line: '-n demo',
       code: 2,
-      says: /^OPTION_INVALID: -n stands without a command\. Add one, such as tranche -n demo list\.\n$/,
+      says: /^OPTION_INVALID: -n is not followed by a command\. Add one, such as tranche -n demo list\.\n$/,
     },
     'is 2 for an option before a command that has it not': {
       line: '-n demo version',

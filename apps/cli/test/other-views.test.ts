@@ -159,10 +159,10 @@ describe('a Rollout of another workload', () => {
   const message = 'ignored: it names a Deployment of apps/v1, and Tranche releases only DaemonSets of apps/v1'
   const report = { ...inStepTwo.report, reason: 'OtherWorkload', outcome: 'Running', message } as const
 
-  it('is not told as one that we release', () => {
+  it('is not shown as one that Tranche releases', () => {
     const drawing = createDrawing({ width: 200, colors: false, unicode: true, nowMs: NOW_MS })
-    expect(progressLine(report, drawing)).toBe(`demo/node-agent  Not ours  ${message}`)
-    expect(releaseView({ ...inStepTwo, report }, drawing, false)).toEqual(['demo/node-agent   Not ours', `status  ${message}`])
+    expect(progressLine(report, drawing)).toBe(`demo/node-agent  Not managed  ${message}`)
+    expect(releaseView({ ...inStepTwo, report }, drawing, false)).toEqual(['demo/node-agent   Not managed', `status  ${message}`])
   })
 
   it('is none that the controller had to answer', () => {
@@ -173,15 +173,15 @@ describe('a Rollout of another workload', () => {
   })
 })
 
-describe('what status tells while it waits', () => {
+describe('the progress lines of status', () => {
   const reported = { report: inStepTwo.report, atMs: 0 }
 
-  it('tells every turning point at once', () => {
+  it('report every state change at once', () => {
     expect(isNews(reported, waitsForApproval.report, 1)).toBe(true)
     expect(isNews(null, inStepTwo.report, 1)).toBe(true)
   })
 
-  it('tells counts now and then, and the same never again', () => {
+  it('report changed counts periodically, and never unchanged ones', () => {
     const moved = { ...inStepTwo.report, nodes: { ...inStepTwo.report.nodes, updatedAvailable: 11 } }
     expect(isNews(reported, moved, 1_000)).toBe(false)
     expect(isNews(reported, moved, 5_000)).toBe(true)

@@ -12,7 +12,7 @@ interface Job {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** What stands in the jobs for what the pipeline knows of itself. */
+/** Variables of the jobs that the pipeline provides. */
 const known: Readonly<Record<string, string>> = {
   'github.server_url': 'https://git.example',
   'github.repository': 'platform/agents',
@@ -62,11 +62,11 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     expect((await tranche('history')).out).toMatch(/approve at step 1 .* https:\/\/git\.example\/platform\/agents\/actions\/runs\/7/)
   })
 
-  it('leave the decision to a person where they are told to', async () => {
+  it('leave the decision to a person if configured so', async () => {
     await expect(release('v3', { APPROVE: 'no' })).resolves.toMatchObject({ code: 3 })
   })
 
-  it('take nothing back when their job is cancelled: they say how the release goes on, and end by the signal', async () => {
+  it('roll nothing back when their job is cancelled: they print how to continue the release, and end by the signal', async () => {
     const asked = join(folder, 'asked')
     const settings = { NAMESPACE: 'demo', CHECK: `: >'${asked}'; exec sleep 600` }
     const child = spawn('bash', ['-c', 'exec examples/ci/release.sh deploy/ node-agent'], {
@@ -85,14 +85,14 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     expect(await images()).toContain('registry.example/node-agent:v3')
   })
 
-  it('take a version back when their check fails', async () => {
+  it('roll a version back when their check fails', async () => {
     const { code, err } = await release('v4', { CHECK: 'test 1 = 2' })
     expect(err).toMatch(/^release: the check failed \(test 1 = 2\): rolling revision [0-9a-f]+ back$/m)
     expect(code).toBe(1)
     expect(await images()).toEqual(['registry.example/node-agent:v2'])
   })
 
-  it('approve no step that their check has not looked at: where a person was quicker, a person decides', async () => {
+  it('approve no step that their check has not covered: if a person was faster, a person decides', async () => {
     const quicker = 'tranche approve node-agent -n demo --expected-step $STEP --wait; tranche status node-agent -n demo --timeout 1m; true'
     const { code, err } = await release('v8', { CHECK: quicker }, [
       { replicas: 1, pause: {} },
@@ -107,7 +107,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     await expect(tranche('status --timeout 1m')).resolves.toMatchObject({ code: 1 })
   })
 
-  it('leave the version alone that somebody else has applied meanwhile, and the decision to a person', async () => {
+  it('leave a version that another user applied meanwhile, and the decision, to a person', async () => {
     const overtakes =
       'kubectl -n demo set image ds/node-agent agent=registry.example/node-agent:v7; tranche status node-agent -n demo --timeout 1m; false'
     const { code, err } = await release('v6', { CHECK: overtakes })
@@ -117,7 +117,7 @@ describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their
     expect(await images()).toContain('registry.example/node-agent:v7')
   })
 
-  it('take a version back that fails, as a job of GitLab, and say so by their exit code', async () => {
+  it('roll back a version that fails, as a job of GitLab, and fail by their exit code', async () => {
     const { code, err } = await play(gitLabJob(), 'v5-bad-crash')
     expect(err).toMatch(/^release: the release failed: rolling revision [0-9a-f]+ back$/m)
     expect(code).toBe(1)

@@ -4,18 +4,18 @@ import { describe, expect, it } from 'vitest'
 const START_MS = 1_700_000_000_000
 
 describe('plainLines', () => {
-  it('tells where the release stands at the beginning', () => {
+  it('prints the state of the release at the start', () => {
     expect(plainLines(null, base)).toEqual([
       'demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade',
       'demo/agent 10s: 0 of 40 nodes updated, 0 down',
     ])
   })
 
-  it('says nothing when nothing has changed but the time', () => {
+  it('prints nothing if only the time has changed', () => {
     expect(plainLines(base, { ...base, nowMs: base.nowMs + 60_000 })).toEqual([])
   })
 
-  it('tells a new step state once', () => {
+  it('prints a new step state once', () => {
     const paused = { ...base, step: { index: 1, count: 3, state: 'StepPaused' } }
     expect(plainLines(base, paused)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepPaused'])
     expect(plainLines(paused, paused)).toEqual([])
@@ -23,8 +23,8 @@ describe('plainLines', () => {
 
   it.each([
     { updated: 1, reported: false, why: 'keeps small progress to itself' },
-    { updated: 2, reported: true, why: 'tells progress by a twentieth of the nodes' },
-    { updated: 40, reported: true, why: 'tells the last node' },
+    { updated: 2, reported: true, why: 'prints progress of a twentieth of the nodes' },
+    { updated: 40, reported: true, why: 'prints the last node' },
   ])('$why', ({ updated, reported }) => {
     expect(plainLines(base, { ...base, nodes: nodes(updated) })).toHaveLength(reported ? 1 : 0)
   })
@@ -35,7 +35,7 @@ describe('plainLines', () => {
     expect(plainLines(failing, failing)).toEqual([])
   })
 
-  it('tells a pause by the Rollout, and its end', () => {
+  it('prints a pause of the Rollout, and its end', () => {
     const held = { ...base, paused: true }
     expect(plainLines(base, held)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade, paused'])
     expect(plainLines(held, base)).toEqual(['demo/agent 10s: Progressing, version v2, step 1 of 3, StepUpgrade'])
@@ -49,12 +49,12 @@ describe('plainLines', () => {
     expect(plainLines(idle, up)).toEqual(['demo/agent: Healthy, version v1', 'demo/agent: 40 of 40 nodes available'])
   })
 
-  it('counts anew when a release begins', () => {
+  it('restarts the count when a release starts', () => {
     const idle: ReleaseSnapshot = { ...base, phase: 'Healthy', step: null, nodes: nodes(0).map(asDown) }
     expect(plainLines(idle, base)).toContain('demo/agent 10s: 0 of 40 nodes updated, 0 down')
   })
 
-  it('lets nothing from the cluster steer the terminal', () => {
+  it('prints no control characters from the cluster', () => {
     expect(plainLines(null, { ...base, toVersion: 'v2\u001b[2J\nmore' }).join('')).not.toMatch(/\p{Cc}/u)
   })
 })
@@ -62,7 +62,7 @@ describe('plainLines', () => {
 describe('waitingLine', () => {
   const unready: Waiting = { message: 'waiting for updated nodes to become available: node-1', subject: 'a', sinceMs: START_MS }
 
-  it('says nothing of a wait that passes at once, as each pod brings one', () => {
+  it('prints nothing about short waits, which every pod causes', () => {
     expect(
       watch([
         [0, unready],
@@ -72,7 +72,7 @@ describe('waitingLine', () => {
     ).toEqual([])
   })
 
-  it('says what is waited for once that has lasted, and only once', () => {
+  it('prints a wait once it lasts, and only once', () => {
     const lines = watch([
       [0, unready],
       [2, unready],
@@ -81,7 +81,7 @@ describe('waitingLine', () => {
     expect(lines).toEqual(['demo/agent 2s: waiting for updated nodes to become available: node-1'])
   })
 
-  it('says what is waited for instead', () => {
+  it('prints the wait that replaces another', () => {
     const other = { ...unready, message: 'waiting for new pods on node-2', subject: 'b' }
     expect(
       watch([
@@ -93,7 +93,7 @@ describe('waitingLine', () => {
     ).toEqual(['demo/agent 2s: waiting for updated nodes to become available: node-1', 'demo/agent 5s: waiting for new pods on node-2'])
   })
 
-  it('says every thirty seconds that it still waits, and for how long', () => {
+  it('prints every thirty seconds that it still waits, and for how long', () => {
     expect(watch(Array.from({ length: 70 }, (_, second) => [second, unready] as const))).toEqual([
       'demo/agent 2s: waiting for updated nodes to become available: node-1',
       'demo/agent 32s: unchanged for 32s: waiting for updated nodes to become available: node-1',
@@ -105,7 +105,7 @@ describe('waitingLine', () => {
     { where: 'at a step', with: { step: { index: 1, count: 3, state: 'StepPaused' } } },
     { where: 'in mid-batch', with: { paused: true } },
     { where: 'before a release', with: { phase: 'Initial', step: null } },
-  ])('says at once what a person has to decide $where', ({ with: fields }) => {
+  ])('prints at once what a person has to decide $where', ({ with: fields }) => {
     const waiting = { message: 'step 1 waits for approval', subject: 's', sinceMs: null }
     expect(watch([[0, waiting]], fields)).toEqual(['demo/agent 0s: step 1 waits for approval'])
   })

@@ -28,7 +28,7 @@ const forecast: Forecast = {
 }
 
 describe('tranche plan', () => {
-  it('tells batches with their nodes folded, and what is not updated', () => {
+  it('shows batches with folded node names, and the nodes that are not updated', () => {
     expect(planView(forecast, createDrawing(plain), false)).toEqual([
       'It completes if the new version runs well: 3 nodes in 2 batches.',
       '  over in       1m35s to 1m44s',
@@ -41,12 +41,12 @@ describe('tranche plan', () => {
       'not updated',
       '  - NotReady: skipped, and updated once it is Ready: node-004',
       '',
-      'rests on',
+      'assumes',
       '  - pods stop within 1.5 s',
     ])
   })
 
-  it('tells node by node where it is asked to', () => {
+  it('shows node by node with wide output', () => {
     const lines = planView(forecast, createDrawing(plain), true)
     expect(lines).toContain('1      node-003  1      0s     superseded revision first')
     expect(lines).toContain('3      node-002  2      1m21s  oldest pod of batch 2')
@@ -55,10 +55,10 @@ describe('tranche plan', () => {
   it('names no node as not updated where nothing is to be released', () => {
     const nodes = [{ name: 'node-001', batch: 0, order: 0, reason: 'nothing is released' }]
     const idle: Forecast = { ...forecast, nodes, nodesHit: 0, batches: [], etaSeconds: null, message: 'Nothing is to be done.' }
-    expect(planView(idle, createDrawing(plain), false)).toEqual(['Nothing is to be done.', '', 'rests on', '  - pods stop within 1.5 s'])
+    expect(planView(idle, createDrawing(plain), false)).toEqual(['Nothing is to be done.', '', 'assumes', '  - pods stop within 1.5 s'])
   })
 
-  it('leaves out a time that nobody can tell', () => {
+  it('omits an unknown duration', () => {
     const stopped: Forecast = { ...forecast, outcome: 'Stops', etaSeconds: null, message: 'It stops.' }
     expect(planView(stopped, createDrawing(plain), false).join('\n')).not.toContain('over in')
   })
@@ -98,7 +98,7 @@ describe('manifests to plan', () => {
 
   it('are refused where none is about the release', () => {
     expect(() => planManifests(readDocuments('-', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n'), snapshot)).toThrow(
-      'no document is about Rollout demo/agent',
+      'no document affects Rollout demo/agent',
     )
   })
 })

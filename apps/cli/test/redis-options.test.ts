@@ -127,13 +127,13 @@ describe('readRedisSettings', () => {
     ['--redis-ca', { ca: 'somewhere' }],
     ['--redis-prefix', { prefix: 'two' }],
   ])('refuses %s without a Redis', (option, given) => {
-    expect(errorOf({ ...nothing, ...given }).message).toBe(`${option} stands without --redis`)
+    expect(errorOf({ ...nothing, ...given }).message).toBe(`${option} requires --redis`)
   })
 
   it('refuses a password file that cannot be read or is empty, and a CA beside a URL without TLS', () => {
     const url = 'redis://redis'
-    expect(errorOf({ ...nothing, url, passwordFile: join(folder, 'none') }).hint).toContain('can be read')
-    expect(errorOf({ ...nothing, url, passwordFile: join(folder, 'empty') }).hint).toContain('it is empty')
+    expect(errorOf({ ...nothing, url, passwordFile: join(folder, 'none') }).hint).toContain('readable')
+    expect(errorOf({ ...nothing, url, passwordFile: join(folder, 'empty') }).hint).toContain('which is empty')
     expect(errorOf({ ...nothing, url, ca: passwordFile }).hint).toContain('rediss://')
   })
 })

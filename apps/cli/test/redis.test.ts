@@ -31,7 +31,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     rmSync(folder, { recursive: true })
   })
 
-  it('stays up with a Redis that does not let it in, unready, and goes on once the password is mended', async () => {
+  it('stays up but unready with a Redis that rejects the password, and continues once it is fixed', async () => {
     const redis = await testRedis(['--requirepass', 'secret'])
     const passwordFile = join(folder, 'password')
     writeFileSync(passwordFile, 'wrong-one')
@@ -55,7 +55,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
   it.each([
     ['a URL that is none', 'not-a-url', /^OPTION_INVALID: TRANCHE_REDIS_URL [^\n]*Give redis:\/\/HOST:6379[^\n]+\n$/],
     ['a URL with a word for a port', 'redis://host:secret', /^OPTION_INVALID: TRANCHE_REDIS_URL [^\n]+\n$/],
-  ])('ends with one line about %s, which only a new start could read anew', async (_, url, line) => {
+  ])('ends with one line about %s, which only a restart can reload', async (_, url, line) => {
     let err = ''
     const io = { out: { write: () => true }, err: { write: (text: string) => void (err += text) } }
     const code = await run(['executor', '--kubeconfig', kubeconfig], { ...io, env: { TRANCHE_REDIS_URL: url } })
@@ -63,7 +63,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     expect(err).not.toContain('secret')
   })
 
-  it('waits for a Redis that is not there yet, says so in two lines, shows no password, and stops when asked', async () => {
+  it('waits for an unavailable Redis, logs two lines without the password, and stops on a signal', async () => {
     const port = await freePort()
     const env = { ...process.env, TRANCHE_REDIS_PASSWORD: 'hunter2' }
     const args = ['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${port}`, '--log-level', 'debug']
@@ -82,7 +82,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
     expect(log.text().match(/Redis is back/g)).toHaveLength(1)
   })
 
-  it('stops when asked while Redis is away, without being made to', async () => {
+  it('stops on a signal while Redis is unavailable', async () => {
     const executor = start(['executor', '--kubeconfig', kubeconfig, '--redis', `redis://127.0.0.1:${await freePort()}`])
     await readLog(executor).has('REDIS_UNREACHABLE')
     const exit = new Promise((resolve) => executor.once('exit', resolve))

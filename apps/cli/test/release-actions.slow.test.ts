@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-describe('a release steered from the command line', { timeout: 120_000 }, () => {
+describe('a release controlled from the command line', { timeout: 120_000 }, () => {
   it('is done before anything is released', async () => {
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 0 })
     const list = await tranche('list -o json')
@@ -71,10 +71,10 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     await expect(typed('list -l team=,=')).resolves.toMatchObject({ code: 1, err: expect.stringMatching(/^[A-Z_]+: [^\n]+\n$/) as string })
   })
 
-  it('acts for whom it is told to', async () => {
+  it('acts for the impersonated user', async () => {
     const refused = await tranche('list --as jane')
     expect(refused.err).toMatch(
-      /^API_REFUSED: [^\n]*User "jane" cannot list resource[^\n]+ Ask whoever runs the cluster for this right[^\n]+\n$/,
+      /^API_REFUSED: [^\n]*User "jane" cannot list resource[^\n]+ Ask the cluster administrator for this permission[^\n]+\n$/,
     )
     await expect(tranche(`list ${jane} -o name`)).resolves.toMatchObject({ code: 0 })
   })
@@ -126,10 +126,10 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     expect(missing.err).toMatch(/^NODE_NOT_FOUND: [^\n]+ Did you mean node-\d+\? [^\n]+\n$/)
   })
 
-  it('goes on when it is approved, paused and resumed, and ends', async () => {
+  it('continues when it is approved, paused and resumed, and completes', async () => {
     const approve = 'approve node-agent --reason fine --idempotency-key run-7'
     expect((await tranche(approve)).out).toMatch(/^demo\/node-agent: approve acknowledged: step \d of \d /)
-    expect(await tranche(approve)).toMatchObject({ code: 0, out: expect.stringMatching(/: approve asked for before: /) as string })
+    expect(await tranche(approve)).toMatchObject({ code: 0, out: expect.stringMatching(/: approve already requested: /) as string })
     expect((await tranche(`pause node-agent --reason lunch --wait ${jane}`)).out).toMatch(/^demo\/node-agent: pause acknowledged: /)
     await expect(tranche('status node-agent --timeout 1m')).resolves.toMatchObject({ code: 3 })
     expect((await tranche('resume node-agent --wait')).out).toMatch(/^demo\/node-agent: resume acknowledged: /)
@@ -152,7 +152,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     )
   })
 
-  it('fails when a version is bad, and is taken back', async () => {
+  it('fails if a version is bad, and is rolled back', async () => {
     await setImage('v3-bad-crash')
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 1 })
     const refused = await tranche('promote node-agent', 'yes\n')
@@ -161,7 +161,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     )
     const asked = await tranche('abort node-agent', 'no\n')
     expect(asked.err).toMatch(
-      /abort rolls \d nodes? back from revision \d+ \([0-9a-f]+, node-agent:v3-bad-crash\) to revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Nothing was done\.\n$/,
+      /abort rolls \d nodes? back from revision \d+ \([0-9a-f]+, node-agent:v3-bad-crash\) to revision [\s\S]*abort demo\/node-agent\? \[y\/N\] Cancelled; nothing was changed\.\n$/,
     )
     expect(asked.code).toBe(1)
     expect((await tranche('abort node-agent --reason crashes --wait=60s')).out).toMatch(/^demo\/node-agent: abort acknowledged: /)
@@ -169,10 +169,10 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     expect((await tranche('get -o json')).out).toContain(':v2')
   })
 
-  it('is not undone, nor taken back, where another version was applied while the question waited', async () => {
+  it('is neither undone nor rolled back if another version was applied during the prompt', async () => {
     const undone = await tranche('undo node-agent', answerAfter('v4'))
     expect(undone.err).toMatch(
-      /undo puts the template of revision \d+ \([0-9a-f]+, node-agent:v1\) back in place of that of revision \d+ \([0-9a-f]+, node-agent:v2\), which \d+ nodes get[\s\S]*\? \[y\/N\] MOVED_ON: the template of DaemonSet node-agent has changed from revision [\s\S]+\n$/,
+      /undo restores the template of revision \d+ \([0-9a-f]+, node-agent:v1\), replacing revision \d+ \([0-9a-f]+, node-agent:v2\): \d+ nodes get it[\s\S]*\? \[y\/N\] MOVED_ON: the template of DaemonSet node-agent has changed from revision [\s\S]+\n$/,
     )
     expect(undone.code).toBe(1)
     await expect(tranche('status node-agent --timeout 2m')).resolves.toMatchObject({ code: 3 })
@@ -182,7 +182,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     expect((await tranche('get -o json')).out).toContain(':v5')
   })
 
-  it('is undone by who says which revision is there now, and by nobody who says another', async () => {
+  it('is undone only with the current revision as precondition', async () => {
     const { revisions } = JSON.parse((await tranche('history -o json')).out) as {
       readonly revisions: readonly { readonly revision: string }[]
     }
@@ -193,10 +193,10 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     })
     const undo = `undo node-agent --yes --revision ${present} --idempotency-key run-8`
     await expect(tranche(undo)).resolves.toMatchObject({ code: 0 })
-    await expect(tranche(undo)).resolves.toMatchObject({ code: 0, out: expect.stringMatching(/: undo asked for before: /) })
+    await expect(tranche(undo)).resolves.toMatchObject({ code: 0, out: expect.stringMatching(/: undo already requested: /) })
   })
 
-  it('asks nobody about a revision that is not there', async () => {
+  it('does not prompt for an unknown revision', async () => {
     const { code, err } = await tranche('undo node-agent --to-revision 9', 'y\n')
     expect(err).toMatch(/^REVISION_NOT_FOUND: --to-revision 9: there is no revision 9 in the history\. Name one of [^\n]+\n$/)
     expect(code).toBe(1)
@@ -240,7 +240,7 @@ describe('a release steered from the command line', { timeout: 120_000 }, () => 
     })
     expect((await tranche('plan web')).err).toMatch(/^WORKLOAD_NOT_FOUND: [^\n]+\n$/)
     expect((await tranche('abort web', 'yes\n')).err).toMatch(/^ACTION_REJECTED: spec\.workloadRef names a Deployment[^\n]+\n$/)
-    expect((await tranche('get web')).out).toMatch(/^demo\/web {3}Not ours\n/)
+    expect((await tranche('get web')).out).toMatch(/^demo\/web {3}Not managed\n/)
     await client.delete(resourcePaths.rollouts, { ...key, name: 'web' })
   })
 
@@ -262,7 +262,7 @@ interface Ran {
   readonly err: string
 }
 
-/** Somebody who agrees, once somebody else has applied another version, and the Rollout has seen it. */
+/** A user who confirms after another user has applied a version and the Rollout has observed it. */
 async function* answerAfter(tag: string): AsyncGenerator<string> {
   await setImage(tag)
   await vi.waitUntil(isSeen, { timeout: 20_000, interval: 50 })
@@ -277,7 +277,7 @@ async function isSeen(): Promise<boolean> {
   return (status?.canaryStatus?.observedWorkloadGeneration ?? 0) >= (metadata.generation ?? 0)
 }
 
-/** @param answer what somebody at a terminal types when asked */
+/** @param answer text that the user types at the prompt */
 function tranche(line: string, answer?: string | AsyncIterable<string>): Promise<Ran> {
   return typed(`${line} -n demo`, answer)
 }

@@ -2,7 +2,7 @@ import { parseDuration, toAccessOptions, toOutputOptions } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
 describe('the options that say whom a command asks', () => {
-  it('asks the cluster of the kubeconfig, where nothing else is said', () => {
+  it('uses the cluster of the kubeconfig by default', () => {
     expect(toAccessOptions({}, {})).toEqual({
       source: { kind: 'cluster', skipTlsVerify: false },
       namespace: undefined,
@@ -31,18 +31,18 @@ describe('the options that say whom a command asks', () => {
     'a namespace that can be none': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
     'an authority for what is not verified': {
       values: { certificateAuthority: 'ca.pem', insecureSkipTlsVerify: true },
-      says: '--insecure-skip-tls-verify stands beside --certificate-authority',
+      says: '--insecure-skip-tls-verify cannot be combined with --certificate-authority',
     },
     'an empty name': { values: { cluster: '' }, says: '--cluster does not take ""' },
     'labels that are none': { values: { selector: ' ' }, says: '--selector does not take " "' },
     'a token that others can read on its way': {
       values: { server: 'http://tranche.example' },
       env: { TRANCHE_TOKEN: 'secret' },
-      says: '--server is plain HTTP to tranche.example, where whoever is on the way reads your token',
+      says: '--server is plain HTTP to tranche.example, so anyone on the network path can read your token',
     },
     'a token that others can read in the list of processes': {
       values: { server: 'https://tranche.example', token: 'secret' },
-      says: '--token holds a token that every user of this machine can read in the list of processes',
+      says: '--token shows the token to every user of this machine in the process list',
     },
     'a file of a token that others can read on its way': {
       values: { server: 'http://10.0.0.1:8080', tokenFile: 'token' },
@@ -69,11 +69,11 @@ describe('the options that say whom a command asks', () => {
     [{ server: 'http://127.0.0.1:8080' }, 'secret'],
     [{ server: 'http://localhost:8080' }, 'secret'],
     [{ server: 'http://[::1]:8080', tokenFile: 'token' }, ''],
-  ] as const)('sends a token where no one else can read it, or where the user allows it: %o', (values, token) => {
+  ] as const)('sends a token only over a private connection, or if the user allows it: %o', (values, token) => {
     expect(toAccessOptions(values, { TRANCHE_TOKEN: token })).toMatchObject({ source: { kind: 'server', url: values.server } })
   })
 
-  it('reads tokens and whether they may be heard from the environment', () => {
+  it('reads tokens and the plain HTTP setting from the environment', () => {
     const env = { TRANCHE_SERVER: 'http://tranche.tranche-system.svc', TRANCHE_TOKEN: 'secret' }
     expect(() => toAccessOptions({}, env)).toThrow('--server is plain HTTP to tranche.tranche-system.svc')
     expect(toAccessOptions({}, { ...env, TRANCHE_ALLOW_HTTP: 'true' })).toMatchObject({ source: { kind: 'server' } })

@@ -1,10 +1,10 @@
 import type { NodeReport, RolloutReport } from '@tranche/api-schema'
 import type { ReleasePicture } from '@tranche/release-client'
 
-/** The moment at which all pictures are taken. */
+/** Time of all pictures. */
 export const NOW_MS = Date.parse('2026-03-04T12:00:00Z')
 
-/** @returns the moment so many seconds before */
+/** @returns the time that many seconds before */
 export function ago(seconds: number): string {
   return new Date(NOW_MS - seconds * 1000).toISOString()
 }
@@ -40,7 +40,7 @@ const base: RolloutReport = {
 const canary = { revision: '6b7f9c4d85', number: 2, createdAt: ago(300), held: false, images: ['registry.example/node-agent:v2'] }
 const stable = { revision: '58c4d7b9f6', number: 1, createdAt: ago(86_400), held: false, images: ['registry.example/node-agent:v1'] }
 
-/** A release that is over. */
+/** A completed release. */
 export const done: ReleasePicture = {
   report: base,
   nodes: zones('##########', '##########', '##########'),
@@ -87,7 +87,7 @@ export const inStepTwo: ReleasePicture = {
   revisions: twoRevisions,
 }
 
-/** A person has to approve the first step. */
+/** The first step waits for approval. */
 export const waitsForApproval: ReleasePicture = {
   report: {
     ...running,
@@ -115,7 +115,7 @@ export const waitsForApproval: ReleasePicture = {
   ],
 }
 
-/** A person went back to the first step; the nodes of the second stay updated, and one of them fails. */
+/** After a jump back to the first step: the nodes of the second stay updated, and one of them fails. */
 export const jumpedBack: ReleasePicture = {
   ...inStepTwo,
   report: {
@@ -157,7 +157,7 @@ export const frozen: ReleasePicture = {
   batches: jumpedBack.batches.map((batch) => ({ ...batch, state: 'ahead' as const })),
 }
 
-/** Somebody has paused it in mid-batch. */
+/** Paused by a user in mid-batch. */
 export const paused: ReleasePicture = {
   ...inStepTwo,
   nodes: withoutDeadlines(inStepTwo.nodes),
@@ -176,7 +176,7 @@ export const paused: ReleasePicture = {
   },
 }
 
-/** An undo: thirteen nodes had the new version, six are back. */
+/** An undo: thirteen nodes had the new version, six are rolled back. */
 export const goingBack: ReleasePicture = {
   report: {
     ...running,
@@ -232,7 +232,7 @@ export const failing: ReleasePicture = {
   revisions: twoRevisions,
 }
 
-/** No node is wanted. */
+/** A DaemonSet without eligible nodes. */
 export const noNodes: ReleasePicture = {
   report: {
     ...base,
@@ -244,7 +244,7 @@ export const noNodes: ReleasePicture = {
   revisions: [{ ...canary, role: 'stable', nodes: 0 }],
 }
 
-/** The controller has not looked at it yet. */
+/** A Rollout without a status. */
 export const unseen: ReleasePicture = {
   report: { ...noNodes.report, phase: '', reason: '', outcome: 'Running', message: 'no controller has looked at it yet', steps: [] },
   nodes: [],
@@ -282,10 +282,10 @@ function zones(...texts: readonly string[]): readonly NodeReport[] {
 }
 
 /**
- * One sign a node: `1` and `2` updated in that batch, `#` updated in batch 2, `L` by other hands, `o` updating, `.` old, `v` old and down,
- * `X` failing, `?` NotReady.
+ * One sign per node: `1` and `2` are updated in that batch, `#` in batch 2, `L` is leaked.
+ * `o` is updating, `.` old, `v` old and down, `X` failing, `?` NotReady.
  */
-/** No deadline runs while a release is stopped, nor on the way back. */
+/** No deadline runs while a release is stopped or rolls back. */
 function withoutDeadlines(nodes: readonly NodeReport[]): readonly NodeReport[] {
   return nodes.map(({ failsAt: _none, ...node }) => node)
 }

@@ -69,11 +69,11 @@ describe('tranche get', () => {
     ])
   })
 
-  it('tells five thousand nodes in a screen', () => {
+  it('shows five thousand nodes on one screen', () => {
     expect(releaseView(fiveThousand, createDrawing(plain), false).length).toBeLessThanOrEqual(60)
   })
 
-  it('lets nothing from the cluster steer the terminal', () => {
+  it('prints no control characters from the cluster', () => {
     const report = { ...failing.report, message: 'evil \u001b[2J\u009b31m\r\nmessage', need: undefined }
     expect(releaseView({ ...failing, report }, createDrawing(plain), false).join('')).not.toMatch(/\p{Cc}/u)
   })
@@ -91,7 +91,7 @@ describe('tranche list', () => {
     const message = 'ignored: it names a Deployment'
     const foreign = { ...inStepTwo.report, reason: 'OtherWorkload', phase: '', step: undefined, images: [], message } as never
     const lines = listView([foreign], { namespaces: false, wide: false }, createDrawing({ ...plain, width: 100 }))
-    expect(lines[1]).toMatch(/^node-agent +Not ours {2,}ignored: it names a Deployment$/)
+    expect(lines[1]).toMatch(/^node-agent +Not managed {2,}ignored: it names a Deployment$/)
   })
 
   it.each([60, 80, 200])('lists Rollouts in %d columns', async (width) => {
@@ -116,7 +116,7 @@ describe('tranche list', () => {
     expect(lines[0]).toContain('Failed, paused')
   })
 
-  it('cuts nothing off where nobody asks for columns', () => {
+  it('cuts nothing without a width', () => {
     const lines = listView(rollouts, { namespaces: false, wide: false }, createDrawing({ ...plain, width: Number.POSITIVE_INFINITY }))
     expect(lines.join('')).not.toContain('…')
   })

@@ -61,7 +61,7 @@ describe('renderReleaseView', () => {
     }
   })
 
-  it('lets nothing from the cluster steer the terminal', () => {
+  it('prints no control characters from the cluster', () => {
     const waiting = { message: 'evil \u001b[2J\u009b31m\r\nmessage', subject: '', sinceMs: null }
     expect(renderReleaseView({ ...base, waiting }, plain).join('')).not.toMatch(/\p{Cc}/u)
   })

@@ -5,7 +5,7 @@ import { toScopeOptions } from '../src/options/scope-options.ts'
 const elects = { leaderElection: true }
 
 describe('the part of a cluster that a process works on', () => {
-  it('is all of it, where nothing is said', () => {
+  it('is the whole cluster by default', () => {
     expect(toScopeOptions(elects)).toEqual({ namespaces: undefined, leaseNamespace: undefined })
   })
 
@@ -14,7 +14,7 @@ describe('the part of a cluster that a process works on', () => {
     expect(toScopeOptions(values)).toEqual({ namespaces: ['agents', 'network'], leaseNamespace: 'tranche-system' })
   })
 
-  it('needs no Lease where none is taken', () => {
+  it('requires no Lease namespace without leader election', () => {
     const want = { namespaces: ['agents'], leaseNamespace: undefined }
     expect(toScopeOptions({ watchNamespace: ['agents'] })).toEqual(want)
     expect(toScopeOptions({ leaderElection: false, watchNamespace: ['agents'] })).toEqual(want)
@@ -24,7 +24,7 @@ describe('the part of a cluster that a process works on', () => {
     [{ watchNamespace: ['Agents'] }, '--watch-namespace does not take "Agents"'],
     [{ watchNamespace: [''] }, '--watch-namespace does not take ""'],
     [{ leaseNamespace: 'kube_system' }, '--lease-namespace does not take "kube_system"'],
-    [{ ...elects, watchNamespace: ['agents'] }, '--watch-namespace stands without --lease-namespace'],
+    [{ ...elects, watchNamespace: ['agents'] }, '--watch-namespace requires --lease-namespace'],
   ])('is refused as %j', (values, message) => {
     expect(() => toScopeOptions(values)).toThrow(message)
   })

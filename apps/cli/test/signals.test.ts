@@ -15,7 +15,7 @@ const sockets = new Set<Socket>()
 const silent = createServer((socket) => void sockets.add(socket))
 const HIDE_CURSOR = '\u001b[?25l'
 const SHOW_CURSOR = '\u001b[?25h'
-/** Makes a program believe that somebody looks at its output. */
+/** Gives a program a terminal for its output. */
 const AT_TERMINAL = ['--import', 'data:text/javascript,process.stdout.isTTY=true']
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('a signal', { timeout: 120_000 }, () => {
   ] as const)('ends $title by that signal, and never with an exit code', async ({ line, name }) => {
     const { signal, code, err } = await stopped(commandOf(line), name)
     expect([code, signal]).toEqual([null, name])
-    expect(err).toBe(`Stopped by ${name}: nobody waits any more, and the release goes on.\n`)
+    expect(err).toBe(`Stopped waiting on ${name}; the release continues.\n`)
   })
 
   it('ends get -w, too, after the terminal is put right', async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
 const kubeconfig = join(folder, 'kubeconfig.json')
 const sockets = new Set<Socket>()
-/** Lets everybody in, and says nothing. */
+/** Accepts every connection, and answers nothing. */
 let asked = 0
 const silent = createServer((socket) => {
   sockets.add(socket)
@@ -45,7 +45,7 @@ it.each(['doctor', 'list', 'get agent', 'plan agent'])(
   },
 )
 
-it('is asked again by status until the time is up', async () => {
+it('is retried by status until the timeout', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '50ms', '--timeout', '1200ms']
@@ -60,14 +60,14 @@ it.each(['agent', 'daemonset/agent'])('ends status %s with 4 where the time is u
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', name, '--kubeconfig', kubeconfig, '--request-timeout', '10m', '--timeout', '300ms']
   await expect(run(line, io)).resolves.toBe(4)
-  expect(err).toMatch(/^API_DEADLINE: nothing was seen within the 0\.3 s of --timeout\. [^\n]+\n$/)
+  expect(err).toMatch(/^API_DEADLINE: no answer within the --timeout of 0\.3 s\. [^\n]+\n$/)
 })
 
 it('is waited for by plan with a word for people at a terminal', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { isTTY: true, write: (text: string) => void (err += text) }, env: {} }
   await expect(run(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
-  // Broken between words, with what goes on set in.
+  // Wrapped between words, with indented continuation lines.
   const error = expect.stringMatching(/^API_DEADLINE: [^\n]+\n( {2,}[^\n]+\n)*$/) as unknown
-  expect(err.split('\r\u001b[K')).toEqual(['', 'reads the cluster', error])
+  expect(err.split('\r\u001b[K')).toEqual(['', 'reading the cluster', error])
 })

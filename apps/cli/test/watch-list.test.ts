@@ -27,7 +27,7 @@ it('list -w -o json writes a document for each Rollout that has changed', async 
   expect(documents.map((line) => (JSON.parse(line) as RolloutSummary).outcome)).toEqual(['Done', 'Running'])
 })
 
-it('list -w -o json spells out on a terminal what steers it, and leaves it in a pipe', async () => {
+it('list -w -o json escapes control characters on a terminal, but not in a pipe', async () => {
   const name = 'a\u009b31m\u202e'
   const [terminal, pipe] = [await watch('json', [[named(name, done)]], { isTTY: true }), await watch('json', [[named(name, done)]])]
   expect(terminal.out.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u)
@@ -42,15 +42,15 @@ it('list -w draws the table again on a terminal, and says that there are none', 
 
 const away = new AppError('API_UNREACHABLE', 'the API server does not answer')
 
-it('list -w says each time that the API server is away, and since when nothing newer is known', async () => {
+it('list -w reports each outage of the API server, with the time of the shown data', async () => {
   const rollouts = [named('a', done)]
   const { err } = await watch('text', [rollouts, away, away, rollouts, away])
   const lines = err.trimEnd().split('\n')
   expect(lines).toHaveLength(2)
-  for (const line of lines) expect(line).toMatch(/^API_UNREACHABLE: .* Nothing newer than \S+Z is known until this has passed\.$/)
+  for (const line of lines) expect(line).toMatch(/^API_UNREACHABLE: .* The data shown are from \S+Z\.$/)
 })
 
-it('list -w says on a terminal since when what it shows is stale', async () => {
+it('list -w shows on a terminal since when its data are stale', async () => {
   const { out } = await watch('text', [[named('a', done)], away], { isTTY: true, columns: 80, rows: 24 })
   expect(out).toMatch(/stale since \S+Z: API_UNREACHABLE/)
 })

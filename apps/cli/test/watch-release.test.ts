@@ -12,7 +12,7 @@ const STEP = /^step .*$/m
 
 type Next = { readonly trouble?: unknown } | { readonly end: true }
 
-/** A desk that shows what is given, one after the other. */
+/** A release client that yields the given pictures in order. */
 function releaseClientOf() {
   const shown: Next[] = []
   let ring = (): void => {}
@@ -32,7 +32,7 @@ function releaseClientOf() {
   return { releaseClient: { follow } as unknown as ReleaseClient, show }
 }
 
-it('says since when nothing newer is known, and lets no age count on meanwhile', async () => {
+it('shows since when its data are stale, and freezes ages meanwhile', async () => {
   const clock = new FakeClock(NOW_MS)
   const { releaseClient, show } = releaseClientOf()
   const { stream, shown } = terminal()
@@ -56,7 +56,7 @@ it('says since when nothing newer is known, and lets no age count on meanwhile',
   await expect(ended).resolves.toBe(0)
 })
 
-it('says the same once in a file', async () => {
+it('writes the same once into a file', async () => {
   const clock = new FakeClock(NOW_MS)
   const { releaseClient, show } = releaseClientOf()
   let err = ''
@@ -70,7 +70,5 @@ it('says the same once in a file', async () => {
   }
   show({ end: true })
   await ended
-  expect(err).toBe(
-    'API_UNREACHABLE: the API server does not answer. Nothing newer than 2026-03-04T12:00:00.000Z is known until this has passed.\n',
-  )
+  expect(err).toBe('API_UNREACHABLE: the API server does not answer. The data shown are from 2026-03-04T12:00:00.000Z.\n')
 })

@@ -13,7 +13,7 @@ describe('options of the webhook', () => {
     })
   })
 
-  it('take the files of somebody else', () => {
+  it('accept certificate files', () => {
     expect(toWebhookOptions('webhook', { ...files, webhookPort: '0' })).toEqual({
       listen: { host: '127.0.0.1', port: 0 },
       certificate: { kind: 'files', files: { certFile: 'tls.crt', keyFile: 'tls.key' } },
@@ -23,12 +23,12 @@ describe('options of the webhook', () => {
   it('are none without the webhook', () => expect(toWebhookOptions('policy', {})).toBeNull())
 
   it.each<[string, string, object, string]>([
-    ['an option that nobody uses', 'none', { webhookPort: '1' }, '--webhook-port stands without --admission webhook'],
-    ['half of a pair', 'webhook', { webhookCertFile: 'a' }, '--webhook-cert-file stands without --webhook-key-file'],
-    ['the other half of a pair', 'webhook', { webhookKeyFile: 'a' }, '--webhook-key-file stands without --webhook-cert-file'],
-    ['no certificate', 'webhook', {}, '--admission webhook stands without a certificate'],
-    ['a certificate for nobody', 'webhook', { webhookSecret: 'a/b' }, '--webhook-secret stands without --webhook-service'],
-    ['two certificates', 'webhook', { ...own, ...files }, '--webhook-secret stands beside --webhook-cert-file'],
+    ['an unused option', 'none', { webhookPort: '1' }, '--webhook-port requires --admission webhook'],
+    ['half of a pair', 'webhook', { webhookCertFile: 'a' }, '--webhook-cert-file requires --webhook-key-file'],
+    ['the other half of a pair', 'webhook', { webhookKeyFile: 'a' }, '--webhook-key-file requires --webhook-cert-file'],
+    ['no certificate', 'webhook', {}, '--admission webhook requires a certificate'],
+    ['a certificate without a Service', 'webhook', { webhookSecret: 'a/b' }, '--webhook-secret requires --webhook-service'],
+    ['two certificates', 'webhook', { ...own, ...files }, '--webhook-secret cannot be combined with --webhook-cert-file'],
     ['a Secret of no namespace', 'webhook', { ...own, webhookSecret: 'a' }, '--webhook-secret does not take "a"'],
     ['no name', 'webhook', { ...own, webhookConfiguration: 'A_B' }, '--webhook-configuration does not take "A_B"'],
     ['no port', 'webhook', { ...own, webhookPort: '70000' }, '--webhook-port does not take "70000"'],

@@ -87,11 +87,11 @@ describe('a whole release, and the record of who did what', { timeout: 120_000 }
     const { actions, revisions, seenActions } = await untilSeen(4)
     expect(actions).toHaveLength(4)
     // Both the resume and this undo take something away, and who does that is named nowhere.
-    expect(seenActions.map(({ type, manager = 'nobody named', step }) => [type, manager, step])).toEqual([
+    expect(seenActions.map(({ type, manager = 'no manager', step }) => [type, manager, step])).toEqual([
       ['approve', 'kubectl-kruise', 1],
-      ['resume', 'nobody named', undefined],
+      ['resume', 'no manager', undefined],
       ['pause', 'kubectl-kruise', undefined],
-      ['template', 'nobody named', undefined],
+      ['template', 'no manager', undefined],
     ])
     expect((await tranche('history agent')).out).toMatch(/approve at step 1 +seen +unknown +kubectl-kruise/)
     expect(await historyOverRest()).toEqual({ actions, seenActions })
@@ -161,7 +161,7 @@ function actionsIn(path: string): readonly string[] {
   )
 }
 
-/** What is written past us is put on the record a second later. */
+/** Changes of other clients are recorded a second later. */
 async function untilSeen(acts: number): Promise<HistoryReport> {
   const read = async (): Promise<HistoryReport> => JSON.parse((await tranche('history agent -o json')).out) as HistoryReport
   await vi.waitUntil(async () => (await read()).seenActions.length >= acts, { timeout: 60_000, interval: 100 })

@@ -33,38 +33,43 @@ describe('an API server with a certificate that', () => {
     ['has expired', { notAfterMs: Date.now() - HOUR_MS }, true, /expired/],
     ['another authority has signed', {}, false, /self-signed|unable to verify|signature/],
     ['was made for another host', { host: 'elsewhere.example' }, true, /altnames|Host|IP: 127\.0\.0\.1/],
-  ] as const)('%s is waited for: an error says what to look at, and it goes on once that is mended', async (_, choice, isKnown, says) => {
-    const wrong = await selfSigned(choice)
-    server.setSecureContext(wrong)
-    server.closeAllConnections()
-    const { port } = server.address() as AddressInfo
-    const url = `https://127.0.0.1:${port}`
-    const cluster: LoadedCluster = {
-      ...{ server: url, context: 'production', namespace: 'default' },
-      credentials: async () => ({ ca: isKnown ? `${good.cert}\n${wrong.cert}` : good.cert, headers: {} }),
-    }
-    const { exchange, close } = createUndiciExchange(cluster)
-    const client = createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: 'test/1' })
-    const clock = new FakeClock()
-    const lines: { readonly level: string; readonly hint?: string; readonly err?: Error }[] = []
-    const wasSaid = Promise.withResolvers<void>()
-    const log = (level: string) => (fields: object) => {
-      lines.push({ level, ...fields })
-      wasSaid.resolve()
-    }
-    const logger = { error: log('error'), warn: log('warn'), info: log('info') } as unknown as Logger
-    const reached = reachCluster(cluster, { client, clock, log: logger, signal: new AbortController().signal })
-    await wasSaid.promise
-    expect(lines).toEqual([expect.objectContaining({ level: 'error', hint: expect.stringContaining('until when it is good') as unknown })])
-    expect(lines[0]?.err?.message).toMatch(says)
-    const reported = explained(lines[0]?.err, cluster)
-    expect(reported).toMatchObject({ hint: lines[0]?.hint, message: expect.stringContaining('does not answer') as unknown })
-    server.setSecureContext(good)
-    await clock.advanceAsync(1_000)
-    await reached
-    expect(lines.map(({ level }) => level)).toEqual(['error', 'info'])
-    await close()
-  })
+  ] as const)(
+    '%s is retried: an error says what to check, and the process continues once it is fixed',
+    async (_, choice, isKnown, says) => {
+      const wrong = await selfSigned(choice)
+      server.setSecureContext(wrong)
+      server.closeAllConnections()
+      const { port } = server.address() as AddressInfo
+      const url = `https://127.0.0.1:${port}`
+      const cluster: LoadedCluster = {
+        ...{ server: url, context: 'production', namespace: 'default' },
+        credentials: async () => ({ ca: isKnown ? `${good.cert}\n${wrong.cert}` : good.cert, headers: {} }),
+      }
+      const { exchange, close } = createUndiciExchange(cluster)
+      const client = createKubeClient({ exchange, clock: systemClock, log: silentLogger, userAgent: 'test/1' })
+      const clock = new FakeClock()
+      const lines: { readonly level: string; readonly hint?: string; readonly err?: Error }[] = []
+      const wasSaid = Promise.withResolvers<void>()
+      const log = (level: string) => (fields: object) => {
+        lines.push({ level, ...fields })
+        wasSaid.resolve()
+      }
+      const logger = { error: log('error'), warn: log('warn'), info: log('info') } as unknown as Logger
+      const reached = reachCluster(cluster, { client, clock, log: logger, signal: new AbortController().signal })
+      await wasSaid.promise
+      expect(lines).toEqual([
+        expect.objectContaining({ level: 'error', hint: expect.stringContaining('its expiry, its host names') as unknown }),
+      ])
+      expect(lines[0]?.err?.message).toMatch(says)
+      const reported = explained(lines[0]?.err, cluster)
+      expect(reported).toMatchObject({ hint: lines[0]?.hint, message: expect.stringContaining('does not answer') as unknown })
+      server.setSecureContext(good)
+      await clock.advanceAsync(1_000)
+      await reached
+      expect(lines.map(({ level }) => level)).toEqual(['error', 'info'])
+      await close()
+    },
+  )
 })
 
 interface Choice {

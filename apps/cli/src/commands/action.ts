@@ -16,31 +16,34 @@ import { confirmed } from '../terminal/confirm.ts'
 import { actionPreview } from '../view/reports/action-preview.ts'
 import { printable } from '../view/styled-line.ts'
 
-/** What a command that asks something of a release is told. */
+/** Options of the commands that act on a release. */
 export interface ActionOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
   readonly name: string | undefined
   readonly type: ActionType
   readonly body: ActionBody
-  /** How long to wait until the controller has acted on it, in milliseconds. */
+  /** Maximum time to wait until the controller has acted, in milliseconds. */
   readonly waitMs: number
   readonly idempotencyKey: string | undefined
   readonly dryRun: boolean
-  /** Ask nobody. */
+  /** Skip the confirmation prompt. */
   readonly yes: boolean
 }
 
-/** Actions that no opposite action reverts. */
+/** Actions that prompt for confirmation: no opposite action reverts them. */
 const askedBefore: readonly ActionType[] = ['abort', 'undo', 'promote']
 
 /**
- * Asks something of a release. `approve` and `jump` are meant for the step and revision that the release is at when the command looks,
- * `undo` for the template that the DaemonSet has then and the revision before it, and what a person is asked about for what they were
- * shown, unless it is given: if the release has moved on since, the action is refused.
+ * Sends an action to a release. Unless the user gives them, the command reads the preconditions first:
+ * - `approve` and `jump` apply to the current step and revision,
+ * - `undo` applies to the current template and the revision before it,
+ * - a confirmed action applies to the state shown at the prompt.
  *
- * @returns failed where somebody at the terminal says no
- * @throws {AppError} with the code and the reason of a refusal
+ * If the release has changed since, the action is rejected.
+ *
+ * @returns failed if the user declines at the prompt
+ * @throws {AppError} with the code and reason of the rejection
  */
 export async function act(options: ActionOptions, io: CommandIo): Promise<ExitCode> {
   const { access, type, waitMs, idempotencyKey, dryRun } = options
@@ -49,7 +52,7 @@ export async function act(options: ActionOptions, io: CommandIo): Promise<ExitCo
   const key = await findRollout(session.releaseClient, session.namespace, { named: named(options), command: type })
   const look = needsLook(options, io) ? await lookBeforeAction(session.releaseClient, key, options) : null
   if (look !== null && !(await agreed(session, { options, look }, io))) {
-    io.err.write('Nothing was done.\n')
+    io.err.write('Cancelled; nothing was changed.\n')
     return exitCodes.failed
   }
   const { body } = look ?? options
@@ -68,11 +71,11 @@ function checkReason({ reason = '' }: ActionBody): void {
   if (reason.length > REASON_MAX) throw invalid('--reason', `${reason.slice(0, 20)}…`, `give at most ${REASON_MAX} characters`)
 }
 
-/** One acts on what one has named. */
+/** Returns the given name: actions never default to the only Rollout of a namespace. */
 function named({ name, type }: ActionOptions): string {
   if (name !== undefined) return name
-  throw new AppError('OPTION_INVALID', `tranche ${type} is given no Rollout`, {
-    hint: `Name it: tranche ${type} NAME. tranche list shows them.`,
+  throw new AppError('OPTION_INVALID', `tranche ${type} requires a Rollout`, {
+    hint: `Run tranche ${type} NAME; tranche list shows the names.`,
   })
 }
 
@@ -100,7 +103,7 @@ async function agreed(
   return confirmed(`${options.type} ${report.namespace}/${report.name}?`, io)
 }
 
-/** A person is not asked about what would be refused: the refusal is the answer. The REST API has no dry run that could say so before. */
+/** Runs the action as a dry run before the prompt, so that a rejection comes without one. The REST API has no dry run. */
 async function checkRefusal(
   { releaseClient }: Session,
   options: ActionOptions,
@@ -113,7 +116,7 @@ async function checkRefusal(
   })
 }
 
-/** Refuses an unknown revision before the prompt. With an idempotency key the record of the first attempt decides. */
+/** Rejects an unknown revision before the prompt. With an idempotency key, the recorded first attempt decides. */
 function checkRevision({ body: { toRevision }, idempotencyKey }: ActionOptions, { revisions }: ActionLook): void {
   if (toRevision === undefined || toRevision === '0' || idempotencyKey !== undefined) return
   if (revisions.some(({ revision, number }) => revision === toRevision || String(number) === toRevision)) return
@@ -126,6 +129,6 @@ function checkRevision({ body: { toRevision }, idempotencyKey }: ActionOptions, 
 }
 
 function answerLine(answer: ActionAnswer, key: ObjectKey, { dryRun }: ActionOptions): string {
-  const state = answer.repeated ? 'asked for before' : dryRun ? 'would be accepted' : answer.state
+  const state = answer.repeated ? 'already requested' : dryRun ? 'would be accepted' : answer.state
   return printable(`${key.namespace}/${key.name}: ${answer.type} ${state}: ${answer.message}`)
 }

@@ -9,21 +9,21 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
 import { printable } from '../view/styled-line.ts'
 
-/** A Tab that takes longer is no help. */
+/** Timeout of the requests for completion candidates. */
 const TIMEOUT = '3s'
 
-/** A word that means itself to every shell: the line that it completes is run as it stands. Names come from clusters and kubeconfigs. */
+/** Words without special characters of any shell. Names come from clusters and kubeconfigs, so other words are dropped. */
 const PLAIN = /^[\w.,:/@%+=-]*$/
 
-/** What is completed, and for whom. */
+/** Options of `__complete`. */
 export interface CompleteOptions {
-  /** The last is the one under way, and may be empty. */
+  /** Typed words; the last is the one to complete, and may be empty. */
   readonly words: readonly string[]
-  /** For kubectl, which reads a number behind the words: 4 forbids the names of files, 0 offers them where there are no words. */
+  /** Ends the output with a directive for kubectl: `:4` disables file names, `:0` offers them if there are no candidates. */
   readonly directive: boolean
 }
 
-/** Prints what can stand in the place of the last word, one a line, with a tab before what it is. Says nothing of what goes wrong. */
+/** Prints the candidates for the last word, one a line, each with a tab and a description. Errors are not printed. */
 export async function complete(program: Command, { words, directive }: CompleteOptions, io: CommandIo): Promise<ExitCode> {
   const { candidates, ask, files, typed, prefix } = findCandidates(program, words)
   const asked = ask === null ? [] : await askedOf(ask, typed, io).catch(() => [])
@@ -61,7 +61,7 @@ async function candidatesOf(session: Session, { what, values, rollout }: Asked, 
   const { releaseClient } = session
   if (what === 'revisions' || what === 'hashes') {
     const { revisions } = await releaseClient.history(await keyOf(session, rollout))
-    // A number is offered first; who has begun with a hash wants that.
+    // Offers numbers, or hashes once the typed word is not a number.
     const byHash = what === 'hashes' || !/^\d*$/.test(typed)
     return revisions.map(({ number, revision, role, images }) => {
       const about = [byHash ? number : revision, role, ...images].join(' ')
@@ -85,7 +85,7 @@ interface NamedRollout {
   readonly outcome: string
 }
 
-/** By its name alone, or as begun: `rollout/NAME`, `daemonset/NAME`. */
+/** Candidates in the form that was typed: NAME, `rollout/NAME` or `daemonset/NAME`. */
 function rolloutWords({ name, daemonSet, outcome }: NamedRollout, typed: string): readonly Candidate[] {
   if (!typed.includes('/')) return [{ word: name, about: outcome }]
   const [kind = ''] = typed.split('/', 1)

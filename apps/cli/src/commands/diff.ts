@@ -11,16 +11,16 @@ import { valueText } from '../output/print-value.ts'
 import { sayLines } from '../output/say-lines.ts'
 import { templateDiff } from '../view/reports/template-diff.ts'
 
-/** What `diff` is told. */
+/** Options of `diff`. */
 export interface DiffOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
   readonly name: string | undefined
-  /** Numbers or hashes: none, the older one, or both. */
+  /** Numbers or hashes: empty, the older one, or both. */
   readonly revisions: readonly string[]
 }
 
-/** Prints what differs between the templates of two revisions; without any named, what the newest has changed. */
+/** Prints the differences between the templates of two revisions, by default the two newest. */
 export async function diff({ access, output, name, revisions }: DiffOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const key = await findRollout(session.releaseClient, session.namespace, { named: name, command: 'diff' })
@@ -42,15 +42,15 @@ export async function diff({ access, output, name, revisions }: DiffOptions, io:
 
 function sameText(from: number, to: number, known: number): string {
   if (from !== to) return `Revisions ${from} and ${to} have the same template.`
-  if (known === 1) return `The history has one revision, ${from}: there is no other to compare it with.`
-  return `Revision ${from} is compared with itself. Name two revisions; tranche history shows them.`
+  if (known === 1) return `The history has only revision ${from}, so there is nothing to compare.`
+  return `Both revisions are ${from}. Name two different ones; tranche history shows them.`
 }
 
-/** @returns the revision at a place of the history, the oldest where there are fewer */
+/** @returns the hash of the revision at index `place`, newest first; the oldest if there are fewer */
 function hashAt(known: readonly RevisionReport[], place: number): string {
   const revision = known[Math.min(place, known.length - 1)]
   if (revision !== undefined) return revision.revision
-  throw new AppError('REVISION_NOT_FOUND', 'the DaemonSet has no revisions', { hint: 'Wait until its controller has looked at it.' })
+  throw new AppError('REVISION_NOT_FOUND', 'the DaemonSet has no revisions', { hint: 'Wait until its controller has created one.' })
 }
 
 interface Wanted {

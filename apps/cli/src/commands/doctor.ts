@@ -14,19 +14,21 @@ import { type RedisOptions, readRedisSettings } from '../redis-options.ts'
 import { VERSION } from '../version.ts'
 import { doctorView } from '../view/reports/doctor-view.ts'
 
-/** What `doctor` is told. */
+/** Options of `doctor`. */
 export interface DoctorOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
   readonly redis: RedisOptions
-  /** Where controllers have their Lease. @default kube-system */
+  /** Namespace of the Lease of controllers. @default kube-system */
   readonly leaseNamespace: string | undefined
 }
 
-/** Looks whether a cluster has what Tranche needs, changes nothing, and says how to mend what is wrong. */
+/** Checks the prerequisites of a cluster and suggests fixes. Changes nothing. */
 export async function doctor({ access, output, redis, leaseNamespace = LEASE_NAMESPACE }: DoctorOptions, io: CommandIo): Promise<ExitCode> {
   if (access.source.kind === 'server')
-    throw new AppError('OPTION_INVALID', 'doctor looks at a cluster', { hint: 'Leave --server out, or unset TRANCHE_SERVER.' })
+    throw new AppError('OPTION_INVALID', 'doctor requires a cluster, not a REST API', {
+      hint: 'Leave --server out, or unset TRANCHE_SERVER.',
+    })
   const settings = readRedisSettings(redis, io.env)
   await using open = await openCluster(access.source, io)
   const time = new AbortController()
@@ -47,9 +49,9 @@ export async function doctor({ access, output, redis, leaseNamespace = LEASE_NAM
   return findings.some(({ state }) => state === 'problem') ? exitCodes.failed : exitCodes.done
 }
 
-/** Whatever is under way then ends with an error that says so. */
+/** Aborts pending requests with API_DEADLINE after `ms` milliseconds. */
 function lateAfter(ms: number, time: AbortController): Disposable {
-  const late = new AppError('API_DEADLINE', `it was not looked through within ${ms} ms`)
+  const late = new AppError('API_DEADLINE', `the check did not finish within ${ms} ms`)
   const timer = systemClock.setTimer(ms, () => time.abort(late))
   return { [Symbol.dispose]: () => timer.cancel() }
 }

@@ -11,17 +11,17 @@ import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
 import { explanationView } from '../view/reports/explanation-view.ts'
 
-/** What `explain` is told. */
+/** Options of `explain`. */
 export interface ExplainOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
-  /** A node or a Rollout; undefined: the only Rollout. */
+  /** A node or a Rollout; undefined: the only Rollout of the namespace. */
   readonly subject: string | undefined
-  /** Of which Rollout a node is looked at; undefined: the only one. */
+  /** Rollout to explain the node for; undefined: the only one. */
   readonly rollout: string | undefined
 }
 
-/** Says why a node is not updated, or what a release waits for, by which rule, and what would change it. */
+/** Prints why a node is not updated or what a release waits for: the rule, the facts and what would change it. */
 export async function explain({ access, output, subject, rollout }: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const explanation = await explanationOf(session, subject, rollout)
@@ -50,7 +50,7 @@ async function explanationOf(
   }
 }
 
-/** A bare word is a Rollout where there is one of that name, else a node. */
+/** A word without a kind is a Rollout if one has that name, else a node. */
 async function namesRollout(releaseClient: Session['releaseClient'], namespace: string, word: string): Promise<boolean> {
   if (word.includes('/')) return true
   return (await releaseClient.list({ namespace })).some(({ name }) => name === word)
@@ -61,8 +61,8 @@ async function unknownNode(releaseClient: Session['releaseClient'], key: ObjectK
   const nearest = nearestName(node, names)
   const meant = nearest === undefined ? '' : `Did you mean ${nearest}? `
   const hint =
-    names.length === 0 ? 'It is wanted on no node at all.' : `${meant}tranche get ${key.name} -n ${key.namespace} -o json names every node.`
-  return new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${key.namespace}/${key.name} is not wanted on a node ${node}`, {
+    names.length === 0 ? 'The DaemonSet selects no nodes.' : `${meant}tranche get ${key.name} -n ${key.namespace} -o json lists every node.`
+  return new AppError('NODE_NOT_FOUND', `the DaemonSet of Rollout ${key.namespace}/${key.name} does not run on node ${node}`, {
     details: { node, namespace: key.namespace, name: key.name },
     hint,
   })

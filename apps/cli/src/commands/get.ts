@@ -9,13 +9,13 @@ import { rolloutName, valueText } from '../output/print-value.ts'
 import { watchRelease } from '../terminal/watch-release.ts'
 import { releaseView } from '../view/reports/release-view.ts'
 
-/** What `get` is told. */
+/** Options of `get`. */
 export interface GetOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
-  /** As on the command line; undefined: the only one there is. */
+  /** Name as on the command line; undefined: the only Rollout of the namespace. */
   readonly name: string | undefined
-  /** Go on showing it until somebody stops it. */
+  /** Watch until a signal ends the process. */
   readonly watch: boolean
 }
 

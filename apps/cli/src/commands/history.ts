@@ -7,14 +7,14 @@ import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
 import { historyView } from '../view/reports/history-view.ts'
 
-/** What `history` is told. */
+/** Options of `history`. */
 export interface HistoryOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
   readonly name: string | undefined
 }
 
-/** Prints the revisions of a Rollout, its releases and how each ended, and who asked for what. */
+/** Prints the revisions of a Rollout, its releases with their results, and the actions with their users. */
 export async function history({ access, output, name }: HistoryOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const key = await findRollout(session.releaseClient, session.namespace, { named: name, command: 'history' })

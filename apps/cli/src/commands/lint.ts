@@ -12,9 +12,9 @@ import { readDocuments } from '../lint/read-documents.ts'
 import { sayLines } from '../output/say-lines.ts'
 
 /**
- * Checks manifests without a cluster. All files are looked at together, so that a Rollout finds its DaemonSet in another.
+ * Checks manifests without a cluster. All files are checked together, so a Rollout and its DaemonSet may be in different files.
  *
- * @returns failed when there are problems; advice fails nothing
+ * @returns failed if there are problems; advice does not count
  * @throws {AppError} FILE_UNREADABLE, OPTION_INVALID
  */
 export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCode> {
@@ -22,7 +22,7 @@ export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCod
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await readText(file, io) })))
   const rules = readAllowHosts(options.allowHosts)
   const documents = texts.flatMap(({ file, text: content }) => readDocuments(file, content))
-  // Without a host it is not known which are allowed, rather than that none is.
+  // Without --allow-host the allowed hosts are unknown, so they are not checked.
   const checked = lintDocuments(documents, rules.length === 0 ? {} : { isAllowed: (url) => isHostAllowed(url, rules) })
   const nothing = documents.length === 0 ? texts.map(({ file }) => nothingFound(file)) : []
   const result = { ...checked, findings: [...nothing, ...checked.findings] }
@@ -35,7 +35,7 @@ export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCod
   return result.findings.some(({ level }) => level === 'problem') ? exitCodes.failed : exitCodes.done
 }
 
-/** @returns what stands in a file; `-` is standard input. @throws {AppError} FILE_UNREADABLE */
+/** @returns the content of a file; `-` is standard input. @throws {AppError} FILE_UNREADABLE */
 export async function readText(file: string, { in: input }: CommandIo): Promise<string> {
   try {
     if (file !== '-') return await textWithin(createReadStream(file))
@@ -44,17 +44,17 @@ export async function readText(file: string, { in: input }: CommandIo): Promise<
     const why = error instanceof Error ? error.message : String(error)
     throw new AppError('FILE_UNREADABLE', `${file === '-' ? 'standard input' : file} cannot be read: ${why}`, {
       details: { path: file },
-      hint: why === TOO_LARGE ? 'Split it, and name the parts.' : 'Name a file that exists and that you may read, or - for standard input.',
+      hint: why === TOO_LARGE ? 'Split it into smaller files.' : 'Name a readable file, or - for standard input.',
       cause: error,
     })
   }
 }
 
-/** Manifests of thousands of objects are smaller; a device gives bytes for ever. */
+/** Maximum size of a file: manifests of thousands of objects are smaller, and a device may never end. */
 const MOST_BYTES = 64 * 1024 * 1024
-const TOO_LARGE = `it holds more than ${MOST_BYTES / 1024 / 1024} MiB`
+const TOO_LARGE = `it is larger than ${MOST_BYTES / 1024 / 1024} MiB`
 
-/** A stream, so that a pipe that nobody writes to can be left by Ctrl-C. */
+/** Reads a stream, so that Ctrl-C ends the wait for an idle pipe. */
 async function textWithin(input: InputStream): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0

@@ -10,13 +10,13 @@ import { watchList } from '../terminal/watch-list.ts'
 import { listView } from '../view/reports/list-view.ts'
 import { printable } from '../view/styled-line.ts'
 
-/** What `list` is told. */
+/** Options of `list`. */
 export interface ListOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
-  /** Only Rollouts that come to this. */
+  /** Only Rollouts with this outcome. */
   readonly outcome: Outcome | undefined
-  /** Go on showing them until a signal ends the process. */
+  /** Watch until a signal ends the process. */
   readonly watch: boolean
 }
 
@@ -36,7 +36,7 @@ export async function list({ access, output, outcome, watch }: ListOptions, io: 
   else if (output.format === 'name') io.out.write(items.map(({ name }) => `${rolloutName(name)}\n`).join(''))
   else if (items.length === 0) sayLines(io.err, none)
   else {
-    // As kubectl's: nothing of -o wide is cut, and the terminal breaks what is too long for it.
+    // As in kubectl, -o wide cuts nothing, and the terminal wraps long lines.
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: clock.nowMs(), uncut: columns.wide })
     const lines = listView(items, columns, drawing)
     io.out.write(`${lines.join('\n')}\n`)
@@ -56,5 +56,5 @@ interface NamedItem {
 function nothingFound({ allNamespaces, selector }: AccessOptions, namespace: string, outcome: Outcome | undefined): string {
   const labelled = selector === undefined ? 'No Rollouts' : `No Rollouts with ${printable(selector)}`
   const which = outcome === undefined ? labelled : `${labelled} that are ${outcome}`
-  return allNamespaces ? `${which} in any namespace.` : `${which} in namespace ${namespace}; -A looks in all of them.`
+  return allNamespaces ? `${which} in any namespace.` : `${which} in namespace ${namespace}; use -A for all namespaces.`
 }

@@ -21,23 +21,23 @@ import { planManifests } from '../plan/plan-manifests.ts'
 import { planView } from '../view/reports/plan-view.ts'
 import { readText } from './lint.ts'
 
-/** What `plan` is told. */
+/** Options of `plan`. */
 export interface PlanOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
-  /** As on the command line; undefined: the only one there is. */
+  /** Name as on the command line; undefined: the only Rollout of the namespace. */
   readonly name: string | undefined
-  /** Manifests to plan, or folders of them; `-` is standard input. */
+  /** Files or folders of manifests to plan; `-` is standard input. */
   readonly files: readonly string[]
-  /** Whether the folders in a folder are looked into too. */
+  /** Whether to include subfolders. */
   readonly recursive: boolean
   readonly request: ForecastRequest
 }
 
 /**
- * Runs a release in virtual time on a copy of the cluster, and tells what would come of it.
+ * Simulates a release in virtual time on a copy of the cluster, and prints the forecast.
  *
- * @returns failed when it would not complete
+ * @returns failed if the release would not complete
  */
 export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCode> {
   const { access, output } = options
@@ -52,25 +52,25 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCod
   return result.outcome === 'Completes' ? exitCodes.done : exitCodes.failed
 }
 
-/** What a plan is made with beside its options. */
+/** Streams and progress line of a plan. */
 interface PlanTerminal {
   readonly io: CommandIo
   readonly progress: Progress
 }
 
-/** A large cluster takes its time: people at a terminal are told what goes on. */
+/** Shows progress on a terminal: a large cluster takes long. */
 async function planWithProgress(session: Session, options: PlanOptions, terminal: PlanTerminal): Promise<Forecast> {
   const { source } = options.access
-  terminal.progress.say('reads the cluster')
+  terminal.progress.say('reading the cluster')
   const key = await findRollout(session.releaseClient, session.namespace, { named: options.name, command: 'plan' })
-  // What is wrong with the name, the address or the rights is said as for every other command.
+  // Reports a wrong name, address or missing permission as every other command does.
   await session.releaseClient.report(key)
   if (source.kind === 'cluster') return askCluster(source, key, options, terminal)
-  terminal.progress.say('waits for the server, which plays the release')
+  terminal.progress.say('waiting for the server to simulate the release')
   return askServer(source, key, options)
 }
 
-/** The server plays it; a whole forecast takes longer than other answers. */
+/** The server runs the simulation, which takes longer than other requests. */
 async function askServer(source: ServerSource, key: ObjectKey, { files, request }: PlanOptions): Promise<Forecast> {
   if (files.length > 0) throw filesOverRest()
   const { openRestClient } = await import('../release-client/open-rest.ts')
@@ -92,17 +92,17 @@ async function foretell(
   { files, recursive, request }: PlanOptions,
   { io, progress }: PlanTerminal,
 ): Promise<Forecast> {
-  progress.say('plays the release on a copy of the cluster')
+  progress.say('simulating the release on a copy of the cluster')
   const found = findFiles(files, recursive)
   const texts = await Promise.all(found.map(async (file) => readDocuments(file, await readText(file, io))))
   const manifests = files.length === 0 ? {} : planManifests(texts.flat(), snapshot)
   const programs = { createSharedClusterCache, startController, startExecutor }
-  const onProgress = (done: number, total: number): void => progress.say(`${done} of ${total} nodes played`)
+  const onProgress = (done: number, total: number): void => progress.say(`simulated ${done} of ${total} nodes`)
   return forecast(snapshot, request, programs, { manifests, onProgress })
 }
 
 function filesOverRest(): AppError {
-  return new AppError('OPTION_INVALID', '--filename stands beside --server, which plans an image or what is under way', {
-    hint: 'Leave --server out: the cluster is then read with your kubeconfig.',
+  return new AppError('OPTION_INVALID', '--filename cannot be combined with --server, which plans an image or the release in progress', {
+    hint: 'Leave --server out to read the cluster by kubeconfig.',
   })
 }

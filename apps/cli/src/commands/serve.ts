@@ -41,23 +41,23 @@ import { startTracing } from '../tracing.ts'
 import { userAgent, VERSION } from '../version.ts'
 import { shareCluster } from './share-cluster.ts'
 
-/** How long a job in progress may go on after the stop, in milliseconds. */
+/** Time for jobs in progress to finish after a stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 1_000
-/** How long the end may take after somebody has asked for it, in milliseconds: less than the 10 s that many an environment gives. */
+/** Maximum duration of a shutdown, in milliseconds: below the 10 s that many environments allow. */
 const STOP_GRACE_MS = 9_000
-/** How long what is left of traces may take to be sent at the end, in milliseconds. */
+/** Time to export the remaining traces at shutdown, in milliseconds. */
 const TRACES_CLOSE_MS = 2_000
 
 /**
- * Runs controller, executor, REST API, or all of them against a cluster until somebody asks to stop.
+ * Runs controller, executor, REST API, or all of them against a cluster until a stop signal.
  *
- * A cluster or a Redis that does not answer, or lets nobody in, is waited for, at the start as well as later, and the log says so: only
- * what was given to this process alone ends it.
+ * If the cluster or Redis is unreachable or rejects the credentials, the process logs it and retries, at the start and later. Only
+ * invalid local configuration ends the process.
  *
  * @throws {AppError} KUBECONFIG_INVALID, OPTION_INVALID, PORT_IN_USE at the start
  */
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
-  // The REST API keeps nothing that a crash could lose.
+  // The REST API has no failpoints: it holds no state that a crash could lose.
   const failpoints = options.command === 'api' ? noFailpoints : failpointsOf(options.command, io.env, systemClock)
   const hostRules = readAllowHosts(options.allowHosts)
   const redis = readRedisSettings(options.redis, io.env)
@@ -71,14 +71,14 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   const own = { program: `tranche-${options.command}`, identity }
   const log = createStderrLogger(options.logLevel, own, ...(tracing === null ? [] : [() => tracer.traceId()]))
   if (tracing !== null) {
-    // Adopted before the programs, so that it sends what their end has told.
+    // Adopted before the programs, so that it also exports the spans of their shutdown.
     const sender = cleanup.adopt(await startTracing(tracing, log, identity), (open) => open.close(TRACES_CLOSE_MS))
     tracer = sender.tracer
   }
   const healthOf = new Map<ProgramName | 'redis', ProgramHealth>(programsOf(options).map((name) => [name, notYet]))
   if (redis !== null) healthOf.set('redis', notYet)
   if (options.health !== null) {
-    // Adopted before the programs, so that it answers to their end; and asked while nothing else answers.
+    // Adopted before the programs, so that probes are answered until the programs have stopped.
     const { url } = cleanup.adopt(await startHealth(options.health, healthOf), (open) => open.close())
     log.info({ url: `${url}/readyz` }, 'serving health probes')
   }
@@ -105,20 +105,20 @@ export async function serve(options: ProcessOptions, io: CommandIo): Promise<Exi
   return exitCodes.done
 }
 
-/** What was read and made before anything starts. */
+/** Settings and parts that exist before the programs start. */
 interface Readings {
   readonly redisSettings: RedisSettings | null
   readonly failpoints: Failpoints
   readonly hostRules: readonly HostRule[]
   readonly log: Logger
-  /** Of each program that is to run; told anew once it has been started. */
+  /** Health by program; each entry is replaced when its program has started. */
   readonly healthOf: Map<ProgramName | 'redis', ProgramHealth>
-  /** Which process it is. */
+  /** Identity of the process. */
   readonly identity: string
   readonly tracer: Tracer
 }
 
-/** Identities are made by chance: they must not come back with the next process, since touches of pods are told apart by them. */
+/** Starts the programs. Their identities are random, because touches of pods are distinguished by identity across restarts. */
 async function startPrograms(
   options: ProcessOptions & Readings,
   sockets: UndiciExchange,
@@ -149,7 +149,7 @@ async function startPrograms(
     const { url } = cleanup.adopt(await startMetrics(options.metrics, metrics.metrics, log), (open) => open.close())
     log.info({ url: `${url}/metrics` }, 'serving metrics')
   }
-  // Adopted before the programs, so that it watches to their end.
+  // Adopted before the programs, so that it watches until they have stopped.
   const watching = cleanup.adopt(new AbortController(), (open) => open.abort(new Error('the process stops')))
   const clusterCache = options.command === 'all-in-one' ? shareCluster({ ...common, identity: `${identity}_controller` }) : undefined
   if (clusterCache !== undefined) {
@@ -160,7 +160,7 @@ async function startPrograms(
   const shared = clusterCache === undefined ? {} : { clusterCache }
   const stops: (() => Promise<void>)[] = []
   const readies: Promise<unknown>[] = []
-  // Side by side: what one of them waits for is not added to what another waits for.
+  // In parallel, so that the shutdown times do not add up.
   cleanup.defer(() => allDone(stops.map((stop) => stop())))
   const keep = (name: ProgramName, program: Running & Pick<ProgramHealth, 'isLeading'>, fields: LogFields = {}): void => {
     const identityFields = { program: name === 'webhook' ? fieldManagers.controller : fieldManagers[name], identity: `${identity}_${name}` }
@@ -209,14 +209,14 @@ async function startPrograms(
     const api = await startApiProgram({ ...common, ...shared }, options.api)
     keep('api', api, { url: api.url })
   }
-  // What keeps one of them from being ready ends the process, or is waited for; memory that is not given back ends nothing.
+  // Startup errors are handled elsewhere; a failed shrink only costs memory.
   Promise.all(readies)
     .then(shrinkHeap)
     .catch((error: unknown) => log.debug({ err: error }, 'could not shrink heap'))
   return programs
 }
 
-/** @throws what the first of those that failed threw, once all have ended */
+/** @throws the first error, after all have ended */
 async function allDone(ends: readonly Promise<void>[]): Promise<void> {
   for (const end of await Promise.allSettled(ends)) if (end.status === 'rejected') throw end.reason
 }
@@ -230,7 +230,7 @@ function programsOf({ command, webhook, api }: ProcessOptions): readonly Program
 
 type Running = Pick<RunningController | RunningWebhook | RunningExecutor | RunningApi, 'ready' | 'stopped' | 'stop'>
 
-/** Its libraries are loaded only where it runs. */
+/** Loads the libraries of the REST API only if it runs. */
 async function startApiProgram(
   common: Pick<ApiOptions, 'exchange' | 'clock' | 'log'> & Partial<ApiOptions>,
   { requestsPerSecond, ...options }: ApiProcessOptions,
@@ -248,7 +248,7 @@ async function createQueue(options: QueueOptions, parts: QueueParts): Promise<Jo
   if (metrics !== undefined) exportJobMetrics(metrics, queue)
   return queue
 
-  /** What speaks to Redis is loaded only where there is one. */
+  /** Loads the Redis libraries only if Redis is configured. */
   async function createRedisQueue(redis: RedisSettings): Promise<JobQueue> {
     const { createBullmqQueue } = await import('@tranche/queue-bullmq')
     const { log, withTraces } = parts

@@ -7,14 +7,14 @@ import { createMeter, type Metrics } from '@tranche/metrics'
 import type { Exchange } from '@tranche/wire'
 import { userAgent } from '../version.ts'
 
-/** What the cluster is watched by. */
+/** Connections and settings of the shared cluster cache. */
 export interface ShareOptions {
   readonly exchange: Exchange
   /** Carries watches. */
   readonly watchExchange: Exchange
   readonly clock: Clock
   readonly log: Logger
-  /** Of the controller of this process. */
+  /** Identity of the controller of this process. */
   readonly identity: string
   readonly seed: number
   readonly namespaces?: readonly string[]
@@ -22,8 +22,8 @@ export interface ShareOptions {
 }
 
 /**
- * Lets all programs of a process read one copy of the cluster. Its lists and watches are sent, counted and logged as those of the
- * controller, which reads most of it.
+ * Creates the cluster cache that all programs of a process share. Its lists and watches are sent, counted and logged as those of the
+ * controller, which reads most objects.
  */
 export function shareCluster({ identity, metrics, namespaces, ...given }: ShareOptions): SharedClusterCache {
   const options = onServerClock(given)

@@ -32,14 +32,13 @@ import { listenForStop, StopRequested, whenAborted } from '../stop-signals.ts'
 import { createReleaseScreen, type ReleaseScreen } from '../terminal/release-screen.ts'
 import { userAgent } from '../version.ts'
 
-/** How long a job in progress may go on after the stop, in milliseconds. */
+/** Time for jobs in progress to finish after a stop, in milliseconds. */
 const QUEUE_CLOSE_MS = 500
-/** How long the end may take after somebody has asked for it, in milliseconds. */
+/** Maximum duration of a shutdown, in milliseconds. */
 const STOP_GRACE_MS = 1_800
 
 /**
- * Runs a simulated cluster, in `dev` with a controller and an executor, until somebody asks to stop or the demonstration
- * is over and `--exit` says so.
+ * Runs a simulated cluster, in `dev` with a controller and an executor. Ends on a stop signal, or after the demo release with `--exit`.
  *
  * @throws {AppError} PORT_IN_USE, FILE_UNWRITABLE, FAULTS_INVALID, RELEASE_STUCK
  */
@@ -65,7 +64,7 @@ export async function simulate(options: SimulationOptions, io: CommandIo): Promi
   }
 }
 
-/** Whether the files that are written all the while can be. */
+/** Watches for write errors of the files that are written continuously. */
 interface FileWatch {
   readonly report: ReportUnwritable
   /** Aborts at the first report. */
@@ -93,7 +92,7 @@ async function runSession(
   return await play({ ...ports, options, cleanup, screen, log, recorded: [] })
 }
 
-/** What one run of the command works with. */
+/** Parts of one run of the command. */
 interface Session {
   readonly options: SimulationOptions
   readonly io: CommandIo
@@ -106,9 +105,9 @@ interface Session {
   readonly files: FileWatch
   readonly failpoints: Failpoints
   readonly allowHosts: readonly HostRule[]
-  /** Faults to begin with. */
+  /** Faults to inject from the start. */
   readonly document: SimFaults | undefined
-  /** Writes that the demonstration's result is computed from. */
+  /** Writes from which the result of the demo is computed. */
   readonly recorded: RecordedWrite[]
 }
 
@@ -171,7 +170,7 @@ function startPrograms(session: Session, simulation: Simulation): readonly (Runn
   const queue = cleanup.adopt(createInProcessQueue({ clock, log }), (open) => open.close(QUEUE_CLOSE_MS))
   const { admission, seed } = options
   const common = { clock, log, queue, seed, failpoints }
-  // In virtual time nobody waits, and everything happens in one order.
+  // Virtual time needs a deterministic order, so there is no thread.
   const judge = options.virtual ? {} : { judge: cleanup.adopt(createThreadJudge({ clock }), (open) => open.close()) }
   const running = [
     startController({
@@ -199,37 +198,37 @@ function beginFaults({ options, document, log, screen }: Session, { simulator }:
   return startFaults({ simulator, document, path: options.faults, port, seed: options.seed, say: (text) => screen.say(text), log })
 }
 
-/** Serves the REST API beside the programs, where others are let in at all. */
+/** Serves the REST API beside the programs; null in `sim` and in virtual time. */
 async function beginApi({ options, cleanup, clock, log }: Session, simulation: Simulation): Promise<DevApi | null> {
   if (options.command !== 'dev' || options.virtual) return null
   const { startDevApi } = await import('../dev/start-dev-api.ts')
   return cleanup.adopt(await startDevApi({ simulation, clock, log, port: options.apiPort, seed: options.seed }), ({ stop }) => stop())
 }
 
-/** How others get in. */
+/** Endpoints for other processes. */
 interface Listeners extends Pick<Simulation, 'access'> {
   readonly faults: Faults['access']
   readonly api: DevApi | null
 }
 
-/** Lets others in, and tells a person how. @returns the path of the kubeconfig; null where nothing is served */
+/** Writes the kubeconfig and prints the endpoints. @returns the path of the kubeconfig; null if nothing is served */
 function shareAccess({ options, cleanup, screen }: Session, { access, faults, api }: Listeners): string | null {
   if (access === null) return null
   const files = cleanup.adopt(writeAccessFiles(access, options.kubeconfig), ({ remove }) => remove())
   const rest = api === null ? {} : { api: api.url, apiToken: api.token }
   const ready = { kubeconfig: files.kubeconfig, apiServer: access.server, caFile: files.caFile, token: access.token, faults, ...rest }
   if (options.readyFile !== undefined) writeWhole(options.readyFile, `${JSON.stringify(ready)}\n`)
-  screen.say(`A cluster of ${options.nodes} simulated nodes runs at ${access.server}`)
+  screen.say(`Simulated cluster of ${options.nodes} nodes: ${access.server}`)
   if (api !== null) screen.say(`REST API: ${api.url}, token ${api.token}`)
   if (faults !== null) screen.say(`Fault injection: ${faults.url}, token ${faults.token}`)
-  if (options.demo === 'release') screen.say(`To look at it with kubectl: ${exportCommand(files.kubeconfig)}`)
+  if (options.demo === 'release') screen.say(`To use kubectl: ${exportCommand(files.kubeconfig)}`)
   if (options.command === 'sim') screen.say(`\n${programCommands(files.kubeconfig)}`)
   if (options.demo !== 'release')
     screen.say(`\n${nextCommands({ kubeconfig: files.kubeconfig, demo: options.demo === 'objects', version: 'v2' })}`)
   return files.kubeconfig
 }
 
-/** What is there once the cluster runs. */
+/** Client and watch of the running cluster. */
 interface Running {
   readonly client: KubeClient
   readonly watch: ClusterWatch
@@ -253,6 +252,6 @@ async function follow(session: Session, running: Running): Promise<ExitCode> {
 
 function summaryOf(result: DemoResult): string {
   const { rollout, phase, nodes, updated, batches, maxUnavailable, maxUnavailableSeen, durationSeconds } = result
-  const down = `at most ${maxUnavailableSeen} of ${maxUnavailable} allowed were down at once`
+  const down = `at most ${maxUnavailableSeen} nodes were unavailable at once (${maxUnavailable} allowed)`
   return `${rollout} is ${phase}: ${updated} of ${nodes} nodes updated in ${batches} batches and ${durationSeconds} s, ${down}`
 }

@@ -16,25 +16,25 @@ import { endBySignal } from '../stop-signals.ts'
 import { isOurs } from '../view/reports/report-words.ts'
 import { isNews, progressLine, type PrintedProgress } from '../view/reports/progress-line.ts'
 
-/** What `status` is told. */
+/** Options of `status`. */
 export interface StatusOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
   readonly name: string | undefined
-  /** Milliseconds to wait for an end; 0 looks once, null waits for as long as it takes. */
+  /** Timeout in milliseconds; 0 checks once, null waits without a limit. */
   readonly timeoutMs: number | null
-  /** Wait on where a person has to decide. */
+  /** Keep waiting while the release waits for a person. */
   readonly throughPauses: boolean
 }
 
 /**
- * Waits until a release is over, or a person has to decide. Turning points go to `err`, where it ends goes to `out`.
+ * Waits until a release is over or waits for a person. Prints progress to `err` and the final state to `out`.
  *
- * @returns what it came to: {@link statusExitCodes}
- * @throws {AppError} API_DEADLINE where the time was up before anything was seen; whatever the first look throws
+ * @returns the exit code of the outcome: {@link statusExitCodes}
+ * @throws {AppError} API_DEADLINE if the timeout elapsed before the first report; the errors of the first read
  */
 export async function status(options: StatusOptions, io: CommandIo): Promise<StatusExitCode> {
-  using _ends = endBySignal((name) => sayLines(io.err, `Stopped by ${name}: nobody waits any more, and the release goes on.`))
+  using _ends = endBySignal((name) => sayLines(io.err, `Stopped waiting on ${name}; the release continues.`))
   await using session = await openSession(options.access, io)
   using wait = beginWait(session, options, io)
   const report = await lookUntilEnd(session, { ...options, wait }, io)
@@ -49,15 +49,15 @@ export async function status(options: StatusOptions, io: CommandIo): Promise<Sta
   return isOurs(report) ? statusExitCodeOf(report.outcome, { waitsThrough: options.throughPauses }) : statusExitCodes.unknown
 }
 
-/** How long is waited, and what keeps it from seeing anything. */
+/** The wait with its timeout, retries and last error. */
 interface Wait extends AskPatientlyOptions, Disposable {
-  /** What went wrong last; null where nothing is wrong. */
+  /** Last error; null if the report is up to date. */
   readonly trouble: Error | null
-  /** Hears what keeps the report from being up to date, and null once it is again. */
+  /** Called with an error when the report becomes stale, and with null when it is current again. */
   stale(error: unknown, readMs?: number): void
 }
 
-/** Ends when the time is up. Who looks once is told at once what goes wrong. */
+/** Starts the timeout. With a timeout of 0, errors are not retried. */
 function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: CommandIo): Wait {
   const ended = new AbortController()
   const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
@@ -84,7 +84,7 @@ function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: Command
 
 type WaitOptions = StatusOptions & { readonly wait: Wait }
 
-/** @returns the last that was seen */
+/** @returns the last report */
 async function lookUntilEnd(session: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport> {
   const { name: named, wait, timeoutMs } = options
   const { signal } = wait
@@ -93,7 +93,7 @@ async function lookUntilEnd(session: Session, options: WaitOptions, io: CommandI
   try {
     report = await awaitEnd(session, { ...options, key: await askPatiently(find, wait) }, io)
   } catch (error) {
-    // What our own end of the waiting breaks off is no news.
+    // Requests that the timeout aborted are not errors.
     if (!signal.aborted || isAppError(error)) throw error
   }
   if (report !== null) return report
@@ -101,12 +101,12 @@ async function lookUntilEnd(session: Session, options: WaitOptions, io: CommandI
 }
 
 function notSeen(timeoutMs: number): AppError {
-  return new AppError('API_DEADLINE', `nothing was seen within the ${timeoutMs / 1000} s of --timeout`, {
-    hint: 'Give it more time, or look at the cluster with tranche doctor.',
+  return new AppError('API_DEADLINE', `no answer within the --timeout of ${timeoutMs / 1000} s`, {
+    hint: 'Increase --timeout, or check the cluster with tranche doctor.',
   })
 }
 
-/** @returns the last that was seen; null where there was no time to see anything */
+/** @returns the last report; null if the timeout elapsed before the first */
 async function awaitEnd(
   session: Session,
   options: WaitOptions & { readonly key: ObjectKey },

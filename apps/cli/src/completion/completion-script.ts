@@ -1,9 +1,9 @@
-/** Shells that can be made to complete. */
+/** Shells with a completion script. */
 export const shells = ['bash', 'zsh', 'fish'] as const
 
 /**
- * @returns what a shell evaluates; it asks the command itself at every Tab, so that it never knows less than the command. A last line
- * that begins with a colon says whether the names of files can stand there (`:0`).
+ * @returns the script for a shell. It runs `tranche __complete` at every Tab, so it matches the installed version. A last line that begins
+ * with a colon says whether file names are candidates (`:0`).
  */
 export function completionScript(shell: (typeof shells)[number]): string {
   return scripts[shell]

@@ -2,35 +2,35 @@ import type { Command, Option } from 'commander'
 import { commandAt, sharedOptions } from '../program/command-first.ts'
 import { type TypedWords, typedWords } from './typed-words.ts'
 
-/** One way to go on, and what it is. */
+/** One candidate with its description. */
 export interface Candidate {
   readonly word: string
   readonly about: string
 }
 
-/** What can follow the words so far. */
+/** Candidates for the last word. */
 export interface Completion extends Pick<TypedWords, 'typed' | 'prefix'> {
-  /** Those that begin with what was typed. */
+  /** Candidates that begin with the typed text. */
   readonly candidates: readonly Candidate[]
-  /** The cluster, or the kubeconfig, knows more of them. */
+  /** Further candidates to read from the cluster or kubeconfig. */
   readonly ask: Asked | null
-  /** The name of a file can stand there. */
+  /** Whether file names are candidates. */
   readonly files: boolean
 }
 
-/** What a shell wants to know of others. `subjects`: Rollouts, and nodes of the one that is meant. */
+/** Candidates to read. `subjects`: Rollouts, and nodes of the Rollout in `--rollout`. */
 export interface Asked {
   readonly what: 'rollouts' | 'subjects' | 'revisions' | 'hashes' | 'namespaces' | 'contexts' | 'clusters' | 'users'
-  /** Options that were given before. */
+  /** Options typed so far. */
   readonly values: Readonly<Record<string, string>>
-  /** Rollout that was named before, as written. */
+  /** Rollout typed so far, unparsed. */
   readonly rollout?: string | undefined
 }
 
-/** The line, up to the word under way. */
+/** The line, up to the word to complete. */
 interface Line extends TypedWords {
   readonly command: Command
-  /** Words behind the command, and options before it. */
+  /** Words after the command, and options before it. */
   readonly before: readonly string[]
 }
 
@@ -39,7 +39,7 @@ const fixedValues: Readonly<Record<string, readonly string[]>> = {
   '--outcome': ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'],
   '--log-level': ['debug', 'info', 'warn', 'error'],
 }
-/** Placeholders of options whose value is the name of a file. */
+/** Placeholders of options whose value is a file name. */
 const fileValues = /<(?:file|path)>/
 const askedValues: Readonly<Record<string, Asked['what']>> = {
   '--namespace': 'namespaces',
@@ -50,7 +50,7 @@ const askedValues: Readonly<Record<string, Asked['what']>> = {
   '--to-revision': 'revisions',
   '--revision': 'hashes',
 }
-/** By the names of arguments in the help. */
+/** Candidates by argument name in the help. */
 const askedArguments: Readonly<Record<string, Asked['what']>> = {
   rollout: 'rollouts',
   subject: 'subjects',
@@ -60,10 +60,10 @@ const askedArguments: Readonly<Record<string, Asked['what']>> = {
 const nothing = { candidates: [], ask: null, files: false } as const
 
 /**
- * What can stand in the place of the last word.
+ * Finds the candidates for the last word.
  *
- * @param words all words after the program's name; the last is the one under way, and may be empty. Options of kubectl may stand before
- * the command, and `--name=value` may come as three words, as bash has it
+ * @param words all words after the program name; the last is the one to complete, and may be empty. Options of kubectl may precede the
+ * command, and `--name=value` may be three words, as in bash
  */
 export function findCandidates(program: Command, words: readonly string[]): Completion {
   const read = typedWords(words)
@@ -141,7 +141,7 @@ function valuesOf(options: readonly Option[], words: readonly string[]): Readonl
   return values
 }
 
-/** Words that are neither options nor their values. */
+/** Words that are neither options nor option values. */
 function positionals({ options }: Command, words: readonly string[]): readonly string[] {
   return words.filter((word, at) => !word.startsWith('-') && optionOf(options, words[at - 1])?.required !== true)
 }

@@ -1,20 +1,20 @@
-/** A line as a shell hands it over, read. */
+/** The parsed words of a shell line. */
 export interface TypedWords {
-  /** The words before the one under way; `--name=value` is one. */
+  /** Words before the one to complete; `--name=value` counts as one. */
   readonly given: readonly string[]
-  /** What was typed of the word under way, or of the value in it. */
+  /** Typed part of the word to complete, or of the value in it. */
   readonly typed: string
-  /** What stands before `typed` in the word that the shell replaces: `--name=`, or nothing. */
+  /** Text before `typed` in the word that the shell replaces: `--name=`, or empty. */
   readonly prefix: string
-  /** The option whose value is under way, if there is one that takes a value. */
+  /** Option whose value is being completed; null if none. */
   readonly option: string | null
 }
 
 /**
- * Reads the words of a line. zsh and fish leave `--name=value` one word, and replace all of it; bash makes three of it, and replaces
- * the value alone.
+ * Parses the words of a line. zsh and fish pass `--name=value` as one word and replace it; bash passes three words and replaces only
+ * the value.
  *
- * @param words the last is the one under way, and may be empty
+ * @param words the last is the one to complete, and may be empty
  */
 export function typedWords(words: readonly string[]): TypedWords {
   const current = words.at(-1) ?? ''

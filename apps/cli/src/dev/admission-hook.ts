@@ -5,16 +5,16 @@ import { type Admission, type AdmissionAnswer, type AdmissionReview, ApiStatusEr
 import { applyPatch } from 'rfc6902'
 import { rolloutOf } from './focus.ts'
 
-/** Rollouts as the simulator's API knows them. */
+/** Rollouts in the simulator's API. */
 const rolloutsId = { group: 'rollouts.kruise.io', resource: 'rollouts' }
-/** BatchReleases as the simulator's API knows them. */
+/** BatchReleases in the simulator's API. */
 const batchReleasesId = { group: 'rollouts.kruise.io', resource: 'batchreleases' }
 
 /**
- * Lets our admission decide inside the simulated API server, as a webhook would outside of it: DaemonSets get their
- * strategy and keys in the very write that begins a release, and a Rollout or BatchRelease that cannot work is refused.
+ * Runs admission inside the simulated API server, as a webhook would outside it. The write that starts a release also sets
+ * strategy and keys of the DaemonSet. Rollouts and BatchReleases that cannot work are denied.
  *
- * @param client reads Rollouts and DaemonSets past every cache
+ * @param client reads Rollouts and DaemonSets without a cache
  */
 export function createAdmissionHook(client: SimClient): Admission {
   return {
@@ -37,7 +37,7 @@ function isResource(a: AdmissionReview['resource'], b: AdmissionReview['resource
   return a.group === b.group && a.resource === b.resource
 }
 
-/** Before the Rollouts' own definition there are none. */
+/** Empty before the CustomResourceDefinition of Rollouts exists. */
 async function listRollouts(client: SimClient, namespace: string | undefined): Promise<readonly Rollout[]> {
   try {
     const { items } = await client.list(rolloutsId, namespace === undefined ? {} : { namespace })
@@ -48,7 +48,7 @@ async function listRollouts(client: SimClient, namespace: string | undefined): P
   }
 }
 
-/** @returns the DaemonSet that a Rollout names; null where it does not exist, undefined where the Rollout names none */
+/** @returns the DaemonSet that a Rollout names; null if it does not exist, undefined if the Rollout names none */
 async function workloadOf(client: SimClient, { namespace = '', object }: AdmissionReview): Promise<DaemonSet | null | undefined> {
   const spec = object?.['spec'] as { readonly workloadRef?: { readonly kind?: unknown; readonly name?: unknown } } | undefined
   const { kind, name } = spec?.workloadRef ?? {}

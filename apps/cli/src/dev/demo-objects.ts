@@ -1,6 +1,6 @@
 import { ROLLOUTS_API_VERSION, type ObjectKey } from '@tranche/kube-types'
 
-/** The DaemonSet, and the Rollout, of the demonstration. */
+/** Key of the demo DaemonSet and of its Rollout. */
 export const demoKey: ObjectKey = { namespace: 'demo', name: 'node-agent' }
 /** Name of its only container. */
 export const DEMO_CONTAINER = 'agent'
@@ -10,7 +10,7 @@ export function demoImage(version: string): string {
   return `registry.example/node-agent:${version}`
 }
 
-/** The namespace to make first. */
+/** Namespace of the demo, created first. */
 export const demoNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: demoKey.namespace } } as const
 
 const labels = { app: demoKey.name }
@@ -36,7 +36,7 @@ export const demoDaemonSet = {
   },
 } as const
 
-/** The Rollout: a tenth of the nodes, then a person says yes; half of them, then a few seconds; then all. */
+/** The Rollout: a tenth of the nodes, then approval; half of them, then a pause of seconds; then all. */
 export const demoRollout = {
   apiVersion: ROLLOUTS_API_VERSION,
   kind: 'Rollout',

@@ -1,12 +1,12 @@
 import { type Clock, VirtualClock } from '@tranche/clock'
 
-/** Turns of the event loop that work outside the clock (a file, a key being made) may take without any timer waiting. */
+/** Event loop turns that other work (file access, key generation) may take without a pending timer. */
 const MOST_IDLE_TURNS = 10_000
 
 /**
- * Waits for `work`, and moves a virtual clock meanwhile; any other clock moves by itself.
+ * Waits for `work`, and advances a virtual clock meanwhile; does not touch any other clock.
  *
- * @throws {Error} when no timer is left and the work does not end
+ * @throws {Error} if no timer is left and the work does not end
  */
 export async function driveClock<T>(clock: Clock, work: Promise<T>): Promise<T> {
   if (!(clock instanceof VirtualClock)) return work
@@ -17,7 +17,7 @@ export async function driveClock<T>(clock: Clock, work: Promise<T>): Promise<T> 
   ended.catch(() => {})
   for (let idle = 0; !over; ) {
     if ((await clock.run({ done: () => over })) !== 'idle') continue
-    if (++idle > MOST_IDLE_TURNS) throw new Error('virtual time stands still: nothing is left to happen, and the work has not ended')
+    if (++idle > MOST_IDLE_TURNS) throw new Error('virtual time is stuck: no timer is left, and the work has not ended')
   }
   return ended
 }

@@ -2,10 +2,10 @@ import type { Rollout } from '@tranche/api-schema'
 import { type DaemonSet, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
 
 /**
- * Chooses the DaemonSet to show: one in mid-release first, then the demonstration's, then one with a Rollout, then any;
- * of equals the first by name.
+ * Chooses the DaemonSet to show: one in mid-release first, then that of the demo, then one with a Rollout, then any. Ties go by
+ * name.
  *
- * @param preferred key of the demonstration's DaemonSet
+ * @param preferred key of the demo DaemonSet
  */
 export function chooseFocus(daemonSets: readonly DaemonSet[], rollouts: readonly Rollout[], preferred: ObjectKey): DaemonSet | undefined {
   const rank = (daemonSet: DaemonSet): number => {
@@ -17,7 +17,7 @@ export function chooseFocus(daemonSets: readonly DaemonSet[], rollouts: readonly
   return [...daemonSets].sort((a, b) => rank(a) - rank(b) || byKey(a, b))[0]
 }
 
-/** @returns the Rollout that names this DaemonSet; of several the oldest */
+/** @returns the Rollout that names this DaemonSet; the oldest if there are several */
 export function rolloutOf(daemonSet: DaemonSet, rollouts: readonly Rollout[]): Rollout | undefined {
   return rollouts
     .filter((rollout) => rollout.metadata.namespace === daemonSet.metadata.namespace && namesDaemonSet(rollout, daemonSet.metadata.name))

@@ -3,24 +3,24 @@ import { type Clock, sleep } from '@tranche/clock'
 import { isAlreadyExists, isNotFound, type KubeClient, type ResourcePath, resourcePaths, type Writable } from '@tranche/kube-client'
 import { demoDaemonSet, demoNamespace, demoRollout } from './demo-objects.ts'
 
-/** What the installation needs. */
+/** Client, clock and stop signal. */
 export interface InstallOptions {
   readonly client: KubeClient
   readonly clock: Clock
   readonly signal: AbortSignal
 }
 
-/** How long to wait before asking again whether a new resource is served, in milliseconds. */
+/** Interval between checks that a new resource is served, in milliseconds. */
 const LOOK_AGAIN_MS = 20
 
-/** Creates our CustomResourceDefinitions and waits until the server serves them. */
+/** Creates the Tranche CustomResourceDefinitions and waits until the server serves them. */
 export async function installResources({ client, clock, signal }: InstallOptions): Promise<void> {
   for (const definition of customResourceDefinitions) await createOnce(client, resourcePaths.customResourceDefinitions, definition, signal)
   for (const resource of [resourcePaths.rollouts, resourcePaths.batchReleases, resourcePaths.releasePolicies])
     while (!(await isServed(client, resource, signal))) await sleep(clock, LOOK_AGAIN_MS, signal)
 }
 
-/** Creates the demonstration: a namespace, a DaemonSet, and its Rollout. */
+/** Creates the demo objects: a namespace, a DaemonSet and its Rollout. */
 export async function installDemo({ client, signal }: InstallOptions): Promise<void> {
   await createOnce(client, resourcePaths.namespaces, demoNamespace, signal)
   await createOnce(client, resourcePaths.daemonSets, demoDaemonSet, signal)

@@ -2,14 +2,14 @@ import { systemClock } from '@tranche/clock'
 import type { ReleaseScreen } from '../terminal/release-screen.ts'
 import type { ClusterWatch } from './watch-cluster.ts'
 
-/** A change is shown after this long, together with those that follow it. */
+/** Delay before a change is drawn, to batch later ones, in milliseconds. */
 const SHOW_AFTER_MS = 80
-/** Ages are brought up to date this often. */
+/** Interval at which ages are redrawn, in milliseconds. */
 const SHOW_AGAIN_MS = 1_000
-/** A picture of thousands of nodes takes a while to make: the pause after it is so many times as long. */
+/** Minimum pause after a drawing, as a multiple of its duration: thousands of nodes take long to draw. */
 const PAUSE_PER_PICTURE = 20
 
-/** Shows the release after each change and now and then, by the clock of the person who looks. @returns ends it */
+/** Draws the release after each change and periodically, by the system clock. @returns function that stops it */
 export function keepDrawing(watch: ClusterWatch, screen: ReleaseScreen): () => void {
   let changed = false
   let shownAtMs = 0

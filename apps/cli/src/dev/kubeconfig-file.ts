@@ -5,31 +5,31 @@ import { AppError } from '@tranche/errors'
 import { parse, stringify } from 'yaml'
 import { cannotWrite, requireFolder, writeWhole } from './output-file.ts'
 
-/** How to reach the simulated API server. */
+/** Address and credentials of the simulated API server. */
 export interface ServerAccess {
   /** `https://127.0.0.1:6443`. */
   readonly server: string
-  /** Certificate that signed the server's, PEM. */
+  /** CA certificate of the server, PEM. */
   readonly ca: string
   readonly token: string
 }
 
-/** Files that let others in. */
+/** Files with the access data of the cluster. */
 export interface AccessFiles {
   readonly kubeconfig: string
   readonly caFile: string
-  /** Removes what was written into a temporary folder; a kubeconfig that was asked for by name stays. */
+  /** Removes files in the temporary folder; keeps a kubeconfig whose path the user gave. */
   remove(): void
 }
 
-/** Name of cluster, user and context; tells our kubeconfigs from others. */
+/** Name of cluster, user and context; identifies kubeconfigs that tranche wrote. */
 const NAME = 'tranche-dev'
 
 /**
  * Writes a kubeconfig, and the certificate beside it.
  *
- * @param path where; undefined: into a new temporary folder
- * @throws {AppError} FILE_UNWRITABLE, also where `path` holds a kubeconfig that is not ours: nobody's access is overwritten
+ * @param path path of the kubeconfig; undefined: in a new temporary folder
+ * @throws {AppError} FILE_UNWRITABLE, also if `path` is a kubeconfig that tranche did not write
  */
 export function writeAccessFiles(access: ServerAccess, path: string | undefined): AccessFiles {
   const folder = path === undefined ? makeFolder() : undefined
@@ -53,11 +53,11 @@ function makeFolder(): string {
 
 function refuseForeign(path: string): void {
   if (!existsSync(path)) return
-  const why = new Error('it exists and was not written by tranche')
+  const why = new Error('it already exists and tranche did not write it')
   const current = currentContext(path)
   if (current === NAME || current === null) return
   const { message, details } = cannotWrite(path, why)
-  throw new AppError('FILE_UNWRITABLE', message, { details, hint: 'Name a new file; your other clusters stay reachable.' })
+  throw new AppError('FILE_UNWRITABLE', message, { details, hint: 'Name a new file, so that your other kubeconfig stays intact.' })
 }
 
 /** @returns null for an empty file */

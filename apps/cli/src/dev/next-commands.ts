@@ -2,16 +2,16 @@ import { DEMO_CONTAINER, demoImage, demoKey } from './demo-objects.ts'
 
 const MOST_COLUMNS = 80
 
-/** What the lines depend on. */
+/** Kubeconfig, version and state of the demo. */
 export interface NextCommandsOptions {
   readonly kubeconfig: string
-  /** Without the demonstration's objects there is nothing to change yet. */
+  /** Whether the demo objects exist. */
   readonly demo: boolean
-  /** Version to propose. */
+  /** Version in the suggested command. */
   readonly version: string
 }
 
-/** @returns what a person can type now, in a second terminal */
+/** @returns commands to try in a second terminal */
 export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions): string {
   const { namespace, name } = demoKey
   const setImage = (image: string): readonly string[] => [
@@ -22,30 +22,30 @@ export function nextCommands({ kubeconfig, demo, version }: NextCommandsOptions)
     ? [
         [`tranche get ${name} -n ${namespace} -w`],
         setImage(demoImage(version)),
-        ['# say yes to a step that is paused'],
+        ['# approve a paused step'],
         [`tranche approve ${name} -n ${namespace}`],
-        ['# a version that cannot be pulled'],
+        ['# an image that cannot be pulled'],
         setImage(demoImage(`${version}-bad-pull`)),
       ]
     : [['kubectl get nodes'], ['kubectl apply -f examples/']]
-  return ['In another terminal:', '', `  ${exportCommand(kubeconfig)}`, ...commands.map(continued), '', 'Ctrl-C ends the cluster.'].join(
+  return ['In another terminal:', '', `  ${exportCommand(kubeconfig)}`, ...commands.map(continued), '', 'Ctrl-C stops the cluster.'].join(
     '\n',
   )
 }
 
-/** @returns the programs that a cluster on its own is waiting for, as a person can start them */
+/** @returns the commands that start a controller and an executor for a cluster of `tranche sim` */
 export function programCommands(kubeconfig: string): string {
   const commands = ['controller', 'executor'].map((name) => continued([`tranche ${name}`, `--kubeconfig ${quoted(kubeconfig)}`]))
-  return ['Nothing is released without a controller and an executor. Each in a terminal of its own:', '', ...commands].join('\n')
+  return ['To release something, start a controller and an executor, each in its own terminal:', '', ...commands].join('\n')
 }
 
-/** One command in pieces: on one line where that fits into 80 columns, else with a continuation before each piece, so that it can be copied. */
+/** Formats a command so that it can be copied: on one line of up to 80 columns, else with line continuations between its pieces. */
 function continued(pieces: readonly string[]): string {
   const whole = `  ${pieces.join(' ')}`
   return whole.length <= MOST_COLUMNS ? whole : `  ${pieces.join(' \\\n    ')}`
 }
 
-/** @returns the command that lets kubectl find the cluster */
+/** @returns the command that selects the kubeconfig */
 export function exportCommand(kubeconfig: string): string {
   return `export KUBECONFIG=${quoted(kubeconfig)}`
 }

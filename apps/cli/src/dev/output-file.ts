@@ -3,23 +3,23 @@ import { closeSync, existsSync, fchmodSync, fstatSync, openSync, renameSync, rmS
 import { dirname, resolve } from 'node:path'
 import { AppError } from '@tranche/errors'
 
-/** A file that grows line by line. Neither call throws: what goes wrong is reported once, and what follows is dropped. */
+/** A file written line by line. No call throws: the first error is reported, and later lines are dropped. */
 export interface LineFile {
   writeLine(line: string): void
-  /** Writes what is still held, and closes. */
+  /** Flushes and closes. */
   close(): void
 }
 
-/** Told once, when a file that is written all the while can no longer be: FILE_UNWRITABLE. */
+/** Called once, with FILE_UNWRITABLE, when a write to an open file fails. */
 export type ReportUnwritable = (error: AppError) => void
 
-/** Lines are gathered up to this many characters before they are written. */
+/** Size of the write buffer, in characters. */
 const GATHERED_CHARACTERS = 64 * 1024
 
 /**
- * Opens a file for lines; what stood in it is gone.
+ * Opens a file for lines, and truncates it.
  *
- * @throws {AppError} FILE_UNWRITABLE when it cannot be opened
+ * @throws {AppError} FILE_UNWRITABLE if it cannot be opened
  */
 export function openLineFile(path: string, report: ReportUnwritable): LineFile {
   requireFolder(path)
@@ -47,7 +47,7 @@ export function openLineFile(path: string, report: ReportUnwritable): LineFile {
   }
 }
 
-/** @returns the descriptor of an emptied file that this user alone may read, one that existed before included */
+/** @returns the descriptor of a truncated file with mode 0600, also if it existed before */
 export function openPrivately(path: string): number {
   const fd = openSync(path, 'w', 0o600)
   try {
@@ -60,9 +60,9 @@ export function openPrivately(path: string): number {
 }
 
 /**
- * Removes what an earlier run has left there.
+ * Removes a file of an earlier run.
  *
- * @throws {AppError} FILE_UNWRITABLE, also where `path` is a folder or a device
+ * @throws {AppError} FILE_UNWRITABLE, also if `path` is a folder or a device
  */
 export function removeFile(path: string): void {
   requireFile(path)
@@ -70,7 +70,7 @@ export function removeFile(path: string): void {
 }
 
 /**
- * Writes a file that is either whole or not there at all, readable by this user alone.
+ * Writes a file atomically, with mode 0600.
  *
  * @throws {AppError} FILE_UNWRITABLE
  */
@@ -89,24 +89,24 @@ export function writeWhole(path: string, text: string): void {
   })
 }
 
-/** @throws {AppError} FILE_UNWRITABLE when the folder of `path` does not exist */
+/** @throws {AppError} FILE_UNWRITABLE if the folder of `path` does not exist */
 export function requireFolder(path: string): void {
   const folder = dirname(resolve(path))
   if (!existsSync(folder)) throw cannotWrite(path, new Error(`the folder ${folder} does not exist`))
 }
 
-/** A folder stays, and a device is not replaced by a file. */
+/** Refuses to replace folders and devices. */
 function requireFile(path: string): void {
   const stats = tryTo(path, () => statSync(path, { throwIfNoEntry: false }))
-  if (stats?.isFile() === false) throw cannotWrite(path, new Error(stats.isDirectory() ? 'it is a folder' : 'it is not an ordinary file'))
+  if (stats?.isFile() === false) throw cannotWrite(path, new Error(stats.isDirectory() ? 'it is a folder' : 'it is not a regular file'))
 }
 
-/** @returns the error for a file that cannot be written */
+/** @returns FILE_UNWRITABLE with the cause and a hint */
 export function cannotWrite(path: string, cause: unknown): AppError {
   const isFull = cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT')
   return new AppError('FILE_UNWRITABLE', `${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`, {
     details: { path },
-    hint: isFull ? 'Make room there, or name a file elsewhere.' : 'Name a file in a folder that exists and that you may write to.',
+    hint: isFull ? 'Free disk space, or choose another location.' : 'Name a file in an existing, writable folder.',
     cause,
   })
 }

@@ -1,37 +1,37 @@
 import type { Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 
-/** What the demonstration looks at. */
+/** State of the demo. */
 export interface DemoView {
   readonly daemonSet: DaemonSet | undefined
   readonly rollout: Rollout | undefined
   /** Image to release. */
   readonly image: string
-  /** Nodes on which the DaemonSet must run before anything is released. */
+  /** Number of nodes on which the DaemonSet must be available before the release. */
   readonly nodes: number
-  /** What it has done so far; null before the image was set. */
+  /** Progress of the demo; null before the image was set. */
   readonly begun: DemoBegun | null
 }
 
-/** What the demonstration remembers once it has set the image. */
+/** Progress of the demo after it set the image. */
 export interface DemoBegun {
-  /** Revision that the Rollout showed as its newest before. */
+  /** Canary revision of the Rollout before the image was set. */
   readonly revisionBefore: string | undefined
   /** `resourceVersion` of the Rollout for which the last approval was sent; an approval is for one version only. */
   readonly approvedVersion: string | null
 }
 
-/** The one thing to do next. */
+/** Next operation of the demo. */
 export type DemoPlan =
   | { readonly kind: 'wait'; readonly for: string }
   | { readonly kind: 'setImage' }
-  /** `resourceVersion` is the Rollout as it was looked at: nothing else is approved. */
+  /** `resourceVersion` of the Rollout that was read: the approval applies only to it. */
   | { readonly kind: 'approve'; readonly step: number; readonly resourceVersion: string }
   | { readonly kind: 'finish' }
 
 /**
- * Decides what a person who releases a new version would do now: wait until all is well, set the image, approve each
- * step that waits for a person, look until every node is updated and the Rollout is Healthy. Pure.
+ * Decides the next operation of a user who releases a new version: wait until every node is available, then set the
+ * image. Then approve each step that waits for a person, until the Rollout is Healthy. Pure.
  */
 export function planDemo(view: DemoView): DemoPlan {
   const { daemonSet, rollout, begun } = view
@@ -41,8 +41,8 @@ export function planDemo(view: DemoView): DemoPlan {
 }
 
 function planBeginning(view: DemoView, daemonSet: DaemonSet, rollout: Rollout): DemoPlan {
-  if (!isComplete(daemonSet, view.nodes)) return { kind: 'wait', for: 'the first version to run on every node' }
-  if (rollout.status?.phase !== 'Healthy') return { kind: 'wait', for: 'the controller to take the Rollout' }
+  if (!isComplete(daemonSet, view.nodes)) return { kind: 'wait', for: 'the first version to become available on every node' }
+  if (rollout.status?.phase !== 'Healthy') return { kind: 'wait', for: 'the controller to reconcile the Rollout' }
   return { kind: 'setImage' }
 }
 
@@ -62,13 +62,13 @@ function isReleased(view: DemoView, daemonSet: DaemonSet, rollout: Rollout, begu
   return status?.currentStepState === 'Completed' && status.canaryRevision !== begun.revisionBefore
 }
 
-/** A pause of a step with a duration ends by itself. */
+/** A pause with a duration ends without approval. */
 function waitsForPerson({ spec, status }: Rollout): boolean {
   if (status?.phase !== 'Progressing' || status.currentStepState !== 'StepPaused' || spec.strategy.paused === true) return false
   return spec.strategy.canary?.steps?.[status.currentStepIndex - 1]?.pause?.duration === undefined
 }
 
-/** Every node runs the template, as the DaemonSet controller says of this very generation. */
+/** Whether every node runs the template, by the DaemonSet status of the current generation. */
 function isComplete({ metadata, status }: DaemonSet, nodes: number): boolean {
   return (
     status !== undefined &&

@@ -1,19 +1,19 @@
 import type { Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 
-/** Notes when the release that is shown began and ended. */
+/** Records when the shown release started and ended. */
 export interface ReleaseTimer {
-  /** Call it with each new picture; it remembers one DaemonSet at a time. */
+  /** Call it with each new snapshot; it tracks one DaemonSet at a time. */
   times(daemonSet: DaemonSet, rollout: Rollout | undefined, nowMs: number): ReleaseTimes
 }
 
-/** Epoch milliseconds; null where it has not happened while somebody looked. */
+/** Epoch milliseconds; null if not observed. */
 export interface ReleaseTimes {
   readonly startedAtMs: number | null
   readonly endedAtMs: number | null
 }
 
-/** A release begins when the template is seen to change, or is under way at first sight; it ends when nothing of it is left. */
+/** A release starts when the template changes, or if it is in progress when first seen. It ends when no update is in progress. */
 export function createReleaseTimer(): ReleaseTimer {
   let uid: string | undefined
   let template: string | undefined

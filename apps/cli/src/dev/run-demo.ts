@@ -7,47 +7,47 @@ import { DEMO_CONTAINER, demoImage, demoKey } from './demo-objects.ts'
 import { type DemoBegun, type DemoPlan, planDemo } from './plan-demo.ts'
 import type { ClusterWatch } from './watch-cluster.ts'
 
-/** What the demonstration needs. */
+/** Connections and settings of the demo. */
 export interface DemoOptions {
   readonly client: KubeClient
   readonly watch: ClusterWatch
   readonly clock: Clock
-  /** Everything that the server has accepted so far, in order. */
+  /** All writes that the server has accepted so far, in order. */
   readonly recorded: readonly RecordedWrite[]
   readonly nodes: number
-  /** How many times faster than real kubelets those of the cluster are (> 0). */
+  /** Speed of the kubelets, as a multiple of real time (> 0). */
   readonly speed: number
-  /** Says what is done, to a person. */
+  /** Prints a progress message. */
   readonly say: (text: string) => void
   readonly signal: AbortSignal
 }
 
-/** How a demonstration went; the last line of `-o json`. */
+/** Result of the demo; the last line of `-o json`. */
 export interface DemoResult {
   /** `namespace/name`. */
   readonly rollout: string
   readonly phase: string
   readonly nodes: number
   readonly updated: number
-  /** Steps of the Rollout. */
+  /** Number of steps of the Rollout. */
   readonly batches: number
-  /** Most nodes that might be down, of the DaemonSet's own setting. */
+  /** Value of `maxUnavailable` of the DaemonSet, in nodes. */
   readonly maxUnavailable: number
-  /** Most nodes that were down at once since the image was set, by the record of accepted writes; terminating is down. */
+  /** Maximum number of nodes unavailable at once since the image was set, from the accepted writes; terminating pods count. */
   readonly maxUnavailableSeen: number
-  /** From the setting of the image to the end, by the cluster's clock, with one decimal. */
+  /** Time from setting the image to the end, by the cluster's clock, with one decimal. */
   readonly durationSeconds: number
 }
 
-/** A person needs a moment to look before saying yes. */
+/** Simulated time that a person takes to approve, in milliseconds. */
 const LOOK_BEFORE_APPROVAL_MS = 2_000
-/** Without progress for so long, it will not end by itself; where kubelets are slowed down, they may take longer. */
+/** Time without progress after which the demo fails, in milliseconds; extended for slower kubelets. */
 const STUCK_AFTER_MS = 180_000
 
 /**
- * Releases version `v2` of the demonstration's DaemonSet, as a person would, and looks until it is done.
+ * Releases version `v2` of the demo DaemonSet as a user would, and waits until it is done.
  *
- * @throws {AppError} RELEASE_STUCK after three minutes without progress, by the cluster's clock; longer where `speed` is below 1
+ * @throws {AppError} RELEASE_STUCK after three minutes without progress, by the cluster's clock; longer if `speed` is below 1
  * @throws the signal's reason when it aborts
  */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
@@ -78,7 +78,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   }
 }
 
-/** When the image was set, epoch milliseconds, and what is remembered since. */
+/** Progress, with the time at which the image was set, in epoch milliseconds. */
 interface Begun extends DemoBegun {
   readonly atMs: number
 }
@@ -96,7 +96,7 @@ async function setImage(client: KubeClient, image: string, signal: AbortSignal):
   await client.patch(resourcePaths.daemonSets, demoKey, { type: 'strategic', body }, { signal })
 }
 
-/** As `kubectl kruise rollout approve` writes it, for the Rollout as it was looked at: if it has moved on, somebody else was first. */
+/** Approves the version that was read, as `kubectl kruise rollout approve` does. Ignores a conflict: another client was first. */
 async function approve({ client, clock, say, signal }: DemoOptions, plan: DemoPlan & { readonly kind: 'approve' }): Promise<void> {
   await sleep(clock, LOOK_BEFORE_APPROVAL_MS, signal)
   const body = { metadata: { resourceVersion: plan.resourceVersion }, status: { canaryStatus: { currentStepState: 'StepReady' } } }
@@ -108,7 +108,7 @@ async function approve({ client, clock, say, signal }: DemoOptions, plan: DemoPl
   }
 }
 
-/** @returns a function that moves the deadline on whenever what it is given differs from last time */
+/** @returns a function that extends the deadline whenever its argument changes */
 function createDeadline(clock: Clock, afterMs: number): (progress: string) => number {
   let last: string | undefined
   let atMs = 0
@@ -119,14 +119,14 @@ function createDeadline(clock: Clock, afterMs: number): (progress: string) => nu
   }
 }
 
-/** What must change now and then. Pods that come and go, and events about them, are no progress. */
+/** Fingerprint of the progress. Recreated pods and events are not progress. */
 function progressOf(watch: ClusterWatch): string {
   const status = watch.rollout(demoKey)?.status
   const { updatedNumberScheduled, numberAvailable } = watch.daemonSet(demoKey)?.status ?? {}
   return JSON.stringify([status?.phase, status?.currentStepIndex, status?.currentStepState, updatedNumberScheduled, numberAvailable])
 }
 
-/** Resolves when a watch has delivered something; rejects at the deadline (monotonic milliseconds) or when the signal aborts. */
+/** Resolves after the next watch event; rejects at the deadline (monotonic milliseconds) or when the signal aborts. */
 function nextChange({ watch, clock, signal }: DemoOptions, limit: { readonly atMs: number; readonly waitsFor: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (settle: () => void): void => {
@@ -145,7 +145,7 @@ function nextChange({ watch, clock, signal }: DemoOptions, limit: { readonly atM
 
 function stuck(waitsFor: string): AppError {
   return new AppError('RELEASE_STUCK', `the release makes no progress; it waits for ${waitsFor}`, {
-    hint: 'Look at the Rollout with kubectl describe, and at the log with --log FILE.',
+    hint: 'Check the Rollout with kubectl describe, and write a log with --log FILE.',
   })
 }
 

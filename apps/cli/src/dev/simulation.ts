@@ -5,25 +5,25 @@ import type { Simulator } from '@tranche/sim'
 import type { DevAdmission, SimulationOptions } from '../command-options.ts'
 import type { ServerAccess } from './kubeconfig-file.ts'
 
-/** What a simulated cluster is made from. */
+/** Settings of a simulated cluster. */
 export interface SimulationSettings extends Pick<SimulationOptions, 'nodes' | 'speed' | 'seed' | 'watchDelayMs'> {
   readonly clock: Clock
   readonly admission: DevAdmission
-  /** Port to listen on, 0 for a free one; null listens nowhere. */
+  /** Port to listen on; 0 picks a free port, null does not listen. */
   readonly port: number | null
-  /** Hears of every accepted write, in order. */
+  /** Called with every accepted write, in order. */
   readonly onWrite: (write: RecordedWrite) => void
-  /** Takes every accepted write as one line of JSON; undefined where nobody records. */
+  /** Called with every accepted write as a line of JSON; undefined if writes are not recorded. */
   readonly record: ((line: string) => void) | undefined
   readonly log: Logger
 }
 
-/** A simulated cluster at work. */
+/** A running simulated cluster. */
 export interface Simulation {
   readonly simulator: Simulator
-  /** @returns a connection of its own for one program; its requests carry the program's name @see Simulator */
+  /** @returns a separate connection for one program; its requests carry the program's name @see Simulator */
   readonly exchangeFor: Simulator['exchangeFor']
-  /** How others reach it; null when it listens nowhere. */
+  /** Address and credentials for other processes; null if it does not listen. */
   readonly access: ServerAccess | null
   close(): Promise<void>
 }

@@ -4,12 +4,12 @@ import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { Simulation } from './simulation.ts'
 
-/** What the REST API of a simulated cluster is made of. */
+/** Settings of the REST API of a simulated cluster. */
 export interface DevApiParts {
   readonly simulation: Simulation
   readonly clock: Clock
   readonly log: Logger
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number
   readonly seed: number
 }
@@ -17,16 +17,16 @@ export interface DevApiParts {
 /** The REST API beside a simulated cluster. */
 export interface DevApi {
   readonly url: string
-  /** Of a user who may do everything; made by chance, and worth nothing once the cluster has ended. */
+  /** Random token of an administrator; invalid after the cluster has stopped. */
   readonly token: string
   stop(): Promise<void>
 }
 
-/** Name of the user whom the token stands for. */
+/** User name of the token. */
 const USER = 'dev'
 
 /**
- * Serves the REST API of a simulated cluster on 127.0.0.1; resolves when it has seen the cluster.
+ * Serves the REST API of a simulated cluster on 127.0.0.1; resolves after its first lists of the cluster.
  *
  * @throws {AppError} PORT_IN_USE
  */

@@ -6,30 +6,30 @@ import type { Logger } from '@tranche/log'
 import type { Simulator } from '@tranche/sim'
 import { createFaultSchedule, type FaultSchedule, faultsInvalid, listenForFaults, parseFaults } from '@tranche/sim-faults'
 
-/** What faults from outside need. */
+/** Settings of fault injection. */
 export interface FaultsOptions {
-  /** Started and furnished. */
+  /** Running simulator with its objects. */
   readonly simulator: Simulator
-  /** Faults to begin with; undefined: none. */
+  /** Faults to inject from the start; undefined: none. */
   readonly document: SimFaults | undefined
-  /** The file they came from. */
+  /** Path of the file of these faults. */
   readonly path: string | undefined
-  /** Port to listen on, 0 for a free one; null listens nowhere. */
+  /** Port to listen on; 0 picks a free port, null does not listen. */
   readonly port: number | null
   readonly seed: number
   readonly say: (text: string) => void
   readonly log: Logger
 }
 
-/** Faults from outside, at work. */
+/** Running fault injection. */
 export interface Faults {
-  /** How others reach them; null when nobody listens. */
+  /** Address and token; null if it does not listen. */
   readonly access: { readonly url: string; readonly token: string } | null
   close(): Promise<void>
 }
 
 /**
- * Reads a file of faults before anything runs.
+ * Reads a file of faults before the cluster starts.
  *
  * @throws {AppError} FAULTS_INVALID
  */
@@ -45,17 +45,16 @@ function readText(path: string): string {
   } catch (error) {
     throw new AppError('FAULTS_INVALID', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       details: { path },
-      hint: 'Name a file that exists and that you may read.',
+      hint: 'Name a readable file.',
       cause: error,
     })
   }
 }
 
 /**
- * Begins with the faults of the file, and takes others over HTTP. The token is made by chance, and is not that of the API
- * server.
+ * Injects the faults of the file, and accepts more over HTTP. Its token is random, and differs from that of the API server.
  *
- * @throws {AppError} FAULTS_INVALID where the file names what the cluster does not have; PORT_IN_USE
+ * @throws {AppError} FAULTS_INVALID if the file names objects that the cluster does not have; PORT_IN_USE
  */
 export async function startFaults(options: FaultsOptions): Promise<Faults> {
   const { document, path = '', port } = options

@@ -7,7 +7,7 @@ import { createAdmissionHook } from './admission-hook.ts'
 import type { Simulation, SimulationSettings } from './simulation.ts'
 
 /**
- * Starts a simulated cluster. Its administrator's token is made by chance: whoever shares this machine cannot guess it.
+ * Starts a simulated cluster. Its administrator token is random, so other users of this machine cannot guess it.
  *
  * @throws {AppError} PORT_IN_USE
  */
@@ -32,7 +32,7 @@ export async function startSimulation(settings: SimulationSettings): Promise<Sim
   }
 }
 
-/** Virtual time stands still while somebody outside has a request in flight. */
+/** Virtual time does not advance while an external request is in flight. */
 function holdingClock({ clock }: SimulationSettings): { readonly onRequestStart?: () => () => void } {
   return clock instanceof VirtualClock ? { onRequestStart: () => clock.hold() } : {}
 }

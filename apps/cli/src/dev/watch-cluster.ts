@@ -18,33 +18,33 @@ import type { EventSnapshot, ReleaseSnapshot } from '../view/release-snapshot.ts
 import { chooseFocus, rolloutOf } from './focus.ts'
 import { createReleaseTimer } from './release-timer.ts'
 
-/** What the watches need. */
+/** Client and settings of the watches. */
 export interface ClusterWatchOptions {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
-  /** DaemonSet to show as long as no other is in mid-release. */
+  /** DaemonSet to show while no other is in mid-release. */
   readonly preferred: ObjectKey
 }
 
-/** A local picture of the cluster, as an ordinary client sees it. */
+/** Local copy of the cluster, from list and watch. */
 export interface ClusterWatch {
-  /** Resolves when everything has been listed once. */
+  /** Resolves after the first list of every resource. */
   readonly synced: Promise<void>
-  /** Resolves once all watches have ended; rejects when one broke by a fault of ours. */
+  /** Resolves once all watches have ended; rejects on a bug in one of them. */
   readonly stopped: Promise<void>
-  /** @returns what to show; null while there is no DaemonSet */
+  /** @returns the snapshot to show; null while there is no DaemonSet */
   snapshot(): ReleaseSnapshot | null
   daemonSet(key: ObjectKey): DaemonSet | undefined
   rollout(key: ObjectKey): Rollout | undefined
-  /** How many nodes the cluster has. */
+  /** Number of nodes of the cluster. */
   nodes(): number
-  /** Calls `onChange` after every change, until the returned function is called. */
+  /** Calls `onChange` after every change. @returns function that unsubscribes */
   subscribe(onChange: () => void): () => void
   stop(): void
 }
 
-/** Events kept; older ones are forgotten. */
+/** Maximum number of events kept; older ones are dropped. */
 const MOST_EVENTS = 50
 const ZONE_LABEL = 'topology.kubernetes.io/zone'
 
@@ -144,7 +144,7 @@ interface EventObject extends KubeObject {
   readonly eventTime?: string | null
 }
 
-/** Pods that come and go are seen in the map; what is left is about the release, or a warning. */
+/** Keeps warnings and events about the release: the map already shows the pods. */
 function isNotable({ warning, object, reason }: EventSnapshot): boolean {
   return (
     warning || /^(Rollout|BatchRelease)\//.test(object) || (object.startsWith('DaemonSet/') && !/^Successful(Create|Delete)$/.test(reason))

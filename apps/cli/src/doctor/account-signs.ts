@@ -2,30 +2,30 @@ import type { KubeClient, ResourcePath } from '@tranche/kube-client'
 import type { Component, InstalledPod } from './installed-signs.ts'
 import rulesOfPrograms from './process-rules.generated.json' with { type: 'json' }
 
-/** One thing that the account of a process needs. */
+/** One permission that the service account of a process needs. */
 export interface NeededRight {
   readonly verb: string
   readonly group: string
   /** `pods`, `rollouts/status`. */
   readonly resource: string
-  /** Of one object; absent: of any. */
+  /** Name of the only object; absent: any object. */
   readonly name?: string
-  /** Absent: in all namespaces, or of what has none. */
+  /** Absent: all namespaces, or a cluster-scoped resource. */
   readonly namespace?: string
 }
 
-/** What the API server says of one account. */
+/** Permissions of one service account, as the API server reports them. */
 export interface AccountSign {
   /** `namespace/name` */
   readonly account: string
-  /** Who comes with it. */
+  /** Components whose pods use it. */
   readonly components: readonly Component[]
-  /** How many rights were asked about. */
+  /** Number of permissions checked. */
   readonly asked: number
   readonly missing: readonly NeededRight[]
 }
 
-/** A rule as RBAC has it. */
+/** RBAC rule. */
 interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
@@ -33,20 +33,20 @@ interface Rule {
   readonly resourceNames?: readonly string[]
 }
 
-/** In which namespaces, and about objects of which names; undefined: those of the rules. */
+/** Overrides for namespaces and object names; undefined: those of the rules. */
 interface Place {
   readonly namespaces: readonly (string | undefined)[]
   readonly names?: readonly string[]
 }
 
-/** Where there is no namespace, or all are meant. */
+/** No namespace: cluster-scoped, or all namespaces. */
 const everywhere: Place = { namespaces: [undefined] }
 const reviews: ResourcePath = { group: 'authorization.k8s.io', version: 'v1', plural: 'subjectaccessreviews', namespaced: false }
 
 /**
- * Asks what the accounts of pods may do of what docs/operations/permissions.md lists for them.
+ * Checks the permissions of the service accounts of pods against docs/operations/permissions.md.
  *
- * @throws {AppError} API_REFUSED where we may not ask
+ * @throws {AppError} API_REFUSED if the caller may not create SubjectAccessReviews
  */
 export async function readAccounts(
   client: KubeClient,
@@ -76,7 +76,7 @@ async function readAccount(
   return { account, components, asked: needed.length, missing: (await Promise.all(answers)).flat() }
 }
 
-/** @returns what the account of a pod needs, by the programs that run in it and what they are told. Pure. */
+/** @returns the permissions that the service account of a pod needs, from its component and arguments. Pure. */
 export function neededRights({ component, args }: InstalledPod): readonly NeededRight[] {
   const optionValues = (option: string): readonly string[] =>
     args.flatMap((arg) => (arg.startsWith(`--${option}=`) ? [arg.slice(option.length + 3)] : []))
@@ -94,7 +94,7 @@ export function neededRights({ component, args }: InstalledPod): readonly Needed
   ]
 }
 
-/** Of the Lease, and of the kind of admission that was chosen. */
+/** Permissions for the Lease and for the chosen kind of admission. */
 function ofLeader(optionValues: (option: string) => readonly string[], scope: Place): readonly NeededRight[] {
   const [admission = 'none'] = optionValues('admission')
   const [leaseNamespace = 'kube-system'] = optionValues('lease-namespace')
@@ -119,7 +119,7 @@ interface Parts extends Pick<Rule, 'apiGroups' | 'resources' | 'verbs'> {
   readonly names: readonly (string | undefined)[]
 }
 
-/** Every verb on every resource, in every namespace. */
+/** Expands rules to one permission per verb, resource and namespace. */
 function combined({ apiGroups, resources, verbs, namespaces, names }: Parts): readonly NeededRight[] {
   return apiGroups.flatMap((group) =>
     resources.flatMap((resource) =>

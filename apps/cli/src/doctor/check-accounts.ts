@@ -2,19 +2,19 @@ import type { AccountSign, NeededRight } from './account-signs.ts'
 import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
-/** So many rights that are missing are told; the others are counted. */
+/** Maximum number of missing permissions that are listed; the rest is counted. */
 const MOST_LISTED = 6
 const FIX =
-  'helm upgrade brings back what the chart grants; with rbac.create: false, bind the rules of docs/operations/permissions.md to the account.'
+  'helm upgrade restores the permissions of the chart; with rbac.create: false, bind the rules of docs/operations/permissions.md to the service account.'
 
-/** Whether the accounts of the processes may do what these do: nothing where there are no pods of the chart. Pure. */
+/** Checks the permissions of the service accounts; no finding if the chart has no pods. Pure. */
 export function accountFindings({ accounts }: Pick<ClusterSigns, 'accounts'>): readonly DoctorFinding[] {
   if (accounts === 'forbidden')
     return [
       {
         check: 'accounts',
         state: 'unknown',
-        message: 'you may not ask what the accounts of the processes may do (create subjectaccessreviews.authorization.k8s.io)',
+        message: 'you may not check the permissions of the service accounts (create subjectaccessreviews.authorization.k8s.io)',
       },
     ]
   if (accounts.length === 0) return []
@@ -22,12 +22,12 @@ export function accountFindings({ accounts }: Pick<ClusterSigns, 'accounts'>): r
   if (lacking.length > 0) return [{ check: 'accounts', state: 'problem', message: lacking.map(lackText).join('; '), fix: FIX }]
   const asked = accounts.reduce((sum, one) => sum + one.asked, 0)
   const names = accounts.map(({ account }) => account).join(', ')
-  return [{ check: 'accounts', state: 'ok', message: `${names} may do all ${asked} things that the processes do` }]
+  return [{ check: 'accounts', state: 'ok', message: `${names} have all ${asked} permissions that the processes need` }]
 }
 
 function lackText({ account, components, missing, asked }: AccountSign): string {
-  const subject = `the account ${account} of ${components.join(' and ')}`
-  if (missing.length === asked) return `${subject} has none of the ${asked} rights that it needs`
+  const subject = `the service account ${account} of ${components.join(' and ')}`
+  if (missing.length === asked) return `${subject} has none of the ${asked} permissions that it needs`
   const listed = missing.slice(0, MOST_LISTED).map(rightText)
   const more = missing.length - listed.length
   return `${subject} may not ${listed.join(', ')}${more === 0 ? '' : ` and ${more} more`}`

@@ -8,15 +8,15 @@ import { webhookFindings } from './check-webhooks.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
-/** The oldest minor version of Kubernetes 1 that Tranche is meant for; docs/operations/support.md says with which it was tried. */
+/** Oldest supported minor version of Kubernetes 1; docs/operations/support.md lists the tested versions. */
 const OLDEST_MINOR = 28
-/** Clocks may differ so much (ms) before Leases are misread; the header that we compare with counts whole seconds. */
+/** Maximum clock skew in milliseconds; the Date header that it is compared with has a resolution of one second. */
 const MOST_SKEW_MS = 5_000
-/** A Lease of OpenKruise that is older than this many of its own lengths is held by nobody. */
+/** Number of lease durations after which a Lease of OpenKruise counts as released. */
 const LEASES_UNTIL_GONE = 2
 
 /**
- * What the signs mean, and how to mend what is wrong. Pure.
+ * Turns signs into findings with fixes. Pure.
  *
  * @param own version of this command
  */
@@ -47,7 +47,7 @@ function serverFinding({ version, server, context }: ClusterSigns): DoctorFindin
       check: 'server',
       state: 'problem',
       message: `${where} runs Kubernetes ${version.gitVersion}`,
-      fix: `Bring the cluster to Kubernetes 1.${OLDEST_MINOR} or newer.`,
+      fix: `Upgrade the cluster to Kubernetes 1.${OLDEST_MINOR} or newer.`,
     }
   return { check: 'server', state: 'ok', message: `${where} runs Kubernetes ${version.gitVersion}` }
 }
@@ -77,13 +77,14 @@ function resourceFindings({ served, schemaGap }: ClusterSigns): readonly DoctorF
 
 function rightsFinding(rights: readonly Right[]): DoctorFinding {
   const missing = rights.filter(({ allowed }) => !allowed)
-  if (missing.length === 0) return { check: 'rights', state: 'ok', message: `you may do all ${rights.length} things that the commands do` }
+  if (missing.length === 0)
+    return { check: 'rights', state: 'ok', message: `you have all ${rights.length} permissions that the commands need` }
   const text = missing.map(({ verb, resource }) => `${verb} ${resource}`).join(', ')
   return {
     check: 'rights',
     state: missing.some(({ needed }) => needed) ? 'problem' : 'note',
     message: `you may not ${text}`,
-    fix: 'Ask whoever runs the cluster for a role with these; docs/cli.md shows one.',
+    fix: 'Ask the cluster administrator for a role with these permissions; docs/cli.md shows one.',
   }
 }
 
@@ -91,30 +92,30 @@ function leaderFinding({ leader, leaseNamespace, rollouts, nowMs, skewMs }: Clus
   const name = `Lease ${leaseNamespace}/${LEASE_NAME}`
   if (leader === 'forbidden') return { check: 'controller', state: 'unknown', message: `you may not read the ${name}` }
   const start = 'Start one: tranche controller, or tranche all-in-one.'
-  const gone = `After an uninstall the Lease holds nothing: kubectl delete lease ${LEASE_NAME} -n ${leaseNamespace}.`
-  // One without leader election holds no Lease, and shows by its answers that it is there.
+  const gone = `After an uninstall, delete the Lease: kubectl delete lease ${LEASE_NAME} -n ${leaseNamespace}.`
+  // A controller without leader election holds no Lease, but updates the status of Rollouts.
   if (leader === null && rollouts !== 'forbidden' && rollouts.length > 0 && rollouts.every(({ isAnswered }) => isAnswered))
     return {
       check: 'controller',
       state: 'ok',
-      message: `there is no ${name}; every Rollout is answered, by a controller without leader election`,
+      message: `there is no ${name}; every Rollout is handled, so a controller runs without leader election`,
     }
   if (leader === null) return { check: 'controller', state: 'problem', message: `no controller runs: there is no ${name}`, fix: start }
   if (leader.holder === '')
-    return { check: 'controller', state: 'problem', message: `nobody holds the ${name}: no controller runs`, fix: `${start} ${gone}` }
+    return { check: 'controller', state: 'problem', message: `no controller runs: the ${name} has no holder`, fix: `${start} ${gone}` }
   const ageMs = nowMs + (skewMs ?? 0) - leader.renewedMs
   if (ageMs > leader.lengthMs)
     return {
       check: 'controller',
       state: 'problem',
-      message: `${leader.holder} holds the ${name} for ${durationText(leader.lengthMs)} at a time, and has not renewed it for ${durationText(ageMs)}: it is frozen, cut off or gone`,
-      fix: `Look at the log of that process, or start another: tranche controller. ${gone}`,
+      message: `${leader.holder} holds the ${name} for ${durationText(leader.lengthMs)} at a time, but last renewed it ${durationText(ageMs)} ago: it is frozen, disconnected or gone`,
+      fix: `Check the log of that process, or start another: tranche controller. ${gone}`,
     }
   return { check: 'controller', state: 'ok', message: `${leader.holder} leads; it renewed the ${name} ${durationText(ageMs)} ago` }
 }
 
 function clockFinding({ skewMs }: ClusterSigns): DoctorFinding {
-  if (skewMs === null) return { check: 'clock', state: 'unknown', message: 'the API server does not say what time it is' }
+  if (skewMs === null) return { check: 'clock', state: 'unknown', message: 'the API server does not report its time' }
   const text = `${durationText(Math.abs(skewMs))} ${skewMs > 0 ? 'behind' : 'ahead of'} the API server`
   if (Math.abs(skewMs) <= MOST_SKEW_MS)
     return { check: 'clock', state: 'ok', message: 'the clocks of this machine and of the API server agree' }
@@ -122,19 +123,19 @@ function clockFinding({ skewMs }: ClusterSigns): DoctorFinding {
     check: 'clock',
     state: 'problem',
     message: `the clock of this machine is ${text}`,
-    fix: 'Let NTP set the clocks: ages that are shown here are wrong by as much.',
+    fix: 'Synchronize the clocks by NTP: ages shown here are off by that much.',
   }
 }
 
 function kruiseFinding({ peer, nowMs, skewMs }: ClusterSigns): DoctorFinding {
-  if (peer === 'forbidden') return { check: 'peer', state: 'unknown', message: `you may not look for the Lease ${KRUISE_LEASE_NAME}` }
+  if (peer === 'forbidden') return { check: 'peer', state: 'unknown', message: `you may not read the Lease ${KRUISE_LEASE_NAME}` }
   if (!peer.webhook || !isHeld(peer.lease, nowMs + (skewMs ?? 0)))
     return { check: 'peer', state: 'ok', message: 'no other controller rolls out DaemonSets of apps/v1' }
   return {
     check: 'peer',
     state: 'problem',
-    message: `${peer.lease?.holder ?? 'OpenKruise'} of OpenKruise rolls out DaemonSets of apps/v1 here too: no release of ours starts (PeerActive)`,
-    fix: 'Stop its controller, or take its webhook for native DaemonSets away; docs/compatibility.md says how.',
+    message: `${peer.lease?.holder ?? 'OpenKruise'} of OpenKruise also rolls out DaemonSets of apps/v1 here, so Tranche starts no release (PeerActive)`,
+    fix: 'Stop its controller, or remove its webhook for native DaemonSets; docs/compatibility.md says how.',
   }
 }
 
@@ -144,13 +145,14 @@ function isHeld(lease: LeaseSign | null, nowMs: number): boolean {
 
 function admissionFinding({ admission }: ClusterSigns): DoctorFinding {
   if (admission === 'forbidden')
-    return { check: 'admission', state: 'unknown', message: 'you may not look for admission policies and webhooks' }
-  if (admission.length > 0) return { check: 'admission', state: 'ok', message: `updates of DaemonSets are seen by ${admission.join(', ')}` }
+    return { check: 'admission', state: 'unknown', message: 'you may not list admission policies and webhooks' }
+  if (admission.length > 0)
+    return { check: 'admission', state: 'ok', message: `updates of DaemonSets are admitted by ${admission.join(', ')}` }
   return {
     check: 'admission',
     state: 'note',
     message:
-      'no webhook or policy of ours sees updates of DaemonSets before they are stored: unless the API server does so itself, as that of tranche dev, their strategy turns to OnDelete when a Rollout is bound',
-    fix: 'Write updateStrategy.type: OnDelete into manifests that are applied again and again; tranche lint says where.',
+      'no Tranche policy or webhook admits updates of DaemonSets: their strategy changes to OnDelete when a Rollout is bound, unless the API server itself admits them, as in tranche dev',
+    fix: 'Set updateStrategy.type: OnDelete in manifests that a GitOps tool applies; tranche lint says where.',
   }
 }

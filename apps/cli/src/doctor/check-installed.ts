@@ -3,12 +3,12 @@ import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 import type { InstalledPod } from './installed-signs.ts'
 
-/** An executor that has written so lately (ms) runs. */
+/** Maximum age of an executor's last write that shows that it runs, in milliseconds. */
 const LATELY_MS = 120_000
-/** A batch that lacks nodes, and of which nobody has written for so long (ms), waits for an executor or for nodes that are down. */
+/** Time without writes after which an incomplete batch shows that no executor runs, in milliseconds. */
 const IDLE_MS = 120_000
 
-/** Whether an executor is there: by its pods, else by what it has written of releases. Pure. */
+/** Checks whether an executor runs, by its pods, else by its writes to releases. Pure. */
 export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterSigns): DoctorFinding {
   const start = 'Start one: tranche executor, or tranche all-in-one; docs/operations/processes.md says how they share work.'
   const pods = installed === 'forbidden' ? [] : installed.filter(({ component }) => component === 'executor' || component === 'all-in-one')
@@ -18,8 +18,8 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
     return {
       check: 'executor',
       state: 'problem',
-      message: `none of ${pods.length} executors is ready: releases stand still`,
-      fix: 'Look at its pod: kubectl describe and kubectl logs say what it waits for.',
+      message: `none of ${pods.length} executors is ready: releases do not progress`,
+      fix: 'Check the pod with kubectl describe and kubectl logs.',
     }
   if (releases === 'forbidden') return { check: 'executor', state: 'unknown', message: 'you may not list BatchReleases' }
   const serverMs = nowMs + (skewMs ?? 0)
@@ -33,19 +33,19 @@ export function executorFinding({ installed, releases, nowMs, skewMs }: ClusterS
     return {
       check: 'executor',
       state: 'problem',
-      message: `nobody has taken a node of ${idle.namespace}/${idle.name} for ${durationText(serverMs - idle.writtenMs)}, though its batch lacks some: no executor seems to run`,
-      fix: `${start} tranche explain rollout/${idle.name} -n ${idle.namespace} says whether it waits for something else.`,
+      message: `the batch of ${idle.namespace}/${idle.name} has nodes to update, but made no progress for ${durationText(serverMs - idle.writtenMs)}: no executor seems to run`,
+      fix: `${start} tranche explain rollout/${idle.name} -n ${idle.namespace} shows whether it waits for something else.`,
     }
-  const why = installed === 'forbidden' ? 'you may not list its pods' : 'no pods of the chart are here'
+  const why = installed === 'forbidden' ? 'you may not list its pods' : 'the chart has no pods here'
   return {
     check: 'executor',
     state: installed === 'forbidden' ? 'unknown' : 'note',
-    message: `whether one runs cannot be told: ${why}, and no release that is under way shows it`,
+    message: `unknown whether one runs: ${why}, and no release in progress shows it`,
   }
 }
 
 /**
- * Whether what runs in the cluster is of one version, and of that of this command. Pure.
+ * Checks that the pods of the chart and this command have the same version. Pure.
  *
  * @param own version of this command
  */
@@ -55,18 +55,18 @@ export function versionsFinding({ installed }: ClusterSigns, own: string): Docto
     return {
       check: 'versions',
       state: 'note',
-      message: `this command is ${own}; no pods of the chart are here, whose version could be told`,
+      message: `this command is ${own}; the chart has no pods here to compare with`,
     }
   const running = Map.groupBy(installed, ({ version }) => version ?? 'of unknown version')
   const text = [...running].map(([version, pods]) => `${componentsText(pods)} ${version}`).join(', ')
   const versions = [...running.keys(), own]
-  if (versions.every((version) => version === own)) return { check: 'versions', state: 'ok', message: `${text}, as this command is` }
+  if (versions.every((version) => version === own)) return { check: 'versions', state: 'ok', message: `${text}, like this command` }
   const isTooFar = versions.some((one) => versions.some((other) => !mayStandBeside(one, other)))
   return {
     check: 'versions',
     state: isTooFar ? 'problem' : 'note',
     message: `${text}, and this command is ${own}`,
-    fix: 'Bring them to one version: docs/operations/life.md says which may run side by side.',
+    fix: 'Use one version; docs/operations/life.md says which may run together.',
   }
 }
 
@@ -75,42 +75,42 @@ function componentsText(pods: readonly InstalledPod[]): string {
   return `${new Intl.ListFormat('en').format(names).replace(', and ', ' and ')} ${pods.length === 1 ? 'is' : 'are'}`
 }
 
-/** Two that follow each other may; of what is no version, nothing is known. */
+/** Adjacent minor versions may run together; text that is not a version is not compared. */
 function mayStandBeside(one: string, other: string): boolean {
   const [a, b] = [one, other].map((version) => /^(\d+)\.(\d+)\./.exec(version))
   if (!a || !b) return true
   return a[1] === b[1] && Math.abs(Number(a[2]) - Number(b[2])) <= 1
 }
 
-/** Whether Redis lets us in: the one that is named, else the one that the pods name. Pure. */
+/** Reports on the Redis of the options, else on that of the pods. Pure. */
 export function redisFinding({ redis }: ClusterSigns): DoctorFinding {
   switch (redis.kind) {
     case 'asked':
       if (redis.problem !== null) return { check: 'redis', state: 'problem', ...redis.problem }
       if (redis.advice !== null) return { check: 'redis', state: 'note', ...redis.advice }
-      return { check: 'redis', state: 'ok', message: `Redis ${redis.of}lets us in, and takes what the queue writes` }
+      return { check: 'redis', state: 'ok', message: `Redis ${redis.of}accepts connections and writes of the queue` }
     case 'several':
       return {
         check: 'redis',
         state: 'problem',
-        message: `controllers and executors name different Redis: ${redis.names.join(', ')}: no executor hears of work`,
+        message: `controllers and executors use different Redis servers, so executors get no work: ${redis.names.join(', ')}`,
         fix: 'Give all of them the same --redis.',
       }
     case 'hidden':
       return {
         check: 'redis',
         state: 'unknown',
-        message: `${redis.name} was not looked at: ${redis.why}`,
-        fix: 'helm test looks at it from inside of the cluster; or name it with --redis URL or TRANCHE_REDIS_URL.',
+        message: `${redis.name} was not checked: ${redis.why}`,
+        fix: 'helm test checks it from inside the cluster; or name it with --redis URL or TRANCHE_REDIS_URL.',
       }
     case 'none':
-      return { check: 'redis', state: 'ok', message: 'no pod of the chart shares work over Redis: there is none to look at' }
+      return { check: 'redis', state: 'ok', message: 'no pod of the chart uses Redis' }
     case 'unknown':
       return {
         check: 'redis',
         state: 'note',
-        message: 'not looked at: executors share work over Redis only where one is named, and no pods of the chart say whether',
-        fix: 'Name it with --redis URL or TRANCHE_REDIS_URL to have it looked at.',
+        message: 'not checked: the chart has no pods here that could name a Redis',
+        fix: 'Name it with --redis URL or TRANCHE_REDIS_URL to check it.',
       }
   }
 }

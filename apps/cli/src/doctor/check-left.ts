@@ -2,11 +2,11 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { ClusterSigns } from './cluster-signs.ts'
 import type { DoctorFinding } from './finding.ts'
 
-/** So many are named; the others are counted. */
+/** Maximum number of objects that are named; the rest is counted. */
 const MOST_NAMED = 5
 
 /**
- * What nobody acts on: nothing where there is no such thing. Pure.
+ * Reports Rollouts and DaemonSets that no controller handles; no finding if there are none. Pure.
  *
  * @param runs whether a controller seems to run
  */
@@ -27,8 +27,8 @@ export function leftFindings(
           {
             check: 'left',
             state: 'problem' as const,
-            message: `no controller runs that would let go of what is being deleted: Rollout ${namesText(leaving)}`,
-            fix: `Start a controller; or take the finalizer away, which leaves the DaemonSet as it is: kubectl patch rollouts.rollouts.kruise.io ${keyText(leaving[0])} --type=merge -p '{"metadata":{"finalizers":null}}'.`,
+            message: `no controller runs to finish the deletion: Rollout ${namesText(leaving)}`,
+            fix: `Start a controller; or remove the finalizer, which leaves the DaemonSet as it is: kubectl patch rollouts.rollouts.kruise.io ${keyText(leaving[0])} --type=merge -p '{"metadata":{"finalizers":null}}'.`,
           },
         ]
       : []),
@@ -37,8 +37,8 @@ export function leftFindings(
           {
             check: 'left',
             state: 'note' as const,
-            message: `without a controller a new template reaches a node only when somebody deletes its pod: DaemonSet ${namesText(waiting)} (OnDelete)`,
-            fix: 'Start a controller. To uninstall, let one run, and delete the Rollouts first: docs/operations/life.md says in which order.',
+            message: `without a controller, a node gets a new template only after its pod is deleted: DaemonSet ${namesText(waiting)} (OnDelete)`,
+            fix: 'Start a controller. To uninstall, delete the Rollouts while it runs; docs/operations/life.md gives the order.',
           },
         ]
       : []),
@@ -47,8 +47,8 @@ export function leftFindings(
           {
             check: 'left',
             state: 'note' as const,
-            message: `left on OnDelete by a Rollout that is gone: DaemonSet ${namesText(orphans)}`,
-            fix: `Make a Rollout for it again, which goes on; or have Kubernetes update it, all nodes that are old at once by its maxUnavailable: kubectl patch daemonset ${keyText(orphans[0])} --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'.`,
+            message: `left on OnDelete by a deleted Rollout: DaemonSet ${namesText(orphans)}`,
+            fix: `Create a Rollout for it again to continue; or let Kubernetes update all old nodes within its maxUnavailable: kubectl patch daemonset ${keyText(orphans[0])} --type=merge -p '{"spec":{"updateStrategy":{"type":"RollingUpdate"}}}'.`,
           },
         ]
       : []),

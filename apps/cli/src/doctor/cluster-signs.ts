@@ -5,45 +5,48 @@ import type { ReleaseSign } from './release-signs.ts'
 import type { RolloutSign } from './rollout-signs.ts'
 import type { WebhookSign } from './webhook-signs.ts'
 
-/** What was seen of a cluster; `forbidden` where we are not let look. */
+/** Facts about a cluster; `forbidden` if the caller lacks the permission. */
 export interface ClusterSigns {
   readonly server: string
   readonly context: string
   readonly version: { readonly major: string; readonly minor: string; readonly gitVersion: string }
-  /** Our resources, and whether the API server serves them. */
+  /** Tranche resources, and whether the API server serves them. */
   readonly served: Readonly<Record<string, boolean>>
-  /** Which of our fields it would drop; null: none. */
+  /** Description of the fields that the served schema would drop; null: none. */
   readonly schemaGap: string | null
   readonly rights: readonly Right[]
-  /** Null where there is none. */
+  /** Null if there is none. */
   readonly leader: LeaseSign | null | 'forbidden'
-  /** Where the Lease of controllers was looked for. */
+  /** Namespace of the Lease of controllers. */
   readonly leaseNamespace: string
   /** Rollouts of DaemonSets. */
   readonly rollouts: readonly RolloutSign[] | 'forbidden'
-  /** DaemonSets that wait for us to delete their pods. */
+  /** DaemonSets on `OnDelete` whose pods only Tranche replaces. */
   readonly daemonSets: readonly ObjectKey[] | 'forbidden'
   readonly peer: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
-  /** Names of what of ours sees updates of DaemonSets. */
+  /** Names of the Tranche policies and webhooks that admit updates of DaemonSets. */
   readonly admission: readonly string[] | 'forbidden'
-  /** Pods of the chart; none where it was not installed by that. */
+  /** Pods of the chart; empty if Tranche was not installed by it. */
   readonly installed: readonly InstalledPod[] | 'forbidden'
-  /** Accounts of these pods, and what they may do; `forbidden`: we may not ask. */
+  /** Service accounts of these pods and their permissions; `forbidden` if the caller may not check them. */
   readonly accounts: readonly AccountSign[] | 'forbidden'
   readonly releases: readonly ReleaseSign[] | 'forbidden'
-  /** Configurations of our webhooks; none where admission is by other means. */
+  /** Configurations of the Tranche webhooks; empty with other admission modes. */
   readonly webhooks: readonly WebhookSign[] | 'forbidden'
   readonly redis: RedisSign
-  /** The API server's time less ours, in milliseconds; null where it says none. */
+  /** Time of the API server minus local time, in milliseconds; null if it reports none. */
   readonly skewMs: number | null
-  /** Epoch milliseconds by our clock. */
+  /** Local time, epoch milliseconds. */
   readonly nowMs: number
 }
 
 /**
- * What is known of the Redis that work is shared over. `asked`: it was looked at, `of` says by whose word (`of the executors `, or nothing);
- * `several`: the pods name different ones; `hidden`: they name one that cannot be judged from here; `none`: they name none;
- * `unknown`: nobody names one.
+ * Result of the Redis check.
+ * - `asked`: it was checked; `of` names the source of its address, such as `redis://… of the pods `, or is empty.
+ * - `several`: the pods use different servers.
+ * - `hidden`: the pods use one that cannot be checked from here.
+ * - `none`: the pods use none.
+ * - `unknown`: there are no pods, and no option names one.
  */
 export type RedisSign =
   | { readonly kind: 'asked'; readonly of: string; readonly problem: RedisFault | null; readonly advice: RedisFault | null }
@@ -52,27 +55,27 @@ export type RedisSign =
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown' }
 
-/** What is wrong with a Redis, or should be set otherwise. */
+/** Problem or advice about Redis, with its fix. */
 export interface RedisFault {
   readonly message: string
   readonly fix: string
 }
 
-/** A Lease as it was read. */
+/** Holder and times of a Lease. */
 export interface LeaseSign {
-  /** Empty where it was given up. */
+  /** Empty if the Lease was released. */
   readonly holder: string
-  /** Epoch milliseconds by its holder's clock. */
+  /** Epoch milliseconds by the holder's clock. */
   readonly renewedMs: number
   readonly lengthMs: number
 }
 
-/** One thing that somebody may do or not. */
+/** One permission of the caller. */
 export interface Right {
   readonly verb: string
   /** `pods`, `rollouts.rollouts.kruise.io`. */
   readonly resource: string
-  /** Without it, nothing can be shown; else single commands fail. */
+  /** True if every command needs it; otherwise only some commands fail without it. */
   readonly needed: boolean
   readonly allowed: boolean
 }

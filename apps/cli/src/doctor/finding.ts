@@ -1,11 +1,11 @@
-/** What one look of the doctor came to. */
+/** Result of one check of `doctor`. */
 export interface DoctorFinding {
-  /** What was looked at, in one word: `server`, `resources`, `rights` … */
+  /** Name of the check: `server`, `resources`, `rights` … */
   readonly check: string
-  /** `problem` fails the command; `unknown`: we are not let look. */
+  /** `problem` fails the command; `unknown` means that the check was not possible. */
   readonly state: 'ok' | 'note' | 'problem' | 'unknown'
-  /** What was found. */
+  /** Result as a sentence without a stop. */
   readonly message: string
-  /** What to do; absent where there is nothing to do. */
+  /** Suggested fix; absent if there is nothing to do. */
   readonly fix?: string
 }

@@ -1,26 +1,26 @@
 import type { KubeObject } from '@tranche/kube-types'
 
-/** Programs that run in a cluster. */
+/** Components of the chart that have pods. */
 export const components = ['controller', 'executor', 'all-in-one', 'api'] as const
-/** One of them. */
+/** One component of the chart. */
 export type Component = (typeof components)[number]
 
-/** A pod of the chart, as far as it tells of the installation. */
+/** Facts about the installation from a pod of the chart. */
 export interface InstalledPod {
   readonly component: Component
   readonly namespace: string
-  /** Its ServiceAccount. */
+  /** Name of its ServiceAccount. */
   readonly account: string
-  /** What its program is told. */
+  /** Arguments of its container. */
   readonly args: readonly string[]
-  /** By its image, else by its label: `0.1.0`; null where neither says. */
+  /** Version from its image tag, else its label: `0.1.0`; null if unknown. */
   readonly version: string | null
   readonly isReady: boolean
-  /** The Redis that it shares work over; null where it names none. */
+  /** Its Redis; null if it uses none. */
   readonly redis: RedisOfPod | null
 }
 
-/** How a pod names its Redis. */
+/** Source of the Redis address in a pod. */
 export type RedisOfPod =
   | { readonly kind: 'url'; readonly url: string; readonly hasPassword: boolean }
   | { readonly kind: 'secret'; readonly namespace: string; readonly name: string; readonly key: string }
@@ -42,7 +42,7 @@ interface EnvOfPod {
   readonly valueFrom?: { readonly secretKeyRef?: { readonly name?: string; readonly key: string } }
 }
 
-/** @returns what a pod of the chart says of the installation; null of one that is none of its programs, or that ends */
+/** @returns the facts from a pod of the chart; null for a terminating pod or another component */
 export function toInstalledPod(object: KubeObject): InstalledPod | null {
   const { metadata, spec, status } = object as PodObject
   const component = components.find((one) => one === metadata.labels?.['app.kubernetes.io/component'])
@@ -57,7 +57,7 @@ export function toInstalledPod(object: KubeObject): InstalledPod | null {
   }
 }
 
-/** A tag that is no version says nothing. */
+/** Ignores tags that are not versions. */
 function versionOf(image = ''): string | undefined {
   return /:v?(\d+\.\d+\.\d+[^:/@]*)(?:@.*)?$/.exec(image)?.[1]
 }

@@ -1,6 +1,6 @@
 import { type DaemonSet, daemonSetAnnotations, type KubeObject, type ObjectKey } from '@tranche/kube-types'
 
-/** @returns a DaemonSet on `OnDelete` that bears the name of a Rollout or what a frozen release has left; null of every other */
+/** @returns the key of a DaemonSet on `OnDelete` with the annotations of a Rollout or of a frozen release; null for others */
 export function toHeldDaemonSet(object: KubeObject): ObjectKey | null {
   const { metadata, spec } = object as DaemonSet
   const ours = [daemonSetAnnotations.rollout, daemonSetAnnotations.frozen]

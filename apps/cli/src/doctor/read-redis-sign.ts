@@ -4,15 +4,15 @@ import { readRedisSettings } from '../redis-options.ts'
 import type { ClusterSigns, RedisFault, RedisSign } from './cluster-signs.ts'
 import type { RedisOfPod } from './installed-signs.ts'
 
-/** Which Redis to look at. */
+/** Sources of the Redis address. */
 export interface RedisQuestion {
-  /** As the command line names it; null where it does not. */
+  /** Settings from the options; null if none are given. */
   readonly named: RedisSettings | null
   readonly installed: ClusterSigns['installed']
   readonly signal: AbortSignal
 }
 
-/** Looks at the Redis that is named; else at the one that the pods name, where that can be judged from here. Reads no Secret. */
+/** Checks the Redis of the options, else that of the pods if it is reachable from here. Reads no Secret. */
 export async function readRedisSign({ named, installed, signal }: RedisQuestion): Promise<RedisSign> {
   if (named !== null) return { kind: 'asked', of: '', ...(await lookAt(named, signal)) }
   if (installed === 'forbidden' || installed.length === 0) return { kind: 'unknown' }
@@ -20,14 +20,14 @@ export async function readRedisSign({ named, installed, signal }: RedisQuestion)
   const [[name, redis] = ['', undefined], another] = [...all]
   if (another !== undefined) return { kind: 'several', names: [...all.keys()] }
   if (redis === undefined) return { kind: 'none' }
-  if (redis.kind === 'secret') return { kind: 'hidden', name, why: 'Secrets are not read' }
+  if (redis.kind === 'secret') return { kind: 'hidden', name, why: 'doctor reads no Secrets' }
   return lookFromHere(name, redis, signal)
 }
 
-/** What is inside of a cluster is mostly not reached from outside, which says nothing of it. */
+/** Errors are reported as `hidden`: a Redis inside the cluster is often unreachable from outside. */
 async function lookFromHere(name: string, redis: RedisOfPod & { readonly kind: 'url' }, signal: AbortSignal): Promise<RedisSign> {
   const hidden = (why: string): RedisSign => ({ kind: 'hidden', name, why })
-  if (redis.hasPassword) return hidden('the password is known to the pods alone')
+  if (redis.hasPassword) return hidden('only the pods know the password')
   try {
     const settings = readRedisSettings(
       { url: undefined, passwordFile: undefined, ca: undefined, prefix: undefined },
@@ -60,7 +60,7 @@ function toAdvice(advice: RedisAdvice | null): RedisFault | null {
   return advice && { message: advice.message, fix: advice.hint }
 }
 
-/** What stands before an @ may be a password. */
+/** Removes the part before an @, which may contain a password. */
 function withoutUser(url: string): string {
   return url.replace(/\/\/.*@/, '//')
 }

@@ -23,26 +23,26 @@ import { type ReleaseSign, toReleaseSign } from './release-signs.ts'
 import { toRolloutSign } from './rollout-signs.ts'
 import { readWebhooks } from './webhook-signs.ts'
 
-/** What looking takes. */
+/** Connection, scope and settings of the checks. */
 export interface SignReader {
   readonly client: KubeClient
   readonly exchange: Exchange
   readonly cluster: LoadedCluster
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Where rights are asked for. */
+  /** Namespace in which permissions are checked. */
   readonly namespace: string
-  /** Where controllers have their Lease. */
+  /** Namespace of the Lease of controllers. */
   readonly leaseNamespace: string
   readonly redis: RedisSettings | null
 }
 
 const OUR_RESOURCES = [resourcePaths.rollouts, resourcePaths.batchReleases, resourcePaths.releasePolicies]
 const DEFAULT_LEASE_MS = 15_000
-/** Objects of the chart carry it, whatever the installation is called. */
+/** Label of the objects of the chart, independent of the name of the Helm release. */
 const labelSelector = 'app.kubernetes.io/part-of=tranche'
 
-/** What the commands do, with the rights of whoever types them. */
+/** Permissions that the commands need from their user. */
 const commandRights: readonly Omit<Right, 'allowed'>[] = [
   { verb: 'list', resource: 'rollouts.rollouts.kruise.io', needed: true },
   { verb: 'get', resource: 'rollouts.rollouts.kruise.io', needed: true },
@@ -63,9 +63,9 @@ const commandRights: readonly Omit<Right, 'allowed'>[] = [
 ]
 
 /**
- * Looks at a cluster and at Redis, and changes nothing.
+ * Reads the facts about a cluster and Redis. Changes nothing.
  *
- * @throws {AppError} where the API server does not answer at all
+ * @throws {AppError} if the API server does not answer
  */
 export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   const { cluster, clock, client, signal } = reader
@@ -84,7 +84,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
       unlessForbidden(readReleases(reader)),
       unlessForbidden(readWebhooks(client, { labelSelector, signal })),
       installed.then((pods) => readRedisSign({ named: reader.redis, installed: pods, signal })),
-      // Of who may not list pods there are none to ask about.
+      // Without permission to list pods, there are no service accounts to check.
       unlessForbidden(installed.then((pods) => (pods === 'forbidden' ? [] : readAccounts(client, { installed: pods, signal })))),
     ],
   )
@@ -108,7 +108,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   return { server, context, version, served, ...looked, skewMs, nowMs: clock.nowMs() + (skewMs ?? 0) }
 }
 
-/** The header counts whole seconds: what it says is half a second more on the average. */
+/** The Date header is truncated to seconds: add half a second on average. */
 async function readVersion({ client, exchange, clock, signal }: SignReader): Promise<Pick<ClusterSigns, 'version' | 'skewMs'>> {
   const version = JSON.parse(await client.text('/version', { signal })) as ClusterSigns['version']
   const sentMs = clock.nowMs()
@@ -157,8 +157,8 @@ async function readReleases(reader: SignReader): Promise<readonly ReleaseSign[]>
 }
 
 /**
- * Of all namespaces; where we may not read the others, of the one where rights are asked for and that of the context, which in a pod is
- * its own. Where they are not served, there are none.
+ * Lists objects of all namespaces. Without that permission, lists those of the checked namespace and of the context's namespace, which in
+ * a pod is its own. Empty if the resource is not served.
  */
 async function listWide<T>(
   { client, signal, namespace, cluster }: SignReader,
@@ -191,7 +191,7 @@ async function readKruise({ client, signal }: SignReader): Promise<Exclude<Clust
   return { webhook: namespace !== null, lease: lease === undefined ? null : toSign(lease) }
 }
 
-/** Policies are served by newer API servers only. */
+/** Only newer API servers serve admission policies. */
 async function readAdmission({ client, signal }: SignReader): Promise<readonly string[]> {
   const group = 'admissionregistration.k8s.io'
   const policies: ResourcePath = { group, version: 'v1', plural: 'mutatingadmissionpolicies', namespaced: false }

@@ -1,24 +1,24 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import { fieldManagers, type KubeObject } from '@tranche/kube-types'
 
-/** What a release that is under way tells of executors. Times are epoch milliseconds by the clock of the API server. */
+/** Signs of executors in a release in progress. Times are epoch milliseconds by the clock of the API server. */
 export interface ReleaseSign {
   readonly namespace: string
   readonly name: string
-  /** Deletions are permitted by the record, the batch lacks nodes, and nobody takes one. */
+  /** The flight is open and the batch is `Upgrading`, but there are no permits. */
   readonly isIdle: boolean
-  /** When anything of it was last written; 0 where the API server keeps no times. */
+  /** Time of the last write by any client; 0 if the API server keeps no times. */
   readonly writtenMs: number
-  /** When an executor wrote what still stands there; null where nothing does. */
+  /** Time of the last executor write that is still in the object; null if there is none. */
   readonly executorMs: number | null
 }
 
-/** As an API server keeps it: who wrote what still stands, and when. */
+/** Entry of `metadata.managedFields`. */
 interface Managed {
   readonly managedFields?: readonly { readonly manager?: string; readonly time?: string }[]
 }
 
-/** @returns what a BatchRelease tells of executors */
+/** @returns the signs of executors in a BatchRelease */
 export function toReleaseSign(object: KubeObject): ReleaseSign {
   const { metadata, status } = object as BatchRelease
   const { managedFields: entries = [] } = metadata as Managed

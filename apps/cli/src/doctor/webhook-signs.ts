@@ -2,25 +2,25 @@ import { Buffer } from 'node:buffer'
 import { isForbidden, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
 
-/** A configuration of our webhooks as it was read. */
+/** Facts about one webhook configuration. */
 export interface WebhookSign {
   /** `MutatingWebhookConfiguration tranche` */
   readonly name: string
   /** PEM of the authorities that each webhook trusts; empty: none. */
   readonly bundles: readonly string[]
-  /** By which names the API server reaches them. */
+  /** DNS names by which the API server reaches the webhooks. */
   readonly names: readonly string[]
-  /** Where the certificate is said to be, `namespace/name`; null: it is not said. */
+  /** Secret with the certificate, `namespace/name`; null if the configuration names none. */
   readonly secret: string | null
   readonly certificate: SecretCertificate
 }
 
-/** What was found where the certificate is said to be; `unseen`: it is not said, or may not be read. */
+/** Content of that Secret; `unseen` if there is none named, or it may not be read. */
 export type SecretCertificate =
-  /** PEM; empty where the Secret has none. */
+  /** PEM; empty if the Secret has none. */
   { readonly kind: 'found'; readonly cert: string } | { readonly kind: 'missing' } | { readonly kind: 'unseen' }
 
-/** Where a configuration says where its certificate is. */
+/** Annotation with the Secret of the certificate. */
 const SECRET_ANNOTATION = 'tranche.dev/webhook-secret'
 const configurations: readonly (readonly [string, ResourcePath])[] = [
   ['MutatingWebhookConfiguration', resourcePaths.mutatingWebhookConfigurations],
@@ -33,7 +33,7 @@ interface Configuration extends KubeObject {
   }[]
 }
 
-/** @param options which of them are ours, and until when to look */
+/** @param options filter of the configurations, and the abort signal */
 export async function readWebhooks(
   client: KubeClient,
   options: { readonly labelSelector: string; readonly signal: AbortSignal },
@@ -62,7 +62,7 @@ async function toSign(
   }
 }
 
-/** Of the Secret, nothing but the certificate is kept. */
+/** Keeps only the certificate of the Secret. */
 async function readCertificate(client: KubeClient, secret: string, signal: AbortSignal): Promise<SecretCertificate> {
   const [namespace = '', name = ''] = secret.split('/')
   try {

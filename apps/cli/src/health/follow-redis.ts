@@ -5,22 +5,22 @@ import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
 import { askPatiently } from '../release-client/ask-patiently.ts'
 import type { ProgramHealth } from './program-health.ts'
 
-/** What {@link followRedis} is given. */
+/** Options of {@link followRedis}. */
 export interface FollowRedisOptions {
   readonly redis: RedisSettings
-  /** As of the queue. */
+  /** Key prefix of the queue. */
   readonly prefix: string | undefined
   readonly clock: Clock
   readonly log: Logger
-  /** Ends the looks. */
+  /** Stops the checks. */
   readonly signal: AbortSignal
 }
 
 /**
- * Looks at Redis until it is one that the queue can work with, for the first time; what becomes of it later, the queue follows by itself.
- * Each reason that somebody must mend stands once in the log. A Redis that is merely silent is the queue's to tell.
+ * Checks Redis until the queue can use it for the first time; afterwards the queue monitors it. Logs each reason that a user must fix
+ * once. The queue reports a Redis that does not answer.
  *
- * @returns ready since then; until then it says the code of what is wrong
+ * @returns the health: ready after the first success; until then, its state is the error code
  */
 export function followRedis({ redis, prefix, clock, log, signal }: FollowRedisOptions): ProgramHealth {
   let isReady = false
@@ -35,7 +35,7 @@ export function followRedis({ redis, prefix, clock, log, signal }: FollowRedisOp
   askPatiently(ask, { clock, signal, mayPass: isAppError, failed }).then(
     () => (isReady = true),
     (error: unknown) => {
-      if (!signal.aborted) log.error({ err: error }, 'could not look at Redis')
+      if (!signal.aborted) log.error({ err: error }, 'could not check Redis')
     },
   )
   return { isReady: () => isReady, says: () => (isReady ? 'ready' : says) }

@@ -3,26 +3,26 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { AppError } from '@tranche/errors'
 
-/** Where a process answers programs that watch over it. */
+/** A running listener for probes or scrapes. */
 export interface MonitoringServer {
   readonly url: string
   close(): Promise<void>
 }
 
-/** Where it listens, and which option says so. */
+/** Address to listen on, and the option that sets it. */
 export interface MonitoringServerOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** `--health-port`: named where the port is taken. */
+  /** `--health-port`; named in the error if the port is in use. */
   readonly option: string
 }
 
-/** A sender that takes longer (ms) is no probe. */
+/** Timeout of a request, in milliseconds. */
 const REQUEST_MS = 10_000
-/** How often (ms) requests are looked at that take too long. */
+/** Interval of timeout checks, in milliseconds. */
 const CHECK_MS = 1_000
-/** Connections at a time: probes and scrapes are few, and short. */
+/** Maximum number of open connections: probes and scrapes are few and short. */
 const MOST_CONNECTIONS = 128
 
 /**
@@ -54,7 +54,7 @@ export async function openMonitoringServer(
   }
 }
 
-/** Connections that say nothing cost no memory without end, and shut no probe out: for one too many the oldest goes. */
+/** Limits open connections: closes the oldest when there are too many, so that idle clients cannot exclude probes. */
 function dropOldest(server: Server): void {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -65,9 +65,9 @@ function dropOldest(server: Server): void {
 }
 
 function inUse({ host, port, option }: MonitoringServerOptions, cause: Error): AppError {
-  return new AppError('PORT_IN_USE', `another program listens on port ${port} of ${host}`, {
+  return new AppError('PORT_IN_USE', `another process listens on port ${port} of ${host}`, {
     details: { port },
-    hint: `Choose another ${option}; 0 takes a free one.`,
+    hint: `Choose another ${option}; 0 picks a free port.`,
     cause,
   })
 }

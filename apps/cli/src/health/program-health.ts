@@ -1,27 +1,27 @@
-/** How one program of a process is, or what it cannot work without. */
+/** Health of a program in the process, or of Redis. */
 export interface ProgramHealth {
-  /** Whether the first lists of the cluster have arrived; of Redis, whether it has let us in. */
+  /** Whether the first lists of the cluster have arrived; for Redis, whether it accepted the connection. */
   readonly isReady: () => boolean
-  /** One word for how it is. @default what the other members come to */
+  /** State in one word. @default derived from the other members */
   readonly says?: () => string
-  /** Whether it acts at this moment; only of programs that elect a leader. */
+  /** Whether it is the leader; only for programs with leader election. */
   readonly isLeading?: () => boolean
 }
 
-/** The health of a program that has not been started yet. */
+/** Health of a program that has not started. */
 export const notYet: ProgramHealth = { isReady: () => false }
 
-/** What {@link followHealth} looks at. */
+/** Program that {@link followHealth} observes. */
 export interface FollowedProgram extends Pick<ProgramHealth, 'isLeading'> {
   readonly ready: Promise<unknown>
 }
 
-/** @returns the health of a program that has been started, as it is when somebody asks */
+/** @returns the health of a started program, evaluated on each read */
 export function followHealth({ ready, isLeading }: FollowedProgram): ProgramHealth {
   let isReady = false
   ready.then(
     () => (isReady = true),
-    () => {}, // what ended it ends the process
+    () => {}, // an error that ends the program also ends the process
   )
   return { isReady: () => isReady, ...(isLeading && { isLeading }) }
 }

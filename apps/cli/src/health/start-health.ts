@@ -4,11 +4,11 @@ import { type MonitoringServer, openMonitoringServer } from './listen.ts'
 import type { ProgramHealth } from './program-health.ts'
 
 /**
- * Answers `GET /healthz` with 200 as long as the process answers at all, and `GET /readyz` with 200 once every program has seen
- * the cluster, and Redis was reached where there is one: a controller that does not lead is ready, since it can take over at once. Who leads is
- * told beside it.
+ * Serves health probes. `GET /healthz` is 200 while the process responds. `GET /readyz` is 200 once every program has its first lists of
+ * the cluster and Redis, if configured, was reached. A standby controller is ready, since it can take over at once; the answer shows which
+ * one leads.
  *
- * @param programs by name, as they are when somebody asks
+ * @param programs health by name, evaluated for each request
  * @throws {AppError} PORT_IN_USE
  */
 export function startHealth(options: PortOptions, programs: ReadonlyMap<string, ProgramHealth>): Promise<MonitoringServer> {
@@ -27,7 +27,7 @@ export function startHealth(options: PortOptions, programs: ReadonlyMap<string, 
 
 function statusFor(waiting: string | undefined): string {
   if (waiting === undefined) return 'ok'
-  return waiting === 'redis' ? 'Redis has not let us in yet' : 'the first lists of the cluster have not arrived yet'
+  return waiting === 'redis' ? 'waiting for Redis' : 'waiting for the first lists of the cluster'
 }
 
 function wordFor({ isReady, isLeading, says }: ProgramHealth): string {

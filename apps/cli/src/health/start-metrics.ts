@@ -5,19 +5,19 @@ import type { PortOptions } from '../options/port-options.ts'
 import { type MonitoringServer, openMonitoringServer } from './listen.ts'
 
 /**
- * Answers `GET /metrics` to everybody who reaches the port.
+ * Serves `GET /metrics` without authentication.
  *
  * @throws {AppError} PORT_IN_USE
  */
 export function startMetrics(options: PortOptions, metrics: Pick<Metrics, 'text' | 'contentType'>, log: Logger): Promise<MonitoringServer> {
   return openMonitoringServer({ ...options, option: '--metrics-port' }, ({ method, url }, response) => {
-    if (method !== 'GET' && method !== 'HEAD') return say(response, 405, 'only GET is answered\n')
-    if (url?.split('?')[0] !== '/metrics') return say(response, 404, 'there is /metrics\n')
+    if (method !== 'GET' && method !== 'HEAD') return say(response, 405, 'only GET is supported\n')
+    if (url?.split('?')[0] !== '/metrics') return say(response, 404, 'not found; metrics are at /metrics\n')
     metrics.text().then(
       (text) => say(response, 200, text, metrics.contentType),
       (error: unknown) => {
         log.error({ err: error }, 'could not export metrics')
-        say(response, 500, 'the metrics could not be told; the log says why\n')
+        say(response, 500, 'could not export metrics; see the log\n')
       },
     )
   })

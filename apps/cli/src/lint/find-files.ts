@@ -2,16 +2,15 @@ import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { AppError } from '@tranche/errors'
 
-/** Which files kubectl takes from a folder. */
+/** File name endings that kubectl reads from a folder. */
 const endings = /\.(yaml|yml|json)$/
 
 /**
  * @param paths files, folders, or `-` for standard input
- * @param isRecursive whether the folders in a folder are looked into too, as by `kubectl apply -R`
- * @returns the files to read, each once: those that are named, and of a folder, by name, those that end in `.yaml`, `.yml` or `.json`
- * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed, that holds no such file, or that holds one that is no
- *   regular file or a link out of the folder; what cannot be looked at is returned as
- *   it is, for whoever reads it to say why
+ * @param isRecursive whether to include subfolders, as `kubectl apply -R` does
+ * @returns the files to read, each once: named files, and the `.yaml`, `.yml` and `.json` files of folders, sorted by name
+ * @throws {AppError} FILE_UNREADABLE for a folder that cannot be listed or has no such file, and for an entry that is not a regular
+ *   file or links out of the folder. A path that does not exist is returned; reading it fails.
  */
 export function findFiles(paths: readonly string[], isRecursive: boolean): readonly string[] {
   return [...new Set(paths.flatMap((path) => (isFolder(path) ? filesIn(path, isRecursive) : [path])))]
@@ -26,9 +25,9 @@ function filesIn(folder: string, isRecursive: boolean): readonly string[] {
   for (const file of files) requireInside(file, folder)
   if (files.length > 0) return files
   const more = folders > 0 && !isRecursive ? ' itself' : ''
-  throw new AppError('FILE_UNREADABLE', `${folder} is a folder and holds no file${more} that ends in .yaml, .yml or .json`, {
+  throw new AppError('FILE_UNREADABLE', `the folder ${folder}${more} contains no .yaml, .yml or .json file`, {
     details: { path: folder },
-    hint: more === '' ? 'Name a folder with manifests, or a file.' : 'Add -R to look into the folders in it too, or name one of those.',
+    hint: more === '' ? 'Name a folder with manifests, or a file.' : 'Add -R to include its subfolders, or name one of them.',
   })
 }
 
@@ -38,23 +37,23 @@ function requireInside(file: string, folder: string): void {
   if (stats === undefined) return
   if (!stats.isFile()) throw notRead(file, 'it is not a regular file', 'Remove it from the folder, or name the files to read.')
   if (!realpathSync(file).startsWith(`${realpathSync(folder)}${sep}`.replace(`${sep}${sep}`, sep)))
-    throw notRead(file, `it is a link to a file outside ${folder}`, 'Name that file itself, or remove the link.')
+    throw notRead(file, `it links to a file outside ${folder}`, 'Name the target file, or remove the link.')
 }
 
 function notRead(path: string, why: string, hint: string): AppError {
-  return new AppError('FILE_UNREADABLE', `${path} is not read: ${why}`, { details: { path }, hint })
+  return new AppError('FILE_UNREADABLE', `${path} was skipped: ${why}`, { details: { path }, hint })
 }
 
 interface Found {
   readonly files: readonly string[]
-  /** How many folders lie in it. */
+  /** Number of subfolders. */
   readonly folders: number
 }
 
 function look(folder: string, isRecursive: boolean): Found {
   const found = entriesOf(folder).map((entry): Found => {
     const path = join(folder, entry.name)
-    // A link to a folder is none, as for kubectl: it may lead back here.
+    // Links to folders are skipped, as in kubectl: they may form a cycle.
     if (entry.isDirectory()) return { files: isRecursive ? look(path, true).files : [], folders: 1 }
     return { files: endings.test(entry.name) && !isFolder(path) ? [path] : [], folders: 0 }
   })
@@ -68,7 +67,7 @@ function entriesOf(folder: string): readonly Dirent[] {
     const why = error instanceof Error ? error.message : String(error)
     throw new AppError('FILE_UNREADABLE', `${folder} cannot be read: ${why}`, {
       details: { path: folder },
-      hint: 'Name a folder that you may read.',
+      hint: 'Name a readable folder.',
       cause: error,
     })
   }

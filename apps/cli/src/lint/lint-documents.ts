@@ -1,7 +1,7 @@
 import { type Advice, checkDocuments, type Problem, type Surroundings } from '@tranche/validation'
 import type { SourceDocument } from './read-documents.ts'
 
-/** Where a finding stands. What a document does not say is undefined. */
+/** Location and identity of a document; undefined for missing fields. */
 export interface DocumentIdentity {
   readonly source: string
   readonly index: number
@@ -15,34 +15,34 @@ export interface DocumentIdentity {
 /** One finding, as `-o json` prints it. */
 export interface LintFinding {
   readonly document: DocumentIdentity
-  /** Problems fail the command, advice does not. */
+  /** Problems fail the command; advice does not. */
   readonly level: 'problem' | 'advice'
   /** Code of the rule, as in docs/validation.md. */
   readonly rule: string
   readonly path: string
-  /** Undefined where nothing stands there. */
+  /** Undefined if the field is missing. */
   readonly value: unknown
   readonly message: string
   readonly fix: string
 }
 
-/** What is found in all documents. */
+/** Findings of all documents. */
 export interface LintResult {
-  /** In the order of the documents, problems of each first. */
+  /** In document order; problems of a document before its advice. */
   readonly findings: readonly LintFinding[]
-  /** Documents that were read, and those of them that are of a kind with rules. */
+  /** Number of documents, and of those whose kind has rules. */
   readonly documents: number
   readonly judged: number
 }
 
-/** The finding of files in which no document stands. Who lints nothing believes that all is well. */
+/** Finding for a file without documents: without it, an empty file would look valid. */
 export function nothingFound(source: string): LintFinding {
   const document = { source, index: 1, line: 1, apiVersion: undefined, kind: undefined, namespace: undefined, name: undefined }
-  const fix = 'write a document, or check the program that writes it'
+  const fix = 'add a document, or check the program that writes the file'
   return { document, level: 'problem', rule: 'Syntax', path: 'the document', value: undefined, message: 'it is empty', fix }
 }
 
-/** Checks documents that are to be applied together. */
+/** Checks documents that will be applied together. */
 export function lintDocuments(documents: readonly SourceDocument[], surroundings: Surroundings = {}): LintResult {
   const values = documents.map(({ content }) => (content.kind === 'value' ? content.value : null))
   const checked = checkDocuments(values, surroundings)

@@ -3,7 +3,7 @@ import { createColors } from 'picocolors'
 import { printable } from '../view/styled-line.ts'
 import type { DocumentIdentity, LintFinding, LintResult } from './lint-documents.ts'
 
-/** The result for people: each document with findings, what is wrong with it and what to do, and a sentence at the end. */
+/** Formats the findings by document, each with its fix, and a summary. */
 export function lintReport({ findings, documents, judged }: LintResult, colors: boolean): string {
   const paint = createColors(colors)
   const groups = Map.groupBy(findings, ({ document }) => document)
@@ -37,8 +37,7 @@ function summaryOf(findings: readonly LintFinding[], documents: number, judged: 
   const problems = findings.filter(({ level }) => level === 'problem').length
   const advice = findings.length - problems
   const read = counted(documents, 'document', 'documents')
-  const looked =
-    judged === 0 ? `none of ${read} holds an object that is checked` : `${counted(judged, 'object', 'objects')} checked in ${read}`
+  const looked = judged === 0 ? `no checked kinds in ${read}` : `${counted(judged, 'object', 'objects')} checked in ${read}`
   const found = problems === 0 ? 'no problems' : counted(problems, 'problem', 'problems')
   return `${looked}: ${found}${advice === 0 ? '' : `, ${counted(advice, 'piece', 'pieces')} of advice`}`
 }

@@ -4,38 +4,38 @@ import type { CommandIo } from '../command-io.ts'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
 import { parseDuration } from './duration-option.ts'
 
-/** As the parser hands options over: strings, booleans, lists, or nothing. */
+/** Option values of the parser: strings, booleans, lists or undefined. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** Where a command looks for Rollouts, and how long it waits for one answer. */
+/** Source, scope and request timeout of a command. */
 export interface AccessOptions {
   readonly source: ClusterSource | ServerSource
-  /** As `-n` says; undefined: that of the context, or all of them. As with kubectl, `-A` wins over `-n`. */
+  /** Value of `-n`; undefined: the namespace of the context, or all. `-A` wins over `-n`, as in kubectl. */
   readonly namespace: string | undefined
   readonly allNamespaces: boolean
-  /** Only Rollouts with these labels, as the API server reads it. */
+  /** Label selector in the syntax of the API server. */
   readonly selector: string | undefined
-  /** For one request, in milliseconds. */
+  /** Timeout of one request, in milliseconds. */
   readonly requestTimeoutMs: number
 }
 
-/** A cluster, by kubeconfig. */
+/** A cluster that is reached by kubeconfig. */
 export interface ClusterSource {
   readonly kind: 'cluster'
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
-  /** In place of that of the context. */
+  /** Overrides that of the context. */
   readonly cluster: string | undefined
-  /** In place of that of the context. */
+  /** Overrides that of the context. */
   readonly user: string | undefined
   readonly certificateAuthority: string | undefined
   readonly skipTlsVerify: boolean
   readonly impersonate: Impersonation | undefined
-  /** Level of `-v`; from 6 on requests are said on standard error. @default 0 */
+  /** Level of `-v`; from 6, requests are printed to standard error. @default 0 */
   readonly verbosity?: number
 }
 
-/** Our REST API. */
+/** The Tranche REST API. */
 export interface ServerSource {
   readonly kind: 'server'
   readonly url: string
@@ -43,14 +43,14 @@ export interface ServerSource {
   readonly tokenFile: string | undefined
 }
 
-/** How text is put out. */
+/** Format and colours of the output. */
 export interface OutputOptions {
   readonly format: OutputFormat
   readonly colors: boolean
 }
 
 const formats = ['json', 'yaml', 'name', 'wide'] as const
-/** `text` where none is asked for. */
+/** `text` if `-o` is not given. */
 export type OutputFormat = (typeof formats)[number] | 'text'
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000
@@ -81,7 +81,7 @@ export function toOutputOptions(values: Values, allowed: readonly OutputFormat[]
   return { format, colors: values['color'] !== false }
 }
 
-/** @returns the text of an option; undefined where it is not given */
+/** @returns the value of an option; undefined if it is not given */
 export function textOf(values: Values, name: string): string | undefined {
   const value = values[name]
   return typeof value === 'string' ? value : undefined
@@ -90,21 +90,17 @@ export function textOf(values: Values, name: string): string | undefined {
 function toSelector(values: Values, { kind }: AccessOptions['source']): string | undefined {
   const selector = textOf(values, 'selector')
   if (selector === undefined) return undefined
-  if (selector.trim() === '') throw invalid('--selector', selector, 'give labels as to kubectl, such as team=storage,tier!=edge')
+  if (selector.trim() === '') throw invalid('--selector', selector, 'give labels as in kubectl, such as team=storage,tier!=edge')
   if (kind === 'cluster') return selector
-  throw misplaced(
-    '--selector',
-    'stands beside a REST API, which knows no labels',
-    'leave it out, or leave --server out (unset TRANCHE_SERVER)',
-  )
+  throw misplaced('--selector', 'is not supported by the REST API', 'leave it out, or leave --server out (unset TRANCHE_SERVER)')
 }
 
 function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'] {
   if (values['token'] !== undefined)
     throw misplaced(
       '--token',
-      'holds a token that every user of this machine can read in the list of processes',
-      'revoke it; give the next one with --token-file PATH or in TRANCHE_TOKEN',
+      'shows the token to every user of this machine in the process list',
+      'revoke it, and pass the next one with --token-file PATH or in TRANCHE_TOKEN',
     )
   const ofCluster = clusterOptions.find((option) => values[option] !== undefined)
   const asked = textOf(values, 'server')
@@ -112,10 +108,10 @@ function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'
   if (url === undefined) {
     for (const option of ['tokenFile', 'allowHttp'])
       if (values[option] !== undefined)
-        throw misplaced(`--${dashed(option)}`, 'stands without --server', 'add --server URL: with a kubeconfig, that says who you are')
+        throw misplaced(`--${dashed(option)}`, 'requires --server', 'add --server URL: without it the credentials come from the kubeconfig')
     return toClusterSource(values)
   }
-  if (ofCluster !== undefined) throw misplaced(`--${dashed(ofCluster)}`, 'stands beside --server', fixBesideServer(ofCluster))
+  if (ofCluster !== undefined) throw misplaced(`--${dashed(ofCluster)}`, 'cannot be combined with --server', fixBesideServer(ofCluster))
   checkUrl(url)
   const token = env['TRANCHE_TOKEN'] || undefined
   const tokenFile = pathOf(values, 'tokenFile')
@@ -124,7 +120,7 @@ function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'
   return { kind: 'server', url, token, tokenFile }
 }
 
-/** With one of them a cluster is asked. */
+/** Options that select a cluster instead of the REST API. */
 const clusterOptions = [
   'kubeconfig',
   'context',
@@ -138,10 +134,10 @@ const clusterOptions = [
 ] as const
 
 function fixBesideServer(option: (typeof clusterOptions)[number]): string {
-  if (option.startsWith('as')) return 'leave it out: who you are to the REST API, its token says'
+  if (option.startsWith('as')) return 'leave it out: for the REST API, the token identifies the user'
   if (option === 'certificateAuthority') return 'name the file in NODE_EXTRA_CA_CERTS for the REST API'
   if (option === 'insecureSkipTlsVerify') return 'name the certificate in NODE_EXTRA_CA_CERTS for the REST API'
-  return 'leave one of them out: either a cluster is asked, with a kubeconfig, or the REST API of Tranche, with --server'
+  return 'leave one of them out: use either a cluster, by kubeconfig, or the Tranche REST API, by --server'
 }
 
 function toClusterSource(values: Values): ClusterSource {
@@ -150,7 +146,7 @@ function toClusterSource(values: Values): ClusterSource {
   // The parser leaves the sign of -v=6 in the value.
   const level = textOf(values, 'v')?.replace(/^=/, '')
   if (certificateAuthority !== undefined && skipTlsVerify)
-    throw misplaced('--insecure-skip-tls-verify', 'stands beside --certificate-authority', 'leave one of them out')
+    throw misplaced('--insecure-skip-tls-verify', 'cannot be combined with --certificate-authority', 'leave one of them out')
   return {
     kind: 'cluster',
     kubeconfig: pathOf(values, 'kubeconfig'),
@@ -170,7 +166,7 @@ function toImpersonation(values: Values): Impersonation | undefined {
   const groups = Array.isArray(values['asGroup']) ? values['asGroup'].map(String) : []
   if (user !== undefined) return { user, groups, uid }
   if (uid === undefined && groups.length === 0) return undefined
-  throw misplaced(uid === undefined ? '--as-group' : '--as-uid', 'stands without --as', 'add --as USER: whom to act for')
+  throw misplaced(uid === undefined ? '--as-group' : '--as-uid', 'requires --as', 'add --as USER')
 }
 
 function checkUrl(url: string): void {
@@ -178,17 +174,17 @@ function checkUrl(url: string): void {
   if (parsed === null || !['http:', 'https:'].includes(parsed.protocol))
     throw invalid('--server', url, 'give the address of the REST API, such as https://tranche.example')
   if (parsed.username !== '' || parsed.password !== '')
-    throw new AppError('OPTION_INVALID', '--server carries credentials', { hint: 'Give them with --token-file or TRANCHE_TOKEN.' })
+    throw new AppError('OPTION_INVALID', '--server carries credentials', { hint: 'Pass a token with --token-file or TRANCHE_TOKEN.' })
 }
 
-/** Over plain HTTP everybody on the way reads the token, and is then who it says. */
+/** Refuses plain HTTP to another machine: anyone on the network path could read the token and use it. */
 function checkUnheard(url: string): void {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' || /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return
   throw misplaced(
     '--server',
-    `is plain HTTP to ${hostname}, where whoever is on the way reads your token`,
-    'give its https address; or add --allow-http (TRANCHE_ALLOW_HTTP=true) where nobody else is on the way',
+    `is plain HTTP to ${hostname}, so anyone on the network path can read your token`,
+    'give its https address; or add --allow-http (TRANCHE_ALLOW_HTTP=true) on a trusted network',
   )
 }
 

@@ -2,24 +2,24 @@ import type { ApiOptions, LoginOptions } from '@tranche/api'
 import { toLoginOptions } from './login-options.ts'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
 
-/** How the REST API is served. */
+/** Listener and authentication of the REST API. */
 export interface ApiProcessOptions {
   readonly host: string
-  /** 0 takes a free port. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** Files of the certificate; undefined: plain HTTP. */
+  /** Files of the certificate and key; undefined: plain HTTP. */
   readonly tls: ApiOptions['tls']
-  /** Origins of pages that may read answers. */
+  /** Origins of pages that may read responses. */
   readonly corsOrigins: readonly string[]
-  /** Addresses of proxies, or ranges, whose `X-Forwarded-For` is believed. */
+  /** Addresses of proxies, or ranges, whose `X-Forwarded-For` is trusted. */
   readonly trustProxies: readonly string[]
-  /** For which tokens must be meant; none: the API server's own. */
+  /** Audiences that tokens must have; empty: those of the API server. */
   readonly audiences: readonly string[]
-  /** Whether Secrets with the label of a hook let pipelines in. */
+  /** Whether pipelines may authenticate by Secrets with the label of a hook. */
   readonly hooks: boolean
-  /** How people log in with a browser; undefined: not at all. */
+  /** Browser login; undefined: disabled. */
   readonly login: LoginOptions | undefined
-  /** From one sender, 1 to 1,000,000. */
+  /** Limit per client, 1 to 1,000,000. */
   readonly requestsPerSecond: number
 }
 
@@ -27,7 +27,7 @@ export interface ApiProcessOptions {
 export function toApiProcessOptions(values: Readonly<Record<string, unknown>>): ApiProcessOptions {
   const corsOrigins = list(values, 'corsOrigin')
   for (const origin of corsOrigins)
-    if (!isOrigin(origin)) throw invalid('--cors-origin', origin, 'give an origin without a path, as https://tools.example.com')
+    if (!isOrigin(origin)) throw invalid('--cors-origin', origin, 'give an origin without a path, such as https://tools.example.com')
   return {
     host: text(values, 'host') ?? '127.0.0.1',
     port: parseWhole('--api-port', text(values, 'apiPort') ?? '8080', { min: 0, max: 65_535 }),
@@ -44,8 +44,8 @@ export function toApiProcessOptions(values: Readonly<Record<string, unknown>>): 
 function toCertificateFiles(values: Readonly<Record<string, unknown>>): ApiProcessOptions['tls'] {
   const [certFile, keyFile] = [text(values, 'tlsCertFile'), text(values, 'tlsKeyFile')]
   if (certFile === undefined && keyFile === undefined) return undefined
-  if (certFile === undefined) throw misplaced('--tls-key-file', 'stands without --tls-cert-file', 'give both, or neither')
-  if (keyFile === undefined) throw misplaced('--tls-cert-file', 'stands without --tls-key-file', 'give both, or neither')
+  if (certFile === undefined) throw misplaced('--tls-key-file', 'requires --tls-cert-file', 'give both, or neither')
+  if (keyFile === undefined) throw misplaced('--tls-cert-file', 'requires --tls-key-file', 'give both, or neither')
   return { certFile, keyFile }
 }
 

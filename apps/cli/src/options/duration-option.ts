@@ -6,7 +6,7 @@ const LONGEST_MS = 365 * unitMs.d
 /**
  * Reads `90s`, `10m`, `1h30m`, or whole seconds, as kubectl does.
  *
- * @param option as the user writes it: `--timeout`
+ * @param option as written on the command line: `--timeout`
  * @returns milliseconds, from 0 to a year
  * @throws {AppError} OPTION_INVALID
  */

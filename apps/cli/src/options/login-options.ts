@@ -4,13 +4,13 @@ import { invalid, misplaced } from '../option-values.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Options without which nobody can log in with a browser. */
+/** Options that `--oidc-issuer` requires. */
 const needed = { oidcClientId: '--oidc-client-id', externalUrl: '--external-url', sessionKeyFile: '--session-key-file' } as const
-/** A shorter key could be guessed, in characters. */
+/** Minimum length of a session key, in characters; shorter keys could be guessed. */
 const SHORTEST_KEY = 32
 
 /**
- * @returns how people log in with a browser; undefined without `--oidc-issuer`
+ * @returns the settings of browser login; undefined without `--oidc-issuer`
  * @throws {AppError} OPTION_INVALID
  */
 export function toLoginOptions(values: Values): LoginOptions | undefined {
@@ -21,7 +21,7 @@ export function toLoginOptions(values: Values): LoginOptions | undefined {
     if (text(values, name) === undefined) throw misplaced('--oidc-issuer', `needs ${option}`, 'give both, or neither')
   const externalUrl = text(values, 'externalUrl') ?? ''
   if (!isSafe(externalUrl) || new URL(externalUrl).origin !== externalUrl)
-    throw invalid('--external-url', externalUrl, 'give the origin that browsers use, without a path, as https://tranche.example.com')
+    throw invalid('--external-url', externalUrl, 'give the origin that browsers use, without a path, such as https://tranche.example.com')
   const secretFile = text(values, 'oidcClientSecretFile')
   const usernameClaim = text(values, 'oidcUsernameClaim') ?? 'sub'
   return {
@@ -37,7 +37,7 @@ export function toLoginOptions(values: Values): LoginOptions | undefined {
   }
 }
 
-/** As the API server takes it: a dash is no prefix at all. */
+/** A dash means no prefix, as for the API server. */
 function prefixOf(given: string | undefined, usual: string): string {
   return given === '-' ? '' : (given ?? usual)
 }
@@ -51,7 +51,7 @@ function isSafe(value: string): boolean {
 function sessionKeys(path: string): readonly string[] {
   const keys = linesOf('--session-key-file', path)
   if (keys.some((key) => key.length < SHORTEST_KEY))
-    throw invalid('--session-key-file', path, `give each key at least ${SHORTEST_KEY} characters, as openssl rand -hex 32 makes them`)
+    throw invalid('--session-key-file', path, `give each key at least ${SHORTEST_KEY} characters, such as those of openssl rand -hex 32`)
   return keys
 }
 
@@ -67,7 +67,7 @@ function contentOf(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    throw invalid(option, path, 'give a file that can be read')
+    throw invalid(option, path, 'give a readable file')
   }
 }
 

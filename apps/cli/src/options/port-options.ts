@@ -1,16 +1,16 @@
 import { misplaced, parseWhole } from '../option-values.ts'
 
-/** Where a process answers programs that watch over it. */
+/** Listen address of health probes or metrics. */
 export interface PortOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number
 }
 
 const LOOPBACK = '127.0.0.1'
 
 /**
- * Where it says how it is.
+ * Reads the address of the health probes.
  *
  * @returns null without `--health-port`
  * @throws {AppError} OPTION_INVALID
@@ -20,7 +20,7 @@ export function toHealthOptions({ healthPort, healthHost }: Readonly<Record<stri
 }
 
 /**
- * Where it tells its metrics.
+ * Reads the address of the metrics.
  *
  * @returns null without `--metrics-port`
  * @throws {AppError} OPTION_INVALID
@@ -32,6 +32,6 @@ export function toMetricsOptions({ metricsPort, metricsHost }: Readonly<Record<s
 function toPortOptions(name: string, port: unknown, givenHost: unknown): PortOptions | null {
   const host = typeof givenHost === 'string' ? givenHost : LOOPBACK
   if (typeof port === 'string') return { host, port: parseWhole(`--${name}-port`, port, { min: 0, max: 65_535 }) }
-  if (host !== LOOPBACK) throw misplaced(`--${name}-host`, `stands without --${name}-port`, `add --${name}-port, or leave it out`)
+  if (host !== LOOPBACK) throw misplaced(`--${name}-host`, `requires --${name}-port`, `add --${name}-port, or leave it out`)
   return null
 }

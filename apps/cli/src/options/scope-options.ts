@@ -1,17 +1,17 @@
 import { invalid, misplaced } from '../option-values.ts'
 
-/** Which part of a cluster a process works on. */
+/** Namespaces that a process watches, and the namespace of its Lease. */
 export interface ScopeOptions {
-  /** Whose objects are watched, at least one; undefined: all. */
+  /** Watched namespaces, at least one; undefined: all. */
   readonly namespaces: readonly string[] | undefined
-  /** Where the Lease is by which controllers elect their leader; undefined: where it is by default. */
+  /** Namespace of the leader election Lease; undefined: the default. */
   readonly leaseNamespace: string | undefined
 }
 
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
- * Controllers of other namespaces are others: they must not share a Lease by mistake, for only one of them would act.
+ * Reads the scope. Controllers of different namespaces must not share a Lease: only one of them would act.
  *
  * @throws {AppError} OPTION_INVALID
  */
@@ -23,8 +23,8 @@ export function toScopeOptions(values: Readonly<Record<string, unknown>>): Scope
   if (namespaces !== undefined && hasLease && leaseNamespace === undefined)
     throw misplaced(
       '--watch-namespace',
-      'stands without --lease-namespace',
-      'name a namespace for the Lease: installations that share one stand by for each other, whatever they watch',
+      'requires --lease-namespace',
+      'name a namespace for the Lease: of the installations that share a Lease only one acts',
     )
   return { namespaces, leaseNamespace: toLeaseNamespace(leaseNamespace) }
 }

@@ -1,13 +1,13 @@
 import type { WebhookCertificate, WebhookOptions } from '@tranche/controller'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
 
-/** How webhooks are served, and where their certificate comes from. */
+/** Listener of the webhooks, and the source of their certificate. */
 export interface WebhookProcessOptions {
   readonly listen: WebhookOptions['listen']
   readonly certificate: WebhookCertificateOptions
 }
 
-/** As {@link WebhookCertificate} has it, but for who leads. */
+/** {@link WebhookCertificate} without the leadership check, which is known only at start. */
 export type WebhookCertificateOptions =
   | Extract<WebhookCertificate, { kind: 'files' }>
   | Omit<Extract<WebhookCertificate, { kind: 'own' }>, 'isLeading'>
@@ -26,7 +26,7 @@ const names = {
 } as const
 
 /**
- * How webhooks are served with `--admission webhook`.
+ * Reads the webhook options of `--admission webhook`.
  *
  * @returns null with any other admission
  * @throws {AppError} OPTION_INVALID
@@ -38,8 +38,7 @@ export function toWebhookOptions(admission: string, values: Values): WebhookProc
   }
   if (admission !== 'webhook') {
     for (const [name, option] of Object.entries(names))
-      if (values[name] !== undefined)
-        throw misplaced(option, 'stands without --admission webhook', 'add --admission webhook, or leave it out')
+      if (values[name] !== undefined) throw misplaced(option, 'requires --admission webhook', 'add --admission webhook, or leave it out')
     return null
   }
   const listen = {
@@ -49,26 +48,26 @@ export function toWebhookOptions(admission: string, values: Values): WebhookProc
   const [certFile, keyFile, secret] = [value('webhookCertFile'), value('webhookKeyFile'), value('webhookSecret')]
   if (certFile !== undefined && keyFile !== undefined) {
     for (const name of ['webhookSecret', 'webhookService', 'webhookConfiguration'] as const)
-      if (value(name) !== undefined) throw misplaced(names[name], 'stands beside --webhook-cert-file', 'leave one of them out')
+      if (value(name) !== undefined) throw misplaced(names[name], 'cannot be combined with --webhook-cert-file', 'leave one of them out')
     return { listen, certificate: { kind: 'files', files: { certFile, keyFile } } }
   }
-  if (certFile !== undefined) throw misplaced('--webhook-cert-file', 'stands without --webhook-key-file', 'give both')
-  if (keyFile !== undefined) throw misplaced('--webhook-key-file', 'stands without --webhook-cert-file', 'give both')
+  if (certFile !== undefined) throw misplaced('--webhook-cert-file', 'requires --webhook-key-file', 'give both')
+  if (keyFile !== undefined) throw misplaced('--webhook-key-file', 'requires --webhook-cert-file', 'give both')
   if (secret === undefined)
     throw misplaced(
       '--admission webhook',
-      'stands without a certificate',
-      'add --webhook-secret NAMESPACE/NAME, in which one is made and renewed, or --webhook-cert-file and --webhook-key-file',
+      'requires a certificate',
+      'add --webhook-secret NAMESPACE/NAME, in which one is created and renewed, or --webhook-cert-file and --webhook-key-file',
     )
   const service = value('webhookService')
   if (service === undefined)
     throw misplaced(
       '--webhook-secret',
-      'stands without --webhook-service',
-      'add --webhook-service NAMESPACE/NAME: the certificate is for it',
+      'requires --webhook-service',
+      'add --webhook-service NAMESPACE/NAME: the certificate is issued for it',
     )
   const configuration = value('webhookConfiguration') ?? 'tranche'
-  if (!NAME.test(configuration)) throw invalid('--webhook-configuration', configuration, 'give the name of both webhook configurations')
+  if (!NAME.test(configuration)) throw invalid('--webhook-configuration', configuration, 'give the name of the webhook configurations')
   return {
     listen,
     certificate: { kind: 'own', secret: key('--webhook-secret', secret), service: key('--webhook-service', service), configuration },
@@ -78,6 +77,6 @@ export function toWebhookOptions(admission: string, values: Values): WebhookProc
 function key(option: string, value: string): { readonly namespace: string; readonly name: string } {
   const [namespace = '', name = '', ...others] = value.split('/')
   if (others.length > 0 || !NAME.test(namespace) || !NAME.test(name))
-    throw invalid(option, value, 'give NAMESPACE/NAME, as tranche-system/tranche-webhook')
+    throw invalid(option, value, 'give NAMESPACE/NAME, such as tranche-system/tranche-webhook')
   return { namespace, name }
 }

@@ -1,16 +1,16 @@
 import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../command-io.ts'
 import { createDrawing, type Drawing } from '../view/reports/drawing.ts'
 
-/** How a command wants to be drawn. */
+/** Settings of the drawing of a command. */
 export interface OutputLook {
   readonly colors: boolean
   /** Epoch milliseconds. */
   readonly nowMs: number
-  /** Lines may be wider than the terminal: the one sentence that somebody waited for is not cut, and whoever says it breaks it. @default false */
+  /** Do not cut lines at the terminal width; the caller wraps them. @default false */
   readonly uncut?: boolean
 }
 
-/** @returns how to draw on `stream` now: as wide as the terminal, without a limit elsewhere */
+/** @returns the drawing for `stream`: as wide as the terminal now, without a limit elsewhere */
 export function createOutputDrawing(stream: OutputStream, io: CommandIo, { colors, nowMs, uncut = false }: OutputLook): Drawing {
   return createDrawing({
     width: stream.isTTY === true && !uncut ? Math.max(20, stream.columns ?? 80) : Number.POSITIVE_INFINITY,

@@ -3,8 +3,8 @@ import type { OutputFormat } from '../options/access-options.ts'
 import { printable } from '../view/styled-line.ts'
 
 /**
- * @param out where it goes: on a terminal, characters that could steer it are printed as `\\u009b`; a file or pipe gets the value as it is
- * @returns a value as `-o json` or `-o yaml` prints it, with its line end
+ * @param out output stream: a terminal gets control characters as `\\u009b`; a file or pipe gets the value unchanged
+ * @returns a value as `-o json` or `-o yaml` prints it, with a line end
  */
 export async function valueText(
   value: unknown,
@@ -15,7 +15,7 @@ export async function valueText(
   return out.isTTY === true ? text.replace(STEERING, escaped) : text
 }
 
-/** @returns a value as `-o json` prints it while it is watched, in a line of its own */
+/** @returns a value as `-o json` prints it with `-w`, on one line */
 export function jsonLine(value: unknown, out: Pick<OutputStream, 'isTTY'>): string {
   const text = JSON.stringify(value)
   return out.isTTY === true ? text.replace(STEERING, escaped) : text
@@ -26,10 +26,10 @@ async function yamlText(value: unknown): Promise<string> {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** Control characters but line ends, and those that turn or hide what follows them. */
+/** Control characters except line ends, and characters that reverse or hide text. */
 const STEERING = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** As JSON writes it, UTF-16 unit by unit. */
+/** Escapes each UTF-16 unit as JSON does. */
 function escaped(character: string): string {
   return character
     .split('')
@@ -37,7 +37,7 @@ function escaped(character: string): string {
     .join('')
 }
 
-/** @returns a Rollout as `-o name` prints it, so that kubectl takes it */
+/** @returns a Rollout as `-o name` prints it, in a form that kubectl accepts */
 export function rolloutName(name: string): string {
   return `rollout.rollouts.kruise.io/${printable(name)}`
 }

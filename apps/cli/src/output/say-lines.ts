@@ -1,22 +1,22 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { OutputStream } from '../command-io.ts'
 
-/** Columns below which a terminal breaks lines better itself. */
+/** Minimum width in columns for wrapping; narrower terminals wrap by themselves. */
 const NARROWEST = 20
 
-/** How far what follows is indented, in columns beyond the line that it belongs to. */
+/** Additional indent of continuation lines, in columns. */
 const HANGING = 2
 
-/** Writes a text of one or several lines: on a terminal broken between words, what follows indented; elsewhere as it is. */
+/** Writes lines of text: wrapped between words on a terminal, with indented continuation lines; unchanged elsewhere. */
 export function sayLines(stream: Pick<OutputStream, 'write' | 'isTTY' | 'columns'>, text: string): void {
   stream.write(`${stream.isTTY === true ? hanging(text, stream.columns ?? 80) : text}\n`)
 }
 
 /**
- * Breaks each line of a text between two words. A word that is wider than the terminal stands on a line of its own, uncut: names and
- * addresses are copied.
+ * Wraps each line of a text between words. A word wider than the terminal gets its own line, uncut, so that names and addresses can be
+ * copied.
  *
- * @param width columns; colours take none
+ * @param width columns; colour codes do not count
  */
 export function hanging(text: string, width: number): string {
   return width < NARROWEST

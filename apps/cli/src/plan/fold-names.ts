@@ -1,12 +1,12 @@
 /**
- * Names in order, numbers that follow one another folded: `node-[001-006,009]`, `edge-a`. The digits are as many as the names have.
+ * Sorts names and folds consecutive numbers: `node-[001-006,009]`, `edge-a`. Keeps the number of digits.
  */
 export function foldNames(names: readonly string[]): readonly string[] {
   const groups = Map.groupBy(names, groupOf)
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, alike]) => folded(alike))
 }
 
-/** What stands before the number, how long that is, and what stands behind it. */
+/** Prefix, number and suffix of a name. */
 const numbered = /^(.*?)(\d{1,15})(\D*)$/
 
 function groupOf(name: string): string {

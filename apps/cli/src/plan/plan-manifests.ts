@@ -6,15 +6,15 @@ import { lintDocuments } from '../lint/lint-documents.ts'
 import type { SourceDocument } from '../lint/read-documents.ts'
 
 /**
- * Finds among documents what would change a release: its DaemonSet, its Rollout, the policy that the Rollout names. Others are passed over.
+ * Selects the documents that affect a release: its DaemonSet, its Rollout, and the ReleasePolicy of the Rollout. Ignores others.
  *
- * @throws {AppError} OPTION_INVALID where a document is wrong, or none is about the release
+ * @throws {AppError} OPTION_INVALID if a document is invalid, or none affects the release
  */
 export function planManifests(documents: readonly SourceDocument[], { rollout }: ClusterSnapshot): Manifests {
   const [problem] = lintDocuments(documents).findings.filter(({ level }) => level === 'problem')
   if (problem !== undefined)
     throw new AppError('OPTION_INVALID', `${problem.document.source}: ${problem.path}: ${problem.message}`, {
-      hint: 'Mend the manifest; tranche lint -f shows everything that is wrong with it.',
+      hint: 'Fix the manifest; tranche lint -f shows all its problems.',
     })
   const { namespace, name } = rollout.metadata
   const values = documents.map(({ content }) => (content.kind === 'value' ? (content.value as Named) : undefined))
@@ -26,8 +26,8 @@ export function planManifests(documents: readonly SourceDocument[], { rollout }:
   const daemonSet = find('DaemonSet', workloadRef.name) as Manifests['daemonSet']
   const policy = policyName === undefined ? undefined : (find('ReleasePolicy', policyName) as Manifests['policy'])
   if (planned === undefined && daemonSet === undefined && policy === undefined)
-    throw new AppError('OPTION_INVALID', `--filename: no document is about Rollout ${namespace}/${name}`, {
-      hint: `Name a file with DaemonSet ${workloadRef.name}, with the Rollout itself, or with its ReleasePolicy.`,
+    throw new AppError('OPTION_INVALID', `--filename: no document affects Rollout ${namespace}/${name}`, {
+      hint: `Name a file with DaemonSet ${workloadRef.name}, with the Rollout, or with its ReleasePolicy.`,
     })
   return { ...(daemonSet && { daemonSet }), ...(planned && { rollout: planned }), ...(policy && { policy }) }
 }

@@ -16,41 +16,41 @@ interface ActionCommand {
 const commands: readonly ActionCommand[] = [
   {
     type: 'approve',
-    description: 'End the pause of the step that a release is at, so that the next begins.',
+    description: 'Approve the current step: end its pause and start the next step.',
     examples: ['tranche approve node-agent --reason "looks good"', 'tranche approve node-agent --expected-step 2 --wait'],
   },
   {
     type: 'pause',
-    description: 'Stop everything, the batch in flight too.',
+    description: 'Pause a release at once, in mid-batch too.',
     examples: ['tranche pause node-agent --reason INC-4711 --wait'],
   },
   {
     type: 'resume',
-    description: 'Go on after a pause, or after a failure that holds the release.',
+    description: 'Resume a release after a pause, or after a failure that paused it.',
     examples: ['tranche resume node-agent'],
   },
   {
     type: 'promote',
-    description: 'Skip this pause and all that follow; never the budget. approve goes on by one step.',
+    description: 'Skip this pause and all later ones, within the budget. To advance one step, use approve.',
     examples: [
       'tranche promote node-agent',
-      'tranche promote node-agent --yes    does not ask at the terminal',
-      'tranche promote node-agent --full    skips soak and analysis, too',
+      'tranche promote node-agent --yes    without a prompt',
+      'tranche promote node-agent --full    skips soak and analysis too',
     ],
   },
   {
     type: 'abort',
-    description: 'Take the version back, and hold it so that applying it again releases nothing.',
+    description: 'Roll back, and block the version: applying it again releases nothing.',
     examples: ['tranche abort node-agent --reason "errors in the log"', 'tranche abort node-agent --yes --wait=2m'],
   },
   {
     type: 'retry',
-    description: 'Release a version that is held after all, or go on after failures.',
+    description: 'Release a blocked version after all, or continue after failures.',
     examples: ['tranche retry node-agent', 'tranche retry node-agent --revision 6b7f9c4d85'],
   },
   {
     type: 'undo',
-    description: 'Put the template of an older revision back, as kubectl rollout undo does.',
+    description: 'Restore the template of an older revision, as kubectl rollout undo does.',
     examples: [
       'tranche undo node-agent',
       'tranche undo node-agent --to-revision 3 --dry-run',
@@ -59,7 +59,7 @@ const commands: readonly ActionCommand[] = [
   },
   {
     type: 'jump',
-    description: 'Go to another step, forwards or back; nodes that are updated stay so.',
+    description: 'Go to another step, forward or back; updated nodes stay updated.',
     examples: ['tranche jump node-agent --step 3'],
   },
   {
@@ -71,7 +71,7 @@ const commands: readonly ActionCommand[] = [
 
 const LONGEST_WAIT_MS = 3_600_000
 const DEFAULT_WAIT = '30s'
-/** A controller that works answers sooner, and the answer says where the release stands after the action. */
+/** A healthy controller answers sooner, and the answer then shows the state of the release after the action. */
 const SHORT_WAIT = '5s'
 
 /** The commands that act on a release, one for each type of action. */
@@ -99,33 +99,34 @@ export function addActionCommands(program: Command, io: CommandIo, exit: Exit): 
 
 function withSharedOptions(command: Command): Command {
   return withOutputOptions(withAccessOptions(command), 'json, yaml or name')
-    .option('--reason <text>', 'why; stands on the record')
+    .option('--reason <text>', 'reason, kept in the history')
     .option(
       '--wait [time]',
-      `the longest to wait until the controller has acted on it: ${SHORT_WAIT} without the option, ${DEFAULT_WAIT} where it has no time, 0 not at all`,
+      `maximum time to wait until the controller has acted; 0 does not wait; ${SHORT_WAIT} without the option, ${DEFAULT_WAIT} without a time`,
     )
-    .option('--idempotency-key <key>', 'the same key by the same user is the same action: it is carried out once')
-    .option('--dry-run', 'say what would be written, and write nothing')
+    .option('--idempotency-key <key>', 'an action with the same key and user is carried out once')
+    .option('--dry-run', 'print what would be written, and write nothing')
 }
 
 function withOwnOptions(command: Command, type: ActionType): Command {
   if (type !== 'undo' && type !== 'restart') {
-    command
-      .option('--expected-step <step>', stepHint(type))
-      .option('--revision <hash>', 'revision that it is meant for; for another it is refused')
+    command.option('--expected-step <step>', stepHint(type)).option('--revision <hash>', 'expected canary revision; refused if it differs')
   }
-  if (type === 'undo') command.option('--revision <hash>', 'revision whose template is there now; with another it is refused')
+  if (type === 'undo') command.option('--revision <hash>', 'expected current revision of the template; refused if it differs')
   if (type === 'promote') command.option('--full', 'skip soak and analysis too')
   if (type === 'jump') command.requiredOption('--step <step>', 'step to go to, from 1')
   if (type === 'undo')
-    command.option('--to-revision <revision>', 'number or hash, as tranche history shows them; else the newest before that is not held')
-  if (type === 'abort' || type === 'undo' || type === 'promote') command.option('-y, --yes', 'do not ask at the terminal')
+    command.option(
+      '--to-revision <revision>',
+      'number or hash as in tranche history; defaults to the newest earlier revision that is not blocked',
+    )
+  if (type === 'abort' || type === 'undo' || type === 'promote') command.option('-y, --yes', 'do not prompt for confirmation')
   return command
 }
 
 function stepHint(type: ActionType): string {
-  const otherwise = type === 'approve' || type === 'jump' ? '; without it the step that the release is at' : ''
-  return `step, from 1, at which it is meant; at another it is refused${otherwise}`
+  const otherwise = type === 'approve' || type === 'jump' ? '; defaults to the current step' : ''
+  return `expected current step, from 1; refused if it differs${otherwise}`
 }
 
 function toBody(type: ActionType, values: Values): ActionBody {
@@ -155,6 +156,7 @@ function toWaitMs(values: Values): number {
   if (values['dryRun'] === true) return 0
   const text = wait === undefined ? SHORT_WAIT : typeof wait === 'string' ? wait : DEFAULT_WAIT
   const ms = parseDuration('--wait', text)
-  if (ms > LONGEST_WAIT_MS) throw misplaced('--wait', `is longer than an hour: ${text}`, 'wait with tranche status --timeout')
+  if (ms > LONGEST_WAIT_MS)
+    throw misplaced('--wait', `is limited to an hour, but is ${text}`, 'use tranche status --timeout to wait longer')
   return ms
 }

@@ -2,25 +2,25 @@ import { Command, type Option } from 'commander'
 import { misplaced } from '../option-values.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
-/** Those that kubectl takes before its command as well as behind it. */
+/** Options that are accepted before the command as well as after it, as in kubectl. */
 export const sharedOptions: readonly Option[] = withOutputOptions(withAccessOptions(new Command(), { choosing: true }), '').options
 
 /**
- * Puts the command in front of the shared options that were written before it, as kubectl allows: the parser knows them behind a command
- * alone. What begins with another option stays as it is.
+ * Moves the command before the shared options that precede it: kubectl allows them there, the parser only after the command. Arguments
+ * that begin with another option are returned unchanged.
  *
- * @param args without the program's own name
- * @throws {AppError} OPTION_INVALID where no command follows them
+ * @param args without the program name
+ * @throws {AppError} OPTION_INVALID if no command follows them
  */
 export function commandFirst(args: readonly string[]): readonly string[] {
   const at = commandAt(args)
   if (at === null || at === 0) return args
   const [first = '', command] = [args[0], args[at]]
-  if (command === undefined) throw misplaced(first, 'stands without a command', `add one, such as tranche ${args.join(' ')} list`)
+  if (command === undefined) throw misplaced(first, 'is not followed by a command', `add one, such as tranche ${args.join(' ')} list`)
   return [command, ...args.slice(0, at), ...args.slice(at + 1)]
 }
 
-/** @returns where the command stands, or would stand behind all words; null where an option comes before it that is not shared */
+/** @returns index of the command, or the number of arguments if there is none; null if an option before it is not shared */
 export function commandAt(args: readonly string[]): number | null {
   let at = 0
   while (at < args.length && args[at]!.startsWith('-')) {

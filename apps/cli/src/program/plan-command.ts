@@ -9,35 +9,31 @@ import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
 const LONGEST_APPROVAL_SECONDS = 86_400
 
-/** The command that tells what a release would do. */
+/** Adds `plan`, which simulates a release. */
 export function addPlanCommand(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('plan')
-    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
-    .description('Tell what a release would do: which node when and why, how long it takes, what would stop it. Nothing is changed.')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; optional if the namespace has only one')
+    .description('Simulate a release: when and why each node is updated, the duration, what would stop it. Changes nothing.')
   withOutputOptions(withAccessOptions(command), 'json, yaml or wide (node by node)')
-    .option('--image <image>', 'plan this image: CONTAINER=IMAGE, or IMAGE where there is one container')
-    .option(
-      '-f, --filename <path>',
-      'plan what these manifests would change: file, folder, or - for standard input; may be given again',
-      collect,
-    )
-    .option('-R, --recursive', 'look into the folders in a folder too')
-    .option('--if <fault>', "what goes wrong, such as 'node-7 fails' or '5% crash'; may be given again", collect)
-    .option('--approve-after <time>', 'how long a person takes to approve a step, such as 10m', '0s')
+    .option('--image <image>', 'plan this image: CONTAINER=IMAGE, or IMAGE if there is one container')
+    .option('-f, --filename <path>', 'plan these manifests: file, folder, or - for standard input; repeatable', collect)
+    .option('-R, --recursive', 'include subfolders')
+    .option('--if <fault>', "fault to simulate, such as 'node-7 fails' or '5% crash'; repeatable", collect)
+    .option('--approve-after <time>', 'time until a person approves a step, such as 10m', '0s')
     .addHelpText(
       'after',
       `
-Without --image and -f it plans what is under way. Ends with 0 when the release
-would complete, with 1 when it would not. Whether a new version runs well is not
-known before it runs: --if plays one that fails.
+Without --image and -f, plans the release in progress. Exits with 0 if the
+release would complete, with 1 if it would not. The plan assumes that the new
+version works; --if simulates faults.
 
-What can go wrong, behind --if:
-  NODE fails        the machine dies as soon as the new version is up there
-  NODE is NotReady  it is dead from the beginning
-  NODE crashes      the new version crashes there
-  ZONE fails        all nodes of it, as of a node: zone-a is NotReady
-  3 crash, 5% fail  on so many nodes, the same ones each time
+Faults for --if:
+  NODE fails        the node dies as soon as the new version is up on it
+  NODE is NotReady  the node is dead from the start
+  NODE crashes      the new version crashes on the node
+  ZONE fails        all nodes of the zone; also: zone-a is NotReady
+  3 crash, 5% fail  that many nodes, the same ones in every run
 
 Examples:
   tranche plan node-agent --image registry.example/node-agent:v3

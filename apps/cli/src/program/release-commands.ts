@@ -6,13 +6,13 @@ import { textOf, toAccessOptions, toOutputOptions, type Values } from '../option
 import { parseDuration } from '../options/duration-option.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
-// Not read from the schemas: they take longer to load than a command that needs none of them takes to run.
+// Not imported from the schemas: loading them takes longer than running a command that needs none.
 const outcomes = ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'] as const satisfies readonly Outcome[]
 
-/** How a command hands back its exit code. */
+/** Receives the exit code of a command. */
 export type Exit = (code: number) => void
 
-/** The commands that look at Rollouts. */
+/** Adds the commands that read Rollouts. */
 export function addReleaseCommands(program: Command, io: CommandIo, exit: Exit): void {
   addList(program, io, exit)
   addGet(program, io, exit)
@@ -23,19 +23,19 @@ export function addReleaseCommands(program: Command, io: CommandIo, exit: Exit):
 }
 
 function addList(program: Command, io: CommandIo, exit: Exit): void {
-  const command = program.command('list').description('List Rollouts: what each comes to, how far it is, what it waits for.')
+  const command = program.command('list').description('List Rollouts with outcome, progress and what each waits for.')
   withOutputOptions(withAccessOptions(command, { choosing: true }), 'json, yaml, name or wide')
-    .option('-w, --watch', 'go on showing them until Ctrl-C')
-    .option('--outcome <outcome>', `only Rollouts that are ${outcomes.join(', ')}`)
+    .option('-w, --watch', 'watch for changes until Ctrl-C')
+    .option('--outcome <outcome>', `only Rollouts with this outcome: ${outcomes.join(', ')}`)
     .addHelpText(
       'after',
       `
 Examples:
-  tranche list                      those of the namespace of the context
-  tranche list -A                   those of all namespaces
+  tranche list                      in the namespace of the context
+  tranche list -A                   in all namespaces
   tranche list -w                   live, until Ctrl-C
-  tranche list -A --outcome Waiting  those that wait for a person
-  tranche list -A -l team=storage   those with a label
+  tranche list -A --outcome Waiting  that wait for a person
+  tranche list -A -l team=storage   with a label
   tranche list -o json              for programs`,
     )
     .action(async (values: Values) => {
@@ -53,16 +53,16 @@ Examples:
 function addGet(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('get')
-    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
-    .description('Show a Rollout as a tree: revisions, batches, zones, and the nodes that are not well.')
-  withOutputOptions(withAccessOptions(command, { choosing: true }), 'json, yaml, name or wide (every zone and node that is not well)')
-    .option('-w, --watch', 'go on showing it until Ctrl-C')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; optional if the namespace has only one')
+    .description('Show a Rollout as a tree: revisions, batches, zones and unhealthy nodes.')
+  withOutputOptions(withAccessOptions(command, { choosing: true }), 'json, yaml, name or wide (every zone and every unhealthy node)')
+    .option('-w, --watch', 'watch for changes until Ctrl-C')
     .addHelpText(
       'after',
       `
 Examples:
-  tranche get node-agent -n demo    where it stands, and what it waits for
-  tranche get -w                    live, of the only Rollout of the namespace
+  tranche get node-agent -n demo    progress, and what it waits for
+  tranche get -w                    live, the only Rollout of the namespace
   tranche get daemonset/node-agent  the Rollout of a DaemonSet
   tranche get node-agent -A         in any namespace
   tranche get node-agent -o json    for programs`,
@@ -81,20 +81,20 @@ Examples:
 function addStatus(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('status')
-    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
-    .description('Wait until a release is over or a person has to decide; the exit code says which.')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; optional if the namespace has only one')
+    .description('Wait until a release is over or waits for a person; the exit code says which.')
   withOutputOptions(withAccessOptions(command), 'json, yaml or name')
-    .option('--timeout <time>', 'the longest to wait, such as 10m; 0 looks once; without it as long as it takes')
-    .option('--through-pauses', 'wait on where a person has to decide')
+    .option('--timeout <time>', 'maximum time to wait, such as 10m; 0 checks once; no limit by default')
+    .option('--through-pauses', 'keep waiting while the release waits for a person')
     .addHelpText(
       'after',
       `
-Ends with
-  0  done: every node that can be is on the version that was asked for
-  1  failed: the version was taken back, or cannot go on by itself
-  2  timed out: it was still going on, with --through-pauses in a pause too
+Exit codes:
+  0  done: every node that can be updated runs the requested version
+  1  failed: the version failed or was rolled back, or the Rollout is blocked
+  2  timed out: still in progress; with --through-pauses also in a pause
   3  waiting for a person; never with --through-pauses
-  4  it could not be found out: no such Rollout, no answer, a wrong option
+  4  unknown: no such Rollout, no answer, or a wrong option
 
 Examples:
   tranche status node-agent --timeout 30m
@@ -118,10 +118,10 @@ Examples:
 function addExplain(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('explain')
-    .argument('[subject]', 'NODE, node/NODE, or a Rollout as in get; may be left out where the namespace has only one')
-    .description('Say why a node is not updated, or what a release waits for: which rule, which facts, what would change it.')
+    .argument('[subject]', 'NODE, node/NODE, or a Rollout as in get; optional if the namespace has only one')
+    .description('Explain why a node is not updated, or what a release waits for: the rule, the facts and what would change it.')
   withOutputOptions(withAccessOptions(command), 'json or yaml')
-    .option('--rollout <rollout>', 'Rollout of which the node is looked at, where the namespace has several')
+    .option('--rollout <rollout>', 'Rollout to explain the node for, if the namespace has several')
     .addHelpText(
       'after',
       `
@@ -144,8 +144,8 @@ Examples:
 function addHistory(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('history')
-    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
-    .description('Show the revisions of a Rollout, how each release ended, and who asked for what.')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; optional if the namespace has only one')
+    .description('Show the revisions of a Rollout, how each release ended, and who requested which action.')
   withOutputOptions(withAccessOptions(command), 'json or yaml')
     .addHelpText('after', '\nExamples:\n  tranche history node-agent\n  tranche history node-agent -o json')
     .action(async (name: string | undefined, values: Values) => {
@@ -157,14 +157,14 @@ function addHistory(program: Command, io: CommandIo, exit: Exit): void {
 function addDiff(program: Command, io: CommandIo, exit: Exit): void {
   const command = program
     .command('diff')
-    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; may be left out where the namespace has only one')
-    .argument('[from]', 'older revision: its number or hash; else the one before the newest')
-    .argument('[to]', 'newer revision; else the newest')
-    .description('Show what differs between the templates of two revisions.')
+    .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; optional if the namespace has only one')
+    .argument('[from]', 'number or hash of the older revision; defaults to the second newest')
+    .argument('[to]', 'number or hash of the newer revision; defaults to the newest')
+    .description('Show the differences between the templates of two revisions.')
   withOutputOptions(withAccessOptions(command), 'json or yaml')
     .addHelpText(
       'after',
-      '\nExamples:\n  tranche diff node-agent         what the newest revision has changed\n  tranche diff node-agent 3 5',
+      '\nExamples:\n  tranche diff node-agent         the changes of the newest revision\n  tranche diff node-agent 3 5',
     )
     .action(async (name: string | undefined, from: string | undefined, to: string | undefined, values: Values) => {
       const options = {

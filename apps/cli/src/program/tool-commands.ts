@@ -8,14 +8,14 @@ import { parseChoice } from '../option-values.ts'
 import type { Exit } from './release-commands.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
-/** The commands that help with the command line and with the cluster. */
+/** Adds `doctor`, `completion`, and the hidden `set` and `__complete`. */
 export function addToolCommands(program: Command, io: CommandIo, exit: Exit): void {
   addDoctor(program, io, exit)
   addCompletion(program, io, exit)
   addSet(program)
 }
 
-/** What a template holds is written by the tools of its owner, as the DaemonSet's: people look for it here all the same. */
+/** Users try `tranche set image`, but the template belongs to the DaemonSet: the error names the kubectl command. */
 function addSet(program: Command): void {
   program
     .command('set', { hidden: true })
@@ -23,26 +23,24 @@ function addSet(program: Command): void {
     .argument('[words...]')
     .action((words: readonly string[]) => {
       const images = words.filter((word) => /^[^-=][^=]*=.+/.test(word)).join(' ') || 'CONTAINER=IMAGE'
-      throw new AppError('OPTION_INVALID', 'tranche sets no image: the template is that of the DaemonSet', {
-        hint: `Run kubectl set image daemonset/NAME ${images}, which begins a release; tranche plan ROLLOUT --image ${images.split(' ', 1)[0]} plays it first.`,
+      throw new AppError('OPTION_INVALID', 'tranche does not set images: the template belongs to the DaemonSet', {
+        hint: `Run kubectl set image daemonset/NAME ${images}, which starts a release; tranche plan ROLLOUT --image ${images.split(' ', 1)[0]} simulates it first.`,
       })
     })
 }
 
 function addDoctor(program: Command, io: CommandIo, exit: Exit): void {
-  const command = program
-    .command('doctor')
-    .description('Check that a cluster has what Tranche needs, and say how to fix what is missing. Changes nothing.')
+  const command = program.command('doctor').description("Check the cluster's prerequisites and suggest fixes. Changes nothing.")
   withOutputOptions(withAccessOptions(command), 'json or yaml')
-    .option('--redis <url>', 'look at the Redis that executors share, too; else TRANCHE_REDIS_URL')
-    .option('--redis-password-file <path>', 'file with the password of Redis; else TRANCHE_REDIS_PASSWORD')
-    .option('--redis-ca <path>', 'certificates to trust with rediss://, as PEM')
-    .option('--redis-prefix <name>', 'begin of all keys in Redis; tranche if left out')
-    .option('--lease-namespace <name>', 'where controllers have their Lease; kube-system if left out')
+    .option('--redis <url>', 'also check the Redis that executors share; defaults to TRANCHE_REDIS_URL')
+    .option('--redis-password-file <path>', 'file with the password of Redis; defaults to TRANCHE_REDIS_PASSWORD')
+    .option('--redis-ca <path>', 'PEM certificates to trust with rediss://')
+    .option('--redis-prefix <name>', 'prefix of all keys in Redis; defaults to tranche')
+    .option('--lease-namespace <name>', 'namespace of the Lease of controllers; defaults to kube-system')
     .addHelpText(
       'after',
       `
-Ends with 1 where there is a problem.
+Exits with 1 if there is a problem.
 
 Examples:
   tranche doctor
@@ -69,7 +67,7 @@ function addCompletion(program: Command, io: CommandIo, exit: Exit): void {
   program
     .command('completion')
     .argument('<shell>', shells.join(', '))
-    .description('Print what makes a shell complete commands, options and the names of Rollouts.')
+    .description('Print a completion script for commands, options and names of Rollouts.')
     .addHelpText(
       'after',
       `
@@ -85,7 +83,7 @@ Examples:
   program
     .command('__complete', { hidden: true })
     .argument('[words...]')
-    .option('--directive', 'end with a line that tells kubectl what to do where there are no words')
+    .option('--directive', 'end with a line that directs kubectl when there are no candidates')
     .allowUnknownOption()
     .helpOption(false)
     .action(async (words: readonly string[], values: Values) => {

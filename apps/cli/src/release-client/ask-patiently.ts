@@ -1,12 +1,12 @@
 import { type Clock, sleep } from '@tranche/clock'
 
-/** What asking until there is an answer takes. */
+/** Clock, abort signal and retry policy. */
 export interface AskPatientlyOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Whether what went wrong may pass by itself. */
+  /** Whether the error is temporary. */
   readonly mayPass: (error: unknown) => boolean
-  /** Hears what went wrong, and after how many milliseconds it is asked again. */
+  /** Called with each temporary error and the milliseconds until the next attempt. */
   readonly failed: (error: unknown, pauseMs: number) => void
 }
 
@@ -14,10 +14,10 @@ const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
 
 /**
- * Asks until there is an answer, each time after twice the pause.
+ * Retries a request until it succeeds, with exponential backoff from 1 s to 30 s.
  *
  * @returns the answer
- * @throws what does not pass by itself; once `signal` aborts, the last that went wrong
+ * @throws errors that are not temporary; once `signal` aborts, the last error
  */
 export async function askPatiently<T>(ask: () => Promise<T>, { clock, signal, mayPass, failed }: AskPatientlyOptions): Promise<T> {
   let last: { readonly error: unknown } | undefined

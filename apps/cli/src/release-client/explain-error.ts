@@ -3,7 +3,7 @@ import { KubeStatusError, type LoadedCluster } from '@tranche/kube-client'
 import type { ServerSource } from '../options/access-options.ts'
 import { certificateHint } from './certificate-hint.ts'
 
-/** @returns the error with what a person at a terminal needs to know: which API server, by which context, and what to do */
+/** @returns the error with the API server, the context and a hint */
 export function explained(error: unknown, { server, context }: LoadedCluster): unknown {
   if (!isAppError(error)) return error
   const where = `${server} (context ${context})`
@@ -12,15 +12,15 @@ export function explained(error: unknown, { server, context }: LoadedCluster): u
   if (error.code !== 'API_UNREACHABLE' && error.code !== 'API_DEADLINE') return error
   return new AppError(error.code, `the API server ${where} does not answer: ${error.message}`, {
     details,
-    hint: certificateHint(error) ?? 'Check that the cluster runs and that the kubeconfig names its present address.',
+    hint: certificateHint(error) ?? 'Check that the cluster runs and that the kubeconfig has its current address.',
     cause: error,
   })
 }
 
-/** The same for the REST API, whose problems say by themselves what is wrong. */
+/** {@link explained} for the REST API, whose problem details need no further explanation. */
 export function explainedOfServer(error: unknown, { url }: ServerSource): unknown {
   if (isAppError(error) && error.code === 'API_REFUSED' && /"kind": ?"Status"/.test(error.message))
-    return new AppError('API_REFUSED', `${url} is an API server of Kubernetes: --server asks the REST API of Tranche`, {
+    return new AppError('API_REFUSED', `${url} is a Kubernetes API server, but --server takes the Tranche REST API`, {
       details: { server: url },
       hint: 'Leave --server out, and choose the cluster with --context, --cluster or --kubeconfig.',
       cause: error,
@@ -28,7 +28,7 @@ export function explainedOfServer(error: unknown, { url }: ServerSource): unknow
   if (!isAppError(error) || (error.code !== 'API_UNREACHABLE' && error.code !== 'API_DEADLINE')) return error
   return new AppError(error.code, `the REST API ${url} does not answer: ${error.message}`, {
     details: { server: url },
-    hint: 'Check the address behind --server, which is not that of an API server as with kubectl; NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+    hint: 'Check the address in --server: unlike in kubectl, it is not that of an API server. NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
     cause: error,
   })
 }
@@ -42,13 +42,13 @@ function explainedStatus(error: KubeStatusError, where: string): AppError {
   if (error.status === 403)
     return say(
       `the API server ${where} answers ${said}`,
-      'Ask whoever runs the cluster for this right; docs/cli.md lists what each command needs.',
+      'Ask the cluster administrator for this permission; docs/cli.md lists what each command needs.',
     )
-  // Of an object that is missing the server says which; of a resource that it does not serve, nothing.
+  // A 404 names a missing object, but not a resource that is not served.
   if (error.status === 404 && !error.message.includes('"'))
     return say(
       `the API server ${where} serves no Rollouts`,
-      'Install the CustomResourceDefinitions of Tranche; tranche doctor says what is missing.',
+      'Install the CustomResourceDefinitions of Tranche; tranche doctor shows what is missing.',
     )
   return error
 }

@@ -9,12 +9,11 @@ const daemonSetWords = ['daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets
 const MOST_NAMES = 5
 
 /**
- * The Rollout that a person means: by its name, as `rollout/NAME`, by its DaemonSet as `daemonset/NAME`, or by nothing where the
- * namespace has only one.
+ * Finds a Rollout by NAME, `rollout/NAME` or `daemonset/NAME`; without a name, the only Rollout of the namespace.
  *
- * @param named as written on the command line; undefined where nothing was
+ * @param named as written on the command line; undefined if not given
  * @param command the command, for the hint
- * @throws {AppError} ROLLOUT_NOT_FOUND, with the name that comes closest; NAME_AMBIGUOUS; OPTION_INVALID
+ * @throws {AppError} ROLLOUT_NOT_FOUND, with the most similar name; NAME_AMBIGUOUS; OPTION_INVALID
  */
 export async function findRollout(releaseClient: Pick<ReleaseClient, 'list'>, namespace: string, search: Named): Promise<ObjectKey> {
   const { named, command, allNamespaces = false, selector: labelSelector, signal } = search
@@ -29,26 +28,26 @@ export async function findRollout(releaseClient: Pick<ReleaseClient, 'list'>, na
   throw name === undefined ? noneThere(place) : noneFor({ kind, name }, place, all)
 }
 
-/** What was written, and where. */
+/** Name and scope of a search. */
 export interface Named {
   readonly named: string | undefined
   readonly command: string
-  /** Not in one namespace alone. @default false */
+  /** Search all namespaces. @default false */
   readonly allNamespaces?: boolean
-  /** Only among Rollouts with these labels. */
+  /** Label selector. */
   readonly selector?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Where was looked, as errors say it. */
+/** Scope of the search, for errors. */
 function placeText(namespace: string, { allNamespaces = false, selector }: Named): string {
   const labels = selector === undefined ? '' : ` with the labels ${selector}`
   return `${allNamespaces ? 'any namespace' : `namespace ${namespace}`}${labels}`
 }
 
 /**
- * @returns the error of a Rollout that is not there, with the name that comes closest, and other ways to find it
- * @throws what listing throws: where no Rollouts are served at all, that is the reason
+ * @returns the error ROLLOUT_NOT_FOUND, with the most similar name in its hint
+ * @throws the errors of listing, such as that the API server serves no Rollouts
  */
 export async function explainMissing(releaseClient: Pick<ReleaseClient, 'list'>, { namespace, name }: ObjectKey): Promise<AppError> {
   const names = (await releaseClient.list({ namespace })).map((rollout) => rollout.name)
@@ -95,13 +94,13 @@ function noneThere(place: string): AppError {
 }
 
 function noneFor({ kind, name }: NameRead & { readonly name: string }, place: string, all: readonly RolloutSummary[]): AppError {
-  const what = kind === 'daemonSet' ? `no Rollout in ${place} is about a DaemonSet ${name}` : `there is no Rollout ${name} in ${place}`
+  const what = kind === 'daemonSet' ? `no Rollout in ${place} references a DaemonSet ${name}` : `there is no Rollout ${name} in ${place}`
   const names = all.map((rollout) => (kind === 'daemonSet' ? rollout.daemonSet : rollout.name))
   return new AppError('ROLLOUT_NOT_FOUND', what, { details: { place, name }, hint: hintFor(name, names) })
 }
 
 function hintFor(name: string, names: readonly string[]): string {
-  if (names.length === 0) return 'Choose a namespace with -n; tranche list -A shows the Rollouts of all.'
+  if (names.length === 0) return 'Choose a namespace with -n; tranche list -A shows all Rollouts.'
   const nearest = nearestName(name, names)
   return nearest === undefined ? 'tranche list shows all of them.' : `Did you mean ${nearest}? tranche list shows all of them.`
 }

@@ -4,20 +4,20 @@ import { askPatiently, type AskPatientlyOptions } from './ask-patiently.ts'
 import { followRelease, type FollowReleaseOptions } from './follow-release.ts'
 import type { Session } from './open-session.ts'
 
-/** @returns whether an answer did not come in time: from a large cluster with much to do, the next one may */
+/** @returns whether a request timed out; the next one may succeed once the cluster is less busy */
 export function isLate(error: unknown): boolean {
   return isAppError(error) && error.code === 'API_DEADLINE'
 }
 
-/** What is followed, and with what patience. */
+/** Rollout to follow, and the retry policy of the first read. */
 export interface FollowPatientlyOptions extends FollowReleaseOptions<'report'> {
   readonly patience: AskPatientlyOptions
 }
 
 /**
- * Follows a Rollout as {@link followRelease} does, and begins anew where the first look fails by what may pass.
+ * Follows a Rollout as {@link followRelease} does, and retries the first read on temporary errors.
  *
- * @throws what the first look throws, and what does not pass by itself
+ * @throws errors that are not temporary
  */
 export async function* followPatiently(
   session: Pick<Session, 'releaseClient' | 'clock'>,

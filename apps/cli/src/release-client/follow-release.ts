@@ -4,19 +4,19 @@ import { lookAgain } from './look-again.ts'
 import { mapped } from './mapped.ts'
 import type { Session } from './open-session.ts'
 
-/** What is followed, and how long. */
+/** Rollout and part to follow, and the signal that ends it. */
 export interface FollowReleaseOptions<P extends ReleasePart> {
   readonly key: ObjectKey
   readonly part: P
   readonly signal: AbortSignal
-  /** Hears what keeps it from being up to date, and null once it is again; `readMs` (epoch) is when it was up to date last. */
+  /** Called with an error when data become stale, and with null when current; `readMs` (epoch) is the time of the last read. */
   readonly trouble: (error: unknown, readMs: number) => void
 }
 
 /**
- * Follows a Rollout until `signal` aborts: by what the desk is told of changes where who asks may hear it, else by looking again and again.
+ * Follows a Rollout until `signal` aborts: by the release client's stream if the caller may watch, else by polling.
  *
- * @throws what the first look throws; later, what does not pass by itself
+ * @throws the errors of the first read; later, errors that are not temporary
  */
 export async function* followRelease<P extends ReleasePart>(
   { releaseClient, clock }: Pick<Session, 'releaseClient' | 'clock'>,

@@ -12,12 +12,12 @@ const optionOf: Readonly<Record<Exclude<keyof ActionBody, 'reason'>, string>> = 
 
 type Member = keyof typeof optionOf
 
-/** Members whose names are no words of a sentence besides. */
+/** Members whose names are not also ordinary words, so that they can be replaced in messages. */
 const unmistakable: readonly Member[] = ['expectedStep', 'toRevision']
 
 /**
- * @param said the body as it was typed, without what a look has added
- * @returns the refusal of an action in the words of the command line: with the option and the value that it is about, where they were typed
+ * @param said the body as typed, without preconditions that the command added
+ * @returns the rejection of an action with option names instead of body members, and with the option and value if they were typed
  */
 export function inOptions(error: unknown, said: ActionBody): unknown {
   if (!isAppError(error)) return error
@@ -31,7 +31,7 @@ export function inOptions(error: unknown, said: ActionBody): unknown {
   })
 }
 
-/** The cluster's desk says it by name, the REST API as a place in the body. */
+/** The release client of a cluster reports the name of the member, the REST API its path in the body. */
 function memberOf(error: AppError): Member | undefined {
   const { path = problemPath(error) } = error.details
   return Object.keys(optionOf).find((member): member is Member => member === path)

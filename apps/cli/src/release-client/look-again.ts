@@ -1,23 +1,23 @@
 import { type Clock, sleep } from '@tranche/clock'
 import { isAppError } from '@tranche/errors'
 
-/** What looking again and again takes. */
+/** Clock, stop signal and error handler of polling. */
 export interface LookAgainOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Hears what went wrong with a look that is taken again. */
+  /** Called with each error that is retried. */
   readonly failed: (error: unknown) => void
 }
 
 const SHORTEST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 30_000
-/** Of all the time, looks take at most this share: a large fleet is read less often. */
+/** Maximum share of time spent reading, 0–1: large fleets are read less often. */
 const BUSY_SHARE = 0.2
 
 /**
- * Looks at once, and again and again until `signal` aborts. The first look that fails ends it; later ones that may pass are taken again.
+ * Polls until `signal` aborts, starting at once. An error of the first read ends it; later temporary errors are retried.
  *
- * @throws what the first look throws; later, what does not pass by itself
+ * @throws the errors of the first read; later, errors that are not temporary
  */
 export async function* lookAgain<T>(look: () => Promise<T>, { clock, signal, failed }: LookAgainOptions): AsyncGenerator<T> {
   let failures = 0

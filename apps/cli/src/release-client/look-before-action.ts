@@ -4,16 +4,16 @@ import type { ClientAction, ReleaseClient } from '@tranche/release-client'
 
 type SeenMember = NonNullable<ClientAction['seen']>[number]
 
-/** State of a release before an action, and the body with the members that the look adds. */
+/** State of a release before an action, and the body with preconditions from that state. */
 export interface ActionLook {
   readonly report: RolloutReport
-  /** Newest first; only before an `undo` and an `abort`, and none where the caller may not read them. */
+  /** Newest first; read only for `undo` and `abort`; empty if the caller may not read them. */
   readonly revisions: readonly RevisionReport[]
-  /** The body as it was said, and what is seen of what was not. */
+  /** The given body, with missing preconditions from the state. */
   readonly body: ActionBody
 }
 
-/** Members of each action that the command line looks up where the user does not give them. */
+/** Preconditions of each action that the command adds if the user does not give them. */
 const lookedUp: Partial<Readonly<Record<ActionType, readonly SeenMember[]>>> = {
   approve: ['expectedStep', 'revision'],
   jump: ['expectedStep', 'revision'],
@@ -28,14 +28,14 @@ export interface EnteredAction {
   readonly body: ActionBody
 }
 
-/** @returns the members that the user has not given and a look adds: with the same key, another look makes no other action */
+/** @returns the members that the command adds; they do not distinguish two actions with the same idempotency key */
 export function membersToSee({ type, body }: EnteredAction): readonly SeenMember[] {
   return (lookedUp[type] ?? []).filter((member) => body[member] === undefined || isLatest(member, body))
 }
 
 /**
- * Looks once at the release that an action is for: the action is written only while that state lasts. An `undo` names the present template
- * and one older revision, so it never goes from a third template to a fourth.
+ * Reads the release before an action: the action applies only to that state. An `undo` names the current template and one older
+ * revision, so it never replaces a template that was applied meanwhile.
  */
 export async function lookBeforeAction(
   releaseClient: Pick<ReleaseClient, 'report' | 'picture'>,
@@ -49,12 +49,12 @@ export async function lookBeforeAction(
   const { report, revisions } =
     said.type === 'abort' ? await lookAtRevisions(releaseClient, key) : { report: await releaseClient.report(key), revisions: [] }
   const { step, canaryRevision } = report
-  // Without a release there is no step to name, and the refusal says so.
+  // Without a release there is no step; the rejection says so.
   const isUnmeant = said.type !== 'abort' && step === undefined
   return { report, revisions, body: isUnmeant ? said.body : withSeen(said, { expectedStep: step?.index, revision: canaryRevision }) }
 }
 
-/** Revisions only make an abort easier to read: where they cannot be read, it is asked for all the same. */
+/** Reads the revisions for the preview of an abort; without permission to read them, the preview omits them. */
 async function lookAtRevisions(
   releaseClient: Pick<ReleaseClient, 'report' | 'picture'>,
   key: ObjectKey,
@@ -66,7 +66,7 @@ async function lookAtRevisions(
   }
 }
 
-/** As the DaemonSet controller numbers them, the present one is the newest. */
+/** The first revision is the current one, because the DaemonSet controller gives it the highest number. */
 function undoSeen([present, ...older]: readonly RevisionReport[]): Pick<ActionBody, SeenMember> {
   return { revision: present?.revision, toRevision: older.find(({ held }) => !held)?.revision }
 }
@@ -76,7 +76,7 @@ function withSeen(said: EnteredAction, seen: Pick<ActionBody, SeenMember>): Acti
   return { ...said.body, ...Object.fromEntries(members.map((member) => [member, seen[member]])) }
 }
 
-/** As for kubectl. */
+/** `--to-revision 0` means the previous revision, as in kubectl. */
 function isLatest(member: SeenMember, body: ActionBody): boolean {
   return member === 'toRevision' && body.toRevision === '0'
 }

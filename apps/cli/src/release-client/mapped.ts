@@ -1,11 +1,11 @@
-/** How a generator is mapped. */
+/** Mapping of values, and the return value for an early end. */
 export interface MapOptions<T, U, R> {
   readonly change: (value: T) => U
-  /** What the source is ended with by who leaves the loop. */
+  /** Return value passed to the source if the consumer stops early. */
   readonly end: R
 }
 
-/** Each value of `source`, changed; ends as the source does, and ends it. */
+/** Maps the values of `source`, returns its result, and closes it if the consumer stops early. */
 export async function* mapped<T, U, R>(
   source: AsyncGenerator<T, R, undefined>,
   { change, end }: MapOptions<T, U, R>,

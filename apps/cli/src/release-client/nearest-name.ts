@@ -1,9 +1,9 @@
 import { closest, distance } from 'fastest-levenshtein'
 
-/** Of so many letters one may be wrong before another name was meant. */
+/** Letters per allowed mistake. */
 const LETTERS_PER_MISTAKE = 2
 
-/** @returns the name that was most likely meant: at most half of its letters are others; undefined where none comes near */
+/** @returns the most similar name, with at most half of its letters different; undefined if there is none */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined
   const nearest = closest(name, [...names])

@@ -6,12 +6,12 @@ import { createRestReleaseClient, type ReleaseClient } from '@tranche/release-cl
 import type { ServerSource } from '../options/access-options.ts'
 import { userAgent } from '../version.ts'
 
-/** A desk over the REST API. */
+/** Release client over the REST API. */
 export function openRestReleaseClient(source: ServerSource): ReleaseClient {
   return createRestReleaseClient(openRestClient(source), { clock: systemClock })
 }
 
-/** The REST API as calls; the file of a token is read for every request, since tokens are renewed. */
+/** Client of the REST API. The token file is read for every request, since tokens are renewed. */
 export function openRestClient({ url, token, tokenFile }: ServerSource): ApiClient {
   return createApiClient({
     fetch,
@@ -28,7 +28,7 @@ function readToken(path: string): string {
   } catch (error) {
     throw new AppError('FILE_UNREADABLE', `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
       details: { path },
-      hint: 'Name a file with a token of yours behind --token-file.',
+      hint: 'Pass a readable file with your token to --token-file.',
       cause: error,
     })
   }

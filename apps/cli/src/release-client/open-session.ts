@@ -28,27 +28,27 @@ import { mapped } from './mapped.ts'
 import { sayingRequests } from './say-requests.ts'
 import { userAgent } from '../version.ts'
 
-/** Whom a command asks, and where it looks. */
+/** Release client and namespace of a command. */
 export interface Session extends AsyncDisposable {
   readonly releaseClient: ReleaseClient
-  /** That of `-n`, else of the context, else `default`. */
+  /** Namespace of `-n`, else of the context, else `default`. */
   readonly namespace: string
   readonly clock: Clock
 }
 
-/** A cluster, opened by its kubeconfig. */
+/** Connection to a cluster by kubeconfig. */
 export interface OpenCluster extends AsyncDisposable {
   readonly client: KubeClient
   readonly exchange: Exchange
   readonly cluster: LoadedCluster
-  /** Shows the API server's time, by which everything in the cluster is stamped. */
+  /** Clock of the API server, to which timestamps in the cluster refer. */
   readonly clock: Clock
 }
 
 /**
- * Opens what a command asks.
+ * Connects to the cluster or the REST API.
  *
- * @throws {AppError} KUBECONFIG_INVALID; questions that the session is asked later: API_UNREACHABLE, API_REFUSED, with server and context
+ * @throws {AppError} KUBECONFIG_INVALID; later requests throw API_UNREACHABLE and API_REFUSED, with server and context
  */
 export async function openSession(access: AccessOptions, io: CommandIo): Promise<Session> {
   if (access.source.kind === 'server') return openServer(access, access.source)
@@ -68,7 +68,7 @@ export async function openSession(access: AccessOptions, io: CommandIo): Promise
   }
 }
 
-/** Loaded only where it is asked for: the schemas of REST take longer to load than a command to run. */
+/** Loads the REST client only if needed: its schemas take longer to load than a command takes to run. */
 async function openServer(access: AccessOptions, source: ServerSource): Promise<Session> {
   const { openRestReleaseClient } = await import('./open-rest.ts')
   return {
@@ -95,7 +95,7 @@ export async function openCluster(
   return { client, exchange, cluster, clock, [Symbol.asyncDispose]: close }
 }
 
-/** Every question gets the deadline of the command, and every error says where it comes from. */
+/** Applies the request timeout to every request, and explains every error. */
 function withLimits(
   releaseClient: ReleaseClient,
   { requestTimeoutMs: deadlineMs }: AccessOptions,

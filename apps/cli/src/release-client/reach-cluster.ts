@@ -5,10 +5,10 @@ import type { Logger } from '@tranche/log'
 import { askPatiently } from './ask-patiently.ts'
 import { certificateHint } from './certificate-hint.ts'
 
-/** How long an API server may take to answer for the first time, in milliseconds. */
+/** Timeout of each attempt, in milliseconds. */
 const FIRST_ANSWER_MS = 5_000
 
-/** What reaching an API server takes. */
+/** Client, clock, logger and stop signal. */
 export interface ReachParts {
   readonly client: Pick<KubeClient, 'text'>
   readonly clock: Clock
@@ -17,8 +17,8 @@ export interface ReachParts {
 }
 
 /**
- * Waits until an API server answers and lets us in, and says in the log what keeps it from that: as a warning what passes by itself, as an
- * error what somebody must mend. Whoever mends it need start nothing anew. Resolves as well once `signal` aborts.
+ * Waits until the API server answers and accepts the credentials. Logs temporary failures as warnings, and those that a user must fix as
+ * errors; after a fix, no restart is needed. Also resolves once `signal` aborts.
  */
 export async function reachCluster({ server, context }: LoadedCluster, { client, clock, log, signal }: ReachParts): Promise<void> {
   const where = { server, context }
@@ -27,7 +27,7 @@ export async function reachCluster({ server, context }: LoadedCluster, { client,
     hasFailed = true
     const hint = hintFor(err)
     if (hint === undefined) log.warn({ ...where, err, retryAfterMs }, 'the API server did not answer')
-    else log.error({ ...where, hint, err, retryAfterMs }, 'the API server and this process do not trust each other')
+    else log.error({ ...where, hint, err, retryAfterMs }, 'cannot authenticate with the API server')
   }
   const ask = (): Promise<string> => client.text('/version', { deadlineMs: FIRST_ANSWER_MS, signal })
   try {
@@ -38,9 +38,11 @@ export async function reachCluster({ server, context }: LoadedCluster, { client,
   }
 }
 
-/** @returns what somebody has to do; undefined where it may pass by itself, as of a server that starts or has too much to do */
+/** @returns the fix for the user; undefined for temporary failures, such as a starting or overloaded server */
 function hintFor(error: unknown): string | undefined {
   if (error instanceof KubeStatusError)
-    return error.status === 429 || error.status >= 500 ? undefined : 'Check the credentials of the kubeconfig, or the account of the pod.'
+    return error.status === 429 || error.status >= 500
+      ? undefined
+      : 'Check the credentials of the kubeconfig, or the service account of the pod.'
   return certificateHint(error)
 }

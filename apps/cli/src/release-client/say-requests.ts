@@ -3,10 +3,10 @@ import type { Exchange } from '@tranche/wire'
 import type { OutputStream } from '../command-io.ts'
 import { printable } from '../view/styled-line.ts'
 
-/** From this level of `-v` on requests are said, as with kubectl. */
+/** Minimum level of `-v` that prints requests, as in kubectl. */
 const REQUESTS_LEVEL = 6
 
-/** @returns the exchange, which says each request and its answer on `stream` where the level of `-v` asks for that; headers never */
+/** @returns the exchange; from level 6, it prints each request and its response status to `stream`, never headers */
 export function sayingRequests(
   exchange: Exchange,
   { server, verbosity = 0 }: { readonly server: string; readonly verbosity?: number | undefined },

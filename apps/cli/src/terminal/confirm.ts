@@ -4,8 +4,8 @@ import type { CommandIo } from '../command-io.ts'
 import { printable } from '../view/styled-line.ts'
 
 /**
- * @param question what comes from a cluster in it may say anything, and steers no terminal
- * @returns whether somebody at the terminal says yes; anything else, the end of input too, is a no
+ * @param question prompt; control characters are removed, since names come from the cluster
+ * @returns true only for `y` or `yes`; false for any other answer and at the end of input
  */
 export async function confirmed(question: string, { in: input, err }: CommandIo): Promise<boolean> {
   if (input === undefined) return false
@@ -15,7 +15,7 @@ export async function confirmed(question: string, { in: input, err }: CommandIo)
     for await (const line of lines) return /^\s*y(es)?\s*$/i.test(line)
     return false
   } finally {
-    // The loop alone leaves the terminal open, which would keep the program from ending.
+    // Close the terminal, which would keep the process alive.
     lines.close()
   }
 }

@@ -1,6 +1,6 @@
 import type { CommandIo } from '../command-io.ts'
 
-/** One line for people that says what goes on, and is gone when there is something to show. */
+/** Progress line, cleared before the output. */
 export interface Progress {
   readonly say: (text: string) => void
   readonly clear: () => void
@@ -8,7 +8,7 @@ export interface Progress {
 
 const START_OF_LINE = '\r\u001b[K'
 
-/** A line that is written over and over on a terminal; nothing elsewhere. */
+/** A line that is overwritten in place on a terminal; no output elsewhere. */
 export function createProgress({ err }: CommandIo): Progress {
   if (err.isTTY !== true) return { say: () => {}, clear: () => {} }
   let shown = ''

@@ -2,11 +2,11 @@ import type { OutputStream } from '../command-io.ts'
 
 /** A block of lines at the bottom of a terminal, redrawn in place, with ordinary text above it. */
 export interface LiveScreen {
-  /** Replaces the block by what `render` returns now, and again whenever the terminal changes its size; writes only the lines that differ. */
+  /** Replaces the block by the lines of `render`, and again after each resize; writes only changed lines. */
   draw(render: () => readonly string[]): void
   /** Writes whole lines above the block. */
   print(text: string): void
-  /** Leaves the block as it stands and gives the terminal back. Later calls do nothing. */
+  /** Keeps the block and restores the cursor. Later calls do nothing. */
   close(): void
 }
 
@@ -15,13 +15,13 @@ const SHOW_CURSOR = '\u001b[?25h'
 const CLEAR_TO_LINE_END = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 const CLEAR_ALL = '\u001b[2J\u001b[H'
-/** The terminal shows nothing of a frame before its end; terminals that do not know these ignore them. */
+/** Synchronized output: the terminal shows a frame at once; terminals without support ignore it. */
 const BEGIN_FRAME = '\u001b[?2026h'
 const END_FRAME = '\u001b[?2026l'
-/** Printed lines that are written again after a change of size. */
+/** Maximum number of printed lines that are rewritten after a resize. */
 const REMEMBERED_LINES = 50
 
-/** @param stream a terminal; lines that are drawn are not wider than it */
+/** @param stream a terminal; drawn lines must fit its width */
 export function createLiveScreen(stream: OutputStream): LiveScreen {
   let render: () => readonly string[] = () => []
   let shown: readonly string[] = []
@@ -49,7 +49,7 @@ export function createLiveScreen(stream: OutputStream): LiveScreen {
     },
   }
 
-  /** The cursor always stands at the start of the line below the block. */
+  /** Redraws from the start of the line below the block, where the cursor always is. */
   function redraw(): void {
     const lines = render()
     if (lines.length === shown.length && lines.every((line, index) => line === shown[index])) return
@@ -59,7 +59,7 @@ export function createLiveScreen(stream: OutputStream): LiveScreen {
     shown = lines
   }
 
-  /** Terminals differ in what a change of size does to lines that stand already, so everything is written anew. */
+  /** Rewrites everything: terminals differ in how a resize changes existing lines. */
   function onResize(): void {
     shown = render()
     const freeRows = Math.max(0, (stream.rows ?? 24) - shown.length - 1)

@@ -5,21 +5,21 @@ import type { ReleaseSnapshot } from '../view/release-snapshot.ts'
 import { renderReleaseView } from '../view/render-release-view.ts'
 import { createLiveScreen } from './live-screen.ts'
 
-/** Shows releases to a person: a live view on a terminal, one line for each change elsewhere. */
+/** Shows a release: a live view on a terminal, one line per change elsewhere. */
 export interface ReleaseScreen {
-  /** Shows the latest picture; null while there is no DaemonSet. */
+  /** Shows the latest snapshot; null while there is no DaemonSet. */
   show(snapshot: ReleaseSnapshot | null): void
-  /** Says something that stays. */
+  /** Prints text above the view. */
   say(text: string): void
   close(): void
 }
 
-/** @param colors false: never colours, as `--no-color` asks */
+/** @param colors false disables colours (`--no-color`) */
 export function createReleaseScreen(io: CommandIo, colors: boolean): ReleaseScreen {
   return io.err.isTTY === true && io.env['TERM'] !== 'dumb' ? createLiveView(io, colors) : createPlainView(io)
 }
 
-const NOTHING_TO_SHOW = ['no DaemonSet yet; kubectl apply -f examples/ makes one']
+const NOTHING_TO_SHOW = ['no DaemonSet yet; create one with kubectl apply -f examples/']
 const MOST_COLUMNS = 160
 
 function createLiveView(io: CommandIo, colors: boolean): ReleaseScreen {

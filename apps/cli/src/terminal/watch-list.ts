@@ -15,19 +15,19 @@ import { isNews, progressLine, type PrintedProgress } from '../view/reports/prog
 import { wrapText } from '../view/reports/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
-/** What is watched, and how it is shown. */
+/** Source and format of the watched list. */
 export interface WatchListOptions {
-  /** Reads the Rollouts, in the order in which they are shown. */
+  /** Reads the Rollouts in display order. */
   readonly look: () => Promise<readonly RolloutSummary[]>
-  /** Said while there are none. */
+  /** Text shown while there are none. */
   readonly none: string
   readonly columns: ListColumns
   readonly output: OutputOptions
 }
 
 /**
- * Shows Rollouts until a signal ends the process: the table, drawn again, on a terminal; one line or document for each Rollout that has
- * changed elsewhere. They are read again and again: a list has no watch of its own.
+ * Shows Rollouts until a signal ends the process: a live table on a terminal, one line or document per changed Rollout elsewhere. The list
+ * is polled, since it has no watch.
  */
 export async function watchList({ clock }: Session, options: WatchListOptions, io: CommandIo): Promise<ExitCode> {
   const { signal } = new AbortController()
@@ -56,14 +56,14 @@ interface Moment {
 
 interface Showing {
   rollouts(rollouts: readonly RolloutSummary[], moment: Moment): void
-  /** What is shown was read at `readMs` (epoch), and may be old; the next Rollouts end that. */
+  /** Marks the shown data, read at `readMs` (epoch), as stale until the next Rollouts. */
   trouble(error: unknown, readMs: number): void
   close(): void
 }
 
 function openLive({ none, columns, output }: WatchListOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
-  let shown: readonly string[] = ['looking, Ctrl-C ends']
+  let shown: readonly string[] = ['loading; Ctrl-C to stop']
   const draw = (said: readonly string[] = []): void => screen.draw(() => [...said, ...shown].slice(0, Math.max(4, (io.out.rows ?? 24) - 1)))
   draw()
   return {

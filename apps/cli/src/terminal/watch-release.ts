@@ -17,7 +17,7 @@ import { releaseView } from '../view/reports/release-view.ts'
 import { wrapText } from '../view/reports/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
-/** What is watched, and how it is shown. */
+/** Rollout to watch, and its output format. */
 export interface WatchReleaseOptions {
   readonly key: ObjectKey
   readonly output: OutputOptions
@@ -25,7 +25,7 @@ export interface WatchReleaseOptions {
 
 const DRAW_EVERY_MS = 1_000
 
-/** Shows a Rollout until a signal ends the process: live on a terminal, one line or document for each change elsewhere. */
+/** Shows a Rollout until a signal ends the process: a live view on a terminal, one line or document per change elsewhere. */
 export async function watchRelease(
   session: Pick<Session, 'releaseClient' | 'clock'>,
   options: WatchReleaseOptions,
@@ -45,15 +45,15 @@ export async function watchRelease(
 
 interface Showing {
   picture(picture: ReleasePicture): void
-  /** What is shown is of `readMs` (epoch), and may be old; null: it is not any more. */
+  /** Marks the shown data, read at `readMs` (epoch), as stale; null marks them as current. */
   trouble(error: unknown, readMs: number): void
   close(): void
 }
 
-/** Ages go on between two looks, and stand still while nothing newer is known. */
+/** Advances ages between reads, and freezes them while the data are stale. */
 function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchReleaseOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
-  screen.draw(() => [`looking at ${keyText(key)}, Ctrl-C ends`])
+  screen.draw(() => [`loading ${keyText(key)}; Ctrl-C to stop`])
   let latest: ReleasePicture | null = null
   let stale: { readonly problem: string; readonly readMs: number } | null = null
   const draw = (): void => {
@@ -99,7 +99,7 @@ function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchRelea
 
 function fitted(lines: readonly string[], rows: number): readonly string[] {
   if (lines.length <= rows) return lines
-  return [...lines.slice(0, rows - 1), `and ${lines.length - rows + 1} more lines; without -w all of them are printed`]
+  return [...lines.slice(0, rows - 1), `and ${lines.length - rows + 1} more lines; run without -w to see all`]
 }
 
 function openPlain({ clock }: Pick<Session, 'clock'>, { output: { format, colors } }: WatchReleaseOptions, io: CommandIo): Showing {

@@ -3,7 +3,7 @@ import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tran
 import { type ControllerRevision, type DaemonSet, keyOf, keyText, REVISION_HASH_LABEL, scaleIntOrPercent } from '@tranche/kube-types'
 import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepMark, StepPosition, Waiting } from './release-snapshot.ts'
 
-/** What the API says of one DaemonSet, as our watches have shown it. */
+/** Watched objects of one DaemonSet. */
 export interface ReleaseObjects {
   readonly daemonSet: DaemonSet
   readonly rollout: Rollout | undefined
@@ -11,24 +11,24 @@ export interface ReleaseObjects {
   /** Revisions that the DaemonSet owns, in no particular order. */
   readonly revisions: readonly ControllerRevision[]
   readonly fleet: FleetView
-  /** Zone of a node; empty where it has none. */
+  /** Zone of a node; empty if it has none. */
   readonly zoneOf: (node: string) => string
-  /** Since when the node's pod has been failing, epoch milliseconds. */
+  /** Start of the failure of the node's pod, epoch milliseconds. */
   readonly failingSinceMs: (node: string) => number | undefined
   /** Newest first. */
   readonly events: readonly EventSnapshot[]
-  /** When the release began and ended, epoch milliseconds; null where it has not. */
+  /** Start and end of the release, epoch milliseconds; null before each. */
   readonly startedAtMs: number | null
   readonly endedAtMs: number | null
 }
 
-/** Now, on both clocks. */
+/** Current time on both clocks, in milliseconds. */
 export interface Now {
   readonly nowMs: number
   readonly monotonicMs: number
 }
 
-/** Puts together what the view shows. Pure. */
+/** Builds the snapshot for the view. Pure. */
 export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapshot {
   const { daemonSet, rollout, startedAtMs, endedAtMs, events } = objects
   const canary = objects.revisions.find((revision) => isSameTemplate(templateOf(revision), daemonSet.spec.template))
@@ -52,7 +52,7 @@ export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapsho
   }
 }
 
-/** @returns the tag of an image, or the image without its registry where it has none */
+/** @returns the tag of an image, or the image without its registry if it has no tag */
 export function versionOf(image: string | undefined): string | null {
   if (image === undefined || image === '') return null
   const last = image.slice(image.lastIndexOf('/') + 1)
@@ -67,7 +67,7 @@ function templateOf({ data }: ControllerRevision): DaemonSet['spec']['template']
   return (data as { spec?: { template?: DaemonSet['spec']['template'] } } | undefined)?.spec?.template
 }
 
-/** A revision holds its template as a patch: with a directive, and its members in another order. */
+/** Compares templates regardless of member order and of `$patch`: a revision stores its template as a patch. */
 function isSameTemplate(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
   const keys = new Set([...Object.keys(a), ...Object.keys(b)])
@@ -116,7 +116,7 @@ function isPaused(rollout: Rollout | undefined): boolean {
   return rollout?.status?.conditions?.some(({ type, reason }) => type === 'Progressing' && reason === 'Paused') ?? false
 }
 
-/** Of the DaemonSet, its Rollout and BatchRelease, and its pods, which are named after it. */
+/** Whether an event is about the DaemonSet, its Rollout and BatchRelease, or its pods, which are named after it. */
 function isAbout({ object, namespace }: EventSnapshot, { metadata }: DaemonSet, rollout: Rollout | undefined): boolean {
   if (namespace !== metadata.namespace) return false
   const [kind = '', name = ''] = object.split('/')
@@ -138,7 +138,7 @@ function stepMarks(rollout: Rollout | undefined, desired: number): StepMark[] {
   })
 }
 
-/** The batch knows best what it waits for; between batches the Rollout does. */
+/** Reports what the batch waits for; between batches, what the Rollout waits for. */
 function waitingOf({ rollout, batchRelease }: ReleaseObjects): Waiting | null {
   const status = rollout?.status
   if (status?.phase === undefined) return null
@@ -155,7 +155,7 @@ function waitingOf({ rollout, batchRelease }: ReleaseObjects): Waiting | null {
   return { message: status.message, subject: standing(status), sinceMs: timeOf(status.canaryStatus?.lastUpdateTime) }
 }
 
-/** Another one is another wait: the words of a message move with its counts and times. */
+/** Identity of a wait: it stays equal while counts and times in the message change. */
 function standing({ phase, conditions = [], waitingFor, currentStepIndex, currentStepState, canaryStatus }: RolloutStatus): string {
   const reasons = conditions.filter(({ status }) => status === 'True').map(({ type, reason }) => [type, reason])
   return JSON.stringify([phase, reasons, waitingFor?.reason, currentStepIndex, currentStepState, canaryStatus?.canaryRevision])
@@ -166,7 +166,7 @@ function timeOf(text: string | undefined): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-/** By code unit; numbers within names count as numbers, so that node-2 stands before node-10. */
+/** Compares by code unit, but numbers in names as numbers, so that node-2 precedes node-10. */
 function byText(a: string, b: string): number {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   const stem = /^(.*?)\d*$/.exec(a)?.[1]

@@ -1,4 +1,4 @@
-/** @returns a span of time for people, two units at most: `0s`, `59s`, `4m05s`, `2h10m`, `3d4h`; never negative */
+/** @returns a duration with at most two units: `0s`, `59s`, `4m05s`, `2h10m`, `3d4h`; never negative */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   if (seconds < 60) return `${seconds}s`

@@ -1,28 +1,28 @@
 import type { NodeState } from './release-snapshot.ts'
 import type { Style } from './styled-line.ts'
 
-/** What a cell of the map shows; `mixed` stands for several nodes, some updated and the rest old. */
+/** State of a map cell; `mixed` means several nodes, some updated and the others old. */
 export type CellState = NodeState | 'mixed'
 
-/** How a state is drawn. Signs differ too, so that the map reads without colours. */
+/** Signs of the states; they differ, so that the map is readable without colours. */
 export interface Glyphs {
   readonly cells: Readonly<Record<CellState, string>>
   readonly bar: { readonly full: string; readonly part: string; readonly empty: string; readonly mark: string }
 }
 
-/** For terminals with Unicode: all signs are one column wide. */
+/** Signs for Unicode terminals, each one column wide. */
 export const unicodeGlyphs: Glyphs = {
   cells: { updated: '■', mixed: '▤', updating: '◌', old: '□', down: '▽', failing: '✗', notReady: '?' },
   bar: { full: '█', part: '▒', empty: '░', mark: '╵' },
 }
 
-/** For everything else. */
+/** Signs for other terminals. */
 export const asciiGlyphs: Glyphs = {
   cells: { updated: '#', mixed: '=', updating: 'o', old: '.', down: 'v', failing: 'X', notReady: '?' },
   bar: { full: '#', part: '+', empty: '.', mark: "'" },
 }
 
-/** The colour of a state. */
+/** Colour of each state. */
 export const cellStyles: Readonly<Record<CellState, Style>> = {
   updated: 'green',
   mixed: 'green',
@@ -33,7 +33,7 @@ export const cellStyles: Readonly<Record<CellState, Style>> = {
   notReady: 'yellow',
 }
 
-/** The words of the legend. */
+/** Labels of the legend. */
 export const stateWords: Readonly<Record<NodeState, string>> = {
   updated: 'updated',
   updating: 'updating',

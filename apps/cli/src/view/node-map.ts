@@ -3,25 +3,25 @@ import type { NodeSnapshot, NodeState } from './release-snapshot.ts'
 
 /** One zone of the map. */
 export interface ZoneRow {
-  /** Empty where nodes have no zone. */
+  /** Empty if the nodes have no zone. */
   readonly zone: string
   readonly nodes: number
   /** Nodes whose pod is on the canary revision and available. */
   readonly updated: number
   readonly failing: number
-  /** Left to right in order of node names; each cell stands for one node, or for several when there are more nodes than cells. */
+  /** Cells in order of node names; each represents one node, or several if there are more nodes than cells. */
   readonly cells: readonly CellState[]
 }
 
-/** Most telling first: a cell for several nodes shows the worst of them. */
+/** Worst first: a cell of several nodes shows the worst state. */
 const worstFirst: readonly NodeState[] = ['failing', 'notReady', 'down', 'updating']
 
 /**
- * Draws the nodes of each zone in one row, so that 30 nodes and 5,000 take the same room: a failing node is seen in
- * its cell however many share it.
+ * Maps the nodes of each zone to one row, so that 30 nodes and 5,000 take the same space. A failing node stays visible in
+ * a shared cell.
  *
- * @param nodes by zone
- * @param cells most cells in a row (≥ 1)
+ * @param nodes sorted by zone
+ * @param cells maximum number of cells in a row (≥ 1)
  */
 export function nodeMap(nodes: readonly NodeSnapshot[], cells: number): readonly ZoneRow[] {
   return [...byZone(nodes)].map(([zone, members]) => ({
@@ -43,7 +43,7 @@ function byZone(nodes: readonly NodeSnapshot[]): Map<string, NodeSnapshot[]> {
   return zones
 }
 
-/** Cells differ by at most one in how many nodes they stand for. */
+/** Distributes nodes evenly: the node counts of two cells differ by at most one. */
 function toCells(nodes: readonly NodeSnapshot[], count: number): CellState[] {
   return Array.from({ length: count }, (_, cell) =>
     cellState(nodes.slice(Math.floor((cell * nodes.length) / count), Math.floor(((cell + 1) * nodes.length) / count))),

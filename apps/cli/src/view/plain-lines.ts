@@ -2,14 +2,14 @@ import { countStates, type NodeSnapshot, type ReleaseSnapshot } from './release-
 import { durationText } from './duration-text.ts'
 import { printable } from './styled-line.ts'
 
-/** Progress is told at every twentieth of the nodes; a line for each of 5,000 nodes would hide the rest. */
+/** Share of the nodes per progress line: a line for each of 5,000 nodes would hide the rest. */
 const PROGRESS_SHARE = 1 / 20
 
 /**
- * Says what has changed between two snapshots, for output that is not a terminal.
+ * Formats the changes between two snapshots, for output that is not a terminal.
  *
- * @param told the snapshot that the last lines spoke of; null at the beginning
- * @returns one line for each change; none when nothing that matters has changed
+ * @param printed snapshot of the last printed lines; null at the start
+ * @returns one line per change; empty if nothing relevant has changed
  */
 export function plainLines(printed: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): readonly string[] {
   const lines = [
@@ -20,7 +20,7 @@ export function plainLines(printed: ReleaseSnapshot | null, snapshot: ReleaseSna
   return lines.map((line) => plainLine(snapshot, line))
 }
 
-/** @returns `text` behind the name of the DaemonSet and how long its release has run */
+/** @returns `text` after the name of the DaemonSet and the duration of its release */
 export function plainLine(snapshot: ReleaseSnapshot, text: string): string {
   const elapsed = snapshot.startedAtMs === null ? '' : ` ${durationText((snapshot.endedAtMs ?? snapshot.nowMs) - snapshot.startedAtMs)}`
   return printable(`${snapshot.daemonSet}${elapsed}: ${text}`)
@@ -28,13 +28,13 @@ export function plainLine(snapshot: ReleaseSnapshot, text: string): string {
 
 function positionText(snapshot: ReleaseSnapshot): string {
   const { phase, step, rollout, toVersion, paused } = snapshot
-  const state = comesUp(snapshot) ? 'coming up' : (phase ?? 'not looked at yet')
+  const state = comesUp(snapshot) ? 'coming up' : (phase ?? 'not reconciled yet')
   const where = `${rollout === null ? 'no Rollout' : state}, version ${toVersion}`
   if (phase !== 'Progressing') return where
   return `${where}${step === null ? '' : `, step ${step.index} of ${step.count}, ${step.state}`}${paused ? ', paused' : ''}`
 }
 
-/** Healthy says of a Rollout that no release runs, and nothing of pods that nobody has seen available yet. */
+/** Whether the first pods are still starting: the phase Healthy only means that no release runs. */
 function comesUp(snapshot: ReleaseSnapshot): boolean {
   return snapshot.phase === 'Healthy' && snapshot.startedAtMs === null && nodesDone(snapshot) < snapshot.nodes.length
 }
@@ -47,12 +47,12 @@ function hasMoved(printed: ReleaseSnapshot | null, snapshot: ReleaseSnapshot): b
   return complete || (moved > 0 && (moved >= desired * PROGRESS_SHARE || positionText(printed) !== positionText(snapshot)))
 }
 
-/** Without a Rollout the DaemonSet controller updates, which is told as well. */
+/** True also without a Rollout, while the DaemonSet controller updates. */
 function isReleasing({ phase, rollout }: ReleaseSnapshot): boolean {
   return phase === 'Progressing' || rollout === null
 }
 
-/** What counts: updated nodes while a release runs, available ones while none does. */
+/** Number of updated nodes during a release, else of available nodes. */
 function nodesDone(snapshot: ReleaseSnapshot): number {
   const { updated, old } = countStates(snapshot.nodes)
   return isReleasing(snapshot) ? updated : updated + old

@@ -2,14 +2,14 @@ import type { Glyphs } from './glyphs.ts'
 import type { StepMark } from './release-snapshot.ts'
 import type { Span } from './styled-line.ts'
 
-/** Numbers of a bar. */
+/** Node counts of a bar. */
 export interface Progress {
   readonly desired: number
   readonly updated: number
   readonly updating: number
 }
 
-/** @returns the bar in exactly `width` columns: full only when every node is updated, begun as soon as one is */
+/** @returns the bar in exactly `width` columns: full only if every node is updated, not empty once one is */
 export function progressBar(progress: Progress, width: number, glyphs: Glyphs): readonly Span[] {
   const full = share(progress.updated, progress.desired, width)
   const part = Math.min(width - full, share(progress.updated + progress.updating, progress.desired, width) - full)
@@ -21,8 +21,8 @@ export function progressBar(progress: Progress, width: number, glyphs: Glyphs): 
 }
 
 /**
- * @param current step the release is in, from 1; null when none is
- * @returns the line below the bar: a mark and a label where each step ends, right aligned; labels that would overlap are left out
+ * @param current current step, from 1; null if none
+ * @returns the line below the bar: a mark and a label where each step ends, right aligned; overlapping labels are omitted
  */
 export function stepMarks(steps: readonly StepMark[], current: number | null, size: MarkSize): readonly Span[] {
   const spans: Span[] = []
@@ -38,7 +38,7 @@ export function stepMarks(steps: readonly StepMark[], current: number | null, si
   return spans
 }
 
-/** How wide the bar is, and what its whole width stands for. */
+/** Width of the bar in columns, and the number of nodes that it represents. */
 export interface MarkSize {
   readonly width: number
   readonly desired: number

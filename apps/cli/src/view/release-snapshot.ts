@@ -1,4 +1,4 @@
-/** What a release looks like at one moment: everything the view shows, and nothing of the API's shape. */
+/** A release at one moment: the data of the view, independent of the API types. */
 export interface ReleaseSnapshot {
   /** `namespace/name` of the DaemonSet. */
   readonly daemonSet: string
@@ -6,31 +6,31 @@ export interface ReleaseSnapshot {
   readonly rollout: string | null
   /** Epoch milliseconds by the cluster's clock. */
   readonly nowMs: number
-  /** When the change that is being released was first seen; null before any. */
+  /** Start of the release, epoch milliseconds; null before the first. */
   readonly startedAtMs: number | null
-  /** When it was seen to be complete; null while it runs. */
+  /** End of the release, epoch milliseconds; null while it runs. */
   readonly endedAtMs: number | null
-  /** Version that most nodes come from, as the tag of its image; null when it is not known. */
+  /** Stable version, as the tag of its image; null if unknown. */
   readonly fromVersion: string | null
   /** Version in the DaemonSet's template. */
   readonly toVersion: string
   /** `status.phase` of the Rollout; null while it has no status. */
   readonly phase: string | null
   readonly step: StepPosition | null
-  /** The release is held by `spec.strategy.paused`, the batch in flight too. */
+  /** Whether `spec.strategy.paused` pauses the release, in mid-batch too. */
   readonly paused: boolean
   /** Cumulative size of each step, as written and in nodes. */
   readonly steps: readonly StepMark[]
   /** Every desired node, by zone, then by name. */
   readonly nodes: readonly NodeSnapshot[]
-  /** Most nodes that may be down while we delete; null when it is not known. */
+  /** `maxUnavailable` in nodes; null if unknown. */
   readonly maxUnavailable: number | null
   readonly waiting: Waiting | null
   /** Newest first. */
   readonly events: readonly EventSnapshot[]
 }
 
-/** Where the Rollout stands among its steps. */
+/** Current step of the Rollout. */
 export interface StepPosition {
   /** From 1. */
   readonly index: number
@@ -48,7 +48,7 @@ export interface StepMark {
 }
 
 /**
- * What a node is to the release. `updated` and `old` are available on the canary revision, on another. `updating` has
+ * State of a node in the release. `updated` is available on the canary revision, `old` on another. `updating` has
  * no pod, a terminating one, or a new one that is not available yet. `down` has an old pod that is not available.
  * `failing` has a pod whose container does not run. `notReady` is a node whose own Ready condition is not True.
  */
@@ -57,23 +57,23 @@ export type NodeState = 'updated' | 'updating' | 'old' | 'down' | 'failing' | 'n
 /** One node. */
 export interface NodeSnapshot {
   readonly name: string
-  /** Empty where nodes have no zone. */
+  /** Empty if the node has no zone. */
   readonly zone: string
   readonly state: NodeState
   /** Its pod, available or not, is on the canary revision. */
   readonly onCanary: boolean
   /** Waiting reason of a `failing` node. */
   readonly reason?: string
-  /** Since when it has been failing, epoch milliseconds. */
+  /** Start of the failure, epoch milliseconds. */
   readonly sinceMs?: number
 }
 
 /** What the release waits for. */
 export interface Waiting {
   readonly message: string
-  /** The same without what moves while it waits: equal as long as the reason and the nodes are. */
+  /** Identity of the wait: unchanged while its reason and nodes are the same. */
   readonly subject: string
-  /** Epoch milliseconds; null when it is not known. */
+  /** Epoch milliseconds; null if unknown. */
   readonly sinceMs: number | null
 }
 
@@ -84,7 +84,7 @@ export interface EventSnapshot {
   readonly reason: string
   /** `Kind/name`. */
   readonly object: string
-  /** Of the object; empty where it has none. */
+  /** Namespace of the object; empty if it has none. */
   readonly namespace: string
   readonly message: string
 }

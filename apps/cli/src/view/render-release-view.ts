@@ -5,11 +5,11 @@ import { progressBar, stepMarks } from './progress-bar.ts'
 import { countStates, type NodeState, type ReleaseSnapshot } from './release-snapshot.ts'
 import { createLinePainter, type LinePainter, shorten, type Span } from './styled-line.ts'
 
-/** How much room there is, and what the terminal can show. */
+/** Size and capabilities of the terminal. */
 export interface ViewOptions {
   /** Columns; no line is wider. */
   readonly width: number
-  /** Rows; never more lines than this. */
+  /** Maximum number of lines. */
   readonly height: number
   readonly colors: boolean
   readonly unicode: boolean
@@ -21,10 +21,10 @@ const MOST_EVENT_ROWS = 6
 const MOST_WAITING_ROWS = 3
 
 /**
- * Draws a release: what goes where, how far it is, which nodes are in which state, what fails, what it waits for, and
- * what happened last. Pure: the same snapshot gives the same lines.
+ * Draws a release: versions, progress, wait, failing nodes, node map and last events. Pure: the same snapshot gives the
+ * same lines.
  *
- * @returns lines without line ends, at most `height` of them; what matters least is left out first
+ * @returns at most `height` lines without line ends; the least important sections are omitted first
  */
 export function renderReleaseView(snapshot: ReleaseSnapshot, options: ViewOptions): readonly string[] {
   const pen: Pen = {
@@ -51,14 +51,14 @@ interface Pen extends ViewOptions {
   readonly painter: LinePainter
 }
 
-/** Lines that belong together; all but the first section begin with an empty one. */
+/** A section of lines; all but the first begin with an empty line. */
 interface Section {
-  /** The heavier gets its rows first where there are too few. */
+  /** Sections with a higher weight get their rows first. */
   readonly weight: number
   readonly lines: readonly string[]
 }
 
-/** An empty line and a heading without anything below them say nothing. */
+/** Minimum rows of a section: an empty line and a heading alone are useless. */
 const FEWEST_ROWS = 3
 
 function fitted(sections: readonly Section[], height: number): string[] {
@@ -82,8 +82,8 @@ function headerLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
 }
 
 function phaseSpans({ phase, step, rollout, paused }: ReleaseSnapshot): Span[] {
-  if (rollout === null) return [['dim', 'no Rollout: the DaemonSet controller updates it']]
-  if (phase === null) return [['dim', 'the controller has not looked at the Rollout yet']]
+  if (rollout === null) return [['dim', 'no Rollout: the DaemonSet controller updates the pods']]
+  if (phase === null) return [['dim', 'the controller has not reconciled the Rollout yet']]
   const word: Span = [phase === 'Healthy' ? 'green' : phase === 'Progressing' ? 'cyan' : 'yellow', phase]
   if (phase !== 'Progressing') return [word]
   const held: Span[] = paused ? ['   ', ['yellow', 'paused']] : []
@@ -94,7 +94,7 @@ function phaseSpans({ phase, step, rollout, paused }: ReleaseSnapshot): Span[] {
 function barLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const counts = countStates(snapshot.nodes)
   const desired = snapshot.nodes.length
-  if (desired === 0) return ['', pen.painter.line(['dim', 'no node to run on'])]
+  if (desired === 0) return ['', pen.painter.line(['dim', 'no eligible nodes'])]
   const label = ` ${counts.updated}/${desired} nodes`
   const width = Math.max(10, pen.width - label.length)
   const bar = progressBar({ desired, updated: counts.updated, updating: counts.updating + failingOnCanary(snapshot) }, width, pen.glyphs)
@@ -114,7 +114,7 @@ function waitingLines({ waiting, nowMs }: ReleaseSnapshot, pen: Pen): string[] {
   return ['', pen.painter.line(['bold', 'Waiting'], ['dim', since]), ...rows.map((row) => pen.painter.line(`  ${row}`))]
 }
 
-/** Breaks at spaces; a word that is wider than the line is cut by whoever draws it. */
+/** Wraps at spaces; the painter cuts words that are wider than the line. */
 function wrap(text: string, width: number): string[] {
   const rows: string[] = []
   for (const word of text.split(/\s+/)) {
@@ -149,7 +149,7 @@ function nodeLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   return ['', ...legendLines(snapshot, pen), ...lines, ...(more > 0 ? [pen.painter.line(['dim', `  and ${more} more zones`])] : [])]
 }
 
-/** How many nodes are down, and the states that occur with their signs and numbers. */
+/** Number of nodes that are down, and the present states with sign and count. */
 function legendLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const counts = countStates(snapshot.nodes)
   const occurring = (Object.keys(counts) as NodeState[]).filter((state) => counts[state] > 0)
@@ -167,7 +167,7 @@ function zoneLine(row: ZoneRow, labelWidth: number, pen: Pen): string {
   return pen.painter.line(['dim', `  ${label}`], ...cellSpans(row, pen), ['dim', `  ${row.updated}/${row.nodes}`])
 }
 
-/** Neighbours in the same state share one span, so that a line carries few colour codes. */
+/** Merges adjacent cells of one state into a span, so that a line has few colour codes. */
 function cellSpans(row: ZoneRow, pen: Pen): Span[] {
   const spans: Span[] = []
   for (let from = 0; from < row.cells.length; ) {

@@ -1,6 +1,6 @@
 import { createColors } from 'picocolors'
 
-/** A colour or weight that reads on dark and on light ground alike: never white, never black. */
+/** Colour or weight that is readable on dark and light backgrounds: never white or black. */
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan'
 
 /** A piece of a line: plain, or with a style. */
@@ -8,7 +8,7 @@ export type Span = string | readonly [Style, string]
 
 /** Turns lines of spans into text for a terminal. */
 export interface LinePainter {
-  /** @returns the line, cut off with `…` where it is wider than the terminal, and with nothing in it that could steer the terminal */
+  /** @returns the line, cut with `…` at the terminal width, without control characters from its text */
   line(...spans: readonly Span[]): string
 }
 
@@ -23,7 +23,7 @@ export function createLinePainter(width: number, colors: boolean): LinePainter {
   }
 }
 
-/** @returns `text` with control characters replaced: names and messages come from the cluster, escape sequences must not */
+/** @returns `text` with control characters replaced by spaces: names and messages come from the cluster */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
 }

@@ -2,26 +2,26 @@ import { durationText } from './duration-text.ts'
 import { plainLine } from './plain-lines.ts'
 import type { ReleaseSnapshot } from './release-snapshot.ts'
 
-/** A wait, as it was last looked at. */
+/** State of a wait at the last call. */
 export interface WaitSeen {
-  /** What is waited for and on which nodes, without the numbers and times of its message. */
+  /** Reason and nodes of the wait, without counts and times. */
   readonly subject: string
-  /** Since when, epoch milliseconds by the cluster's clock. */
+  /** Start of the wait, epoch milliseconds by the cluster's clock. */
   readonly sinceMs: number
-  /** When a line last spoke of it, by the same clock; null before the first. */
+  /** Time of the last line about it, by the same clock; null before the first. */
   readonly printedAtMs: number | null
 }
 
-/** In the ordinary course of a batch what is waited for changes with every node; only what lasts so long is told, in milliseconds. */
+/** Minimum duration of a wait that is printed, in milliseconds: in a normal batch, waits change with every node. */
 const TOLD_AFTER_MS = 2_000
-/** Told again after so long, in milliseconds. */
+/** Interval of repeated lines about the same wait, in milliseconds. */
 const PRINT_AGAIN_AFTER_MS = 30_000
 
 /**
- * Says what a release waits for, for output that is not a terminal: once it has waited for the same thing for two seconds,
- * and again every thirty. A wait for a person is told at once.
+ * Formats what a release waits for, for output that is not a terminal: after two seconds of the same wait, and again every
+ * thirty. A wait for a person is printed at once.
  *
- * @param seen what this function returned last; null at the beginning, and after nothing was waited for
+ * @param seen `seen` of the last result; null at the start, and after no wait
  */
 export function waitingLine(
   seen: WaitSeen | null,

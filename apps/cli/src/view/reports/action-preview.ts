@@ -3,17 +3,17 @@ import type { Drawing } from './drawing.ts'
 import { wrapText } from './wrap-text.ts'
 import { counted, nodeCountsText, shortImage, stateWord } from './report-words.ts'
 
-/** What somebody is about to ask. */
+/** Action to preview. */
 export interface PreviewedAction {
   readonly type: ActionType
   readonly body: ActionBody
-  /** Those that the body may name. @default none */
+  /** Revisions that the body may reference. @default none */
   readonly revisions?: readonly RevisionReport[]
 }
 
 const LABEL = 'nodes   '
 
-/** @returns the present state and the effect of the action, shown before the prompt */
+/** @returns the current state and the effect of the action, shown before the prompt */
 export function actionPreview(action: PreviewedAction, report: RolloutReport, drawing: Drawing): readonly string[] {
   const { namespace, name, step, images } = report
   const place = step === undefined || report.phase === 'Healthy' ? '' : `, step ${step.index} of ${step.count}`
@@ -33,24 +33,24 @@ function effect({ type, body, revisions = [] }: PreviewedAction, report: Rollout
     const left = Math.max(0, nodes.desired - nodes.updated)
     const more = `${counted(left, 'more node')} ${left === 1 ? 'gets' : 'get'}`
     const version = images.length === 0 ? 'the version' : images.map(shortImage).join(', ')
-    return `promote skips ${skippedText(report, body)}: ${more} ${version}, as fast as maxUnavailable lets them; approve goes on by one step`
+    return `promote skips ${skippedText(report, body)}: ${more} ${version}, within maxUnavailable; approve advances one step`
   }
   if (type === 'abort') {
     const aborted = revision ?? canaryRevision
     const shown = aborted === canaryRevision ? images : []
-    const from = aborted === undefined ? 'the present revision' : `revision ${nameOf(aborted, revisions, shown)}`
+    const from = aborted === undefined ? 'the current revision' : `revision ${nameOf(aborted, revisions, shown)}`
     const to = stableRevision === undefined ? 'the stable revision' : `revision ${nameOf(stableRevision, revisions)}`
     const there = aborted === canaryRevision ? nodes.updated : (known(aborted ?? '', revisions)?.nodes ?? 0)
-    return `abort rolls ${there} ${there === 1 ? 'node' : 'nodes'} back from ${from} to ${to}, and holds the former: applying it again does not release it`
+    return `abort rolls ${there} ${there === 1 ? 'node' : 'nodes'} back from ${from} to ${to}, and blocks the former: applying it again does not release it`
   }
-  if (toRevision === undefined) return 'undo finds no earlier revision that is not held'
-  const over = revision === undefined ? '' : ` in place of that of revision ${nameOf(revision, revisions)}`
+  if (toRevision === undefined) return 'undo finds no earlier revision that is not blocked'
+  const over = revision === undefined ? '' : `, replacing revision ${nameOf(revision, revisions)}`
   const there = known(toRevision, revisions)?.nodes ?? 0
-  const already = there === 0 ? '' : `; ${there} of ${nodes.desired} run it already`
-  return `undo puts the template of revision ${nameOf(toRevision, revisions)} back${over}, which ${Math.max(0, nodes.desired - there)} nodes get${already}`
+  const already = there === 0 ? '' : `; ${there} of ${nodes.desired} already run it`
+  return `undo restores the template of revision ${nameOf(toRevision, revisions)}${over}: ${Math.max(0, nodes.desired - there)} nodes get it${already}`
 }
 
-/** The pauses that are left, by their steps, and what `--full` skips beside them. */
+/** Remaining pauses by step, and what `--full` also skips. */
 function skippedText({ step, steps }: RolloutReport, { full = false }: ActionBody): string {
   const left = steps.filter(({ index, pause }) => pause !== undefined && index >= (step?.index ?? 1)).map(({ index }) => String(index))
   const several = `the pauses of steps ${left.slice(0, -1).join(', ')} and ${left.at(-1)}`
@@ -58,7 +58,7 @@ function skippedText({ step, steps }: RolloutReport, { full = false }: ActionBod
   return full ? `${pauses}, and every soak and analysis` : pauses
 }
 
-/** With its number and its images, where they are known. */
+/** Revision with its number and images, if known. */
 function nameOf(named: string, revisions: readonly RevisionReport[], images: readonly string[] = []): string {
   const found = known(named, revisions)
   if (found === undefined) return images.length === 0 ? named : `${named} (${images.map(shortImage).join(', ')})`

@@ -11,7 +11,7 @@ const words: Readonly<Record<DoctorFinding['state'], readonly [Style, string]>> 
   unknown: ['yellow', 'unknown'],
 }
 
-/** Findings for a person, each with how to mend it. Pure. */
+/** Formats findings with their fixes. Pure. */
 export function doctorView(findings: readonly DoctorFinding[], drawing: Drawing): readonly string[] {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const textWidth = Math.max(20, Math.min(drawing.width, WIDEST_TEXT) - width - 11)

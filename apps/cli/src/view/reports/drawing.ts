@@ -1,25 +1,25 @@
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from '../glyphs.ts'
 import { createLinePainter, type Span } from '../styled-line.ts'
 
-/** How text for a person is drawn: how wide, with what, and when it is. */
+/** Settings of text output. */
 export interface DrawingOptions {
-  /** Columns; no line is wider. Infinity where nobody cuts lines: files and pipes. */
+  /** Maximum width of lines in columns; Infinity for files and pipes. */
   readonly width: number
   readonly colors: boolean
   readonly unicode: boolean
-  /** Epoch milliseconds; ages count from here. */
+  /** Current time for ages, epoch milliseconds. */
   readonly nowMs: number
 }
 
-/** Draws lines of one width, with colours or without, in signs that the terminal has. */
+/** Draws lines within a width, with the colours and signs that the terminal supports. */
 export interface Drawing extends DrawingOptions {
   readonly glyphs: Glyphs
   readonly tree: TreeSigns
-  /** @returns the line in at most `width` columns; nothing in it can steer the terminal */
+  /** @returns the line in at most `width` columns, without control characters from its text */
   line(...spans: readonly Span[]): string
 }
 
-/** The signs before a branch and before what hangs below it; all three columns wide. */
+/** Signs before a branch and its children; each three columns wide. */
 export interface TreeSigns {
   readonly fork: string
   readonly last: string
@@ -42,7 +42,7 @@ export function createDrawing(options: DrawingOptions): Drawing {
   }
 }
 
-/** Each sign as wide as what it stands for, but the arrow, which is drawn before lines are cut. */
+/** Replaces Unicode signs by ASCII signs of the same width. */
 function inAscii(text: string): string {
   return text.replaceAll('…', '~').replaceAll('→', '>').replaceAll('·', '-')
 }

@@ -4,7 +4,7 @@ import { wrapText } from './wrap-text.ts'
 
 const WIDEST_TEXT = 120
 
-/** An explanation for a person: the answer, the rule behind it, what it rests on, and what would change it. Pure. */
+/** Formats an explanation: the answer, the rule, the facts and what would change it. Pure. */
 export function explanationView({ subject, answer, rule, facts, next }: Explanation, drawing: Drawing): readonly string[] {
   const width = Math.max(...facts.map(({ name }) => Array.from(name).length), 'rule'.length, 'next'.length)
   const row = (name: string, value: string): readonly string[] =>

@@ -8,7 +8,7 @@ import { type Column, tableLines } from './table.ts'
 type HistoryRelease = NonNullable<HistoryReport['releases']>[number]
 type HistoryAction = HistoryReport['actions'][number] | HistoryReport['seenActions'][number]
 
-/** Revisions, releases, and who asked for what, a table each; newest first. Pure. */
+/** Formats revisions, releases and actions as one table each, newest first. Pure. */
 export function historyView(
   { revisions, heldRevisions, releases = [], actions, seenActions }: HistoryReport,
   drawing: Drawing,
@@ -30,7 +30,7 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
     {
       heading: 'ROLE',
       cell: ({ role, held, revision }) =>
-        [role === 'none' ? '' : role, held ? `held (${heldBecause.get(revision) ?? 'held'})` : ''].filter(Boolean).join(', '),
+        [role === 'none' ? '' : role, held ? `blocked (${heldBecause.get(revision) ?? 'held'})` : ''].filter(Boolean).join(', '),
       style: ({ held, role }) => (held ? 'red' : role === 'none' ? null : 'cyan'),
     },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
@@ -86,19 +86,19 @@ function actColumns(nowMs: number): readonly Column<HistoryAction>[] {
   ]
 }
 
-/** What was written past us is in force as soon as it is seen. */
+/** Result of an action; an observed change of another client is already in effect. */
 function resultText(act: HistoryAction): string {
   if (!('by' in act)) return 'seen'
   return { Accepted: 'accepted', Refused: 'rejected', Written: 'done', unknown: '' }[act.result ?? 'unknown']
 }
 
-/** Why it was rejected counts more than why it was asked for. */
+/** Reason of the rejection, else of the action. */
 function whyText(act: HistoryAction): string {
   const refusal = 'by' in act ? act.refusal : undefined
   return refusal ?? act.reason ?? ''
 }
 
-/** Of what was written past us the API server names a program at the most. */
+/** Path of the action; for an observed change of another client, only its field manager is known. */
 function viaText(act: HistoryAction): string {
   if (!('by' in act)) return act.manager ?? 'unknown'
   return act.from === undefined ? act.via : `${act.via} (${act.from})`

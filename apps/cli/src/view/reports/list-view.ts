@@ -3,20 +3,20 @@ import type { Drawing } from './drawing.ts'
 import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf, waitText } from './report-words.ts'
 import { type Column, GAP, tableLines } from './table.ts'
 
-/** What a list shows beside what every list shows. */
+/** Optional columns of a list. */
 export interface ListColumns {
-  /** Rollouts of all namespaces: say which. */
+  /** Whether to show the namespace. */
   readonly namespaces: boolean
-  /** As `-o wide`. */
+  /** Whether to show the columns of `-o wide`. */
   readonly wide: boolean
 }
 
-/** Columns below which sentences are cut too early. */
+/** Width in columns below which sentences would be cut too early. */
 const NARROW = 120
-/** Columns that what a Rollout waits for has at the least: other cells make room for it. */
+/** Minimum width of the column WAITS FOR; other columns shrink for it. */
 const LEAST_REASON = 12
 
-/** Rollouts as a table, those that wait for a person or failed first to be seen by their colour. Pure. */
+/** Formats Rollouts as a table; colours highlight those that wait for a person or failed. Pure. */
 export function listView(rollouts: readonly RolloutSummary[], columns: ListColumns, drawing: Drawing): readonly string[] {
   const [all, ...fewer] = columns.wide ? [roomyColumns] : [roomyColumns, roomyColumns.slice(1), []]
   const fits = (roomy: readonly Column<RolloutSummary>[]): boolean =>
@@ -25,7 +25,7 @@ export function listView(rollouts: readonly RolloutSummary[], columns: ListColum
   return tableLines(rollouts, columnsOf(columns, roomy, drawing), drawing)
 }
 
-/** @returns columns that the last one has, where no other is cut */
+/** @returns width that is left for the last column if no other is cut */
 function widthLeft(rollouts: readonly RolloutSummary[], columns: readonly Column<RolloutSummary>[], width: number): number {
   const taken = columns
     .slice(0, -1)
@@ -33,7 +33,7 @@ function widthLeft(rollouts: readonly RolloutSummary[], columns: readonly Column
   return taken.reduce((left, one) => left - one - GAP, width)
 }
 
-/** What a person has to decide is never cut for columns that say less. */
+/** Width of the longest reason: it is never cut in favour of optional columns. */
 function longestReason(rollouts: readonly RolloutSummary[]): number {
   return Math.max(LEAST_REASON, ...rollouts.map(({ need }) => need?.reason.length ?? 0))
 }
@@ -86,7 +86,7 @@ function downText({ nodes, maxUnavailable }: RolloutSummary): string {
   return `${nodes.unavailable}${maxUnavailable === undefined ? '' : `/${maxUnavailable}`}`
 }
 
-/** A release that is done waits for nothing. Where there is little room, one word says more than the begin of a sentence. */
+/** Text of the column WAITS FOR; empty for a release that is done. In short form the reason, since a cut sentence says less. */
 function waitsFor(rollout: RolloutSummary, inShort: boolean): string {
   const { outcome, need, message } = rollout
   if (outcome === 'Done') return ''

@@ -17,7 +17,7 @@ const outcomeStyles: Readonly<Record<Forecast['outcome'], Style>> = {
   Blocked: 'red',
 }
 
-/** A forecast for a person: what comes of it, when, batch by batch, and what it rests on. With `wide` node by node. Pure. */
+/** Formats a forecast: outcome, duration, batches and assumptions. With `wide`, node by node. Pure. */
 export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): readonly string[] {
   const taken = forecast.nodes.filter(({ order }) => order > 0)
   const updated = wide ? tableLines(taken, nodeColumns, drawing) : batchLines(forecast, taken, drawing)
@@ -27,7 +27,7 @@ export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): r
     ...(taken.length === 0 ? [] : ['', ...updated]),
     ...restLines(forecast, drawing),
     '',
-    drawing.line(['dim', 'rests on']),
+    drawing.line(['dim', 'assumes']),
     ...forecast.assumptions.flatMap((text) => bulleted(text, drawing)),
   ]
 }
@@ -44,7 +44,7 @@ function bulleted(text: string, drawing: Drawing): readonly string[] {
 }
 
 function factLines({ etaSeconds, peakUnavailable, maxUnavailable, outcome }: Forecast, drawing: Drawing): readonly string[] {
-  const over = outcome === 'RollsBack' ? 'taken back in' : 'over in'
+  const over = outcome === 'RollsBack' ? 'rolls back in' : 'over in'
   return [
     ...(etaSeconds === null ? [] : [drawing.line(['dim', `  ${over.padEnd(14)}`], rangeText(etaSeconds))]),
     ...(maxUnavailable === 0
@@ -83,7 +83,7 @@ const nodeColumns: readonly Column<PlannedNode>[] = [
   { heading: 'WHY', cell: ({ reason }) => reason },
 ]
 
-/** Nodes that are not updated, by the reason; where nothing at all is to be done the message has said it. */
+/** Nodes that are not updated, by reason; omitted if the message already says that there is nothing to do. */
 function restLines({ nodes, outcome, nodesHit }: Forecast, drawing: Drawing): readonly string[] {
   const byReason = [
     ...Map.groupBy(

@@ -2,22 +2,22 @@ import type { RolloutSummary } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
 import { backText, goesBackAtOnce, isOurs, messageBesideBack, outcomeStyles, stateWord } from './report-words.ts'
 
-/** What was told of a Rollout, and when (monotonic milliseconds). */
+/** Last printed report of a Rollout, and its time in monotonic milliseconds. */
 export interface PrintedProgress {
   readonly report: RolloutSummary
   readonly atMs: number
 }
 
-/** Counts move all the time; they alone are told no more often than this. */
+/** Minimum interval between lines in which only counts differ, in milliseconds. */
 const COUNTS_EVERY_MS = 5_000
 
-/** @returns whether `report` says something that a reader of a log has to be told, `told` being the last that they were */
+/** @returns whether `report` differs enough from the last `printed` one to print a line */
 export function isNews(printed: PrintedProgress | null, report: RolloutSummary, nowMs: number): boolean {
   if (printed === null || turningPoint(printed.report) !== turningPoint(report)) return true
   return counts(printed.report) !== counts(report) && nowMs - printed.atMs >= COUNTS_EVERY_MS
 }
 
-/** @returns where a release stands, in one line: state, step, nodes, and what it waits for */
+/** @returns the progress of a release in one line: state, step, nodes, and what it waits for */
 export function progressLine(report: RolloutSummary, drawing: Drawing): string {
   const { namespace, name, nodes, outcome, need, rollbackFrom } = report
   const failed = nodes.failed === 0 ? '' : `, ${nodes.failed} failed`

@@ -5,23 +5,23 @@ import type { ReleasePicture } from '@tranche/release-client'
 import { ageText, counted, nodeStyles, nodeWords, shortImage } from './report-words.ts'
 import type { TreeItem } from './tree-lines.ts'
 
-/** How much of a tree is shown. */
+/** Level of detail of a tree. */
 export interface TreeOptions {
   readonly nowMs: number
-  /** Every zone, and every node that is not well; else a bounded number of each. */
+  /** Show every zone and every unhealthy node; otherwise a bounded number of each. */
   readonly wide: boolean
 }
 
 const MOST_ZONES = 6
 const MOST_NODES = 4
-/** Where many zones have nodes to tell of, each tells of fewer. */
+/** Number of zones above which each zone lists fewer nodes. */
 const MANY_ZONES = 3
 const MOST_NODES_OF_MANY_ZONES = 2
 const LONGEST_NAME = 40
-/** Most telling first. */
+/** Worst first. */
 const unwell = ['failing', 'down', 'notReady', 'updating'] as const satisfies readonly NodeReport['state'][]
 
-/** Revision → batch → zone → the nodes that are not well; revisions without a node are left out unless they are released. Pure. */
+/** Builds the tree revision → batch → zone → unhealthy nodes. Omits revisions without nodes, except the one being released. Pure. */
 export function releaseTree(picture: ReleasePicture, options: TreeOptions): readonly TreeItem[] {
   const branches = Map.groupBy(picture.nodes, (node) => branchOf(node, picture.report))
   const shown = picture.revisions.filter((revision) => revision.role === 'canary' || branches.has(revision.revision))
@@ -32,7 +32,7 @@ export function releaseTree(picture: ReleasePicture, options: TreeOptions): read
   ]
 }
 
-/** A node between two pods comes up on what is released. */
+/** Revision under which a node is shown: a node between two pods will run the released one. */
 function branchOf({ role, state, revision }: NodeReport, { canaryRevision }: RolloutReport): string {
   const comesUp = state === 'updating' && role !== 'stable' && role !== 'superseded'
   return (role === 'canary' || comesUp || revision === undefined ? canaryRevision : revision) ?? ''
@@ -45,7 +45,7 @@ interface Context {
 
 function revisionItem(revision: RevisionReport, nodes: readonly NodeReport[], context: Context): TreeItem {
   const { role, held, images, number } = revision
-  const titles = [role === 'none' ? '' : role, held ? 'held' : ''].filter((word) => word !== '').join(', ')
+  const titles = [role === 'none' ? '' : role, held ? 'blocked' : ''].filter((word) => word !== '').join(', ')
   return {
     spans: [
       ['bold', `revision ${number}`],
@@ -58,7 +58,7 @@ function revisionItem(revision: RevisionReport, nodes: readonly NodeReport[], co
   }
 }
 
-/** Nodes between two pods hang below what they come up on, and do not run it yet. */
+/** Counts nodes that run the revision, and those between two pods separately. */
 function nodesText(nodes: readonly NodeReport[], { revision }: RevisionReport): string {
   const there = nodes.filter((node) => node.revision === revision).length
   return `${counted(there, 'node')}${there === nodes.length ? '' : `, ${nodes.length - there} on their way`}`
@@ -80,7 +80,7 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
           {
             spans: [
               `in no batch  `,
-              ['dim', `${counted(outside.length, 'node')}, without the label of a batch (yet, or by other hands)`],
+              ['dim', `${counted(outside.length, 'node')}, without a batch label (not yet labelled, or leaked)`],
             ] as const,
             items: zoneItems(outside, { ...options, all: false }),
           },
@@ -88,7 +88,7 @@ function batchItems(nodes: readonly NodeReport[], { picture, options }: Context)
   ]
 }
 
-/** Nothing lies ahead of a Rollout that is disabled: what it has updated is all that there is to show. */
+/** Batches to show; for a disabled Rollout, only those with updated nodes. */
 function shownBatches({ batches, report }: ReleasePicture): readonly BatchReport[] {
   return isDisabled(report) ? batches.filter(({ updated }) => updated > 0) : batches
 }
@@ -115,7 +115,7 @@ const batchMarks: Readonly<Record<BatchReport['state'], Span>> = {
   ahead: ['dim', 'ahead'],
 }
 
-/** A batch that lies ahead has updated nodes after a jump back, or a release that went further before it was frozen. */
+/** Counts of a batch. One that is ahead has updated nodes after a jump back, or if the release was frozen later. */
 function batchCounts(batch: BatchReport): string {
   const { state, nodes, updated } = batch
   const most = `up to ${counted(nodes, 'node')}`
@@ -149,11 +149,11 @@ function unknownRevisionItem(nodes: readonly NodeReport[], options: TreeOptions)
 }
 
 interface ZoneOptions extends TreeOptions {
-  /** Zones in which every node is well, too. */
+  /** Include zones whose nodes are all healthy. */
   readonly all: boolean
 }
 
-/** Clusters without zones have their nodes directly below. */
+/** Zones with their nodes; without zones, the nodes directly. */
 function zoneItems(nodes: readonly NodeReport[], options: ZoneOptions): readonly TreeItem[] {
   const zones = [...Map.groupBy(nodes, ({ zone }) => zone)].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   if (zones.every(([zone]) => zone === '')) return nodeItems(nodes, { ...options, mostNodes: MOST_NODES })
@@ -183,7 +183,7 @@ function zoneItem([zone, members]: Zone, options: NodeOptions): TreeItem {
   return { spans: [zoneTitle(zone), '  ', ...stateSpans(members)], items: nodeItems(members, options) }
 }
 
-/** Many zones are called so already. */
+/** Adds the word zone unless the name begins with it. */
 function zoneTitle(zone: string): string {
   if (zone === '') return 'in no zone'
   return zone.startsWith('zone') ? zone : `zone ${zone}`
@@ -236,7 +236,7 @@ function nodeItem(node: NodeReport, { width, wide, nowMs }: TreeOptions & { read
 
 const DAY_MS = 86_400_000
 
-/** `fails at 12:09Z`; with the date where that is a day off or more. */
+/** `fails at 12:09Z`; with the date if that is a day ahead or more. */
 function deadlineText(failsAt: string, nowMs: number): string {
   const [date, time = ''] = failsAt.split('T')
   return `fails at ${Date.parse(failsAt) - nowMs < DAY_MS ? '' : `${date} `}${time.slice(0, 5)}Z`

@@ -24,8 +24,7 @@ const WIDEST_BAR = 100
 const WIDEST_TEXT = 120
 
 /**
- * A Rollout for a person: what it comes to, how far it is, what it waits for, what can be done, and the tree of its revisions, batches,
- * zones and the nodes that are not well. Pure.
+ * Formats a Rollout: outcome, progress, wait, possible actions, and the tree of revisions, batches, zones and unhealthy nodes. Pure.
  */
 export function releaseView(picture: ReleasePicture, drawing: Drawing, wide: boolean): readonly string[] {
   const { report } = picture
@@ -59,7 +58,7 @@ function nameLine(report: RolloutReport, drawing: Drawing, ...more: readonly Spa
 }
 
 function barLines({ nodes, steps, phase, step, rollbackFrom }: RolloutReport, drawing: Drawing): readonly string[] {
-  if (nodes.desired === 0) return [drawing.line(['dim', 'no node to run on'])]
+  if (nodes.desired === 0) return [drawing.line(['dim', 'no eligible nodes'])]
   // Nodes that are not updated are available too: the bar does not count them.
   const isThrough = nodes.updated >= nodes.desired
   const counts = isThrough ? 'available' : `${rollbackFrom === undefined ? 'updated' : 'back'} and available`
@@ -87,14 +86,14 @@ function stepLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   return labelled('step', `${step.index} of ${step.count}, ${step.state}${forSince(step.since, drawing.nowMs)}`, drawing)
 }
 
-/** Label of the message where the release does not wait by itself or for a decision. */
+/** Label of the message for outcomes other than a wait. */
 const messageLabels: Partial<Readonly<Record<RolloutReport['outcome'], string>>> = {
   Failed: 'failed',
   Blocked: 'blocked',
   RolledBack: 'status',
 }
 
-/** What a person has to decide says more than what the status waits for; a release that is over waits for nothing. */
+/** Message of the pending decision, else of the status. */
 function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const { outcome, need, failure } = report
   const message = messageBesideBack(report)
@@ -113,7 +112,7 @@ function needLines({ need, namespace, name, step }: RolloutReport, drawing: Draw
   return [...labelled('needs', text, drawing, 'yellow'), ...command.map((line) => drawing.line(`${' '.repeat(LABEL_WIDTH)}${line}`))]
 }
 
-/** @returns what to type for an action: `tranche approve node-agent -n demo` */
+/** @returns the command for an action: `tranche approve node-agent -n demo` */
 function commandOf(
   action: ActionType,
   at: { readonly namespace: string; readonly name: string; readonly step: number | undefined },

@@ -5,9 +5,9 @@ import { goesBackAtOnce } from './report-words.ts'
 const FEWEST_NODES = 2
 
 /**
- * What is known of when it goes on: the end of a timed pause, or of the batch in flight at the speed that it has had so far.
+ * Estimates the remaining time of a timed pause, or of the current batch at its speed so far.
  *
- * @returns a sentence without a stop; null where nobody can tell: a person decides, or too few nodes are through
+ * @returns a sentence without a stop; null if it waits for a person, or too few nodes are done
  */
 export function remainingTime(picture: ReleasePicture, nowMs: number): string | null {
   const { report } = picture
@@ -31,5 +31,5 @@ function batchEnd({ report, batches }: ReleasePicture, nowMs: number): string | 
   const left = Math.min(batch.nodes, report.nodes.desired) - report.nodes.updatedAvailable
   const spentMs = nowMs - Date.parse(batch.startedAt)
   if (left <= 0 || through < FEWEST_NODES || !(spentMs > 0)) return null
-  return `batch ${batch.index} is through in about ${durationText((spentMs / through) * left)} at its present speed`
+  return `batch ${batch.index} finishes in about ${durationText((spentMs / through) * left)} at its current speed`
 }

@@ -4,7 +4,7 @@ import { versionOf } from '../build-snapshot.ts'
 import { durationText } from '../duration-text.ts'
 import type { Style } from '../styled-line.ts'
 
-/** The colour of each outcome. */
+/** Colour of each outcome. */
 export const outcomeStyles: Readonly<Record<Outcome, Style>> = {
   Done: 'green',
   Failed: 'red',
@@ -14,7 +14,7 @@ export const outcomeStyles: Readonly<Record<Outcome, Style>> = {
   Running: 'cyan',
 }
 
-/** The colour of a node's state. */
+/** Colour of each node state. */
 export const nodeStyles: Readonly<Record<NodeReport['state'], Style>> = {
   updated: 'green',
   updating: 'cyan',
@@ -25,7 +25,7 @@ export const nodeStyles: Readonly<Record<NodeReport['state'], Style>> = {
   excluded: 'dim',
 }
 
-/** How each state is told to a person. */
+/** Text of each node state. */
 export const nodeWords: Readonly<Record<NodeReport['state'], string>> = {
   updated: 'updated',
   updating: 'updating',
@@ -38,39 +38,39 @@ export const nodeWords: Readonly<Record<NodeReport['state'], string>> = {
 
 const otherWorkload: AdviceRule = 'OtherWorkload'
 
-/** @returns whether a Rollout is ours, rather than one that another controller answers */
+/** @returns whether Tranche handles a Rollout, rather than another controller */
 export function isOurs({ reason }: Pick<RolloutSummary, 'reason'>): boolean {
   return reason !== otherWorkload
 }
 
-/** @returns `Not ours`, `Paused`, `Disabled`, `Going back`, `Rolled back`, or the outcome: what stands first in a list */
+/** @returns `Not managed`, `Paused`, `Disabled`, `Rolling back`, `Rolled back`, or the outcome */
 export function stateWord(rollout: RolloutSummary): string {
   const { outcome, paused, disabled, rollbackFrom } = rollout
-  if (!isOurs(rollout)) return 'Not ours'
+  if (!isOurs(rollout)) return 'Not managed'
   if (disabled) return 'Disabled'
   if (paused && outcome === 'Waiting') return 'Paused'
-  if (rollbackFrom !== undefined && outcome === 'Running') return 'Going back'
+  if (rollbackFrom !== undefined && outcome === 'Running') return 'Rolling back'
   if (outcome === 'RolledBack') return 'Rolled back'
   return paused && (outcome === 'Failed' || outcome === 'Blocked') ? `${outcome}, paused` : outcome
 }
 
-/** @returns from which revision to which a release goes back; empty of any other */
+/** @returns the source and target revision of a rollback; empty for other releases */
 export function backText({ rollbackFrom, canaryRevision }: RolloutSummary): string {
   return rollbackFrom === undefined ? '' : `from revision ${rollbackFrom} to ${canaryRevision ?? 'the one before'}`
 }
 
-/** @returns whether a release goes back without pauses: its steps are done, so that the present one says nothing. A summary has no steps. */
+/** @returns whether a release rolls back without pauses: its steps are done, so the current step is meaningless. Summaries have no steps. */
 export function goesBackAtOnce({ rollbackFrom, steps = [] }: RolloutSummary & Partial<Pick<RolloutReport, 'steps'>>): boolean {
   return rollbackFrom !== undefined && steps.every(({ state }) => state === 'done')
 }
 
-/** @returns what a Rollout waits for, without the step or the direction that stand beside it; its message where it is about anything else */
+/** @returns what a Rollout waits for, without step and direction; its message if it waits for nothing */
 export function waitText({ waitingFor, message }: RolloutSummary): string {
   if (waitingFor === undefined) return message
   return waitingFor.since === undefined ? waitingFor.message : `${waitingFor.message} (since ${waitingFor.since})`
 }
 
-/** @returns the message of a Rollout, without what {@link backText} says before it */
+/** @returns the message of a Rollout, without the text of {@link backText} */
 export function messageBesideBack(rollout: RolloutSummary): string {
   return backText(rollout) === '' ? rollout.message : waitText(rollout)
 }
@@ -80,7 +80,7 @@ export function stepFraction({ step, phase }: RolloutSummary): string {
   return step === undefined || phase === 'Healthy' || phase === 'Initial' ? '' : `${step.index}/${step.count}`
 }
 
-/** @returns the tags of the images, `v2`; of several images `agent:v2, helper:v1` */
+/** @returns the tags of the images, `v2`; for several images `agent:v2, helper:v1` */
 export function versionsOf(images: readonly string[]): string {
   if (images.length <= 1) return versionOf(images[0]) ?? ''
   return images.map(shortImage).join(', ')
@@ -91,13 +91,13 @@ export function shortImage(image: string): string {
   return image.slice(image.lastIndexOf('/') + 1)
 }
 
-/** @returns ` for 3m05s`, or nothing where it is not known since when */
+/** @returns ` for 3m05s`; empty if the start is unknown */
 export function forSince(since: string | undefined, nowMs: number): string {
   const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
   return Number.isNaN(sinceMs) ? '' : ` for ${durationText(nowMs - sinceMs)}`
 }
 
-/** @returns `3m05s`, or `-` where it is not known */
+/** @returns `3m05s`, or `-` if unknown */
 export function ageText(since: string | undefined, nowMs: number): string {
   const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
   return Number.isNaN(sinceMs) ? '-' : durationText(nowMs - sinceMs)
@@ -108,7 +108,7 @@ export function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-/** @returns how many nodes are where, as one sentence without a stop */
+/** @returns the counts of nodes as one sentence without a stop */
 export function nodeCountsText({ nodes, maxUnavailable, rollbackFrom }: RolloutReport): string {
   const budget = maxUnavailable === undefined ? '' : ` (maxUnavailable ${maxUnavailable})`
   const parts = [
@@ -117,7 +117,7 @@ export function nodeCountsText({ nodes, maxUnavailable, rollbackFrom }: RolloutR
     `${nodes.unavailable} down${budget}`,
     ...[
       [nodes.failed, 'failed'],
-      [nodes.leaked, 'by other hands'],
+      [nodes.leaked, 'leaked'],
       [nodes.skipped, 'skipped'],
     ].flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`])),
   ]

@@ -7,14 +7,14 @@ export interface Column<Row> {
   readonly heading: string
   readonly cell: (row: Row) => string
   readonly style?: (row: Row) => Style | null
-  /** Columns that it shrinks to where the terminal is narrow; such columns give way first to last. @default its whole width */
+  /** Minimum width in columns; columns with a minimum shrink from first to last if the terminal is narrow. @default the full width */
   readonly least?: number
 }
 
 /** Columns between two cells. */
 export const GAP = 2
 
-/** @returns a heading and one line for each row; the last column is cut where the line ends */
+/** @returns a heading and one line per row; the last column is cut at the line end */
 export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], drawing: Drawing): readonly string[] {
   const widths = shrunk(
     columns.map(({ heading, cell }) => Math.max(heading.length, ...rows.map((row) => lengthOf(cell(row))))),
@@ -36,7 +36,7 @@ export function tableLines<Row>(rows: readonly Row[], columns: readonly Column<R
   return [heading, ...lines]
 }
 
-/** Takes from the columns that may shrink until the table fits; the last column is never counted beyond its heading. */
+/** Shrinks columns until the table fits; the last column counts with its minimum or its heading. */
 function shrunk<Row>(widths: readonly number[], columns: readonly Column<Row>[], maxWidth: number): readonly number[] {
   const result = [...widths]
   const lastLeast = columns.at(-1)?.least ?? columns.at(-1)?.heading.length ?? 0

@@ -6,7 +6,7 @@ import type { Drawing } from './drawing.ts'
 
 const CONTEXT_LINES = 3
 
-/** What differs between two templates as YAML, in the unified format; nothing where they are equal. Pure. */
+/** Unified diff of two templates as YAML; empty if they are equal. Pure. */
 export function templateDiff(from: RevisionTemplate, to: RevisionTemplate, drawing: Drawing): readonly string[] {
   const title = ({ number, revision }: RevisionTemplate): string => `revision ${number} (${revision})`
   const { hunks } = structuredPatch(title(from), title(to), yamlOf(from), yamlOf(to), undefined, undefined, { context: CONTEXT_LINES })
@@ -21,7 +21,7 @@ export function templateDiff(from: RevisionTemplate, to: RevisionTemplate, drawi
   ]
 }
 
-/** Fields in one order, so that only what was changed differs. */
+/** Sorts fields, so that only changes differ. */
 function yamlOf({ template }: RevisionTemplate): string {
   return stringify(template, { sortMapEntries: true, lineWidth: 0 })
 }

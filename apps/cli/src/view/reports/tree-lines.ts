@@ -1,13 +1,13 @@
 import type { Drawing } from './drawing.ts'
 import type { Span } from '../styled-line.ts'
 
-/** A line with what hangs below it. */
+/** A line with its children. */
 export interface TreeItem {
   readonly spans: readonly Span[]
   readonly items: readonly TreeItem[]
 }
 
-/** @returns the items as lines, each before what hangs below it */
+/** @returns the items as lines, each before its children */
 export function treeLines(items: readonly TreeItem[], drawing: Drawing, indent = ''): readonly string[] {
   return items.flatMap(({ spans, items: below }, at) => {
     const isLast = at === items.length - 1

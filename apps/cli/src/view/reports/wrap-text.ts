@@ -1,4 +1,4 @@
-/** Breaks at spaces into lines of at most `width` columns; a word that is wider than that stands on a line of its own. */
+/** Wraps at spaces into lines of at most `width` columns; a wider word gets its own line. */
 export function wrapText(text: string, width: number): readonly string[] {
   const rows: string[] = []
   for (const word of text.split(/\s+/).filter((part) => part !== '')) {
