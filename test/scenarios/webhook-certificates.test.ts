@@ -37,14 +37,14 @@ it('renews a certificate that ends soon, and answers at every moment meanwhile',
   }
   expect(await setImage('after')).toBe('OnDelete')
   expect(lines.filter((line) => line.includes('certificate'))).toEqual([
-    'info took a new certificate',
+    'info reloaded certificate',
     'info let the API server trust the certificate of the webhook',
     'info let the API server trust the certificate of the webhook',
     'info made the next certificate for the webhook',
     'info let the API server trust the certificate of the webhook',
     'info let the API server trust the certificate of the webhook',
     'info renewed the certificate of the webhook',
-    'info took a new certificate',
+    'info reloaded certificate',
   ])
 })
 

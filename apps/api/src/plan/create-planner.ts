@@ -51,7 +51,7 @@ export function createPlanner({ client, clock, limits }: PlannerParts): PlanRele
       throw new AppError('NOT_BOUND', fault.message, { hint: `${fault.fix.charAt(0).toUpperCase()}${fault.fix.slice(1)}.` })
     if (snapshot.nodes.length > limits.planNodes)
       throw new AppError('FORECAST_INVALID', `the cluster has ${snapshot.nodes.length} nodes, and ${limits.planNodes} are foretold here`, {
-        hint: 'Run tranche plan, which knows no such limit.',
+        hint: 'Run tranche plan, which has no such limit.',
       })
     checkForecast(snapshot, request)
     signal.throwIfAborted()

@@ -76,7 +76,7 @@ describe('an exec plugin', () => {
   it('may say itself how it is installed', async () => {
     const exec = { apiVersion: V1, command: 'no-such-plugin', installHint: 'Install it with the package manager.' }
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
-      message: expect.stringContaining('the plugin no-such-plugin failed: there is no such program in the folders of PATH') as string,
+      message: expect.stringContaining('the plugin no-such-plugin failed: no such program in the folders of PATH') as string,
       hint: 'Install it with the package manager.',
     })
   })
@@ -106,14 +106,14 @@ describe('an exec plugin', () => {
     const exec = { apiVersion: V1, command: 'sh', args: ['-c', script], interactiveMode: 'Never' }
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
       message: expect.stringMatching(new RegExp(`${says}$`)) as string,
-      hint: 'Run the command of its exec plugin by hand, and see what it says.',
+      hint: 'Run its exec plugin by hand to see the error.',
     })
   })
 
   it('is refused where it does not say as a time when its token is over', async () => {
     const plugin = printing(JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token: 't', expirationTimestamp: 'soon' } }))
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: plugin.exec } }) })).rejects.toMatchObject({
-      message: expect.stringContaining('its status.expirationTimestamp is no time') as string,
+      message: expect.stringContaining('its status.expirationTimestamp is not a time') as string,
     })
   })
 
@@ -121,7 +121,7 @@ describe('an exec plugin', () => {
     const clock = new FakeClock()
     const exec = { apiVersion: V1, command: 'cat', interactiveMode: 'IfAvailable' }
     const loading = loadKubeConfig({ clock, path: writeConfig({ user: { exec } }) })
-    const refused = expect(loading).rejects.toMatchObject({ message: expect.stringContaining('cat has not ended after 60 s') as string })
+    const refused = expect(loading).rejects.toMatchObject({ message: expect.stringContaining('cat did not end within 60 s') as string })
     while (clock.pendingTimers === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(60_000)
     await refused
@@ -216,7 +216,7 @@ describe('a user of an OpenID Connect provider', () => {
   it.each([
     {
       given: { 'id-token': 'x.y.z', 'client-id': 'tranche' },
-      says: 'the ID token is over, and there is no refresh-token, no idp-issuer-url to get another with',
+      says: 'the ID token has expired, and there is no refresh-token, no idp-issuer-url to refresh it with',
     },
     { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id to get another with' },
     {

@@ -136,8 +136,8 @@ describe('loadKubeConfig', () => {
     },
     'files that name a cluster differently': {
       options: () => ({ env: { KUBECONFIG: [write({}), write({ server: 'https://elsewhere:6443' })].join(delimiter) } }),
-      says: 'does not go with the files before it',
-      hint: 'Name clusters, users and contexts differently in each file of KUBECONFIG.',
+      says: 'conflicts with the files before it',
+      hint: 'Use different names for clusters, users and contexts in each file of KUBECONFIG.',
     },
     'a server that is not an address': {
       options: () => ({ path: write({ server: 'somewhere' }) }),

@@ -94,7 +94,7 @@ describe('a webhook', () => {
     const server = await serve()
     await notify({ webhook: { url: server.url } }, { ...notification, message: 'm', dropped: 3 })
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({
-      text: 'ReleaseFailed demo/agent: m (3 other messages were dropped, because too many waited)',
+      text: 'ReleaseFailed demo/agent: m (3 other messages were dropped because too many were waiting)',
     })
   })
 })
@@ -141,7 +141,7 @@ describe('a receiver that does not take something', () => {
 
   it('may be at a host that is not allowed', async () => {
     expect(await notify({ webhook: { url: 'https://hooks.example.com/secret' } })).toMatchObject({
-      message: 'webhook.url: hooks.example.com may not be asked; whoever runs the controller allows it with --allow-host',
+      message: 'webhook.url: hooks.example.com may not be asked; the operator of the controller can allow it with --allow-host',
     })
   })
 
@@ -159,9 +159,9 @@ describe('a receiver that does not take something', () => {
     [
       'a Secret with nothing in it',
       { slack: { url: { name: 'keys', key: 'empty' } } },
-      'slack.url: the key empty of the Secret keys is empty; write a value into it',
+      'slack.url: the key empty of the Secret keys is empty; set a value',
     ],
-    ['no address at all', {}, 'slack and webhook are missing; name one of them'],
+    ['no address at all', {}, 'slack and webhook are missing; set one of them'],
   ])('may have %s', async (_what, receiver, message) => {
     expect(await notify(receiver)).toEqual({ kind: 'refused', message, retryAfterMs: null })
   })
@@ -173,7 +173,7 @@ describe('a receiver that does not take something', () => {
     for (const other of ['s3cret:whatever', 's3cret', 'http:s3cret', 's3cret://host'])
       expect(await notify({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: other })).toEqual({
         kind: 'refused',
-        message: 'slack.url: the key slack of the Secret keys holds no URL; write https:// and the rest',
+        message: 'slack.url: the key slack of the Secret keys does not hold a URL; write one that starts with https://',
         retryAfterMs: null,
       })
     const gone = `http://127.0.0.1:1/services/s3cret`

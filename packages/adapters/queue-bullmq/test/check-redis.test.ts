@@ -43,7 +43,7 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
       args: [],
       with: { tls: { ca: undefined } },
       code: 'REDIS_TLS',
-      says: 'speaks no TLS on this port',
+      says: 'does not accept TLS on this port',
     },
   }
   it.each(Object.entries(faults))(
@@ -64,7 +64,7 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
     await checkRedis({ redis: { ...settings, tls: { ca } } })
     expectFault(await faultOf({ ...settings, tls: { ca: undefined } }), 'REDIS_TLS', 'is not trusted')
     expectFault(await faultOf({ ...plainSettings(port), tls: { ca } }), 'REDIS_TLS', 'is not trusted')
-    expectFault(await faultOf(settings), 'REDIS_TLS', 'speaks only TLS on this port')
+    expectFault(await faultOf(settings), 'REDIS_TLS', 'accepts only TLS on this port')
   })
 })
 

@@ -97,8 +97,8 @@ describe('a receiver', () => {
     sender.tracer.begin('sent', {}, () => {})
     await sender.close(CLOSE_MS)
     expect(lines.map(({ message }) => message)).toEqual([
-      'could not send traces; goes on trying, and says no more of it',
-      'sends traces again; these were lost',
+      'could not send traces; retrying without further log lines',
+      'sending traces again; some spans were lost',
     ])
     expect(lines).toMatchObject([{ url: `${receiver.url}/v1/traces` }, { spans: 3 }])
   })

@@ -138,7 +138,7 @@ describe('readSchemaGap', () => {
   ])('names some of the fields of a %s that would be dropped, and counts the others', async (kind, fields) => {
     const older = serving(async () => openApi(kind, { properties: {} }))
     expect(await readSchemaGap(older, signal)).toBe(
-      `the CustomResourceDefinitions are older ones, by which the API server drops what is written: ${kind} lacks ${fields}; apply those of this version`,
+      `the CustomResourceDefinitions are outdated, so the API server drops fields: ${kind} lacks ${fields}; apply those of this version`,
     )
   })
 

@@ -120,7 +120,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     world.clock.advance(10_500)
     await settled()
     await world.pass()
-    expect(world.runs()).toMatchObject([{ errors: 1, message: 'it was not answered within 10000 ms' }])
+    expect(world.runs()).toMatchObject([{ errors: 1, message: 'no answer within 10000 ms' }])
     expect(world.asked[0]?.signal.aborted).toBe(true)
   })
 
@@ -128,7 +128,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     const world = await aRunningWorld()
     await world.refuse(new Error('boom'))
     await world.pass()
-    expect(world.runs()).toMatchObject([{ errors: 1, message: 'it could not be measured; see the log of the controller' }])
+    expect(world.runs()).toMatchObject([{ errors: 1, message: 'the measurement failed; see the controller log' }])
   })
 
   it('tells on the Rollout, once, what an analysis has come to', async () => {

@@ -78,11 +78,11 @@ describe('TRANCHE_FAILPOINT', () => {
   })
 
   it.each([
-    ['executor.deletepod.after', 'The nearest of this program are executor.deletePod.after'],
-    ['deletePod', 'The nearest of this program are executor.'],
-    ['', 'The nearest of this program are '],
+    ['executor.deletepod.after', 'The closest are executor.deletePod.after'],
+    ['deletePod', 'The closest are executor.'],
+    ['', 'The closest are '],
     ['executor.deletePod.after#0', 'Give a whole number from 1 behind #'],
-    ['executor.deletePod.after#x', 'The nearest of this program are executor.deletePod.after'],
+    ['executor.deletePod.after#x', 'The closest are executor.deletePod.after'],
     ['executor.deletePod.after:stop', 'Give freeze or hang behind the colon'],
     ['executor.read.after:hang', 'executor.read.after is answered at once and cannot hang'],
   ])('refuses %j, and says what to give', (text, hint) => {

@@ -77,12 +77,12 @@ describe('createRunner', () => {
     'an error that the user must fix comes back after a long time': {
       error: new AppError('BATCH_SIZE_INVALID', '120%'),
       backMs: 300_000,
-      line: { level: 'error', message: 'pass failed until somebody acts' },
+      line: { level: 'error', message: 'pass failed; a person must act' },
     },
     'an error that nobody can mend comes back after a long time': {
       error: new AppError('INVARIANT_BROKEN', 'impossible'),
       backMs: 300_000,
-      line: { level: 'error', message: 'pass failed until somebody acts' },
+      line: { level: 'error', message: 'pass failed; a person must act' },
     },
     'a thrown value that is no error comes back after its back-off': {
       error: 'oops',

@@ -92,5 +92,5 @@ export function secretAdvice({ path, secret }: SecretReference, said: { readonly
 export function hostAdvice(path: string, value: unknown, url: string): Advice {
   const { host } = new URL(url)
   const fix = `name another host, or allow it where the controller is started: --allow-host ${host}`
-  return adviceOf('HostNotAllowed', { path, value, message: `${host} may not be asked`, fix })
+  return adviceOf('HostNotAllowed', { path, value, message: `${host} is not an allowed host`, fix })
 }
