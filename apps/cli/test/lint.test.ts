@@ -126,7 +126,7 @@ spec:
     const { code, out } = await lint(['-f', '-', '--allow-host', 'hooks.slack.com'], policy)
     expect(code).toBe(0)
     expect(out).toContain(`  advice   spec.notify[0].webhook.url is "https://pager.example.com/hook"
-           pager.example.com may not be asked (HostNotAllowed)
+           pager.example.com is not an allowed host (HostNotAllowed)
            fix: name another host, or allow it where the controller is started: --allow-host pager.example.com
 `)
     expect((await lint(['-f', '-', '--allow-host', 'https://x'], policy)).err).toContain('--allow-host')

@@ -38,9 +38,9 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
       notify: [{ name: 'p', webhook: { url: 'http://other' } }],
     },
     [
-      ['spec.analysis[0].prometheus.address', 'HostNotAllowed', 'other:9090 may not be asked'],
-      ['spec.analysis[1].http.url', 'HostNotAllowed', 'other may not be asked'],
-      ['spec.notify[0].webhook.url', 'HostNotAllowed', 'other may not be asked'],
+      ['spec.analysis[0].prometheus.address', 'HostNotAllowed', 'other:9090 is not an allowed host'],
+      ['spec.analysis[1].http.url', 'HostNotAllowed', 'other is not an allowed host'],
+      ['spec.notify[0].webhook.url', 'HostNotAllowed', 'other is not an allowed host'],
     ],
   ],
   [

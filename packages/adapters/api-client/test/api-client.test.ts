@@ -59,8 +59,8 @@ describe('a request', () => {
     { title: 'a code of a newer server', answer: { status: 418, body: { ...movedOn, code: 'TEAPOT' } }, says: movedOn.detail },
     { title: "a proxy's page", answer: { status: 404, body: '<html>no such page</html>' }, says: 'answered with 404: <html>' },
     { title: 'a redirect', answer: { status: 302, body: '' }, says: 'answered with 302' },
-    { title: 'an answer of something else', answer: { status: 200, body: { hello: 'world' } }, says: 'no answer of it' },
-    { title: 'an answer that is no JSON', answer: { status: 200, body: 'ok' }, says: 'no answer of it' },
+    { title: 'an answer of something else', answer: { status: 200, body: { hello: 'world' } }, says: 'does not match its schema' },
+    { title: 'an answer that is no JSON', answer: { status: 200, body: 'ok' }, says: 'does not match its schema' },
   ])('says so of $title', async ({ answer, says }) => {
     const { result, arrived } = await ask([answer], (client) => client.history(key))
     expect(reasonOf(result)).toMatchObject({ code: 'API_REFUSED', message: expect.stringContaining(says) })

@@ -38,7 +38,7 @@ export interface EgressClient {
   close(): Promise<void>
 }
 
-/** Settings of outgoing requests. */
+/** Settings of {@link createEgressClient}. */
 export interface EgressClientOptions {
   readonly clock: Clock
   /** Allowed hosts; without any, no host is allowed. */

@@ -34,7 +34,7 @@ describe('a request that leaves', () => {
     expect(await get(server.url, {}, ['localhost', '127.0.0.1:1'])).toEqual({
       kind: 'failed',
       reason: 'HostNotAllowed',
-      message: `127.0.0.1:${server.port} may not be asked; the operator of the controller can allow it with --allow-host`,
+      message: `127.0.0.1:${server.port} is not an allowed host; the operator of the controller can allow it with --allow-host`,
     })
     expect(server.requests).toEqual([])
   })

@@ -16,9 +16,7 @@ export function findProgram(command: string, path: string): string {
     const file = join(folder, command)
     if (!isProgram(file)) continue
     if (!isAbsolute(folder))
-      throw new Error(
-        `it stands in ${named(folder)} of PATH, which is relative to the current folder; set exec.command to its absolute path`,
-      )
+      throw new Error(`it is in ${named(folder)} of PATH, which is relative to the current folder; set exec.command to its absolute path`)
     const open = [folder, file].find(isOpenToAll)
     if (open !== undefined)
       throw new Error(`every user of this machine can write to ${open}; move it, or remove that permission (chmod o-w)`)

@@ -52,7 +52,11 @@ describe('an exec plugin', () => {
   })
 
   it.each([
-    ['a folder that is relative to the current one', false, 'of PATH, which is relative to the current folder; name its absolute path'],
+    [
+      'a folder that is relative to the current one',
+      false,
+      'of PATH, which is relative to the current folder; set exec.command to its absolute path',
+    ],
     ['a folder that every user can write to', true, 'every user of this machine can write to '],
   ])('is not run from %s in PATH', async (_what, isAbsolutePath, why) => {
     const open = join(folder, 'open')
@@ -157,7 +161,7 @@ describe('an exec plugin that does not do what it should', () => {
     const asked: Promise<unknown>[] = []
     for (let ask = 0; ask < 5; ask++) {
       clock.advance(11_000)
-      asked.push(expect(cluster.credentials()).rejects.toMatchObject({ message: expect.stringContaining('has not ended') as string }))
+      asked.push(expect(cluster.credentials()).rejects.toMatchObject({ message: expect.stringContaining('did not end') as string }))
       while (!isWritten(ids)) await new Promise((resolve) => setImmediate(resolve))
     }
     clock.advance(60_000)
@@ -218,10 +222,10 @@ describe('a user of an OpenID Connect provider', () => {
       given: { 'id-token': 'x.y.z', 'client-id': 'tranche' },
       says: 'the ID token has expired, and there is no refresh-token, no idp-issuer-url to refresh it with',
     },
-    { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id to get another with' },
+    { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id to refresh it with' },
     {
       given: { 'refresh-token': 'r', 'idp-issuer-url': 'https://127.0.0.1:1' },
-      says: 'the ID token is missing, and there is no client-id to get another with',
+      says: 'the ID token is missing, and there is no client-id to refresh it with',
     },
   ])('is told that $says', async ({ given, says }) => {
     await expect(loadKubeConfig({ clock: systemClock, path: writeConfig({ user: oidcUser(given) }) })).rejects.toMatchObject({

@@ -112,13 +112,13 @@ describe('loadKubeConfig', () => {
       hint: 'Check that the file exists',
     },
     'a folder': { options: () => ({ path: folder }), says: 'cannot be read: EISDIR', hint: 'Check that the file exists' },
-    'text that is not YAML': { options: () => ({ path: writeText('{: [') }), says: 'is not valid: ', hint: 'Repair it' },
+    'text that is not YAML': { options: () => ({ path: writeText('{: [') }), says: 'is not valid: ', hint: 'Fix it' },
     'YAML that is not a kubeconfig': {
       options: () => ({ path: writeText('hello') }),
       says: 'names no current context',
       hint: 'Add a context',
     },
-    'an empty file': { options: () => ({ path: writeText('') }), says: 'is not valid: ', hint: 'Repair it' },
+    'an empty file': { options: () => ({ path: writeText('') }), says: 'is not valid: ', hint: 'Fix it' },
     'a context that is not in it': {
       options: () => ({ path: write({}), context: 'third' }),
       says: 'has no context third',

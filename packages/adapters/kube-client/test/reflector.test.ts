@@ -144,7 +144,7 @@ describe('a reflector', () => {
   })
 
   it.each([
-    [403, 'error', 'Grant the right'],
+    [403, 'error', 'Grant the permission'],
     [404, 'error', 'CustomResourceDefinitions'],
     [401, 'debug', undefined],
     [503, 'warn', undefined],

@@ -90,7 +90,7 @@ export const metricCatalog = {
   },
   tranche_release_still_seconds: {
     type: 'gauge',
-    help: 'Seconds since the node counts of a release last changed, while it waits for nobody, as seen by this leader. Exported by the leader.',
+    help: 'Seconds since the node counts of a release last changed, as seen by this leader; absent while it waits for a person. Exported by the leader.',
     labels: release,
   },
   tranche_release_need_seconds: {

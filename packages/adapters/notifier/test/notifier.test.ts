@@ -141,7 +141,7 @@ describe('a receiver that does not take something', () => {
 
   it('may be at a host that is not allowed', async () => {
     expect(await notify({ webhook: { url: 'https://hooks.example.com/secret' } })).toMatchObject({
-      message: 'webhook.url: hooks.example.com may not be asked; the operator of the controller can allow it with --allow-host',
+      message: 'webhook.url: hooks.example.com is not an allowed host; the operator of the controller can allow it with --allow-host',
     })
   })
 

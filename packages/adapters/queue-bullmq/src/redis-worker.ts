@@ -108,7 +108,7 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   }
 }
 
-/** Renews its locks until it has ended. Without Redis it never ends; when told to stop, it lets the process end. */
+/** Renews its locks until it has ended. Without Redis it never ends by itself; after a stop it lets the process end. */
 class EndableWorker extends BullWorker<JobData> {
   stopRenewing(): Promise<void> {
     return this.lockManager.close()

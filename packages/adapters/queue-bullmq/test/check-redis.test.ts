@@ -23,7 +23,7 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
   const locked = ['--requirepass', SECRET]
   const aclUser = ['--user', 'tranche', 'on', `>${SECRET}`, '~tranche:*', '+@all']
   const faults: Record<string, Fault> = {
-    'refuses a Redis that asks for a password': { args: locked, with: {}, code: 'REDIS_REFUSED', says: 'asks for a password' },
+    'refuses a Redis that asks for a password': { args: locked, with: {}, code: 'REDIS_REFUSED', says: 'requires a password' },
     'refuses a wrong password': { args: locked, with: { password: `wrong-${SECRET}` }, code: 'REDIS_REFUSED', says: 'does not accept' },
     'refuses an unknown user': {
       args: locked,
@@ -36,7 +36,7 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
       with: { username: 'tranche', password: SECRET },
       prefix: 'other',
       code: 'REDIS_REFUSED',
-      says: 'forbids this user something',
+      says: 'denies this user a permission',
     },
     'refuses a replica': { args: ['--replicaof', '127.0.0.1', '1'], with: {}, code: 'REDIS_UNSUITABLE', says: 'is a replica' },
     'refuses TLS where there is none': {
@@ -98,7 +98,7 @@ describe('checkRedis', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as AddressInfo
-    expectFault(await faultOf(plainSettings(port)), 'REDIS_UNSUITABLE', 'is no Redis')
+    expectFault(await faultOf(plainSettings(port)), 'REDIS_UNSUITABLE', 'is not Redis')
   })
 
   it.each([

@@ -101,8 +101,8 @@ async function writeAction(ports: ReleaseClientPorts, { order, action }: Asked, 
     })
     const facts = { ...read, nowMs: ports.clock.nowMs() }
     const plan = planAction(asked, facts)
-    // The status may have been cut, and then a refusal based on it is void. The schema is checked only if a field is gone: a longer time
-    // from read to write makes conflicts more likely, and a stop must get through while the status is written continuously.
+    // The status may have been cut; a refusal based on a cut status is wrong. The schema is checked only if a field is gone. A longer time from
+    // read to write makes conflicts more likely, and a stop must get through while the status is written continuously.
     const mayBeCut = uncut === null || lostMember(uncut, read.rollout?.status) !== undefined
     if (plan.kind !== 'repeated' && targetOf(action.type) === 'Rollout' && mayBeCut) {
       await refuseOutdated(ports, action, options).catch((error: unknown) => {

@@ -82,7 +82,7 @@ export interface ClientAction {
 }
 
 /**
- * Client for reading and steering releases, with the same interface over a cluster and over the REST API.
+ * Client for reading releases and acting on them, with the same interface over a cluster and over the REST API.
  *
  * Rejects with ROLLOUT_NOT_FOUND for a Rollout that does not exist, and with the cluster's own error for what it refuses.
  */

@@ -228,7 +228,7 @@ describe('when the time of a request is up', () => {
     await expect(played(approve({ idempotencyKey: 'one' }, undefined, upAfter(5_000)))).rejects.toMatchObject({
       code: 'NOT_READY',
       message: 'the approve was sent and may have been written: the time is up',
-      hint: expect.stringContaining('with the same Idempotency-Key it is written once'),
+      hint: expect.stringContaining('the same Idempotency-Key writes it once'),
     })
     failing = () => undefined
     expect(await played(approve({ idempotencyKey: 'one' }))).toMatchObject({ repeated: true })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { enqueueAll, DELAY_MS, endAll, type Bench } from './bench.ts'
 
-/** Q7: the end of a worker and of a queue. */
+/** Q7: closing a worker and a queue. */
 export function describeClosing(bench: () => Bench): void {
   it('Q7 starts no handler after close', async () => {
     const { queue, work } = bench()

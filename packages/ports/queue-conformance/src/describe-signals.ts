@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { enqueueAll, DELAY_MS, endAll, type Bench } from './bench.ts'
 
-/** Q1, Q2 and Q8: what becomes of announcements of one key. */
+/** Q1, Q2 and Q8: how enqueues of one key collapse. */
 export function describeSignals(bench: () => Bench): void {
   it('runs the handler with the key that was announced', async () => {
     const { queue, work } = bench()

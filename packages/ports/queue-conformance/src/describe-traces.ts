@@ -4,7 +4,7 @@ import { type Bench, DELAY_MS, endAll } from './bench.ts'
 const FIRST = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const SECOND = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01;7'
 
-/** Q9: what a run is told of the trace in which its key was announced. */
+/** Q9: which trace a run receives. */
 export function describeTraces(bench: () => Bench): void {
   const deliveredTraces = (): readonly (string | undefined)[] => bench().work.runs.map(({ note }) => note?.trace)
 

@@ -81,10 +81,10 @@ describe('TRANCHE_FAILPOINT', () => {
     ['executor.deletepod.after', 'The closest are executor.deletePod.after'],
     ['deletePod', 'The closest are executor.'],
     ['', 'The closest are '],
-    ['executor.deletePod.after#0', 'Give a whole number from 1 behind #'],
+    ['executor.deletePod.after#0', 'Use a whole number from 1 after #'],
     ['executor.deletePod.after#x', 'The closest are executor.deletePod.after'],
-    ['executor.deletePod.after:stop', 'Give freeze or hang behind the colon'],
-    ['executor.read.after:hang', 'executor.read.after is answered at once and cannot hang'],
+    ['executor.deletePod.after:stop', 'Use freeze or hang after the colon'],
+    ['executor.read.after:hang', 'executor.read.after returns at once and cannot hang'],
   ])('refuses %j, and says what to give', (text, hint) => {
     expect(() => parseFailpoint(text, points)).toThrow(
       expect.objectContaining({

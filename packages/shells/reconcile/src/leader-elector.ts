@@ -34,7 +34,7 @@ export interface LeaderElectorOptions {
   /** Called when leadership begins. The signal aborts when it ends. */
   readonly onStarted: (signal: AbortSignal) => void
   /**
-   * Called when leadership has ended, once per `onStarted`. The candidate stands again, or releases the Lease, only after it has resolved.
+   * Called when leadership has ended, once per `onStarted`. The candidate competes again, or releases the Lease, only after it has resolved.
    */
   readonly onStopped: () => void | Promise<void>
   /** How long other candidates wait after they last saw the Lease change, in milliseconds; whole seconds. @default 15_000 */
