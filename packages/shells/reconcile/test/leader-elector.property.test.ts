@@ -7,8 +7,8 @@ import { faultlessJourney, createLeaseServer, type Journey } from './lease-serve
 
 const CANDIDATES = 3
 
-describe('leader election, whatever happens to requests and clocks,', () => {
-  it('E1 never has two leaders at once, E2 callbacks agree with isLeader, E3 has one again in calm weather', async () => {
+describe('leader election, with faults of requests and clocks,', () => {
+  it('E1 never has two leaders at once, E2 callbacks agree with isLeader, E3 has one again once the faults end', async () => {
     const seen = { terms: 0, handovers: 0, lost: 0 }
     await fc.assert(
       fc.asyncProperty(environmentArbitrary, (environment) => endure(environment, seen)),
