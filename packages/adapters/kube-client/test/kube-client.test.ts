@@ -181,7 +181,7 @@ it('an answer that is not JSON becomes an error, not a value', async () => {
   expect(await failure(client.get(resourcePaths.pods, key))).toMatchObject({ code: 'API_REFUSED' })
 })
 
-describe('what is tried again', () => {
+describe('a retried request', () => {
   const reset = new Error('fetch failed', { cause: new Error('read ECONNRESET') })
   const throttled = answer(429, {}, { 'retry-after': '2' })
   const read = (client: KubeClient) => client.get(resourcePaths.pods, key)

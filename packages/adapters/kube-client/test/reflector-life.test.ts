@@ -19,7 +19,7 @@ describe('waiting for a reflector', () => {
     reflector.stop()
   })
 
-  it('ends with the reason when the caller or the reflector gives up', async () => {
+  it('ends with the reason when the caller aborts or the reflector stops', async () => {
     const { server, reflector, clock } = setUp()
     server.faults.push({ kind: 'hang' })
     const run = reflector.start()
@@ -63,7 +63,7 @@ describe('stopping a reflector', () => {
     await expect(reflector.whenSynced()).rejects.toThrow('was stopped')
   })
 
-  it('tells nothing afterwards', async () => {
+  it('reports nothing afterwards', async () => {
     const { server, reflector, clock, reported, run } = await running()
     server.delayMs = () => 10
     server.put('a', 1)
