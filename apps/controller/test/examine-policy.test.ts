@@ -46,7 +46,7 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
   [
     'the host of a URL in a Secret',
     slack('elsewhere'),
-    [['spec.notify[0].slack.url', 'HostNotAllowed', 'elsewhere.example may not be asked']],
+    [['spec.notify[0].slack.url', 'HostNotAllowed', 'elsewhere.example is not an allowed host']],
   ],
   [
     'a Secret that holds no URL where one is needed, and nothing of what it holds',

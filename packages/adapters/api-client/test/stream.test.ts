@@ -15,7 +15,7 @@ afterEach(() => {
 
 type Handler = (request: IncomingMessage, response: ServerResponse, visit: number) => void
 
-/** A server on a socket, and the messages that a client reads from it until there are so many. */
+/** Runs a server on a socket, and reads `count` messages from it. */
 async function read(handle: Handler, count: number): Promise<readonly StreamMessage[]> {
   let visits = 0
   server = createServer((request, response) => handle(request, response, (visits += 1)))

@@ -227,7 +227,7 @@ describe('a user of an OpenID Connect provider', () => {
       given: { 'refresh-token': 'r', 'idp-issuer-url': 'https://127.0.0.1:1' },
       says: 'the ID token is missing, and there is no client-id to refresh it with',
     },
-  ])('is told that $says', async ({ given, says }) => {
+  ])('is rejected: $says', async ({ given, says }) => {
     await expect(loadKubeConfig({ clock: systemClock, path: writeConfig({ user: oidcUser(given) }) })).rejects.toMatchObject({
       code: 'KUBECONFIG_INVALID',
       message: expect.stringContaining(says) as string,
@@ -330,7 +330,7 @@ function credentialOf(token: string, endsAtMs?: number): string {
   return JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token, ...ends } })
 }
 
-/** A plugin that prints `output`, until it is told otherwise. */
+/** Plugin that prints `output`, until changed. */
 function printing(output: string) {
   const name = `plugin-${files++}`
   const print = (text: string): string => write(name, `#!/bin/sh\nprintf '%s' '${text}'\n`, 0o755)

@@ -87,7 +87,7 @@ describe('an error of our own', () => {
     await expect(reflector.whenReached('999')).rejects.toThrow('handler broke on a')
   })
 
-  it('of a handler goes to onHandlerError, which may let the run go on', async () => {
+  it('of a handler goes to onHandlerError, which may let the run continue', async () => {
     const errors: string[] = []
     const onHandlerError = (error: unknown, { name }: { name: string }) => void errors.push(`${name}: ${(error as Error).message}`)
     const { server, reflector, clock, reported } = await running({}, { onHandlerError }, undefined, true)

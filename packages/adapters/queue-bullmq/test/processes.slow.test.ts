@@ -102,7 +102,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
 
 const oddKey = fc.constantFrom('a/b', 'a:b', '0', '0:1', ' ', 'null', '{a}', '*', '__proto__', 'a\nb', 'ключ', '"', "'", '%')
 
-/** Who announces which key in how many milliseconds. */
+/** Process that enqueues a key, and its delay in milliseconds. */
 const step = fc.record({
   queue: fc.nat(1),
   key: fc.constantFrom('a', 'b', 'c'),
@@ -113,7 +113,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 async function play(redis: TestRedis, prefix: string, steps: readonly Step[]): Promise<void> {
   const queues = [openQueue(redis.settings, prefix), openQueue(redis.settings, prefix)]
   const running = new Set<string>()
-  /** Numbers of the announcement that was made last, and of the one that the last run came after. */
+  /** Numbers of the last enqueue, and of the one before the last run. */
   const enqueued = new Map<string, number>()
   const worked = new Map<string, number>()
   const breaches: string[] = []

@@ -131,7 +131,7 @@ interface WireSpan {
   readonly links?: readonly object[]
 }
 
-/** What arrives of what `tell` tells, in order of its ends. */
+/** Exported spans of `record`, in order of their ends. */
 async function exportedSpans(record: (tracer: Tracer) => Promise<void>): Promise<readonly WireSpan[]> {
   await using receiver = await startReceiver(() => 200)
   const { tracer, close } = await tracerFor(receiver, { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' })

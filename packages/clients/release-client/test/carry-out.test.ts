@@ -11,7 +11,7 @@ import { recordEvent } from '../src/record-event.ts'
 import { recordedActionsOf } from '@tranche/actions'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-// A cluster without a controller: what it would write is written by hand, and requests fail as they are told.
+// Cluster without a controller: tests write its status, and inject request faults.
 
 const key = { namespace: 'demo', name: 'agent' }
 type Failing = (call: FaultCall) => RequestFault | undefined
@@ -79,7 +79,7 @@ async function writeStatus(status: object): Promise<void> {
   await admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { status } }, { subresource: 'status' })
 }
 
-/** As the controller answers what stands on the Rollout, after a while. */
+/** Answers the action on the Rollout like the controller, after a delay. */
 function answerIn(ms: number): void {
   clock.setTimer(ms, () => void answer())
 }
@@ -93,7 +93,7 @@ async function answer(): Promise<void> {
 const rollout = (): Promise<Rollout> => admin.get<Rollout>(resourcePaths.rollouts, key)
 const isPatch = ({ verb, resource }: FaultCall): boolean => verb === 'patch' && resource.resource === 'rollouts'
 
-/** The first so many patches of the Rollout fail like this. */
+/** Fails the first `count` patches of the Rollout with this fault. */
 function firstPatches(count: number, fault: RequestFault): Failing {
   let left = count
   return (call) => (isPatch(call) && left-- > 0 ? fault : undefined)

@@ -48,7 +48,7 @@ function clusterWith(lists: Readonly<Record<string, Promise<never>>>): KubeClien
   } as unknown as KubeClient
 }
 
-/** Rejects before anybody can have asked for it. */
+/** Rejects before any caller can await it. */
 async function refused(status: number): Promise<never> {
   throw error(status)
 }
@@ -57,7 +57,7 @@ function error(status: number): KubeStatusError {
   return new KubeStatusError({ attempt: 'GET /', status })
 }
 
-/** Node tells of promises that nobody has looked after once nothing else is left to do. */
+/** Node.js reports unhandled rejections only when it is idle. */
 async function aTurn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }

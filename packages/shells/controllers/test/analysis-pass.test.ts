@@ -163,7 +163,7 @@ interface World {
   readonly patches: (readonly PatchOperation[])[]
   readonly asked: Asked[]
   readonly reported: string[]
-  /** What was left to the judge: namespace and condition. */
+  /** Inputs of the judge: namespace and condition. */
   readonly judged: string[]
   readonly wakes: number
   readonly analyses: AnalysisPass

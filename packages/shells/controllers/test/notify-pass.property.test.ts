@@ -91,7 +91,7 @@ interface World {
   readonly happened: readonly Notification[]
   rollout(): Rollout
   take(step: Step): Promise<void>
-  /** Everybody is up again, and passes run until nothing waits. */
+  /** Restores every receiver and process, and runs passes until nothing waits. */
   settle(): Promise<void>
 }
 

@@ -22,7 +22,7 @@ describe('a delete that was sent', () => {
     const sent = createSentDeletes()
     sent.add(permit)
     expect(sent.pending(fleetOf(pod), 0).has(permitId(permit))).toBe(isPending)
-    // What is over stays so, whatever an older view shows.
+    // A finished delete stays finished, whatever an older view shows.
     expect(sent.pending(fleetOf(standing), 0).has(permitId(permit))).toBe(isPending)
   })
 

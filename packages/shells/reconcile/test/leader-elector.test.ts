@@ -324,7 +324,7 @@ describe('a candidate that watches the Lease', () => {
     }
   })
 
-  /** @returns how long nobody leads, in milliseconds */
+  /** @returns how long there is no leader, in milliseconds */
   async function handOver(how: { atMs: number; delayMs: number | null; end: (leader: Candidate) => void }): Promise<number> {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => how.delayMs) })]
