@@ -34,7 +34,7 @@ describe('what the doctor says of webhooks', () => {
       'somebody else is trusted',
       { bundles: [other.authority] },
       nowMs,
-      'does not take the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
+      'does not take the certificate in the Secret tranche-system/tranche-webhook: no trusted authority signed it',
     ],
     ['what is trusted has expired', {}, nowMs + 91 * DAY_MS, 'trusts nothing but authorities that have expired'],
     ['there is no Secret', { certificate: { kind: 'missing' } }, nowMs, 'there is no Secret tranche-system/tranche-webhook'],
