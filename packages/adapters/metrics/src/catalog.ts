@@ -52,7 +52,7 @@ export const metricCatalog = {
     help: 'Always 1. The label is the version that runs.',
     labels: { version: 'open' },
   },
-  tranche_leader: { type: 'gauge', help: '1 if this controller acts: it leads, or leader election is off. Otherwise 0.', labels: {} },
+  tranche_leader: { type: 'gauge', help: 'Whether this controller acts (1 or 0). It acts if it leads or leader election is off.', labels: {} },
   tranche_rollouts: {
     type: 'gauge',
     help: 'Rollouts by phase. none: not reconciled yet. Exported by the leader.',
@@ -133,7 +133,7 @@ export const metricCatalog = {
   },
   tranche_definitions_outdated: {
     type: 'gauge',
-    help: '1 if the API server drops fields because its CustomResourceDefinitions are older than this program. Otherwise 0.',
+    help: 'Whether the API server drops fields (1 or 0), because its CustomResourceDefinitions are older than this program.',
     labels: {},
   },
   tranche_deletes_total: {
