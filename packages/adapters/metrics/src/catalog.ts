@@ -52,7 +52,11 @@ export const metricCatalog = {
     help: 'Always 1. The label is the version that runs.',
     labels: { version: 'open' },
   },
-  tranche_leader: { type: 'gauge', help: 'Whether this controller acts (1 or 0). It acts if it leads or leader election is off.', labels: {} },
+  tranche_leader: {
+    type: 'gauge',
+    help: 'Whether this controller acts (1 or 0). It acts if it leads or leader election is off.',
+    labels: {},
+  },
   tranche_rollouts: {
     type: 'gauge',
     help: 'Rollouts by phase. none: not reconciled yet. Exported by the leader.',
