@@ -68,7 +68,7 @@ describe.skipIf(missing !== null)(
       await waitFor('rollout/agent', 'condition=Stalled')
       const message = await get<string>('rollout/agent', '{.status.conditions[?(@.type=="Stalled")].message}')
       expect(message).toMatch(
-        /older ones.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*apply those of this version/,
+        /outdated.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*apply those of this version/,
       )
     })
 

@@ -15,7 +15,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const lacks =
-  /CustomResourceDefinitions are older ones.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*; apply those of this version/
+  /CustomResourceDefinitions are outdated.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*; apply those of this version/
 
 describe('a permit record that other definitions have pruned in mid-release (F11)', () => {
   it('is restored with what is in flight, each time, and the release ends within its limit (G2, G6)', async () => {

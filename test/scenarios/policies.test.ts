@@ -190,7 +190,7 @@ it('a policy says what of it cannot be used, its Rollouts do too, and the releas
   const hook = { name: 'pager', webhook: { url: 'https://pager.example.com/hook', hmac: { name: 'pager', key: 'hmac' } } }
   stage = await setStage({ nodes: 4, steps, policy: { notify: [hook] } })
   const secret = 'spec.notify[0].webhook.hmac is {"name":"pager","key":"hmac"}: there is no Secret pager in namespace demo; create it'
-  const host = 'spec.notify[0].webhook.url is "https://pager.example.com/hook": requests to pager.example.com are not allowed'
+  const host = 'spec.notify[0].webhook.url is "https://pager.example.com/hook": pager.example.com is not an allowed host'
   await untilUsable('False')
   expect(await usability()).toMatchObject({ reason: 'SecretUnusable', message: expect.stringContaining(secret) })
   expect((await usability())?.message).toContain(host)

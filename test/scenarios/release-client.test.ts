@@ -110,9 +110,9 @@ describe('in mid-release', () => {
     ])
     const reported = (await events(stage)).filter(({ reason }) => reason === 'ActionRequested').map(({ message }) => message)
     expect(reported.toSorted()).toEqual([
-      expect.stringMatching(/^abort \(id rest-[0-9a-f]{16}\) by bob, by way of rest: wrong one$/),
-      expect.stringMatching(/^jump .* by alice, by way of rest$/),
-      expect.stringMatching(/^promote .* by alice, by way of rest$/),
+      expect.stringMatching(/^abort \(id rest-[0-9a-f]{16}\) by bob via rest: wrong one$/),
+      expect.stringMatching(/^jump .* by alice via rest$/),
+      expect.stringMatching(/^promote .* by alice via rest$/),
     ])
     expectKept(stage)
   })

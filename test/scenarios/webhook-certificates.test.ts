@@ -37,14 +37,14 @@ it('renews a certificate that ends soon, and answers at every moment meanwhile',
   }
   expect(await setImage('after')).toBe('OnDelete')
   expect(lines.filter((line) => line.includes('certificate'))).toEqual([
-    'info took a new certificate',
+    'info reloaded certificate',
     'info updated caBundle for the webhook certificate',
     'info updated caBundle for the webhook certificate',
     'info created next webhook certificate',
     'info updated caBundle for the webhook certificate',
     'info updated caBundle for the webhook certificate',
     'info renewed webhook certificate',
-    'info took a new certificate',
+    'info reloaded certificate',
   ])
 })
 

@@ -24,7 +24,7 @@ const outages: readonly [string, () => Promise<WebhookAddress>, RegExp][] = [
   ['does not answer', silent, /deadline exceeded|Client.Timeout exceeded/],
   ['shows a certificate that has expired', expired, /certificate has expired/],
   [
-    'shows a certificate that is not trusted',
+    'presents a certificate that is not trusted',
     async () => ({ ...cluster.webhook, authority: await anotherAuthority() }),
     /unknown authority/,
   ],

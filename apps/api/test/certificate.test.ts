@@ -35,7 +35,7 @@ describe('the REST API with a certificate', { timeout: 60_000 }, () => {
       clock.advance(LOOK_MS)
       clock.advance(LOOK_MS)
       expect(await ask(url, 'second')).toBe(200)
-      expect(lines).toEqual(['info took a new certificate', 'error cannot take the certificate; goes on with the last one'])
+      expect(lines).toEqual(['info reloaded certificate', 'error could not load certificate; keeping the previous one'])
     } finally {
       await stop()
     }
@@ -50,8 +50,8 @@ describe('the REST API with a certificate', { timeout: 60_000 }, () => {
 
   it.each([
     ['a file that is not there', 'nothing', 'first.key', '--tls-cert-file does not take'],
-    ['the key of another certificate', 'first.crt', 'second.key', 'are no certificate and its key'],
-    ['a key in place of the certificate', 'first.key', 'first.key', 'are no certificate and its key'],
+    ['the key of another certificate', 'first.crt', 'second.key', 'are not a certificate and its key'],
+    ['a key in place of the certificate', 'first.key', 'first.key', 'are not a certificate and its key'],
   ])('does not start with %s', (_what, cert, key, message) => {
     expect(() => readCertificate({ certFile: join(folder, cert), keyFile: join(folder, key) }, owner)).toThrow(message)
   })

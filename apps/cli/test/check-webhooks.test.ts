@@ -34,7 +34,7 @@ describe('what the doctor says of webhooks', () => {
       'another certificate authority is trusted',
       { bundles: [other.authority] },
       nowMs,
-      'does not trust the certificate in the Secret tranche-system/tranche-webhook: none of the authorities has signed it',
+      'does not trust the certificate in the Secret tranche-system/tranche-webhook: no trusted authority signed it',
     ],
     ['what is trusted has expired', {}, nowMs + 91 * DAY_MS, 'trusts only expired certificate authorities'],
     ['there is no Secret', { certificate: { kind: 'missing' } }, nowMs, 'there is no Secret tranche-system/tranche-webhook'],

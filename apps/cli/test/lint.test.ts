@@ -126,7 +126,7 @@ spec:
     const { code, out } = await lint(['-f', '-', '--allow-host', 'hooks.slack.com'], policy)
     expect(code).toBe(0)
     expect(out).toContain(`  advice   spec.notify[0].webhook.url is "https://pager.example.com/hook"
-           requests to pager.example.com are not allowed (HostNotAllowed)
+           pager.example.com is not an allowed host (HostNotAllowed)
            fix: use another host, or start the controller with --allow-host pager.example.com
 `)
     expect((await lint(['-f', '-', '--allow-host', 'https://x'], policy)).err).toContain('--allow-host')

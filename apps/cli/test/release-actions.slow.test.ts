@@ -108,7 +108,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
 
   it('says what a dry run would write, and writes nothing', async () => {
     expect((await tranche('pause node-agent --dry-run')).out).toBe(
-      'demo/node-agent: pause would be accepted: nothing is written (dryRun); else spec.strategy.paused is set to true\n',
+      'demo/node-agent: pause would be accepted: nothing written (dryRun); otherwise spec.strategy.paused is set to true\n',
     )
     expect(JSON.parse((await tranche('get -o json')).out)).toMatchObject({ rollout: { paused: false } })
   })

@@ -38,15 +38,15 @@ it.each<[string, ReleasePolicy['spec'], readonly (readonly [string, string, stri
       notify: [{ name: 'p', webhook: { url: 'http://other' } }],
     },
     [
-      ['spec.analysis[0].prometheus.address', 'HostNotAllowed', 'requests to other:9090 are not allowed'],
-      ['spec.analysis[1].http.url', 'HostNotAllowed', 'requests to other are not allowed'],
-      ['spec.notify[0].webhook.url', 'HostNotAllowed', 'requests to other are not allowed'],
+      ['spec.analysis[0].prometheus.address', 'HostNotAllowed', 'other:9090 is not an allowed host'],
+      ['spec.analysis[1].http.url', 'HostNotAllowed', 'other is not an allowed host'],
+      ['spec.notify[0].webhook.url', 'HostNotAllowed', 'other is not an allowed host'],
     ],
   ],
   [
     'the host of a URL in a Secret',
     slack('elsewhere'),
-    [['spec.notify[0].slack.url', 'HostNotAllowed', 'requests to elsewhere.example are not allowed']],
+    [['spec.notify[0].slack.url', 'HostNotAllowed', 'elsewhere.example is not an allowed host']],
   ],
   [
     'a Secret without the URL that it needs, without revealing its value',

@@ -120,7 +120,7 @@ function follow({ certificate, clock }: WebhookOptions, { client, log, use, firs
     onCertificate(next) {
       use(next)
       watching.look(next)
-      log.info({ validTo: new Date(goodUntilMs(next)).toISOString() }, 'took a new certificate')
+      log.info({ validTo: new Date(goodUntilMs(next)).toISOString() }, 'reloaded certificate')
     },
   })
   return () => {

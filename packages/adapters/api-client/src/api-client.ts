@@ -38,7 +38,7 @@ import { AppError } from '@tranche/errors'
 import { readStream, type StreamOptions } from './read-stream.ts'
 import { type ApiCallOptions, type ApiRequest, type Connection, DEFAULT_DEADLINE_MS, send } from './send.ts'
 
-/** Namespace and name. */
+/** Namespace and name of an object. */
 export interface ApiKey {
   readonly namespace: string
   readonly name: string
@@ -47,35 +47,35 @@ export interface ApiKey {
 /** One page of a list. */
 export interface ApiPage<T> {
   readonly items: readonly T[]
-  /** How many the filter lets through, over all pages. */
+  /** Number of items that match the filter, over all pages. */
   readonly total: number
-  /** Cursor of the page that follows; absent on the last. */
+  /** Cursor of the next page; absent on the last page. */
   readonly next?: string | undefined
 }
 
-/** How an action is sent. */
+/** Options for sending an action. */
 export interface ActionCall extends ApiCallOptions {
-  /** @default a random key: the client repeats the action where no answer came, and it is carried out once */
+  /** @default a random key: the client repeats the action if no answer came, and the server carries it out once */
   readonly idempotencyKey?: string | undefined
   /** How long the server waits for the controller's answer, in milliseconds; at most 60000. @default 0 */
   readonly waitMs?: number | undefined
 }
 
 /**
- * The REST API, one method per route. Every answer is checked against its schema.
+ * REST API client with one method per route. Every response is checked against its schema.
  *
- * Methods reject with `ApiProblemError` (an `AppError` with the code of the problem) when the server answers with a problem, with
- * API_UNREACHABLE or API_DEADLINE when it does not answer, and with the signal's reason when it aborts. GET is tried again by itself,
- * and so is what carries an `Idempotency-Key`; nothing else.
+ * Methods reject with `ApiProblemError` (an `AppError` with the code of the problem) when the server returns a problem, with
+ * API_UNREACHABLE or API_DEADLINE when it does not answer, and with the signal's reason when it aborts. The client retries GET requests and
+ * requests with an `Idempotency-Key`, nothing else.
  */
 export interface ApiClient {
-  /** One page, of one namespace where the query names one. */
+  /** One page, limited to a namespace if the query names one. */
   rollouts(query?: Partial<RolloutsQuery>, options?: ApiCallOptions): Promise<ApiPage<RolloutSummary>>
-  /** All pages. */
+  /** Reads all pages. */
   allRollouts(query?: Partial<RolloutsQuery>, options?: ApiCallOptions): Promise<readonly RolloutSummary[]>
   rollout(key: ApiKey, options?: ApiCallOptions): Promise<RolloutReport>
   nodes(key: ApiKey, query?: Partial<NodesQuery>, options?: ApiCallOptions): Promise<ApiPage<NodeReport>>
-  /** All pages. */
+  /** Reads all pages. */
   allNodes(key: ApiKey, query?: Partial<NodesQuery>, options?: ApiCallOptions): Promise<readonly NodeReport[]>
   explainNode(key: ApiKey, node: string, options?: ApiCallOptions): Promise<Explanation>
   explain(key: ApiKey, options?: ApiCallOptions): Promise<Explanation>
@@ -86,37 +86,37 @@ export interface ApiClient {
   history(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   events(key: ApiKey, options?: ApiCallOptions): Promise<readonly EventReport[]>
   act(key: ApiKey, type: ActionType, body: ActionBody, call?: ActionCall): Promise<ActionAnswer>
-  /** What would happen. Writes nothing, but costs the server much: it is not tried again. */
+  /** Forecasts a release. Writes nothing, but is expensive for the server, so it is not retried. */
   plan(key: ApiKey, request: ForecastRequest, options?: ApiCallOptions): Promise<Forecast>
-  /** Of a DaemonSet, with a Rollout or without. */
+  /** History of a DaemonSet, with or without a Rollout. */
   daemonSetHistory(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   rollBackDaemonSet(key: ApiKey, body: DaemonSetRollback, call?: ActionCall): Promise<ActionAnswer>
-  /** Whom the token stands for. */
+  /** User of the token. */
   me(options?: ApiCallOptions): Promise<Me>
-  /** Checks documents in YAML or JSON, as `tranche lint` does. Not tried again. */
+  /** Checks documents in YAML or JSON, as `tranche lint` does. Not retried. */
   validate(manifests: string, options?: ApiCallOptions): Promise<ValidateAnswer>
-  /** What changes, from what stands now on, until the signal aborts; of one namespace, or of one Rollout in it, where that is given. */
+  /** Current state, then changes until the signal aborts; of one namespace or one Rollout if given. */
   stream(options: StreamOptions & { readonly namespace?: string; readonly name?: string }): AsyncGenerator<StreamMessage, void, undefined>
 }
 
-/** To which revision a DaemonSet goes back. */
+/** Target revision of a DaemonSet rollback. */
 export interface DaemonSetRollback {
   readonly toRevision?: string
-  /** Of the template that it has; with another one it is refused. */
+  /** Revision of the current template; the server refuses the rollback if the template has another one. */
   readonly revision?: string
-  /** Says what would be written, and writes nothing. */
+  /** Reports what would be written, and writes nothing. */
   readonly dryRun?: boolean
   readonly reason?: string
 }
 
-/** Anything that checks a value and gives it back with its type: a schema. */
+/** Schema that checks a value and returns it with its type. */
 interface Schema<T> {
   safeParse(
     value: unknown,
   ): { readonly success: true; readonly data: T } | { readonly success: false; readonly error: { readonly message: string } }
 }
 
-/** Builds a client over a connection. */
+/** Creates a client over a connection. */
 export function createApiClient(connection: Connection): ApiClient {
   const get = async <T>(path: string, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>
     parsed(schema, path, await send(connection, { method: 'GET', path, isSafe: true }, options))
@@ -183,7 +183,7 @@ function withQuery(path: string, query: Readonly<Record<string, string | number 
   return text === '' ? path : `${path}?${text}`
 }
 
-/** Reads all pages, each as large as it may be. A list that changes meanwhile is a list of some moment for each page. */
+/** Reads all pages at the maximum page size. If the list changes meanwhile, each page shows its own moment. */
 async function everyPage<T>(read: (page: { limit: number; cursor?: string }) => Promise<ApiPage<T>>): Promise<readonly T[]> {
   const all: T[] = []
   let cursor: string | undefined
@@ -203,7 +203,7 @@ function actionRequest(path: string, body: unknown, { waitMs = 0, idempotencyKey
 
 const LONGEST_WAIT_SECONDS = 60
 
-/** What the server waits is no time in which it does not answer. */
+/** Adds the server's wait to the deadline: while the server waits, it is not late. */
 function callLimits({ waitMs = 0, deadlineMs = DEFAULT_DEADLINE_MS, signal }: ActionCall): ApiCallOptions {
   return { signal, deadlineMs: deadlineMs + waitMs }
 }
@@ -211,9 +211,9 @@ function callLimits({ waitMs = 0, deadlineMs = DEFAULT_DEADLINE_MS, signal }: Ac
 function parsed<T>(schema: Schema<T>, path: string, text: string): T {
   const value = schema.safeParse(jsonOf(text))
   if (value.success) return value.data
-  throw new AppError('API_REFUSED', `/${path} was answered with something that is no answer of it: ${value.error.message}`, {
+  throw new AppError('API_REFUSED', `/${path} returned a body that does not match its schema: ${value.error.message}`, {
     details: { path },
-    hint: 'Look whether this is the address of the REST API of Tranche, and of the same version.',
+    hint: 'Check that this is the address of the Tranche REST API and that its version matches.',
   })
 }
 

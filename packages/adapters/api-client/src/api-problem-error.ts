@@ -1,14 +1,14 @@
 import { type Problem, problemSchema } from '@tranche/api-schema'
 import { AppError, type ErrorCode, errorCatalog } from '@tranche/errors'
 
-/** REST answered with a problem. Its `code` is the problem's where this version knows it, else API_REFUSED. */
+/** The REST API returned a problem. Its `code` is the problem's if this version knows it, else API_REFUSED. */
 export class ApiProblemError extends AppError {
   override readonly name = 'ApiProblemError'
   /** HTTP status. */
   readonly status: number
-  /** Undefined where the answer was no problem document: a proxy's page, say. */
+  /** Undefined if the response was not a problem document, such as a proxy's page. */
   readonly problem: Problem | undefined
-  /** What the server asks us to wait, in milliseconds; null when it said nothing. */
+  /** Wait that the server asks for, in milliseconds; null if it did not ask. */
   readonly retryAfterMs: number | null
 
   constructor(attempt: string, response: { readonly status: number; readonly body: string; readonly retryAfter: string | null }) {
@@ -16,7 +16,7 @@ export class ApiProblemError extends AppError {
     const problem = problemOf(body)
     super(codeOf(problem), problem?.detail ?? `${attempt} was answered with ${status}: ${shortened(body)}`, {
       details: { attempt, status, ...(problem?.instance !== undefined && { instance: problem.instance }) },
-      ...(problem === undefined && { hint: 'Look whether this is the address of the REST API of Tranche.' }),
+      ...(problem === undefined && { hint: 'Check that this is the address of the Tranche REST API.' }),
     })
     this.status = status
     this.problem = problem
@@ -42,7 +42,7 @@ function shortened(body: string): string {
   return body.trim().slice(0, LONGEST_FOREIGN_TEXT)
 }
 
-/** Only whole seconds are understood. */
+/** Reads whole seconds only. */
 function millisecondsOf(retryAfter: string | null): number | null {
   return retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : null
 }

@@ -1,28 +1,28 @@
-/** One event of a stream, as of the HTML standard (server-sent events). */
+/** Server-sent event, as defined in the HTML standard. */
 export interface ServerEvent {
   readonly data: string
-  /** Last id that the stream named, here or before; empty where it has named none. */
+  /** Last id that the stream sent, in this event or before; empty if it sent none. */
   readonly id: string
-  /** How long to wait before connecting anew, in milliseconds, where the stream has just said so. */
+  /** Reconnect delay that the stream has just set, in milliseconds; null if it set none. */
   readonly retryMs: number | null
 }
 
-/** Longest event that is read, in characters: a stream that never ends its line is no stream of ours. */
+/** Maximum length of an event in characters; a stream that never ends its line is not ours. */
 const LONGEST_EVENT = 4_194_304
 
-/** What becomes of a stream as it comes. */
+/** Incremental parser of a stream. */
 export interface EventParser {
-  /** @returns the events that end in `text`; comments, such as heartbeats, and what has no data are left out */
+  /** @returns the events that end in `text`, without comments (such as heartbeats) and without events that have no data */
   push(text: string): readonly ServerEvent[]
-  /** The id to come back with: that of the last block that has ended, which may have had no data. */
+  /** Id for the next connection: that of the last complete block, even if it had no data. */
   readonly lastId: string
 }
 
 /**
- * Reads the events of a stream.
+ * Creates a parser of the events of a stream.
  *
- * @param lastId with which the stream was asked for: it holds until the stream names another
- * @throws {Error} (push) where an event is longer than 4 MiB
+ * @param lastId id that was sent in the request; valid until the stream sends another
+ * @throws {Error} (push) if an event is longer than 4 MiB
  */
 export function createEventParser(lastId = ''): EventParser {
   let rest = ''

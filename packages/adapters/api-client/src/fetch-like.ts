@@ -1,17 +1,17 @@
-/** As much of `fetch` as we use: the platform's own will do, in Node and in a browser. */
+/** Subset of `fetch` that the client uses; the platform's own works in Node and in browsers. */
 export type FetchLike = (url: string, init: FetchInit) => Promise<FetchResponse>
 
-/** One request. */
+/** Request of {@link FetchLike}. */
 export interface FetchInit {
   readonly method: 'GET' | 'POST'
   readonly headers: Record<string, string>
   readonly body?: string
   readonly signal: AbortSignal
-  /** Tokens follow no redirect. */
+  /** Redirects are not followed, because they could leak the token. */
   readonly redirect: 'manual'
 }
 
-/** One response. */
+/** Response of {@link FetchLike}. */
 export interface FetchResponse {
   readonly status: number
   readonly headers: { get(name: string): string | null }

@@ -4,12 +4,14 @@ import { ApiProblemError } from './api-problem-error.ts'
 import { createEventParser } from './event-stream.ts'
 import { type ApiRequest, type Connection, open } from './send.ts'
 
-/** How a stream is read. */
+/** Options for reading a stream. */
 export interface StreamOptions {
   readonly signal: AbortSignal
-  /** Without any byte for so long, in milliseconds, the stream counts as dead; the server sends a heartbeat every 15 s. @default 45000 */
+  /**
+   * Time without any byte after which the stream counts as dead, in milliseconds; the server sends a heartbeat every 15 s. @default 45000
+   */
   readonly idleMs?: number
-  /** Hears each time that the stream was lost, and why. */
+  /** Called each time the stream is lost, with the cause. */
   readonly onLost?: (error: unknown) => void
 }
 
@@ -18,11 +20,12 @@ const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * Reads a stream for as long as nobody ends it. One that is lost is opened anew, after a wait that doubles to 30 s, with the id of the
- * last event (`Last-Event-ID`): the server sends what came since, or begins anew with a `reset`. Messages of kinds that this version
- * does not know are left out. Leaving the loop closes it.
+ * Reads a stream until the caller ends it. Leaving the loop closes it.
  *
- * @throws {ApiProblemError} what does not pass by itself: 4xx but 408 and 429; the signal's reason when it aborts
+ * A lost stream is reopened with the id of the last event (`Last-Event-ID`), after a wait that doubles up to 30 s. The server sends what
+ * came since, or starts over with a `reset`. Messages of kinds that this version does not know are left out.
+ *
+ * @throws {ApiProblemError} for permanent errors: 4xx except 408 and 429; the signal's reason when it aborts
  */
 export async function* readStream(
   connection: Connection,
@@ -43,9 +46,9 @@ export async function* readStream(
 }
 
 interface StreamState {
-  /** Of the last event that was given out. */
+  /** Id of the last event that was yielded. */
   lastId: string
-  /** Before the next attempt; what was read makes it short again. */
+  /** Wait before the next attempt, in milliseconds; received data resets it. */
   waitMs: number
 }
 
@@ -83,12 +86,14 @@ async function* readOnce(
     }
   } finally {
     watch.stop()
-    // Ends the request where it has not ended by itself.
+    // Ends the request if it has not ended by itself.
     lost.abort(new Error('the stream was closed'))
   }
 }
 
-/** A body that hangs is left when the signal aborts, whether it listens or not. No chunk is held once it was given out: streams live for days. */
+/**
+ * Leaves a hanging body when the signal aborts, even if the body does not listen. Releases each chunk once yielded: streams live for days.
+ */
 async function* chunksOf(
   body: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> | null,
   signal: AbortSignal,
@@ -116,7 +121,7 @@ function messageOf(data: string): StreamMessage | undefined {
   }
 }
 
-/** One timer per silence, not per chunk. */
+/** Sets one timer per silence, not per chunk. */
 function createSilenceWatch(clock: Connection['clock'], idleMs: number, onSilence: () => void): { heard(): void; stop(): void } {
   let lastMs = clock.monotonicMs()
   let timer: Timer

@@ -3,53 +3,53 @@ import { AppError, isAppError } from '@tranche/errors'
 import { ApiProblemError } from './api-problem-error.ts'
 import type { FetchInit, FetchLike, FetchResponse } from './fetch-like.ts'
 
-/** How the server is reached. */
+/** Connection settings of the server. */
 export interface Connection {
   readonly fetch: FetchLike
-  /** Address of the server, with the path that it is served under, if any. */
+  /** Base URL of the server, including its path prefix. */
   readonly baseUrl: string
-  /** Asked for every attempt, so that a token that was renewed is used; undefined sends none. */
+  /** Called before every attempt, so that a renewed token is used; undefined sends none. */
   readonly token?: (() => string | undefined | Promise<string | undefined>) | undefined
   readonly clock: Clock
-  /** Sent as `user-agent`, where the platform lets us. */
+  /** Sent as `user-agent`, if the platform allows it. */
   readonly userAgent?: string | undefined
 }
 
-/** One request. */
+/** One request to the REST API. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST'
-  /** Below the base, without a slash in front. */
+  /** Path below the base URL, without a leading slash. */
   readonly path: string
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Sending it twice does what sending it once does. */
+  /** Whether repeating the request has no further effect. */
   readonly isSafe: boolean
 }
 
 /** Limits of one call. */
 export interface ApiCallOptions {
   readonly signal?: AbortSignal | undefined
-  /** For each attempt, in milliseconds. @default 15000 */
+  /** Limit of each attempt, in milliseconds. @default 15000 */
   readonly deadlineMs?: number | undefined
 }
 
-/** How long one attempt may take where nobody says otherwise, in milliseconds. */
+/** Default limit of one attempt, in milliseconds. */
 export const DEFAULT_DEADLINE_MS = 15_000
-/** Attempts of what is safe. */
+/** Maximum number of attempts of a safe request. */
 const MOST_ATTEMPTS = 4
 const FIRST_WAIT_MS = 250
-/** The longest that a server can make us wait before the next attempt, in milliseconds. */
+/** Maximum wait that a server can impose before the next attempt, in milliseconds. */
 const LONGEST_WAIT_MS = 10_000
 
-/** What passes by itself: too many requests, and servers that start, stop, or are not reached by a proxy. */
+/** Statuses of temporary errors: too many requests, and servers that start, stop, or are unreachable behind a proxy. */
 const passing: readonly number[] = [429, 502, 503, 504]
 
 /**
- * Sends one request; what is safe is tried again where no answer came, and after 429, 502, 503 and 504.
+ * Sends one request. Safe requests are retried if no answer came, and after 429, 502, 503 and 504.
  *
- * @returns the body of a 2xx
- * @throws {ApiProblemError} for every other answer
- * @throws {AppError} API_UNREACHABLE, API_DEADLINE where none came; the signal's reason when it aborts
+ * @returns the body of a 2xx response
+ * @throws {ApiProblemError} for every other response
+ * @throws {AppError} API_UNREACHABLE or API_DEADLINE if no response came; the signal's reason when it aborts
  */
 export async function send(connection: Connection, request: ApiRequest, options: ApiCallOptions): Promise<string> {
   const { clock } = connection
@@ -64,7 +64,7 @@ export async function send(connection: Connection, request: ApiRequest, options:
   }
 }
 
-/** @returns null where another attempt would help nobody */
+/** @returns null if another attempt would not help */
 function waitBeforeNext(error: unknown, attempt: number): number | null {
   if (attempt >= MOST_ATTEMPTS) return null
   const backoffMs = FIRST_WAIT_MS * 2 ** (attempt - 1)
@@ -99,8 +99,8 @@ async function attemptOnce(
 /**
  * Sends one request once.
  *
- * @returns the response with its body unread, where it is a 2xx
- * @throws {ApiProblemError} for every other; what `fetch` throws
+ * @returns the 2xx response with its body unread
+ * @throws {ApiProblemError} for every other response; what `fetch` throws
  */
 export async function open(connection: Connection, request: ApiRequest, signal: AbortSignal): Promise<FetchResponse> {
   const response = await connection.fetch(urlOf(connection, request), await initOf(connection, request, signal))
@@ -109,13 +109,13 @@ export async function open(connection: Connection, request: ApiRequest, signal: 
   throw new ApiProblemError(`${request.method} /${request.path}`, failed)
 }
 
-/** @returns an error that says that no answer came */
+/** @returns the error for a request without an answer */
 export function unreachable(attempt: string, cause: unknown): AppError {
   const why = cause instanceof Error ? reasonOf(cause) : String(cause)
   return new AppError('API_UNREACHABLE', `${attempt} was not answered: ${why}`, { details: { attempt }, cause })
 }
 
-/** `fetch failed` says nothing; what made it fail does. */
+/** Reads the cause, because `fetch failed` says nothing. */
 function reasonOf(error: Error): string {
   return error.cause instanceof Error ? error.cause.message : error.message
 }

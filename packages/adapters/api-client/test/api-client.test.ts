@@ -36,7 +36,7 @@ function reasonOf(result: PromiseSettledResult<unknown>): unknown {
 }
 
 describe('a request', () => {
-  it('goes below the base, names what it asks for as it is, and carries the token', async () => {
+  it('is sent below the base URL, with encoded names and the token', async () => {
     const { arrived, result } = await ask([{ status: 200, body: history }], (client) => client.history({ namespace: 'a/b', name: 'x y' }))
     expect(result).toEqual({ status: 'fulfilled', value: history })
     expect(arrived).toMatchObject([
@@ -49,7 +49,7 @@ describe('a request', () => {
     ])
   })
 
-  it('rejects with the code, the status and the words of a problem', async () => {
+  it('rejects with the code, status and detail of a problem', async () => {
     const { result } = await ask([{ status: 409, body: movedOn }], (client) => client.act(key, 'approve', { expectedStep: 2 }))
     expect(reasonOf(result)).toBeInstanceOf(ApiProblemError)
     expect(reasonOf(result)).toMatchObject({ code: 'MOVED_ON', status: 409, message: movedOn.detail, details: { instance: 'req-7' } })
@@ -59,15 +59,15 @@ describe('a request', () => {
     { title: 'a code of a newer server', answer: { status: 418, body: { ...movedOn, code: 'TEAPOT' } }, says: movedOn.detail },
     { title: "a proxy's page", answer: { status: 404, body: '<html>no such page</html>' }, says: 'answered with 404: <html>' },
     { title: 'a redirect', answer: { status: 302, body: '' }, says: 'answered with 302' },
-    { title: 'an answer of something else', answer: { status: 200, body: { hello: 'world' } }, says: 'no answer of it' },
-    { title: 'an answer that is no JSON', answer: { status: 200, body: 'ok' }, says: 'no answer of it' },
+    { title: 'an answer of something else', answer: { status: 200, body: { hello: 'world' } }, says: 'does not match its schema' },
+    { title: 'an answer that is no JSON', answer: { status: 200, body: 'ok' }, says: 'does not match its schema' },
   ])('says so of $title', async ({ answer, says }) => {
     const { result, arrived } = await ask([answer], (client) => client.history(key))
     expect(reasonOf(result)).toMatchObject({ code: 'API_REFUSED', message: expect.stringContaining(says) })
     expect(arrived).toHaveLength(1)
   })
 
-  it('reads all pages, each as large as it may be', async () => {
+  it('reads all pages at the maximum page size', async () => {
     const node = (name: string) => ({ name, zone: '', state: 'old', role: 'stable' })
     const pages = [
       { status: 200, body: { items: [node('a'), node('b')], total: 3, next: 'after b' } },
@@ -79,16 +79,16 @@ describe('a request', () => {
   })
 })
 
-describe('what is tried again', () => {
+describe('a retried request', () => {
   it.each<{ title: string; answers: readonly Canned[]; attempts: number; tookMs?: number }>([
     {
-      title: 'a server that starts, after as long as it says',
+      title: 'a starting server, after its Retry-After',
       answers: [busy, { status: 200, body: history }],
       attempts: 2,
       tookMs: 2_000,
     },
-    { title: 'a connection that fails', answers: [refusedConnection, { status: 200, body: history }], attempts: 2, tookMs: 250 },
-    { title: 'a server that is silent', answers: ['silence', { status: 200, body: history }], attempts: 2, tookMs: 15_250 },
+    { title: 'a failing connection', answers: [refusedConnection, { status: 200, body: history }], attempts: 2, tookMs: 250 },
+    { title: 'a silent server', answers: ['silence', { status: 200, body: history }], attempts: 2, tookMs: 15_250 },
   ])('is a GET from $title', async ({ answers, attempts, tookMs }) => {
     const got = await ask(answers, (client) => client.history(key))
     expect(got.result.status).toBe('fulfilled')
@@ -115,27 +115,33 @@ describe('what is tried again', () => {
   it.each<{ title: string; question: (client: ApiClient) => Promise<unknown>; answer: Canned; code: string; attempts: number }>([
     { title: 'a plan', question: (client) => client.plan(key, {}), answer: busy, code: 'API_REFUSED', attempts: 1 },
     {
-      title: 'a problem of the sender',
+      title: 'a client error',
       question: (client) => client.history(key),
       answer: { status: 409, body: movedOn },
       code: 'MOVED_ON',
       attempts: 1,
     },
     {
-      title: 'a failure for ever',
+      title: 'a permanent failure',
       question: (client) => client.history(key),
       answer: refusedConnection,
       code: 'API_UNREACHABLE',
       attempts: 4,
     },
-    { title: 'a silence for ever', question: (client) => client.history(key), answer: 'silence', code: 'API_DEADLINE', attempts: 4 },
+    {
+      title: 'a permanently silent server',
+      question: (client) => client.history(key),
+      answer: 'silence',
+      code: 'API_DEADLINE',
+      attempts: 4,
+    },
   ])('is not $title', async ({ question, answer, code, attempts }) => {
     const { result, arrived } = await ask([answer], question)
     expect(isAppError(reasonOf(result)) && reasonOf(result)).toMatchObject({ code })
     expect(arrived).toHaveLength(attempts)
   })
 
-  it('ends at once when the caller gives up', async () => {
+  it('ends at once when the caller aborts', async () => {
     const giveUp = new AbortController()
     const { result, arrived } = await ask(['silence'], (client) => {
       const asked = client.history(key, { signal: giveUp.signal })

@@ -11,7 +11,7 @@ export interface Arrived extends Pick<FetchInit, 'method' | 'headers' | 'body' |
   readonly url: string
 }
 
-/** A server that answers as it was told, in order, and its last answer from then on. */
+/** Server with canned responses, in order; repeats the last one. */
 export function cannedServer(...answers: readonly Canned[]): { readonly fetch: FetchLike; readonly arrived: readonly Arrived[] } {
   const arrived: Arrived[] = []
   return {

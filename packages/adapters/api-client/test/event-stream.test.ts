@@ -10,13 +10,13 @@ function read(...chunks: readonly string[]): readonly ServerEvent[] {
 describe('createEventParser', () => {
   it.each([
     { title: 'one event', text: 'id: 7\ndata: {"a":1}\n\n', want: [{ data: '{"a":1}', id: '7', retryMs: null }] },
-    { title: 'nothing of a heartbeat', text: ': still here\n\n', want: [] },
-    { title: 'nothing of an event that has not ended', text: 'data: 1\n', want: [] },
+    { title: 'no event from a heartbeat', text: ': still here\n\n', want: [] },
+    { title: 'no unfinished event', text: 'data: 1\n', want: [] },
     { title: 'several lines of data as one text', text: 'data: a\ndata: b\n\n', want: [{ data: 'a\nb', id: '', retryMs: null }] },
-    { title: 'lines that end as Windows ends them', text: 'data: a\r\n\r\n', want: [{ data: 'a', id: '', retryMs: null }] },
+    { title: 'CRLF line ends', text: 'data: a\r\n\r\n', want: [{ data: 'a', id: '', retryMs: null }] },
     { title: 'a field without a space', text: 'data:a\n\n', want: [{ data: 'a', id: '', retryMs: null }] },
     {
-      title: 'an id for all that follow',
+      title: 'an id for later events',
       text: 'id: 1\ndata: a\n\ndata: b\n\n',
       want: [
         { data: 'a', id: '1', retryMs: null },
@@ -24,7 +24,7 @@ describe('createEventParser', () => {
       ],
     },
     {
-      title: 'how long to wait',
+      title: 'the reconnect delay',
       text: 'retry: 50\ndata: a\n\ndata: b\n\n',
       want: [
         { data: 'a', id: '', retryMs: 50 },
@@ -36,7 +36,7 @@ describe('createEventParser', () => {
     expect(read(text)).toEqual(want)
   })
 
-  it('reads the same however the stream is cut', () => {
+  it('reads the same events for any chunking', () => {
     const line = fc.constantFrom('data: x', 'data:', 'id: 3', ': beat', 'retry: 9', '', 'event: ping', 'data: a:b')
     const ends = fc.constantFrom('\n', '\r\n', '\r')
     fc.assert(

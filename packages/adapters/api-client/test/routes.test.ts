@@ -31,7 +31,7 @@ const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => read
   stream: (client) => [client.stream({ signal }).next()],
 }
 
-/** What no client of this kind asks: browsers log in, and hooks are signed by who sends them. */
+/** Routes without a client method: browsers log in, and senders sign hooks. */
 const notOurs = /\/(hooks|login|logout)\b/
 
 it('has a method for every route of the description', async () => {

@@ -15,7 +15,7 @@ afterEach(() => {
 
 type Handler = (request: IncomingMessage, response: ServerResponse, visit: number) => void
 
-/** A server on a socket, and the messages that a client reads from it until there are so many. */
+/** Runs a server on a socket, and reads `count` messages from it. */
 async function read(handle: Handler, count: number): Promise<readonly StreamMessage[]> {
   let visits = 0
   server = createServer((request, response) => handle(request, response, (visits += 1)))
@@ -32,7 +32,7 @@ async function read(handle: Handler, count: number): Promise<readonly StreamMess
 
 const gone = (name: string): string => `data: ${JSON.stringify({ type: 'gone', namespace: 'demo', name })}\n\n`
 
-it('goes on after a loss with what came since, and tells the server where it was', async () => {
+it('a stream resumes after a loss with the events since, and sends its last id', async () => {
   const asked: (string | undefined)[] = []
   const messages = await read((request, response, visit) => {
     asked.push(request.headers['last-event-id'] as string | undefined)
@@ -49,7 +49,7 @@ it('goes on after a loss with what came since, and tells the server where it was
   expect(asked).toEqual([undefined, '10', '20'])
 })
 
-it('comes back with the id that was named last, by a heartbeat too, and over more than one loss', async () => {
+it('a stream reconnects with the last id, even from a heartbeat, and after several losses', async () => {
   const asked: (string | undefined)[] = []
   await read((request, response, visit) => {
     asked.push(request.headers['last-event-id'] as string | undefined)
@@ -62,7 +62,7 @@ it('comes back with the id that was named last, by a heartbeat too, and over mor
   expect(asked).toEqual([undefined, '2', '2'])
 })
 
-it('holds nothing of what it has given out', async () => {
+it('a stream holds no yielded chunk', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   let first: WeakRef<Uint8Array> | undefined
@@ -83,7 +83,7 @@ it('holds nothing of what it has given out', async () => {
   await stream.return()
 })
 
-it('leaves a stream that has fallen silent, waits longer each time, and opens another', async () => {
+it('a stream that falls silent is reopened after a growing wait', async () => {
   const clock = new VirtualClock()
   const openedAt: number[] = []
   const silent: FetchLike = async () => {
@@ -108,7 +108,7 @@ function silence(): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }
 }
 
-it('leaves out what a newer server says, and what is no message', async () => {
+it('a stream skips messages of newer servers, and invalid ones', async () => {
   const messages = await read((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(`data: {"type":"sunshine"}\n\ndata: no JSON\n\n${gone('agent')}`)
@@ -116,7 +116,7 @@ it('leaves out what a newer server says, and what is no message', async () => {
   expect(messages).toEqual([{ type: 'gone', namespace: 'demo', name: 'agent' }])
 })
 
-it('ends where the server does not let us in', async () => {
+it('a stream ends if the server rejects the token', async () => {
   const refused = read((_request, response) => {
     const problem = { type: '/errors/TOKEN_INVALID', title: 'no', status: 401, code: 'TOKEN_INVALID', detail: 'no token' }
     response.writeHead(401, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem))

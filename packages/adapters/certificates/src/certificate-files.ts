@@ -6,41 +6,41 @@ import { AppError } from '@tranche/errors'
 import type { Logger } from '@tranche/log'
 import { type Certificate, type CertificateAge, sayAge } from './certificate.ts'
 
-/** Where the certificate of a server is, as PEM files. */
+/** PEM files of a server's certificate. */
 export interface CertificateFiles {
-  /** The certificate, and behind it those that lead to its authority. */
+  /** The certificate, followed by its chain. */
   readonly certFile: string
   readonly keyFile: string
 }
 
-/** Whose certificate it is. */
+/** Owner of a certificate, for messages. */
 export interface CertificateOwner {
-  /** For texts: `the REST API`. */
+  /** Name in messages, such as `the REST API`. */
   readonly of: string
-  /** The options that name the files, for errors: `--tls-cert-file` and `--tls-key-file`. */
+  /** Options that name the files, for errors: `--tls-cert-file` and `--tls-key-file`. */
   readonly options: { readonly cert: string; readonly key: string }
 }
 
-/** How often the files are looked at, in milliseconds: what rotates a certificate does so long before the old one expires. */
+/** Interval between checks of the files, in milliseconds; certificates are rotated long before they expire. */
 const LOOK_EVERY_MS = 10_000
 
-/** @throws {AppError} OPTION_INVALID where they cannot be read, or are no certificate and its key */
+/** @throws {AppError} OPTION_INVALID if the files cannot be read, or are not a certificate and its key */
 export function readCertificate({ certFile, keyFile }: CertificateFiles, { options }: CertificateOwner): Certificate {
   const [cert, key] = [read(options.cert, certFile), read(options.key, keyFile)]
   try {
     createSecureContext({ cert, key })
     void new X509Certificate(cert)
   } catch (error) {
-    throw new AppError('OPTION_INVALID', `${certFile} and ${keyFile} are no certificate and its key: ${(error as Error).message}`, {
+    throw new AppError('OPTION_INVALID', `${certFile} and ${keyFile} are not a certificate and its key: ${(error as Error).message}`, {
       details: { option: options.cert, value: certFile },
-      hint: 'Give PEM files of a certificate with its chain, and of the key that belongs to it.',
+      hint: 'Use PEM files: a certificate with its chain, and its private key.',
       cause: error,
     })
   }
   return { cert, key }
 }
 
-/** What follows files. */
+/** Dependencies of {@link followCertificate}. */
 export interface FollowingParts {
   readonly clock: Clock
   readonly log: Logger
@@ -49,11 +49,13 @@ export interface FollowingParts {
 }
 
 /**
- * Follows the files: `onChange` hears of each pair that can be used. One that cannot, as while only one of the files has been
- * replaced, is logged once, and the last good one stays in use. A certificate that expires soon, or has, is logged once as well.
+ * Follows the files and calls `onChange` with each usable pair.
  *
- * @param first what is in use
- * @returns what ends it
+ * An unusable pair, such as while only one file has been replaced, is logged once, and the last good pair stays in use. A certificate that
+ * expires soon or has expired is logged once as well.
+ *
+ * @param first the pair in use
+ * @returns a function that stops following
  */
 export function followCertificate(
   files: CertificateFiles,
@@ -73,11 +75,11 @@ export function followCertificate(
         onChange(found)
         current = found
         age = 'fresh'
-        log.info({ file: files.certFile }, 'took a new certificate')
+        log.info({ file: files.certFile }, 'reloaded certificate')
       }
     } catch (error) {
       const { message } = error as Error
-      if (message !== problem) log.error({ err: error }, 'cannot take the certificate; goes on with the last one')
+      if (message !== problem) log.error({ err: error }, 'could not load certificate; keeping the previous one')
       problem = message
     }
     age = sayAge(current, { of, before: age }, { clock, log })
@@ -93,7 +95,7 @@ function read(option: string, path: string): string {
   } catch (error) {
     throw new AppError('OPTION_INVALID', `${option} does not take ${JSON.stringify(path)}`, {
       details: { option, value: path },
-      hint: 'Give a file that can be read.',
+      hint: 'Name a readable file.',
       cause: error,
     })
   }

@@ -3,29 +3,29 @@ import { isIP } from 'node:net'
 import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 
-/** A certificate and its key, as PEM. */
+/** Certificate and private key, as PEM. */
 export interface Certificate {
-  /** The certificate, and behind it those that lead to its authority. */
+  /** The certificate, followed by its chain. */
   readonly cert: string
   readonly key: string
 }
 
-/** How long before its end a certificate is warned of, in milliseconds. */
+/** Remaining validity below which a warning is logged, in milliseconds. */
 export const EXPIRES_SOON_MS = 7 * 24 * 3_600_000
 
-/** How a certificate stands to its end. */
+/** Age of a certificate relative to its expiry. */
 export type CertificateAge = 'fresh' | 'expires soon' | 'has expired'
 
-/** @returns epoch milliseconds until which the certificate is good @throws where it is none */
+/** @returns the expiry in epoch milliseconds @throws if the text is not a certificate */
 export function goodUntilMs({ cert }: Pick<Certificate, 'cert'>): number {
   return Date.parse(new X509Certificate(cert).validTo)
 }
 
 /**
- * Logs once that a certificate expires soon, and once that it has.
+ * Logs once that a certificate expires soon, and once that it has expired.
  *
- * @param of whose it is: `the REST API`
- * @param before what this has returned the last time; `fresh` at first
+ * @param of owner of the certificate, such as `the REST API`
+ * @param before return value of the previous call; `fresh` at first
  */
 export function sayAge(
   certificate: Certificate,
@@ -41,28 +41,28 @@ export function sayAge(
   return age
 }
 
-/** What somebody who connects looks at. */
+/** What a client checks when it connects. */
 export interface Trust {
-  /** PEM of the authorities that are trusted, one behind the other. */
+  /** PEM of the trusted authorities, concatenated. */
   readonly authorities: string
-  /** By which names the server is reached. */
+  /** Names that clients use to reach the server. */
   readonly names: readonly string[]
   readonly nowMs: number
 }
 
-/** @returns why nobody could connect to a server with this certificate; null where all is well */
+/** @returns why no client could connect to a server with this certificate; null if it is usable */
 export function whyUnusable({ cert, key }: Certificate, { authorities, names, nowMs }: Trust): string | null {
   let leaf: X509Certificate
   try {
     leaf = new X509Certificate(cert)
-    if (!leaf.checkPrivateKey(createPrivateKey(key))) return 'the key is that of another certificate'
+    if (!leaf.checkPrivateKey(createPrivateKey(key))) return 'the key belongs to another certificate'
   } catch (error) {
     return `it cannot be read: ${(error as Error).message}`
   }
   return whyDistrusted(leaf, { authorities, names, nowMs })
 }
 
-/** @returns why nobody would trust this certificate (PEM, or read already); null where all is well */
+/** @returns why no client would trust this certificate (PEM, or parsed already); null if it is trusted */
 export function whyDistrusted(cert: string | X509Certificate, { authorities, names, nowMs }: Trust): string | null {
   let leaf: X509Certificate
   try {
@@ -70,16 +70,16 @@ export function whyDistrusted(cert: string | X509Certificate, { authorities, nam
   } catch (error) {
     return `it cannot be read: ${(error as Error).message}`
   }
-  if (Date.parse(leaf.validTo) <= nowMs) return `it has expired on ${new Date(leaf.validTo).toISOString()}`
-  if (Date.parse(leaf.validFrom) > nowMs) return `it is not good before ${new Date(leaf.validFrom).toISOString()}`
+  if (Date.parse(leaf.validTo) <= nowMs) return `it expired on ${new Date(leaf.validTo).toISOString()}`
+  if (Date.parse(leaf.validFrom) > nowMs) return `it is not valid before ${new Date(leaf.validFrom).toISOString()}`
   const other = names.find((name) => (isIP(name) === 0 ? leaf.checkHost(name) : leaf.checkIP(name)) === undefined)
   if (other !== undefined) return `it is not for ${other}`
   const signed = certificatesIn(authorities).filter((authority) => isSignedBy(leaf, authority))
-  if (signed.length === 0) return 'none of the authorities has signed it'
+  if (signed.length === 0) return 'no trusted authority signed it'
   return signed.some((authority) => Date.parse(authority.validTo) > nowMs) ? null : 'its authority has expired'
 }
 
-/** @returns the certificates of a text of PEM, but for those that cannot be read */
+/** @returns the certificates in a PEM text, without those that cannot be read */
 export function certificatesIn(pem: string): readonly X509Certificate[] {
   const texts = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
   return texts.flatMap((text) => {
@@ -91,7 +91,7 @@ export function certificatesIn(pem: string): readonly X509Certificate[] {
   })
 }
 
-/** @returns those of the authorities that have signed a certificate, as PEM */
+/** @returns the authorities that signed a certificate, as PEM */
 export function authoritiesOf({ cert }: Pick<Certificate, 'cert'>, authorities: string): string {
   const leaf = new X509Certificate(cert)
   return certificatesIn(authorities)
@@ -100,7 +100,7 @@ export function authoritiesOf({ cert }: Pick<Certificate, 'cert'>, authorities: 
     .join('')
 }
 
-/** One that stands among the authorities itself is trusted as well. */
+/** Also true if the certificate itself is among the authorities. */
 function isSignedBy(leaf: X509Certificate, authority: X509Certificate): boolean {
   return leaf.fingerprint256 === authority.fingerprint256 || (leaf.checkIssued(authority) && leaf.verify(authority.publicKey))
 }

@@ -15,14 +15,14 @@ import {
 import type { CertificateOrder, IssuedCertificate } from './issued.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-/** Clocks of those who look at it may be behind by so much, in milliseconds. */
+/** Tolerated clock skew of clients, in milliseconds. */
 const SKEW_MS = 3_600_000
 
 /** @see issueCertificate */
 export async function issue({ names, nowMs, lastsMs }: CertificateOrder): Promise<IssuedCertificate> {
   const validity = { notBefore: new Date(nowMs - SKEW_MS), notAfter: new Date(nowMs + lastsMs), signingAlgorithm: algorithm }
   const [authorityKeys, keys] = [await createKeys(), await createKeys()]
-  // Two authorities may stand side by side: each has a name of its own.
+  // Two authorities may be trusted at the same time, so each has its own name.
   const authority = await X509CertificateGenerator.createSelfSigned({
     ...{ ...validity, serialNumber: serialNumber(), name: `CN=tranche-webhook-ca-${serialNumber().slice(0, 8)}`, keys: authorityKeys },
     extensions: [
@@ -50,7 +50,7 @@ function createKeys(): Promise<webcrypto.CryptoKeyPair> {
   return crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
 }
 
-/** Positive, and not guessed. */
+/** Positive and unpredictable. */
 function serialNumber(): string {
   return `01${Buffer.from(crypto.getRandomValues(new Uint8Array(15))).toString('hex')}`
 }

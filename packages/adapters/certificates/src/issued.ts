@@ -1,26 +1,26 @@
 import type { Certificate } from './certificate.ts'
 
-/** A certificate of a server, and the authority that has signed it and nothing else. */
+/** Server certificate, and the authority that signed it and nothing else. */
 export interface IssuedCertificate extends Certificate {
-  /** PEM of the authority, which is to be trusted. */
+  /** PEM of the authority to trust. */
   readonly authority: string
 }
 
-/** For whom, and when. */
+/** Subject and validity of a new certificate. */
 export interface CertificateOrder {
-  /** DNS names, or addresses, by which the server is reached; at least one. */
+  /** DNS names or addresses of the server; at least one. */
   readonly names: readonly string[]
   readonly nowMs: number
-  /** From now; below 0 it has expired already. */
+  /** Validity from now, in milliseconds; below 0 the certificate has already expired. */
   readonly lastsMs: number
 }
 
 /**
- * Makes an authority and, signed by it, a certificate of a server; both new at each call. The key of the authority is not kept: what it
- * has signed is all that it will ever have signed, so that nobody can make another certificate that is trusted.
+ * Creates a new authority and a server certificate signed by it. The authority's key is not kept, so no other certificate can ever be
+ * signed by that authority.
  */
 export async function issueCertificate(order: CertificateOrder): Promise<IssuedCertificate> {
-  // Loaded where one is made: it costs memory that a process with files need not spend.
+  // Loaded on demand: it costs memory that a process with certificate files does not need.
   const { issue } = await import('./issue-certificate.ts')
   return issue(order)
 }

@@ -1,44 +1,44 @@
 import { authoritiesOf, type Certificate, goodUntilMs, whyUnusable } from './certificate.ts'
 import type { IssuedCertificate } from './issued.ts'
 
-/** What is kept of our own certificates, as the Secret has it. */
+/** Certificates that Tranche issues itself, as stored in the Secret. */
 export interface KeptCertificates {
-  /** What is served; null where there is none yet. */
+  /** Certificate in use; null if there is none yet. */
   readonly served: Certificate | null
-  /** What is trusted already and served next; null between renewals. */
+  /** Certificate that is trusted already and served next; null between renewals. */
   readonly next: Certificate | null
-  /** PEM of the authorities to trust; empty where there is none. */
+  /** PEM of the authorities to trust; empty if there is none. */
   readonly authorities: string
 }
 
-/** What is read to decide. */
+/** State that the rotation is decided from. */
 export interface RotationView {
   readonly kept: KeptCertificates
-  /** By which names the server is reached. */
+  /** Names that clients use to reach the server. */
   readonly names: readonly string[]
-  /** What those who connect trust, by where that stands; PEM. */
+  /** Authorities that clients trust, by where that is configured; PEM. */
   readonly trusted: ReadonlyMap<string, readonly string[]>
-  /** For how long whoever asks has seen that everybody trusts what is kept, in milliseconds. */
+  /** How long the caller has seen that every client trusts the kept authorities, in milliseconds. */
   readonly trustedForMs: number
   readonly nowMs: number
 }
 
-/** The next step. */
+/** Next step of the rotation. */
 export type RotationPlan =
-  /** Nothing that could be served: make a pair that is served at once. */
+  /** No usable certificate: issue a pair and serve it at once. */
   | { readonly kind: 'begin'; readonly why: string }
-  /** Make the pair that is served next, and trust it beside the one that is served. */
+  /** Issue the pair that is served next, and trust it beside the current one. */
   | { readonly kind: 'prepare' }
-  /** Write the authorities to where somebody trusts others. */
+  /** Write the authorities to the place where other ones are trusted. */
   | { readonly kind: 'trust'; readonly where: string }
-  /** Serve what everybody trusts by now. */
+  /** Serve the next pair, which every client trusts by now. */
   | { readonly kind: 'promote' }
   | { readonly kind: 'wait' }
 
 /**
- * Makes what is kept after a step.
+ * Returns the kept certificates after a step.
  *
- * @param issued made for this step; `promote` needs none
+ * @param issued the pair issued for this step; `promote` needs none
  */
 export function rotated(kept: KeptCertificates, kind: 'promote'): KeptCertificates
 export function rotated(kept: KeptCertificates, kind: 'begin' | 'prepare', issued: IssuedCertificate): KeptCertificates
@@ -47,21 +47,21 @@ export function rotated(
   kind: 'begin' | 'prepare' | 'promote',
   issued?: IssuedCertificate,
 ): KeptCertificates {
-  // The authority of what was served until now stays trusted until the next renewal: others may serve it for a moment.
+  // The previous authority stays trusted until the next renewal: other replicas may serve its certificate for a moment.
   if (issued === undefined || kind === 'promote') return { served: next, next: null, authorities }
   const pair = { cert: issued.cert, key: issued.key }
   if (kind === 'begin') return { served: pair, next: null, authorities: issued.authority }
   return { served, next: pair, authorities: authoritiesOf(served!, authorities) + issued.authority }
 }
 
-/** How long a certificate lasts, in milliseconds. */
+/** Validity of a certificate, in milliseconds. */
 export const LASTS_MS = 90 * 24 * 3_600_000
-/** How long before its end it is renewed, in milliseconds. */
+/** Remaining validity at which a certificate is renewed, in milliseconds. */
 export const RENEWED_BEFORE_MS = 30 * 24 * 3_600_000
-/** How long a new authority is trusted before something it signed is served, in milliseconds: API servers learn of it by and by. */
+/** How long a new authority is trusted before its certificate is served, in milliseconds: API servers learn of it gradually. */
 export const TRUSTED_FOR_MS = 60_000
 
-/** Decides how certificates get renewed while somebody connects at every moment: first trusted, then served. */
+/** Decides the next rotation step so that clients can connect at every moment: first trust, then serve. */
 export function planRotation({ kept, names, trusted, trustedForMs, nowMs }: RotationView): RotationPlan {
   const { served, next, authorities } = kept
   const fault = (pair: Certificate | null): string | null =>

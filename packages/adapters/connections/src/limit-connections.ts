@@ -1,30 +1,35 @@
 import type { IncomingMessage } from 'node:http'
 import type { Server, Socket } from 'node:net'
 
-/** Limits on connections that serve no request which their server has released. */
+/** Limits on connections that serve no released request. */
 export interface ConnectionLimits {
-  /** Maximum in all. */
+  /** Maximum number of connections in total. */
   readonly connections: number
-  /** Maximum of one address. */
+  /** Maximum number of connections per address. */
   readonly connectionsOfAddress: number
-  /** What counts as one address. @default the address itself */
+  /** Groups IP addresses into one address. @default the address itself */
   readonly addressOf?: (ip: string) => string
 }
 
-/** Connections that are silent, half-open or idle. */
+/** Counts silent, half-open and idle connections. */
 export interface IdleConnections {
-  /** The request may take its time (its client is authenticated, or it has arrived): its connection does not count until {@link restore}. */
+  /**
+   * Marks a request that may take its time (its client is authenticated, or it has arrived): its connection does not count until {@link
+   * restore}.
+   */
   release(request: Pick<IncomingMessage, 'socket'>): void
-  /** The request is answered: its connection counts again, as the newest. */
+  /** Marks a request as answered: its connection counts again, as the newest. */
   restore(request: Pick<IncomingMessage, 'socket'>): void
 }
 
 /**
- * Bounds the memory of silent, half-open and idle connections: each counts from the moment it opens, before TLS, except while it serves a
- * released request. Above the maximum of an address the connection is closed that has been without a new request for longest; above the
- * maximum in all that of the address with the most connections.
+ * Bounds the memory of silent, half-open and idle connections. Each connection counts from the moment it opens, before TLS, except while it
+ * serves a released request.
  *
- * @param server HTTP or HTTPS, before it listens
+ * Above the maximum of an address, its connection that has had no new request for longest is closed. Above the total maximum, one of the
+ * address with the most connections is closed.
+ *
+ * @param server HTTP or HTTPS server that is not listening yet
  */
 export function limitConnections(server: Server, limits: ConnectionLimits): IdleConnections {
   const { connections, connectionsOfAddress, addressOf = (ip: string) => ip } = limits
@@ -66,7 +71,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Idle
   }
 
   server.on('connection', (socket: Socket) => {
-    // A closed socket has no address any more.
+    // A closed socket no longer has an address.
     const names = namesOf(socket)
     const [, key] = names
     open.add(key)
@@ -80,5 +85,5 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Idle
   return { release: ({ socket }) => forget(namesOf(socket)), restore: ({ socket }) => count(socket) }
 }
 
-/** Address, and what the same connection has in common below and above TLS. */
+/** Address, and the part that the connection has in common below and above TLS. */
 type Names = readonly [address: string, connection: string]

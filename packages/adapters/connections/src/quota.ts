@@ -1,10 +1,10 @@
-/** Places that callers share: each has some of its own at the most, so that none takes all. */
+/** Slots shared by callers, with a maximum per caller so that none takes them all. */
 export interface Quota {
-  /** Takes a place. @returns gives it back, once; null where the caller has all of its share already */
+  /** Takes a slot. @returns a function that releases it, once; null if the caller has used up its quota */
   take(caller: string): (() => void) | null
 }
 
-/** @param each places that one caller may have at a time, from 1 */
+/** @param each maximum number of slots per caller, ≥ 1 */
 export function createQuota(each: number): Quota {
   const taken = new Map<string, number>()
   return {

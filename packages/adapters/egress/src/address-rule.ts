@@ -9,23 +9,22 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** A name leads to addresses that no name may lead to. */
+/** A name resolves to addresses that are never allowed by name. */
 export class AddressRefused extends Error {
-  /** For a person, with the fix. */
+  /** Message for a person, with the fix. */
   override readonly message: string
 
   constructor(name: string, address: string) {
     super()
-    this.message = `${name} leads to ${address}, an address of this machine or of its cloud's metadata; --allow-host ${written(address)} allows it`
+    this.message = `${name} resolves to ${address}, an address of this machine or of its cloud's metadata service; --allow-host ${written(address)} allows it`
   }
 }
 
 /**
- * Resolves names for connections and leaves addresses out that serve this machine alone: loopback, link-local and the metadata services of
- * clouds, also written as IPv4 in IPv6. Whoever answers for an allowed name (DNS rebinding included) would otherwise choose one. The
- * connection is made to the address that was checked.
+ * Resolves names for connections and drops addresses that serve this machine alone: loopback, link-local and cloud metadata services, also
+ * as IPv4 in IPv6. Otherwise the DNS of an allowed name could choose one (DNS rebinding). The connection uses the address that was checked.
  *
- * @param rules one that writes an address out allows it for every name; `localhost` may lead to loopback
+ * @param rules a rule with an explicit address allows it for every name; `localhost` may resolve to loopback
  */
 export function lookupOutside(rules: readonly HostRule[], resolve: Resolve = systemLookup): LookupFunction {
   return (name, options, done) => {
@@ -51,12 +50,12 @@ function isLocalhost(name: string): boolean {
   return /^(.+\.)?localhost\.?$/i.test(name)
 }
 
-/** As a URL writes it. */
+/** Formats an address as in a URL. */
 function written(address: string): string {
   return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname : address
 }
 
-/** IPv4 networks, by the IPv6 networks that lead to them, too: mapped addresses and NAT64. */
+/** Adds IPv4 networks together with the IPv6 networks that map to them: mapped addresses and NAT64. */
 function listOf(networks: readonly (readonly [network: string, bits: number])[]): BlockList {
   const list = new BlockList()
   for (const [network, bits] of networks) {
@@ -74,10 +73,10 @@ const loopback = listOf([
 ])
 
 const inside = listOf([
-  // Link-local, with the metadata services of most clouds.
+  // Link-local, including the metadata services of most clouds.
   ['169.254.0.0', 16],
   ['fe80::', 10],
-  // Metadata services: Amazon and Google by IPv6, Alibaba, Oracle, Azure.
+  // Metadata services: Amazon and Google over IPv6, Alibaba, Oracle, Azure.
   ['fd00:ec2::', 32],
   ['fd20:ce::', 32],
   ['100.100.100.200', 32],

@@ -5,67 +5,69 @@ import { type HostRule, isHostAllowed } from './host-rule.ts'
 import { readBounded } from './read-bounded.ts'
 import { createSemaphore, type Semaphore } from './semaphore.ts'
 
-/** One request to a server that a policy names. */
+/** Request to a server that a policy names. */
 export interface EgressRequest {
-  /** `http:` or `https:`, without a user or password in it. */
+  /** `http:` or `https:` URL without user or password. */
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT'
-  /** Sent wherever a redirect leads. Lower-case names. */
+  /** Headers sent to every host, redirects included. Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent to the origin of `url` alone, as tokens and passwords must be. Lower-case names; they win over `headers`. */
+  /** Headers sent only to the origin of `url`, such as tokens and passwords. Lower-case names; they override `headers`. */
   readonly privateHeaders?: Readonly<Record<string, string>>
   readonly body?: string
-  /** From now until the last byte of the answer, redirects included. Milliseconds, above 0. */
+  /** Limit from now until the last byte of the response, redirects included. Milliseconds, above 0. */
   readonly timeoutMs: number
 }
 
-/** Why there is no answer. */
+/** Reason why there is no response. */
 export type EgressFailure = 'InvalidUrl' | 'HostNotAllowed' | 'TooManyRedirects' | 'Timeout' | 'TooLarge' | 'Unreachable'
 
-/** What came of a request. Whatever the status is, it is an answer. */
+/** Result of a request. A response with any status is an answer. */
 export type EgressResult =
   | { readonly kind: 'answered'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
-  /** `message` is for a person, with the fix where there is one; it names hosts, and never a path, a query or a header. */
+  /** `message` is for a person, with the fix if there is one. It names hosts, and never a path, a query or a header. */
   | { readonly kind: 'failed'; readonly reason: EgressFailure; readonly message: string }
 
 /** Sends requests out of the cluster. */
 export interface EgressClient {
   /** @throws the signal's reason once it aborts, and nothing else */
   send(request: EgressRequest, signal: AbortSignal): Promise<EgressResult>
-  /** @returns whether its host may be asked; what is no URL may not */
+  /** @returns whether the URL's host is allowed; false for an invalid URL */
   allows(url: string): boolean
-  /** Breaks what is in flight and closes all connections. */
+  /** Aborts requests in flight and closes all connections. */
   close(): Promise<void>
 }
 
-/** What outgoing requests are bound to. */
+/** Settings of {@link createEgressClient}. */
 export interface EgressClientOptions {
   readonly clock: Clock
-  /** Hosts that may be asked; without any, none may. */
+  /** Allowed hosts; without any, no host is allowed. */
   readonly allowHosts: readonly HostRule[]
-  /** Value of the header user-agent. */
+  /** Value of the `user-agent` header. */
   readonly userAgent: string
-  /** Resolves names. @default the system's */
+  /** Resolves names. @default the system's resolver */
   readonly resolve?: Resolve
 }
 
-/** The longest body that is read, in bytes. */
+/** Maximum response body, in bytes. */
 export const MAX_ANSWER_BYTES = 1024 * 1024
-/** How many redirects are followed. */
+/** Maximum number of redirects that are followed. */
 export const MAX_REDIRECTS = 3
 
-/** So much of a body is read whoever else is answered at the time, in bytes. */
+/** Bytes of a body that are read without waiting for a slot. */
 const FREE_BYTES = 64 * 1024
-/** Longer answers are read so many at a time, to bound what all of them take. */
+/** Number of longer responses read at a time, which bounds their memory. */
 const LONG_ANSWERS = 16
-/** Connections to one origin at a time; more requests wait. */
+/** Connections per origin; more requests wait. */
 const CONNECTIONS = 8
-/** How long an unused connection is kept, in milliseconds. */
+/** How long an idle connection is kept, in milliseconds. */
 const KEEP_ALIVE_MS = 10_000
 
 /**
- * Requests leave only for hosts that the installation allows, also by redirects, of which at most three are followed: by GET
- * any, by others those that keep method and body (307, 308). A name leads to no address of this machine or its cloud. No proxy is asked, whatever the environment says.
+ * Creates a client that sends requests only to hosts that the installation allows, redirects included.
+ *
+ * At most three redirects are followed: any for GET, and only those that keep method and body (307, 308) for other methods. A name never
+ * resolves to an address of this machine or its cloud. Proxies are never used, whatever the environment says.
  */
 export function createEgressClient({ clock, allowHosts, userAgent, resolve }: EgressClientOptions): EgressClient {
   const connect = { lookup: lookupOutside(allowHosts, resolve) }
@@ -117,7 +119,7 @@ async function follow(request: EgressRequest, sending: Sending): Promise<EgressR
     await answer.body.dump()
     if (redirects === MAX_REDIRECTS) return failed('TooManyRedirects', `${first.host} redirects more than ${MAX_REDIRECTS} times`)
     const next = toUrl(target, url.href)
-    if (typeof next === 'string') return failed('InvalidUrl', `${url.host} redirects to what cannot be asked: ${next}`)
+    if (typeof next === 'string') return failed('InvalidUrl', `${url.host} redirects to a URL that cannot be used: ${next}`)
     url = next
   }
 }
@@ -126,7 +128,7 @@ interface Attempt extends Sending {
   readonly isFirstOrigin: boolean
 }
 
-/** A kept connection may be closed by the server just as it is used again: then, and by GET alone, it is tried once more. */
+/** The server may close a kept connection just as it is reused. In that case a GET, and only a GET, is tried once more. */
 async function attempt(request: EgressRequest, url: URL, sending: Attempt): Promise<Dispatcher.ResponseData> {
   try {
     return await attemptOnce(request, url, sending)
@@ -151,7 +153,7 @@ function attemptOnce(
   return send(url, { dispatcher: agent, method: request.method, headers, body: request.body ?? null, signal })
 }
 
-/** Where the answer sends us on; null where it is one itself. */
+/** Target of a redirect; null if the response is final. */
 function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, method: string): string | null {
   const kept = statusCode === 307 || statusCode === 308
   const followed = kept || (method === 'GET' && (statusCode === 301 || statusCode === 302 || statusCode === 303))
@@ -166,16 +168,16 @@ async function read(answer: Dispatcher.ResponseData, url: URL, { semaphore, sign
 }
 
 function toUrl(text: string, base?: string): URL | string {
-  if (!URL.canParse(text, base)) return 'it is no URL'
+  if (!URL.canParse(text, base)) return 'it is not a URL'
   const url = new URL(text, base)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return `its scheme is ${url.protocol.slice(0, -1)}; write http or https`
-  if (url.username !== '' || url.password !== '') return 'it has a user or a password in it; write a header whose value stands in a Secret'
+  if (url.username !== '' || url.password !== '') return 'it contains a user or a password; use a header whose value is in a Secret'
   return url
 }
 
 function notAllowedText({ host }: URL, redirects: number): string {
-  const how = redirects === 0 ? `${host} may not be asked` : `a redirect leads to ${host}, which may not be asked`
-  return `${how}; whoever runs the controller allows it with --allow-host`
+  const how = redirects === 0 ? `${host} is not an allowed host` : `a redirect leads to ${host}, which is not an allowed host`
+  return `${how}; the operator of the controller can allow it with --allow-host`
 }
 
 function unreachable(error: unknown, request: EgressRequest): EgressResult {
@@ -193,13 +195,13 @@ function hostOf({ url }: EgressRequest): string {
   return new URL(url).host
 }
 
-/** What of the error says nothing of the request: its code, and the words of the socket. */
+/** Part of the error that reveals nothing about the request: its code and the socket's message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'the connection broke'
   const code = 'code' in error ? String(error.code) : error.name
   const ofTls = /SSL routines:[^:]*:([^:]+)/.exec(error.message)?.[1]
-  if (ofTls !== undefined) return `TLS fails: ${ofTls}`
-  // Behind a semicolon Node.js says what users of it could try.
+  if (ofTls !== undefined) return `TLS failed: ${ofTls}`
+  // Behind a semicolon Node.js suggests remedies for its own callers.
   const [said = ''] = error.message.split(/[;\n]/, 1)
   return /^connect |getaddrinfo|certificate|other side closed|socket|TLS|SSL/i.test(said) ? said : code
 }

@@ -1,17 +1,17 @@
-/** Hosts that may be asked: one host, or every name below a domain; with a port that port alone. */
+/** Allowed hosts: one host, or every name below a domain. A port limits the rule to that port. */
 export interface HostRule {
-  /** As a URL writes it: lower case, IPv6 in brackets, without a dot at its end. For `*.example.com` it is `.example.com`. */
+  /** Host as in a URL: lower case, IPv6 in brackets, no trailing dot. For `*.example.com` it is `.example.com`. */
   readonly host: string
-  /** Names below `host`, and not `host` itself. */
+  /** Whether the rule matches names below `host`, but not `host` itself. */
   readonly isSuffix: boolean
   /** Null: every port. */
   readonly port: number | null
 }
 
 /**
- * Reads `example.com`, `example.com:8443`, `*.example.com`, `10.0.0.1`, `[::1]:9090`.
+ * Parses `example.com`, `example.com:8443`, `*.example.com`, `10.0.0.1`, `[::1]:9090`.
  *
- * @returns the rule; a text that says what is wrong with it, and how to write it
+ * @returns the rule, or a text that says what is wrong and how to write it
  */
 export function parseHostRule(text: string): HostRule | string {
   const isSuffix = text.startsWith('*.')
@@ -19,12 +19,12 @@ export function parseHostRule(text: string): HostRule | string {
   const url = /^[^\s/?#@\\*]+$/.test(rest) && URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : null
   const port = /:(\d+)$/.exec(rest)?.[1]
   if (url === null || url.hostname === '' || (isSuffix && isAddress(url.hostname)))
-    return `${JSON.stringify(text)} is no host; write a name (prometheus.example.com), *.example.com, an address, or one of these with a port`
+    return `${JSON.stringify(text)} is not a host; use a name (prometheus.example.com), *.example.com, an address, or one of these with a port`
   const host = withoutDot(url.hostname)
   return { host: isSuffix ? `.${host}` : host, isSuffix, port: port === undefined ? null : Number(port) }
 }
 
-/** @returns whether one of the rules allows the host and the port of the URL */
+/** @returns whether a rule allows the host and port of the URL */
 export function isHostAllowed(url: URL, rules: readonly HostRule[]): boolean {
   const host = withoutDot(url.hostname)
   const port = portOf(url)

@@ -1,19 +1,19 @@
 import type { Semaphore } from './semaphore.ts'
 
-/** How much of a body is read. */
+/** Limits on reading a body. */
 export interface Bounds {
-  /** Of a longer one the rest is not read. */
+  /** Maximum size; the rest of a longer body is not read. */
   readonly maxBytes: number
-  /** So much is read at once; who has more waits for one of `rooms`. */
+  /** Bytes that are read at once; a longer body waits for a slot of `semaphore`. */
   readonly freeBytes: number
   readonly semaphore: Semaphore
   readonly signal: AbortSignal
 }
 
 /**
- * Reads a body as UTF-8 text; bytes that are no text become replacement characters.
+ * Reads a body as UTF-8 text; invalid bytes become replacement characters.
  *
- * @returns the text; null when there are more than `maxBytes`
+ * @returns the text; null if it has more than `maxBytes`
  * @throws the signal's reason, and what the body throws
  */
 export async function readBounded(

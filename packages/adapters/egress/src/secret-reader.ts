@@ -1,18 +1,18 @@
-/** One key of a Secret. */
+/** Reference to one key of a Secret. */
 export interface SecretRef {
   readonly namespace: string
   readonly name: string
   readonly key: string
 }
 
-/** Reads secrets when they are needed, and keeps none. */
+/** Reads Secrets on demand and caches none. */
 export interface SecretReader {
   /**
-   * Reads from the API server itself.
+   * Reads directly from the API server.
    *
-   * @returns its text, or why there is none and how to mend it, for a person: never anything of a value. Secrets that were
-   *   not lent to policies are as good as missing
-   * @throws when the API server does not answer; whoever catches it must not repeat its words, which may quote the answer
+   * @returns the text, or for a person why there is none and how to fix it, never any part of a value. Secrets that are not shared with
+   *   policies count as missing.
+   * @throws if the API server does not answer; callers must not repeat the message, which may quote the answer
    */
   read(ref: SecretRef, signal: AbortSignal): Promise<SecretAnswer>
 }

@@ -1,15 +1,15 @@
-/** A number of rooms, each for one at a time. */
+/** Limits how many callers work at the same time. */
 export interface Semaphore {
   /**
-   * Waits for a free room, first come first served.
+   * Waits for a free slot, first come first served.
    *
-   * @returns what leaves it; to be called once
+   * @returns a function that releases the slot; call it once
    * @throws the signal's reason when it aborts before
    */
   acquire(signal: AbortSignal): Promise<() => void>
 }
 
-/** @param count rooms, ≥ 1 */
+/** @param count number of slots, ≥ 1 */
 export function createSemaphore(count: number): Semaphore {
   let free = count
   const waiting = new Set<() => void>()
@@ -22,7 +22,7 @@ export function createSemaphore(count: number): Semaphore {
     },
   }
 
-  /** The room goes to whoever waits for the longest time. */
+  /** Passes the slot to the caller that has waited longest. */
   function leave(): void {
     const [next] = waiting
     if (next === undefined) free++

@@ -14,13 +14,13 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-describe('a request that leaves', () => {
-  it('brings back whatever is answered', async () => {
+describe('an egress request', () => {
+  it('returns any response', async () => {
     const server = await serve((_request, response) => response.writeHead(503, { 'x-a': 'b' }).end('größer'))
     expect(await get(server.url)).toMatchObject({ kind: 'answered', status: 503, headers: { 'x-a': 'b' }, body: 'größer' })
   })
 
-  it('carries method, headers, body, and who sends it', async () => {
+  it('carries method, headers, body, and user agent', async () => {
     const server = await serve(async (request, response) => {
       const { method, headers } = request
       response.end(JSON.stringify([method, headers['user-agent'], headers['x-a'], headers['authorization'], await text(request)]))
@@ -29,23 +29,23 @@ describe('a request that leaves', () => {
     expect(result).toMatchObject({ body: '["POST","test/1","1","s","hello"]' })
   })
 
-  it('does not leave for a host that is not allowed', async () => {
+  it('is not sent to a host that is not allowed', async () => {
     const server = await serve((_request, response) => response.end())
     expect(await get(server.url, {}, ['localhost', '127.0.0.1:1'])).toEqual({
       kind: 'failed',
       reason: 'HostNotAllowed',
-      message: `127.0.0.1:${server.port} may not be asked; whoever runs the controller allows it with --allow-host`,
+      message: `127.0.0.1:${server.port} is not an allowed host; the operator of the controller can allow it with --allow-host`,
     })
     expect(server.requests).toEqual([])
   })
 
-  it.each(['ftp://127.0.0.1/', 'http://user:secret@127.0.0.1/', '/path', 'http://'])('does not leave for the URL %s', async (url) => {
+  it.each(['ftp://127.0.0.1/', 'http://user:secret@127.0.0.1/', '/path', 'http://'])('is not sent to the URL %s', async (url) => {
     const result = await get(url)
     expect(result).toMatchObject({ kind: 'failed', reason: 'InvalidUrl' })
     expect(JSON.stringify(result)).not.toContain('secret@')
   })
 
-  it('names the host and no path where nobody listens', async () => {
+  it('names the host and no path if the connection is refused', async () => {
     const server = await serve(() => {})
     await server.close()
     closing.length = 0
@@ -56,19 +56,19 @@ describe('a request that leaves', () => {
     })
   })
 
-  it('says that the connection broke', async () => {
+  it('reports a broken connection', async () => {
     const server = await serve((request) => request.socket.destroy())
     expect(await get(server.url)).toMatchObject({ kind: 'failed', reason: 'Unreachable' })
   })
 
-  it('is sent once more where a connection breaks, by GET alone', async () => {
+  it('is retried once after a broken connection, if it is a GET', async () => {
     const server = await serve((request, response) => (server.requests.length % 2 === 1 ? request.socket.destroy() : response.end('there')))
     expect(await get(server.url)).toMatchObject({ kind: 'answered', body: 'there' })
     expect(await get(server.url, { method: 'POST' })).toMatchObject({ kind: 'failed', reason: 'Unreachable' })
     expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST'])
   })
 
-  it('is given up with its sender', async () => {
+  it('is aborted with its caller', async () => {
     const stop = new AbortController()
     const server = await serve(() => stop.abort(new Error('stopped')))
     await expect(egress().send({ url: server.url, method: 'GET', timeoutMs: 60_000 }, stop.signal)).rejects.toThrow('stopped')
@@ -79,7 +79,7 @@ describe('a server that does not answer as it should', () => {
   it.each([
     ['says nothing', (_response: Response) => {}],
     ['stops in the middle of its answer', (response: Response) => void response.write('{')],
-  ])('is given up by the deadline where it %s', async (_name, answer) => {
+  ])('is aborted at the deadline if it %s', async (_name, answer) => {
     const clock = new FakeClock()
     const server = await serve((_request, response) => {
       answer(response)
@@ -90,13 +90,13 @@ describe('a server that does not answer as it should', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('may say 1 MiB and no more', async () => {
+  it('may return 1 MiB and no more', async () => {
     const server = await serve((request, response) => response.end('x'.repeat(MAX_ANSWER_BYTES + (request.url === '/more' ? 1 : 0))))
     expect(await get(server.url)).toMatchObject({ kind: 'answered' })
     expect(await get(`${server.url}/more`)).toMatchObject({ kind: 'failed', reason: 'TooLarge' })
   })
 
-  it('is not read to an end that never comes', async () => {
+  it('is not read without end', async () => {
     const server = await serve((_request, response) => {
       const flood = (): void => {
         while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -108,7 +108,7 @@ describe('a server that does not answer as it should', () => {
   })
 })
 
-describe('a name that leads to', () => {
+describe('a name that resolves to', () => {
   /** Resolves every name to an address, or to one after the other. */
   const resolving =
     (addresses: readonly string[], asked: string[] = []): Resolve =>
@@ -134,21 +134,21 @@ describe('a name that leads to', () => {
     '::ffff:169.254.169.254',
     '::ffff:127.0.0.1',
     '64:ff9b::a9fe:a9fe',
-  ])('%s is not asked, though the name is allowed', async (address) => {
+  ])('%s is refused, though the name is allowed', async (address) => {
     const made = egress(systemClock, ['metrics.example', '*.example'], resolving([address]))
     const result = await made.send({ url: 'http://metrics.example:1/latest/meta-data', method: 'GET', timeoutMs: 20_000 }, never)
     expect(result).toMatchObject({ kind: 'failed', reason: 'HostNotAllowed' })
     expect(JSON.stringify(result)).toContain('an address of this machine or of its cloud')
   })
 
-  it('this machine is asked where a rule writes its address out', async () => {
+  it('this machine is allowed if a rule contains its address', async () => {
     const server = await serve((_request, response) => response.end('there'))
     const made = egress(systemClock, ['metrics.example', '127.0.0.1'], resolving(['127.0.0.1']))
     const request = { url: `http://metrics.example:${server.port}/`, method: 'GET', timeoutMs: 20_000 } as const
     expect(await made.send(request, never)).toMatchObject({ body: 'there' })
   })
 
-  it('another address the next time is asked at no address but the one that was looked at', async () => {
+  it('another address the next time is connected only at the checked address', async () => {
     const server = await serve((_request, response) => response.end('secret'))
     const asked: string[] = []
     const made = egress(systemClock, ['metrics.example'], resolving(['::ffff:127.0.0.1', '127.0.0.1'], asked))
@@ -159,7 +159,7 @@ describe('a name that leads to', () => {
 })
 
 describe('a redirect', () => {
-  it('leads to no address of this machine by an allowed name', async () => {
+  it('is not followed to an address of this machine by an allowed name', async () => {
     const target = await serve((_request, response) => response.end('secret'))
     const server = await serve((_request, response) =>
       response.writeHead(302, { location: `http://metrics.example:${target.port}/` }).end(),
@@ -182,13 +182,13 @@ describe('a redirect', () => {
     expect(await get(`${server.url}/4`)).toMatchObject({ kind: 'failed', reason: 'TooManyRedirects' })
   })
 
-  it('does not lead off the list', async () => {
+  it('is not followed to a host that is not allowed', async () => {
     const target = await serve((_request, response) => response.end('secret'))
     const server = await serve((_request, response) => response.writeHead(302, { location: `http://localhost:${target.port}/` }).end())
     expect(await get(server.url, {}, ['127.0.0.1'])).toEqual({
       kind: 'failed',
       reason: 'HostNotAllowed',
-      message: `a redirect leads to localhost:${target.port}, which may not be asked; whoever runs the controller allows it with --allow-host`,
+      message: `a redirect leads to localhost:${target.port}, which is not an allowed host; the operator of the controller can allow it with --allow-host`,
     })
     expect(target.requests).toEqual([])
   })
@@ -210,7 +210,7 @@ describe('a redirect', () => {
     [303, { status: 303 }],
     [307, { status: 200, body: 'POST hello' }],
     [308, { status: 200, body: 'POST hello' }],
-  ])('by %i leaves a POST a POST, or is the answer', async (status, want) => {
+  ])('by %i repeats a POST as a POST, or is the response', async (status, want) => {
     const server = await serve(async (request, response) => {
       if (request.url === '/there') response.end(`${request.method} ${await text(request)}`)
       else response.writeHead(status, { location: '/there' }).end()

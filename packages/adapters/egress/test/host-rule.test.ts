@@ -39,7 +39,7 @@ describe('a host that is allowed', () => {
 
   it.each(['', '*', 'https://example.com', 'example.com/x', 'a b', 'user@example.com', '*.10.0.0.1', 'a.*.com', 'example.com:99999', '*.'])(
     'is not %j, and it is said how to write one',
-    (rule) => expect(parseHostRule(rule)).toMatch(/ is no host; write a name/),
+    (rule) => expect(parseHostRule(rule)).toMatch(/ is not a host; use a name/),
   )
 
   it('is none where none is named', () => expect(isHostAllowed(new URL('http://127.0.0.1/'), [])).toBe(false))

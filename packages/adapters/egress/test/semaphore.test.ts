@@ -4,8 +4,8 @@ import { createSemaphore } from '../src/semaphore.ts'
 
 const never = new AbortController().signal
 
-describe('rooms', () => {
-  it('let in as many as there are, then whoever has waited for the longest time', async () => {
+describe('semaphore slots', () => {
+  it('admit up to their number, then the caller that has waited longest', async () => {
     const semaphore = createSemaphore(2)
     const entered: string[] = []
     const acquire = async (name: string): Promise<() => void> => {
@@ -22,7 +22,7 @@ describe('rooms', () => {
     expect(entered).toEqual(['a', 'b', 'c'])
   })
 
-  it('are not held by whoever has given up waiting', async () => {
+  it('are not taken by a caller that has aborted', async () => {
     const semaphore = createSemaphore(1)
     const leave = await semaphore.acquire(never)
     const given = new AbortController()
@@ -35,7 +35,7 @@ describe('rooms', () => {
 })
 
 describe('a long body', () => {
-  it('waits for a room beyond what is free, and leaves it whatever becomes of it', async () => {
+  it('waits for a slot beyond the free bytes, and always releases it', async () => {
     const semaphore = createSemaphore(1)
     const bounds = { maxBytes: 20, freeBytes: 10, semaphore, signal: never }
     const leave = await semaphore.acquire(never)

@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 
-/** Settles as `promise` does, or rejects with the signal's reason as soon as that aborts, whatever `promise` does then. */
+/** Settles like `promise`, or rejects with the signal's reason as soon as the signal aborts. */
 export function abortable<T>(promise: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error)
@@ -19,7 +19,7 @@ export function abortable<T>(promise: PromiseLike<T>, signal: AbortSignal): Prom
   })
 }
 
-/** An abort controller that follows another signal until it is released. */
+/** Abort controller that follows another signal until released. */
 export interface LinkedAbort {
   readonly signal: AbortSignal
   abort(reason: unknown): void
@@ -41,10 +41,10 @@ export function linkAbort(outer: AbortSignal | undefined): LinkedAbort {
 }
 
 /**
- * Runs `work` for at most `deadlineMs`. Its signal aborts when the caller's does or when the time is up; either way the
- * returned promise rejects at once with that reason, even if `work` does not listen.
+ * Runs `work` for at most `deadlineMs`. Its signal aborts when the caller's does or when the time is up. Either way the returned promise
+ * rejects at once with that reason, even if `work` does not listen.
  *
- * @param deadlineError makes the reason for "time is up"
+ * @param deadlineError creates the reason when the time is up
  */
 export async function withinDeadline<T>(
   options: {

@@ -6,7 +6,7 @@ import { withinDeadline } from './abortable.ts'
 import { KubeStatusError, toStatusError } from './kube-status-error.ts'
 import { type Backoff, backoffMs, type Random } from './seeded-random.ts'
 
-/** What one call needs. */
+/** Dependencies of {@link call}. */
 export interface CallPorts {
   readonly exchange: Exchange
   readonly clock: Clock
@@ -14,35 +14,35 @@ export interface CallPorts {
   readonly log: Logger
 }
 
-/** A request, and what is wanted of its answer. */
+/** Request, and how to read its response. */
 export interface ReadRequest<T> {
   readonly request: WireRequest
-  /** Reads an answer that is no error; begins anew with each attempt. What it throws without a code counts as a broken connection. */
+  /** Reads a successful response; restarts with each attempt. An error without a code counts as a broken connection. */
   readonly read: (response: WireResponse) => Promise<T>
 }
 
-/** When a call ends without an answer. */
+/** Limits of one call. */
 export interface CallLimits {
-  /** For the whole call, its retries and the reading of the body included, in milliseconds. */
+  /** Limit of the whole call, including retries and reading the body, in milliseconds. */
   readonly deadlineMs: number
   readonly signal: AbortSignal | undefined
 }
 
-/** Attempts of one call in all, the first included. */
+/** Maximum number of attempts of one call, including the first. */
 const MOST_ATTEMPTS = 4
 const RETRY_BACKOFF: Backoff = { firstMs: 100, mostMs: 5_000 }
-/** A wait that the server asks for is stretched by up to this share, so that clients do not come back together. */
+/** Maximum share by which a wait that the server asks for is stretched, so that clients do not return at the same time. */
 const RETRY_AFTER_JITTER = 0.25
 
 /**
- * Sends one request and returns what is read of its answer.
+ * Sends one request and returns what `read` makes of the response.
  *
- * A GET is tried again on 429, 5xx and broken connections; anything else only on 429 with Retry-After, which says that
- * the server has not looked at the request. 409 and 422 go to the caller at once: only it can decide anew. A wait that
- * would outlast the deadline is not begun.
+ * A GET is retried on 429, 5xx and broken connections. Other requests are retried only on 429 with Retry-After, which means that the server
+ * has not processed the request. 409 and 422 go to the caller at once, because only the caller can decide again. A wait that would outlast
+ * the deadline is not started.
  *
- * @throws {KubeStatusError} the server answered with an error
- * @throws {AppError} API_UNREACHABLE when no answer came; API_DEADLINE
+ * @throws {KubeStatusError} the server returned an error
+ * @throws {AppError} API_UNREACHABLE if no answer came; API_DEADLINE
  * @throws the signal's reason when it aborts
  */
 export function call<T>(ports: CallPorts, { request, read }: ReadRequest<T>, limits: CallLimits): Promise<T> {
@@ -54,7 +54,7 @@ export function call<T>(ports: CallPorts, { request, read }: ReadRequest<T>, lim
   )
 }
 
-/** @returns `GET /api/v1/pods`: how messages name a request, its query left out */
+/** @returns the name of a request in messages, such as `GET /api/v1/pods`, without its query */
 export function attemptName(request: WireRequest): string {
   const question = request.path.indexOf('?')
   return `${request.method} ${question < 0 ? request.path : request.path.slice(0, question)}`
@@ -67,14 +67,14 @@ export function deadlineErrorOf(request: WireRequest, deadlineMs: number): AppEr
   })
 }
 
-/** @returns `error` in our words: what the transport threw becomes API_UNREACHABLE, what has a code stays */
+/** @returns API_UNREACHABLE for a transport error; an error with a code stays as it is */
 export function unreachable(attempt: string, error: unknown): AppError {
   if (isAppError(error)) return error
   return new AppError('API_UNREACHABLE', `${attempt} got no answer: ${rootMessage(error)}`, { details: { attempt }, cause: error })
 }
 
 interface Until {
-  /** Monotonic milliseconds. */
+  /** End of the call, in monotonic milliseconds. */
   readonly endMs: number
   readonly signal: AbortSignal
 }
@@ -87,7 +87,7 @@ async function attemptUntil<T>(ports: CallPorts, asked: ReadRequest<T>, { endMs,
       if (signal.aborted) throw signal.reason
       const delayMs = attempt < MOST_ATTEMPTS ? retryDelayMs(error, asked.request.method, attempt, ports.random) : null
       if (delayMs === null || ports.clock.monotonicMs() + delayMs >= endMs) throw error
-      ports.log.debug({ attempt, recheckAfterMs: delayMs, err: error }, 'will repeat a call')
+      ports.log.debug({ attempt, recheckAfterMs: delayMs, err: error }, 'retrying call')
       await sleep(ports.clock, delayMs, signal)
     }
   }
@@ -106,7 +106,7 @@ async function attemptOnce<T>(ports: CallPorts, { request, read }: ReadRequest<T
 
 function retryDelayMs(error: unknown, method: string, attempt: number, random: Random): number | null {
   const retryAfterMs = error instanceof KubeStatusError ? error.retryAfterMs : null
-  // A delete rests on what its sender saw just before (F1); only the sender can look again.
+  // A delete rests on what its sender has just seen (F1); only the sender can look again.
   const mayRepeat = method === 'GET' ? isPassing(error) : method !== 'DELETE' && isThrottled(error) && retryAfterMs !== null
   if (!mayRepeat) return null
   return retryAfterMs === null ? backoffMs(RETRY_BACKOFF, attempt, random) : retryAfterMs * (1 + random() * RETRY_AFTER_JITTER)
@@ -121,7 +121,7 @@ function isThrottled(error: unknown): boolean {
   return error instanceof KubeStatusError && error.status === 429
 }
 
-/** The transport's own error often hides the useful one ("connect ECONNREFUSED 127.0.0.1:6443") in its cause. */
+/** Returns the root message: transport errors often hide the useful one ("connect ECONNREFUSED 127.0.0.1:6443") in their cause. */
 function rootMessage(error: unknown): string {
   let root = error
   while (root instanceof Error && root.cause instanceof Error) root = root.cause

@@ -2,13 +2,13 @@ import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 import type { Exchange } from '@tranche/wire'
 
-/** Least time between two lines that say that credentials are not accepted, in milliseconds. */
+/** Minimum time between two log lines about rejected credentials, in milliseconds. */
 const REPEAT_MS = 60_000
 const UNAUTHORIZED = 401
 
 /**
- * Builds a wrapper for the exchanges of one client that logs when the API server does not accept its credentials (401): one line at the
- * start, one a minute while it lasts, and one at its end. The callers of the client log such failures at `debug`.
+ * Creates a wrapper for the exchanges of one client that logs when the API server rejects its credentials (401). It logs one line at the
+ * start, one a minute while it lasts, and one at the end. Callers of the client log such failures at `debug`.
  */
 export function createCredentialNotice({ clock, log }: { readonly clock: Clock; readonly log: Logger }): (exchange: Exchange) => Exchange {
   let sinceMs: number | null = null
@@ -22,8 +22,8 @@ export function createCredentialNotice({ clock, log }: { readonly clock: Clock; 
     loggedMs = nowMs
     isLogged = true
     const hint =
-      'Check the token or client certificate: that of the service account of the pod, or of the user in the kubeconfig. The process reads ' +
-      'new ones by itself (docs/operations/credentials.md).'
+      "Check the token or client certificate of the pod's service account, or of the user in the kubeconfig. The process " +
+      'reloads them by itself (docs/operations/credentials.md).'
     log.error({ hint, why: `${attempt} was answered with 401`, awayMs: nowMs - sinceMs }, 'API server does not accept the credentials')
   }
 
@@ -37,7 +37,7 @@ export function createCredentialNotice({ clock, log }: { readonly clock: Clock; 
   return (exchange) => async (request, signal) => {
     const response = await exchange(request, signal)
     if (response.status === UNAUTHORIZED) refused(`${request.method} ${request.path.split('?', 1)[0]}`)
-    // Of its own failures a server knows before it looks at credentials.
+    // The server detects some of its own failures before it checks credentials.
     else if (response.status < 500 && response.status !== 429) accepted()
     return response
   }

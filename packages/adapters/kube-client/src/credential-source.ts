@@ -1,21 +1,21 @@
 import type { Clock } from '@tranche/clock'
 import type { ClusterAccess, Credentials } from './undici-exchange.ts'
 
-/** What {@link createCredentialSource} reads from. */
+/** Dependencies of {@link createCredentialSource}. */
 export interface CredentialFiles {
   readonly clock: Clock
-  /** Reads the credentials as they are now, from what is known of the kubeconfig. */
+  /** Reads the current credentials, using the kubeconfig as already read. */
   readonly read: () => Promise<Credentials>
-  /** Reads kubeconfig and credentials from the start, and asks plugins and providers for new ones. */
+  /** Reads kubeconfig and credentials from scratch, and asks plugins and providers for new ones. */
   readonly reload: () => Promise<Credentials>
 }
 
-/** Tokens and certificates are looked at again after this long, in milliseconds: they rotate while we run. */
+/** Interval at which tokens and certificates are reread, in milliseconds: they rotate while the process runs. */
 const LOOK_AGAIN_MS = 10_000
 
 /**
- * @returns the two ways to credentials. Those who ask at the same time share one answer, a failure is not remembered,
- * and the whole is read anew at most once in {@link LOOK_AGAIN_MS}, however often a server refuses us.
+ * @returns the two ways to get credentials. Concurrent callers share one answer, failures are not cached, and a full reload happens at most
+ *   once in {@link LOOK_AGAIN_MS}, however often a server rejects the credentials
  */
 export function createCredentialSource({ clock, read, reload }: CredentialFiles): Required<Pick<ClusterAccess, 'credentials' | 'renew'>> {
   let last: { readonly atMs: number; readonly answer: Promise<Credentials> } | undefined

@@ -6,7 +6,7 @@ import { findProgram } from './find-program.ts'
 import { invalidKubeConfig } from './kube-config-error.ts'
 import type { ReadKubeConfig } from './read-kube-config.ts'
 
-/** The fields of `users[].user.exec` that we look at. @see client.authentication.k8s.io/v1 */
+/** Supported fields of `users[].user.exec`. @see client.authentication.k8s.io/v1 */
 export interface ExecConfig {
   readonly apiVersion?: string
   readonly command: string
@@ -17,39 +17,38 @@ export interface ExecConfig {
   readonly provideClusterInfo?: boolean
 }
 
-/** What an exec plugin gave: a token, or a certificate with its key (PEM), or both. */
+/** Output of an exec plugin: a token, or a certificate with its key (PEM), or both. */
 export interface PluginCredentials {
   readonly token: string | undefined
   readonly cert: string | undefined
   readonly key: string | undefined
-  /** When they are over, epoch milliseconds; Infinity where the plugin does not say. */
+  /** Expiry, in epoch milliseconds; Infinity if the plugin does not report one. */
   readonly endsAtMs: number
 }
 
-/** How long a plugin may take: it may ask a service over the network, and nobody answers questions of it. */
+/** Time limit of a plugin, in milliseconds: it may call a service over the network, and no person answers its prompts. */
 const PLUGIN_LIMIT_MS = 60_000
-/** Far more than certificates with their chain take, in bytes. */
+/** Maximum output in bytes, far above the size of a certificate chain. */
 const MOST_OUTPUT = 4 * 1024 * 1024
-/** How much of what a plugin complains of is repeated. */
+/** Maximum length of a plugin's error output in messages, in characters. */
 const LONGEST_COMPLAINT = 500
 
 /**
- * Refuses a plugin that cannot work without a person, before anything runs.
+ * Rejects a plugin that cannot work without a person, before anything runs.
  *
  * @throws {AppError} KUBECONFIG_INVALID
  */
 export function checkExecPlugin({ exec, origin }: ReadKubeConfig): void {
   if (exec?.interactiveMode !== 'Always') return
   throw invalidKubeConfig(origin, `kubeconfig ${origin}: the plugin ${exec.command} needs a terminal (interactiveMode: Always)`, {
-    hint: 'Use a user whose credentials can be had without a person: a token, a certificate, or a plugin with interactiveMode Never.',
+    hint: 'Use a user whose credentials need no person: a token, a certificate, or a plugin with interactiveMode Never.',
   })
 }
 
 /**
- * Runs a plugin once and reads what it prints. One that has not ended after a minute is killed.
+ * Runs a plugin once and reads its output. A plugin that runs longer than a minute is killed.
  *
- * @throws {AppError} KUBECONFIG_INVALID when it fails or prints no credentials; what it printed is not repeated, for it may
- * hold a token
+ * @throws {AppError} KUBECONFIG_INVALID if it fails or prints no credentials; the message omits its output, which may contain a token
  */
 export async function runExecPlugin(clock: Clock, read: ReadKubeConfig, exec: ExecConfig): Promise<PluginCredentials> {
   const over = new AbortController()
@@ -61,11 +60,11 @@ export async function runExecPlugin(clock: Clock, read: ReadKubeConfig, exec: Ex
   try {
     return credentialsOf(await outputOf(read, exec, over.signal))
   } catch (error) {
-    const problem = over.signal.aborted ? `${exec.command} has not ended after ${PLUGIN_LIMIT_MS / 1000} s` : (error as Error).message
+    const problem = over.signal.aborted ? `${exec.command} did not end within ${PLUGIN_LIMIT_MS / 1000} s` : (error as Error).message
     throw invalidKubeConfig(
       read.origin,
       `kubeconfig ${read.origin}: the credentials cannot be read: the plugin ${exec.command} failed: ${problem}`,
-      { hint: exec.installHint?.trim() || 'Run the command of its exec plugin by hand, and see what it says.' },
+      { hint: exec.installHint?.trim() || 'Run its exec plugin by hand to see the error.' },
     )
   } finally {
     ended.abort()
@@ -79,14 +78,14 @@ async function outputOf(read: ReadKubeConfig, exec: ExecConfig, signal: AbortSig
   return new Promise((resolve, reject) => {
     execFile(path, exec.args ?? [], options, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout)
-      // The library's own words hold the arguments, which may be secret.
+      // The library's error contains the arguments, which may be secret.
       const status = typeof error.code === 'number' ? `exit code ${error.code}` : (error.signal ?? `${error.message}`)
       reject(new Error([status, stderr.trim().slice(0, LONGEST_COMPLAINT)].filter((text) => text !== '').join(': ')))
     })
   })
 }
 
-/** A relative path is relative to the kubeconfig. On Windows the system finds programs, which have endings there. */
+/** A relative path is relative to the kubeconfig. On Windows the system finds programs, because they have extensions there. */
 function pathOf(read: ReadKubeConfig, { command }: ExecConfig): string {
   if (isAbsolute(command)) return command
   if (command.includes('/')) return resolve(read.folder, command)
@@ -112,7 +111,7 @@ function clusterInfo({ cluster }: ReadKubeConfig, exec: ExecConfig): object {
   }
 }
 
-/** Without a token or a certificate we would be somebody anonymous, whom a server may let in and forbid everything. */
+/** Rejects output without a token or certificate: the server might treat the process as anonymous and forbid everything. */
 function credentialsOf(output: string): PluginCredentials {
   const status = (parseJson(output) as { readonly status?: Readonly<Record<string, unknown>> | null } | null)?.status
   const [token, cert, key, ends] = (['token', 'clientCertificateData', 'clientKeyData', 'expirationTimestamp'] as const).map((field) =>
@@ -121,7 +120,7 @@ function credentialsOf(output: string): PluginCredentials {
   if (token === undefined && (cert === undefined || key === undefined))
     throw new Error('it printed no ExecCredential with status.token, or with status.clientCertificateData and clientKeyData')
   const endsAtMs = ends === undefined ? Infinity : Date.parse(ends)
-  if (Number.isNaN(endsAtMs)) throw new Error('its status.expirationTimestamp is no time')
+  if (Number.isNaN(endsAtMs)) throw new Error('its status.expirationTimestamp is not a time')
   return { token, cert, key, endsAtMs }
 }
 

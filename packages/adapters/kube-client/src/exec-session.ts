@@ -2,18 +2,18 @@ import type { Clock } from '@tranche/clock'
 import { type ExecConfig, type PluginCredentials, runExecPlugin } from './exec-plugin.ts'
 import type { ReadKubeConfig } from './read-kube-config.ts'
 
-/** Credentials from an exec plugin, kept for as long as the plugin says that they hold. */
+/** Caches the credentials of an exec plugin until they expire. */
 export interface ExecSession {
   /**
-   * Those who ask while the plugin runs get its one answer: there is never more than one of it. A failure is not kept.
+   * Returns credentials. Concurrent callers share one run of the plugin. Failures are not cached.
    *
-   * @param renew runs the plugin although what it gave is not over yet
+   * @param renew runs the plugin even if its last credentials have not expired
    * @throws {AppError} KUBECONFIG_INVALID
    */
   credentials(read: ReadKubeConfig, exec: ExecConfig, renew: boolean): Promise<PluginCredentials>
 }
 
-/** @returns a session that has asked nothing yet */
+/** @returns a session without credentials */
 export function createExecSession(clock: Clock): ExecSession {
   let kept: PluginCredentials | null = null
   let running: Promise<PluginCredentials> | null = null

@@ -1,12 +1,12 @@
-/** Somebody whom we act for; we need the right to `impersonate` each part of it. */
+/** User to act as; each part needs the `impersonate` permission. */
 export interface Impersonation {
-  /** `jane`, `system:serviceaccount:demo:pipeline`. */
+  /** User name, such as `jane` or `system:serviceaccount:demo:pipeline`. */
   readonly user: string
   readonly groups: readonly string[]
   readonly uid?: string | undefined
 }
 
-/** @returns the headers that say so to an API server; each group has a line of its own */
+/** @returns the impersonation headers for an API server; each group has its own line */
 export function impersonationHeaders({ user, groups, uid }: Impersonation): Readonly<Record<string, string | readonly string[]>> {
   return {
     'impersonate-user': user,

@@ -3,9 +3,9 @@ import type { Reflector } from './reflector.ts'
 import type { Store } from './store.ts'
 
 /**
- * Reads several reflectors of one resource, each of a namespace of its own, as if they were one.
+ * Reads several reflectors of one resource, one per namespace, as a single reflector.
  *
- * @param byNamespace at least one
+ * @param byNamespace at least one reflector
  */
 export function joinReflectors<T>(byNamespace: ReadonlyMap<string, Reflector<T>>): Reflector<T> {
   const all = [...byNamespace.values()]
@@ -71,7 +71,7 @@ function joinStores<T>(byNamespace: ReadonlyMap<string, Store<T>>): Store<T> {
   }
 }
 
-/** What nobody has listed yet is older than everything. */
+/** A namespace that has not been listed yet is older than everything. */
 function older(a: string, b: string): string {
   return compareResourceVersions(a, b) <= 0 ? a : b
 }

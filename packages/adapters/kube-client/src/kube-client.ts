@@ -11,118 +11,123 @@ import { createRandom } from './seeded-random.ts'
 import { openWatch, type WatchEvent } from './watch-stream.ts'
 
 /**
- * The Kubernetes API as we use it: values in, values out, one request per call (a list: one per chunk).
+ * Kubernetes API client: values in, values out, one request per call (a list: one per chunk).
  *
- * Every method rejects with `KubeStatusError` when the server answers with an error, with `AppError` API_UNREACHABLE or
- * API_DEADLINE when it does not answer (a write may have happened then), and with the signal's reason when it aborts.
- * What is tried again by itself: {@link createKubeClient}.
+ * Every method rejects with `KubeStatusError` if the server returns an error. It rejects with `AppError` API_UNREACHABLE or API_DEADLINE if
+ * the server does not answer (a write may have happened then), and with the signal's reason when it aborts. For retries see {@link
+ * createKubeClient}.
  */
 export interface KubeClient {
   get<T>(resource: ResourcePath, key: ObjectKey, options?: CallOptions): Promise<T>
   /** Reads all objects as of one moment, in chunks. */
   list<T>(resource: ResourcePath, options?: ListOptions<T>): Promise<KubeList<T>>
-  /** Creates `object` in the namespace that its metadata names; returns it as stored. */
+  /** Creates `object` in the namespace of its metadata; returns it as stored. */
   create<T extends Writable>(resource: ResourcePath, object: T, options?: WriteOptions): Promise<T & KubeObject>
-  /** Replaces an object. A `metadata.resourceVersion` is a precondition: 409 when the object has another. */
+  /** Replaces an object. A `metadata.resourceVersion` is a precondition: 409 if the object has another one. */
   update<T extends Writable>(resource: ResourcePath, object: T, options?: WriteOptions): Promise<T & KubeObject>
   patch<T>(resource: ResourcePath, key: ObjectKey, patch: KubePatch, options?: WriteOptions): Promise<T>
-  /** Asks for deletion; the object may stand on, with a deletionTimestamp. A failed precondition is 409. */
+  /** Requests deletion; the object may remain with a deletionTimestamp. A failed precondition is 409. */
   delete(resource: ResourcePath, key: ObjectKey, options?: DeleteOptions): Promise<void>
-  /** Sends what happens after `resourceVersion`, until the server ends the stream. Leaving the loop closes it. */
+  /** Yields the changes after `resourceVersion` until the server ends the stream. Leaving the loop closes it. */
   watch<T>(resource: ResourcePath, options: WatchOptions): AsyncIterable<WatchEvent<T>>
-  /** GETs any path, such as `/version` or `/readyz`. */
+  /** Sends a GET to any path, such as `/version` or `/readyz`. */
   text(path: string, options?: CallOptions): Promise<string>
 }
 
 /** Limits of one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** For the whole call with its retries (of a list: for each chunk), in milliseconds. @default 15000 */
+  /** Limit of the whole call with its retries (of a list: of each chunk), in milliseconds. @default 15000 */
   readonly deadlineMs?: number | undefined
 }
 
-/** Which objects a list or watch is about; all namespaces where none is given. */
+/** Objects that a list or watch covers; all namespaces if none is given. */
 export interface Scope {
   readonly namespace?: string
-  /** As kubectl's `-l`: `app=agent,tier!=edge`. */
+  /** Label selector, as in kubectl's `-l`: `app=agent,tier!=edge`. */
   readonly labelSelector?: string
-  /** As kubectl's `--field-selector`: `spec.nodeName=node-7`. */
+  /** Field selector, as in kubectl's `--field-selector`: `spec.nodeName=node-7`. */
   readonly fieldSelector?: string
 }
 
-/** What to list, and what to keep of it. */
+/** Options of a list. */
 export interface ListOptions<T> extends CallOptions, Scope {
-  /** Chosen as each object arrives, so that whole ones need not be held; null leaves one out. @default keeps objects whole */
+  /** Applied as each object arrives, so that whole objects need not be held; null drops one. @default keeps objects whole */
   readonly transform?: (object: KubeObject) => T | null
-  /** Called with the length in characters of each object of which something is kept; what it throws ends the list. */
+  /** Called with the length in characters of each object that is kept; what it throws ends the list. */
   readonly onKept?: ((characters: number) => void) | undefined
-  /** A word that stands in every object that is wanted, of ASCII letters: others are left out before they are read as JSON. */
+  /** ASCII word that every wanted object contains; other objects are dropped before they are parsed as JSON. */
   readonly mark?: string
 }
 
 /** All objects as of one moment. */
 export interface KubeList<T> {
   readonly items: readonly T[]
-  /** A watch from here misses nothing. */
+  /** Version from which a watch misses nothing. */
   readonly resourceVersion: string
 }
 
-/** What can be written: any object with a name (or generateName). */
+/** Any object with a name (or generateName). */
 export interface Writable {
   readonly metadata: { readonly name?: string; readonly generateName?: string; readonly namespace?: string }
 }
 
-/** How a write is made. */
+/** Options of a write. */
 export interface WriteOptions extends CallOptions {
   /** @default the part of the user agent before the slash */
   readonly fieldManager?: string
-  /** `status` writes only the status, through its own endpoint. */
+  /** Subresource to write, such as `status`. */
   readonly subresource?: string
-  /** `Strict`: the server rejects (400) what its schema does not know, instead of dropping it. @default as the server does */
+  /** `Strict`: the server rejects (400) fields that its schema does not know, instead of dropping them. @default the server's */
   readonly fieldValidation?: 'Strict'
 }
 
-/** A change, in one of the three languages. Custom resources do not speak `strategic`. */
+/** Patch in one of the three formats. Custom resources do not support `strategic`. */
 export type KubePatch =
   | { readonly type: 'json'; readonly body: readonly JsonPatchOperation[] }
   | { readonly type: 'merge' | 'strategic'; readonly body: object }
 
 /** @see meta/v1 DeleteOptions */
 export interface DeleteOptions extends CallOptions {
-  /** Deletes only this very object, only in this version. */
+  /** Deletes the object only if it has this uid and this version. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
-  /** @default what the object says */
+  /** @default the object's own */
   readonly gracePeriodSeconds?: number
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan'
 }
 
-/** What to watch, and when to give up. */
+/** Options of a watch. */
 export interface WatchOptions extends Scope {
   readonly resourceVersion: string
   readonly signal?: AbortSignal | undefined
-  /** From the request to the first line of the answer, in milliseconds. @default 15000 */
+  /** Limit from the request to the first line of the response, in milliseconds. @default 15000 */
   readonly deadlineMs?: number
-  /** Without any byte for so long, in milliseconds, the connection counts as dead. @default 150000, over two bookmark intervals of the API server */
+  /**
+   * Time without any byte after which the connection counts as dead, in milliseconds. @default 150000, over two bookmark intervals of the
+   * API server
+   */
   readonly idleTimeoutMs?: number
-  /** After so long, in seconds, the server ends the watch by itself. @default the server's, 30 to 60 minutes */
+  /** Time after which the server ends the watch, in seconds. @default the server's, 30 to 60 minutes */
   readonly timeoutSeconds?: number
 }
 
-/** What a client is made of. */
+/** Dependencies and settings of {@link createKubeClient}. */
 export interface KubeClientOptions {
   readonly exchange: Exchange
   /** Carries watches, so that long streams do not take connections from calls. @default exchange */
   readonly watchExchange?: Exchange
   readonly clock: Clock
-  /** `tranche-controller/0.1.0`: stands in the server's audit log; what precedes the slash is the field manager. */
+  /**
+   * User agent, such as `tranche-controller/0.1.0`. It appears in the server's audit log; the part before the slash is the field manager.
+   */
   readonly userAgent: string
   readonly log: Logger
-  /** Decides the jitter of retries; should differ between processes. @default 0 */
+  /** Seed for the jitter of retries; should differ between processes. @default 0 */
   readonly seed?: number
 }
 
 const DEFAULT_DEADLINE_MS = 15_000
-/** The API server sends a bookmark about once a minute. */
+/** Default idle timeout of a watch; the API server sends a bookmark about once a minute. */
 const DEFAULT_IDLE_TIMEOUT_MS = 150_000
 
 const patchContentTypes = {
@@ -132,11 +137,10 @@ const patchContentTypes = {
 } as const satisfies Record<KubePatch['type'], string>
 
 /**
- * Builds a client over a transport. Waits by `clock` alone.
+ * Creates a client over a transport. Uses only `clock` for waiting.
  *
- * Reads are tried again on 429, 5xx and broken connections; writes only on 429 with Retry-After. A 409 or 422 is never
- * tried again here: only the caller can read anew and decide anew. Credentials that the server does not accept (401) are logged here, once
- * for all calls.
+ * Reads are retried on 429, 5xx and broken connections; writes only on 429 with Retry-After. A 409 or 422 is never retried here, because
+ * only the caller can read and decide again. Rejected credentials (401) are logged here, once for all calls.
  */
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { clock, log } = options
@@ -232,8 +236,8 @@ function watchLimits(options: WatchOptions): Parameters<typeof openWatch>[2] {
 }
 
 /**
- * JSON as API servers write it, with `<`, `>`, `&` and two separators of lines escaped: they compare the strings of a `test` of a JSON Patch
- * letter by letter as they are written, and not by what they mean.
+ * Formats JSON as API servers do, with `<`, `>`, `&` and two line separators escaped. They compare the strings of a JSON Patch `test` byte
+ * by byte, not by meaning.
  */
 function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)

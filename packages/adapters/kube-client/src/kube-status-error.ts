@@ -1,37 +1,37 @@
 import { AppError } from '@tranche/errors'
 
-/** One field that the server found wrong. @see meta/v1 StatusCause */
+/** Field that the server rejected. @see meta/v1 StatusCause */
 export interface StatusCause {
   readonly reason?: string
   readonly message?: string
-  /** Path of the field, as `spec.template.spec.containers[0].image`. */
+  /** Path of the field, such as `spec.template.spec.containers[0].image`. */
   readonly field?: string
 }
 
-/** What a {@link KubeStatusError} is made of. */
+/** Fields of a {@link KubeStatusError}. */
 export interface StatusFields {
-  /** What was attempted: `PATCH /api/v1/...`. */
+  /** Request that failed: `PATCH /api/v1/...`. */
   readonly attempt: string
   /** HTTP status code, or the `code` of an ERROR event of a watch. */
   readonly status: number
   readonly reason?: string | undefined
   readonly message?: string | undefined
   readonly causes?: readonly StatusCause[] | undefined
-  /** What the server asks us to wait before the next attempt, in milliseconds; null when it said nothing. */
+  /** Wait that the server asks for before the next attempt, in milliseconds; null if it did not ask. */
   readonly retryAfterMs?: number | null
 }
 
 /**
- * The API server answered with an error. Its `code` is WRITE_CONFLICT for 409, else API_REFUSED.
+ * The API server returned an error. Its `code` is WRITE_CONFLICT for 409, else API_REFUSED.
  *
  * @see meta/v1 Status
  */
 export class KubeStatusError extends AppError {
   override readonly name = 'KubeStatusError'
   readonly status: number
-  /** CamelCase word of the server: `NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, …; empty when it gave none. */
+  /** Reason of the server in CamelCase: `NotFound`, `Conflict`, `AlreadyExists`, `Invalid`, `Expired`, …; empty if it gave none. */
   readonly reason: string
-  /** `message` of the Status as the server wrote it; empty when it gave none. */
+  /** `message` of the Status as the server wrote it; empty if it gave none. */
   readonly serverMessage: string
   readonly causes: readonly StatusCause[]
   readonly retryAfterMs: number | null
@@ -55,15 +55,15 @@ function messageOf(fields: StatusFields): string {
 }
 
 /**
- * Reads a body that should be a Status. Whatever it is, an error comes out: proxies answer with HTML.
+ * Reads a body that should be a Status. Any body yields an error, because proxies return HTML.
  *
- * @param retryAfter value of the Retry-After header; only whole seconds are understood
+ * @param retryAfter value of the Retry-After header; only whole seconds are read
  */
 export function toStatusError(attempt: string, httpStatus: number, body: string, retryAfter?: string): KubeStatusError {
   return statusErrorOf(attempt, parseStatus(body), httpStatus, retryAfter)
 }
 
-/** Turns a Status value (the object of an ERROR event, too) into an error. */
+/** Converts a Status value (also the object of an ERROR event) into an error. */
 export function statusErrorOf(attempt: string, value: unknown, fallbackStatus: number, retryAfter?: string): KubeStatusError {
   const status = (typeof value === 'object' && value !== null ? value : {}) as StatusBody
   return new KubeStatusError({
@@ -99,42 +99,42 @@ function secondsToMs(seconds: string | number | undefined): number | null {
   return Number.isFinite(value) && value >= 0 ? value * 1000 : null
 }
 
-/** @returns whether the server said that there is no such object */
+/** @returns whether the server reported that the object does not exist (404) */
 export function isNotFound(error: unknown): error is KubeStatusError {
   return hasStatus(error, 404)
 }
 
-/** @returns whether the server does not accept the credentials (401); the client logs that itself */
+/** @returns whether the server rejected the credentials (401); the client logs that itself */
 export function isUnauthorized(error: unknown): error is KubeStatusError {
   return hasStatus(error, 401)
 }
 
-/** @returns whether the server does not let us (403) */
+/** @returns whether the server denied permission (403) */
 export function isForbidden(error: unknown): error is KubeStatusError {
   return hasStatus(error, 403)
 }
 
-/** @returns whether the server could not read what was sent (400): also a field that it does not know, where it was asked to be strict */
+/** @returns whether the server could not read the request (400), which includes unknown fields under strict validation */
 export function isBadRequest(error: unknown): error is KubeStatusError {
   return hasStatus(error, 400)
 }
 
-/** @returns whether the object is not as the writer believed: it changed (`Conflict`), or it is there already (`AlreadyExists`) */
+/** @returns whether the object is not in the expected state: it changed (`Conflict`), or it exists already (`AlreadyExists`) */
 export function isConflict(error: unknown): error is KubeStatusError {
   return hasStatus(error, 409)
 }
 
-/** @returns whether a create met an object of that name */
+/** @returns whether a create found an existing object of that name */
 export function isAlreadyExists(error: unknown): error is KubeStatusError {
   return hasStatus(error, 409) && error.reason === 'AlreadyExists'
 }
 
-/** @returns whether the server found the content wrong (422): a failed JSON Patch `test`, too */
+/** @returns whether the server rejected the content (422), which includes a failed JSON Patch `test` */
 export function isInvalid(error: unknown): error is KubeStatusError {
   return hasStatus(error, 422)
 }
 
-/** @returns whether the server no longer holds what was asked for (410): a watch or list must start anew */
+/** @returns whether the server no longer holds the requested version (410): a watch or list must start over */
 export function isExpired(error: unknown): error is KubeStatusError {
   return hasStatus(error, 410)
 }

@@ -1,12 +1,12 @@
-/** Cuts a stream of text into lines. */
+/** Splits a text stream into lines. */
 export interface LineSplitter {
   /** @returns the non-empty lines that `chunk` completes */
   push(chunk: string): readonly string[]
-  /** @returns what has come since the last line break */
+  /** @returns the text since the last line break */
   rest(): string
 }
 
-/** Work is proportional to the text, however it is cut: an unfinished line is kept in pieces and joined once. */
+/** Takes time proportional to the text for any chunking: an unfinished line is kept in pieces and joined once. */
 export function createLineSplitter(): LineSplitter {
   let pieces: string[] = []
 

@@ -1,14 +1,14 @@
-/** Cuts the JSON of a list into that of its items. */
+/** Splits the JSON of a list into its items. */
 export interface ListSplitter {
   /** @returns the items that `chunk` completes */
   push(chunk: string): readonly string[]
-  /** @returns the list without its items; whatever came, where that was no list */
+  /** @returns the list without its items; all text if it was not a list */
   rest(): string
 }
 
 /**
- * Cuts as the text comes, however it is cut, so that neither the text nor its objects need be held whole. Looks at the structure
- * alone: what is between two cuts is whoever parses it's to judge. Items are objects; anything else among them is left out.
+ * Splits text as it arrives, for any chunking, so that neither the text nor its objects are held whole. It follows only the structure; the
+ * parser judges the content of each item. Items are objects; other values are dropped.
  */
 export function createListSplitter(): ListSplitter {
   const state: State = { depth: 0, isInString: false, isEscaped: false, isInItems: false, pieces: [], around: [] }
@@ -16,18 +16,18 @@ export function createListSplitter(): ListSplitter {
 }
 
 interface State {
-  /** Objects and arrays that are open. */
+  /** Number of open objects and arrays. */
   depth: number
   isInString: boolean
-  /** What is in a string so far ends with a backslash that takes its meaning from the next character. */
+  /** Whether the current string ends with a backslash that escapes the next character. */
   isEscaped: boolean
   isInItems: boolean
-  /** Of the item that has begun. */
+  /** Pieces of the current item. */
   pieces: string[]
   around: string[]
 }
 
-/** Depth within the array of the items. */
+/** Depth within the array of items. */
 const IN_ITEMS = 2
 const [QUOTE, OBJECT, END_OF_OBJECT, ARRAY, END_OF_ARRAY] = Array.from('"{}[]', (letter) => letter.charCodeAt(0))
 
@@ -64,7 +64,7 @@ function push(state: State, chunk: string): readonly string[] {
   return items
 }
 
-/** @returns where the string that is open at `at` has ended; the end of the chunk where it has not */
+/** @returns the position after the string that is open at `at`; the end of the chunk if it has not ended */
 function afterString(state: State, chunk: string, at: number): number {
   let from = at
   for (;;) {
@@ -83,7 +83,7 @@ function afterString(state: State, chunk: string, at: number): number {
   }
 }
 
-/** Whether the array that begins after `tail` is that of the items. */
+/** Whether the array that begins after `tail` holds the items. */
 function isOfItems({ around }: State, tail: string): boolean {
   return /(?<!\\)"items"\s*:\s*$/.test(around.join('') + tail)
 }

@@ -5,22 +5,22 @@ import { isExpired } from './kube-status-error.ts'
 import { createListSplitter } from './list-splitter.ts'
 import type { Query } from './resource-path.ts'
 
-/** Objects asked for at a time. */
+/** Maximum number of objects per request. */
 const CHUNK = 500
 
-/** What is kept of one answer to a list request. @see meta/v1 List */
+/** Kept part of one response to a list request. @see meta/v1 List */
 export interface ListPage<T> {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
   readonly kept: readonly T[]
-  /** What `transform` threw, which ended the reading. */
+  /** Error of `transform`, which ended the read. */
   readonly fault?: { readonly error: unknown }
 }
 
 /**
- * Reads a whole list chunk by chunk. When the server has forgotten the moment of the first chunk meanwhile, the list is
- * read anew in one piece, so that it always shows one moment.
+ * Reads a whole list chunk by chunk. If the server has dropped the first chunk's version meanwhile, the list is read again in one piece, so
+ * that it always shows one moment.
  *
- * @param readPage sends one GET with these parameters and reads its answer, by {@link readPageFrom}
+ * @param readPage sends one GET with these parameters and reads the response, using {@link readPageFrom}
  */
 export async function readList<T>(readPage: (query: Query) => Promise<ListPage<T>>, options: ListOptions<T>): Promise<KubeList<T>> {
   try {
@@ -47,9 +47,9 @@ async function readChunks<T>(
 }
 
 /**
- * Reads an answer as it comes, one item at a time: what `transform` leaves out is garbage before the next item is read.
+ * Reads a response as it arrives, one item at a time: dropped objects are garbage before the next item is read.
  *
- * @throws {AppError} API_REFUSED for what is not JSON
+ * @throws {AppError} API_REFUSED if it is not JSON
  */
 export async function readPageFrom<T>(
   attempt: string,
@@ -75,11 +75,11 @@ export async function readPageFrom<T>(
   return { ...parseAnswer<Pick<ListPage<T>, 'metadata'>>(splitter.rest(), attempt), kept }
 }
 
-/** What the server sent is taken to have the type that the caller names. @throws {AppError} API_REFUSED for what is not JSON */
+/** Parses a response as the type that the caller expects, without a check. @throws {AppError} API_REFUSED if it is not JSON */
 export function parseAnswer<T>(text: string, attempt: string): T {
   try {
     return JSON.parse(text) as T
   } catch (error) {
-    throw new AppError('API_REFUSED', `${attempt} was answered with something that is not JSON`, { details: { attempt }, cause: error })
+    throw new AppError('API_REFUSED', `${attempt} returned a body that is not JSON`, { details: { attempt }, cause: error })
   }
 }

@@ -8,14 +8,14 @@ import { createOidcSession, type OidcSession } from './oidc-session.ts'
 import { type KubeConfigChoice, type ReadKubeConfig, readKubeConfig } from './read-kube-config.ts'
 import type { ClusterAccess, Credentials } from './undici-exchange.ts'
 
-/** Where to look for a cluster. */
+/** Options of {@link loadKubeConfig}. */
 export interface KubeConfigOptions extends KubeConfigChoice {
   readonly clock: Clock
-  /** Whom we act for. @default the user of the kubeconfig, or whom that acts for */
+  /** User to act as. @default the user of the kubeconfig, or the one that it impersonates */
   readonly impersonate?: Impersonation | undefined
 }
 
-/** A cluster that a kubeconfig names. */
+/** Cluster from a kubeconfig. */
 export interface LoadedCluster extends ClusterAccess {
   /** Name of the context in use. */
   readonly context: string
@@ -24,15 +24,15 @@ export interface LoadedCluster extends ClusterAccess {
 }
 
 /**
- * Reads a kubeconfig (bearer token, client certificate, exec plugin, OIDC) or the account of the pod we run in.
+ * Loads a kubeconfig (bearer token, client certificate, exec plugin, OIDC) or the service account of the pod.
  *
- * Files that it names are read again every 10 s. When the server refuses us, or we no longer trust the server, all of
- * it is read anew; only the server's address stays as it was at first.
+ * Files that it names are reread every 10 s. If the server rejects the credentials, or the server's certificate is no longer trusted,
+ * everything is reread; only the server's address stays the same.
  *
- * What then cannot be read any more, or a plugin that fails, rejects requests with CREDENTIALS_UNAVAILABLE until it can.
+ * If a file can no longer be read or a plugin fails, requests reject with CREDENTIALS_UNAVAILABLE until it works again.
  *
- * @throws {AppError} KUBECONFIG_INVALID, with the path and what to do, when there is none, it cannot be read or parsed,
- * or it names no usable cluster or credentials
+ * @throws {AppError} KUBECONFIG_INVALID, with the path and the fix, if there is none, it cannot be read or parsed, or it names no usable
+ *   cluster or credentials
  */
 export async function loadKubeConfig({ clock, impersonate, ...choice }: KubeConfigOptions): Promise<LoadedCluster> {
   const sessions = { oidc: createOidcSession(clock), exec: createExecSession(clock) }
@@ -73,12 +73,12 @@ async function readPrepared(choice: KubeConfigChoice): Promise<ReadKubeConfig> {
   return read
 }
 
-/** What reading credentials takes. */
+/** Parameters of a credential read. */
 interface CredentialRequest {
   readonly sessions: { readonly oidc: OidcSession; readonly exec: ExecSession }
   readonly read: ReadKubeConfig
   readonly impersonate: Impersonation | undefined
-  /** Whether the server refused what we had. */
+  /** Whether the server rejected the previous credentials. */
   readonly renew: boolean
 }
 
@@ -108,7 +108,7 @@ function unreadable({ origin }: ReadKubeConfig, error: unknown): Error {
   })
 }
 
-/** What the library fills in. */
+/** Fields that the library fills in. */
 interface FoundOptions {
   readonly headers: Record<string, string>
   readonly ca?: string | Buffer

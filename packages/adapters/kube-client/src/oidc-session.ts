@@ -4,23 +4,23 @@ import { Agent, fetch } from 'undici'
 import { invalidKubeConfig, messageOf } from './kube-config-error.ts'
 import type { OidcSettings, ReadKubeConfig } from './read-kube-config.ts'
 
-/** Tokens of one user at an OpenID Connect provider, kept fresh by the refresh token. */
+/** Tokens of one user from an OpenID Connect provider, kept fresh with the refresh token. */
 export interface OidcSession {
   /**
-   * @param read the kubeconfig as it is now; tokens that somebody has put into it since take the place of ours
-   * @param renew asks for a new token although the one we have is not over yet
+   * @param read the current kubeconfig; tokens written to it since replace the session's own
+   * @param renew requests a new token even if the current one has not expired
    * @returns the ID token
    * @throws {AppError} KUBECONFIG_INVALID
    */
   token(read: ReadKubeConfig, renew: boolean): Promise<string>
 }
 
-/** Asks for the next token this long before the present one is over, in seconds. */
+/** How long before expiry the next token is requested, in seconds. */
 const AHEAD_S = 30
 
 /**
- * @returns a session without tokens. Refreshed tokens are kept in memory and never written to the kubeconfig: a provider
- * that gives out a new refresh token each time needs a plugin that keeps it.
+ * @returns a session without tokens. Refreshed tokens stay in memory and are never written to the kubeconfig: a provider that issues a new
+ *   refresh token each time needs a plugin that stores it
  */
 export function createOidcSession(clock: Clock): OidcSession {
   let tokens: Tokens | null = null
@@ -38,7 +38,7 @@ export function createOidcSession(clock: Clock): OidcSession {
 }
 
 interface Tokens {
-  /** The ID token in the kubeconfig when these were taken from it. */
+  /** ID token in the kubeconfig when these tokens were taken from it. */
   readonly written: string | undefined
   readonly idToken: string | undefined
   readonly refreshToken: string | undefined
@@ -57,7 +57,7 @@ async function refresh(read: ReadKubeConfig, settings: Settings, { idToken, refr
     ].flatMap(([name, value]) => (value === undefined ? [name] : []))
     throw failed(
       read,
-      `the ID token ${idToken === undefined ? 'is missing' : 'is over'}, and there is no ${missing.join(', no ')} to get another with`,
+      `the ID token ${idToken === undefined ? 'is missing' : 'has expired'}, and there is no ${missing.join(', no ')} to refresh it with`,
     )
   }
   try {
@@ -89,12 +89,12 @@ async function requestTokens({
       new URL(issuer),
       clientId,
       undefined,
-      // Where a provider does not say what it takes, it takes Basic (OpenID Connect Discovery 1.0, section 3).
+      // If a provider lists no methods, it accepts Basic (OpenID Connect Discovery 1.0, section 3).
       secret ? (server, client, body, headers) => authenticate(server)(secret)(server, client, body, headers) : oidc.None(),
       { [oidc.customFetch]: (url, options) => fetch(url, { ...options, dispatcher: agent } as object) as unknown as Promise<Response> },
     )
     const answer = await oidc.refreshTokenGrant(configuration, refreshToken)
-    if (answer.id_token === undefined) throw new Error('its answer holds no id_token')
+    if (answer.id_token === undefined) throw new Error('the response has no id_token')
     return { id_token: answer.id_token, refresh_token: answer.refresh_token }
   } finally {
     await agent.close()
@@ -114,7 +114,7 @@ function authorityOf(settings: Settings): { readonly ca?: string } {
   return data === undefined ? {} : { ca: Buffer.from(data, 'base64').toString('utf8') }
 }
 
-/** @returns the `exp` of a JSON Web Token, in seconds since 1970; 0 where it has none */
+/** @returns the `exp` of a JSON Web Token, in seconds since 1970; 0 if it has none */
 function expiryOf(token: string | undefined): number {
   try {
     const payload = JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString('utf8')) as { readonly exp?: unknown }

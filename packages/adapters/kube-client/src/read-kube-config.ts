@@ -5,39 +5,39 @@ import type { Cluster, KubeConfig, User } from '@kubernetes/client-node'
 import type { ExecConfig } from './exec-plugin.ts'
 import { invalidKubeConfig, messageOf } from './kube-config-error.ts'
 
-/** Which kubeconfig to read. */
+/** Options that select a kubeconfig and its parts. */
 export interface KubeConfigChoice {
-  /** A kubeconfig file. @default the files of `KUBECONFIG`, else `~/.kube/config`, else the account of the pod we run in */
+  /** Path of a kubeconfig file. @default the files of `KUBECONFIG`, else `~/.kube/config`, else the service account of the pod */
   readonly path?: string | undefined
-  /** Name of a context in it. @default its current context */
+  /** Name of a context. @default the current context */
   readonly context?: string | undefined
-  /** Name of a cluster in it. @default that of the context */
+  /** Name of a cluster. @default that of the context */
   readonly cluster?: string | undefined
-  /** Name of a user in it. @default that of the context */
+  /** Name of a user. @default that of the context */
   readonly user?: string | undefined
-  /** File of the certificates that may sign the server's, as PEM. @default as the cluster says */
+  /** PEM file of the authorities that may sign the server's certificate. @default the cluster's */
   readonly certificateAuthority?: string | undefined
-  /** Accepts any certificate of the server. @default as the cluster says */
+  /** Accepts any server certificate. @default the cluster's */
   readonly skipTlsVerify?: boolean
   /** @default the environment of this process */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** A kubeconfig as it was read, and the parts of it that count. */
+/** A parsed kubeconfig and its selected parts. */
 export interface ReadKubeConfig {
-  /** The library's; its current context is the chosen one. */
+  /** The library's object; its current context is the selected one. */
   readonly config: KubeConfig
   /** The file or files, for messages. */
   readonly origin: string
-  /** What relative commands in it are relative to. */
+  /** Folder that relative commands are relative to. */
   readonly folder: string
   readonly context: string
   readonly namespace: string
   readonly cluster: Cluster
   readonly user: User | null
-  /** The settings of a user who logs in at an OpenID Connect provider, which the library is not left to read; else null. */
+  /** OIDC settings of the user, which the library does not handle here; else null. */
   readonly oidc: OidcSettings | null
-  /** The plugin of a user who has one, which the library is not left to run; else null. */
+  /** Exec plugin of the user, which the library does not run here; else null. */
   readonly exec: ExecConfig | null
 }
 
@@ -45,8 +45,8 @@ export interface ReadKubeConfig {
 export type OidcSettings = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads a kubeconfig or the account of the pod we run in, from its files, each time it is called.
- * The library that understands these is loaded here, by those who need it: it is large.
+ * Reads a kubeconfig or the pod's service account from its files on each call. The parsing library is large, so it is loaded here on
+ * demand.
  *
  * @throws {AppError} KUBECONFIG_INVALID
  */
@@ -74,7 +74,7 @@ export async function readKubeConfig(choice: KubeConfigChoice): Promise<ReadKube
   }
 }
 
-/** What can be chosen in a kubeconfig. */
+/** Names that can be selected in a kubeconfig. */
 export interface KubeConfigNames {
   readonly contexts: readonly string[]
   readonly clusters: readonly string[]
@@ -82,7 +82,7 @@ export interface KubeConfigNames {
 }
 
 /**
- * @returns the names that can be chosen; none for the account of a pod
+ * @returns the selectable names; none for the service account of a pod
  * @throws {AppError} KUBECONFIG_INVALID
  */
 export async function kubeConfigNames(choice: Pick<KubeConfigChoice, 'path' | 'env'>): Promise<KubeConfigNames> {
@@ -95,7 +95,7 @@ export async function kubeConfigNames(choice: Pick<KubeConfigChoice, 'path' | 'e
   return { contexts: names(config.getContexts()), clusters: names(config.getClusters()), users: names(config.getUsers()) }
 }
 
-/** The library sends no client secret and asks for a token every time, once it has asked for one. */
+/** Takes over OIDC: the library sends no client secret, and requests a token every time after the first refresh. */
 function takeOidc(user: { authProvider?: User['authProvider'] } | null): OidcSettings | null {
   if (user?.authProvider?.name !== 'oidc') return null
   const settings = (user.authProvider.config ?? {}) as OidcSettings
@@ -103,7 +103,7 @@ function takeOidc(user: { authProvider?: User['authProvider'] } | null): OidcSet
   return settings
 }
 
-/** The library lets a plugin run for ever, keeps what it printed whatever that was, and repeats it in errors. */
+/** Takes over the plugin: the library lets it run without limit, keeps any output, and repeats that output in errors. */
 function takeExec(user: { exec?: unknown } | null): ExecConfig | null {
   const exec = user?.exec as ExecConfig | undefined
   if (!exec?.command) return null
@@ -127,7 +127,7 @@ function findOrigin({ path, env = process.env }: KubeConfigChoice): Origin {
   })
 }
 
-/** A user that nobody has written down, as pods may run as, has none: then the root folder, as container runtimes say. */
+/** A user without an entry, as pods may run as, has no home; then the root folder is used, as in container runtimes. */
 function homeOfUser(): string {
   try {
     return homedir()
@@ -140,7 +140,7 @@ function nameOf(origin: Origin): string {
   return origin.kind === 'account' ? ACCOUNT_TOKEN_PATH : origin.paths.join(delimiter)
 }
 
-/** Reads the files in order; what an earlier one names wins. */
+/** Reads the files in order; earlier files win. */
 function readFiles(config: KubeConfig, create: () => KubeConfig, paths: readonly string[]): void {
   for (const [index, path] of paths.entries()) {
     const part = index === 0 ? config : create()
@@ -162,7 +162,7 @@ function readFile(config: KubeConfig, path: string): void {
     config.loadFromFile(path)
   } catch (error) {
     throw invalidKubeConfig(path, `kubeconfig ${path} is not valid: ${firstLine(messageOf(error))}`, {
-      hint: `Repair it; kubectl config view --kubeconfig=${path} shows what is read.`,
+      hint: `Fix it; kubectl config view --kubeconfig=${path} shows what is read.`,
       cause: error,
     })
   }
@@ -172,8 +172,8 @@ function merge(config: KubeConfig, part: KubeConfig, path: string): void {
   try {
     config.mergeConfig(part, Boolean(config.getCurrentContext()))
   } catch (error) {
-    throw invalidKubeConfig(path, `kubeconfig ${path} does not go with the files before it: ${messageOf(error)}`, {
-      hint: 'Name clusters, users and contexts differently in each file of KUBECONFIG.',
+    throw invalidKubeConfig(path, `kubeconfig ${path} conflicts with the files before it: ${messageOf(error)}`, {
+      hint: 'Use different names for clusters, users and contexts in each file of KUBECONFIG.',
       cause: error,
     })
   }
@@ -198,7 +198,7 @@ interface PartChoice {
   readonly origin: string
 }
 
-/** Puts another cluster, or another user, in the place of that of the chosen context. */
+/** Replaces the cluster or the user of the selected context. */
 function choosePart(config: KubeConfig, { part, wanted, origin }: PartChoice): void {
   if (wanted === undefined) return
   const names = (part === 'cluster' ? config.getClusters() : config.getUsers()).map(({ name }) => name)
@@ -222,7 +222,7 @@ function chooseTrust(config: KubeConfig, { certificateAuthority, skipTlsVerify }
   })
 }
 
-/** Refuses what would otherwise fail later, with words that say less. */
+/** Rejects settings that would otherwise fail later with a less helpful message. */
 function usableCluster(config: KubeConfig, context: string, origin: string): Cluster {
   const cluster = config.getCurrentCluster()
   if (!cluster?.server || !URL.canParse(cluster.server)) {
@@ -232,7 +232,7 @@ function usableCluster(config: KubeConfig, context: string, origin: string): Clu
   }
   if (cluster.server.startsWith('http:') && !cluster.skipTLSVerify) {
     throw invalidKubeConfig(origin, `kubeconfig ${origin}: the server ${cluster.server} of context ${context} speaks plain HTTP`, {
-      hint: 'Use its https address, or set clusters[].cluster.insecure-skip-tls-verify to true where nobody listens.',
+      hint: 'Use its https address, or set clusters[].cluster.insecure-skip-tls-verify to true on a trusted network.',
     })
   }
   if (cluster.proxyUrl) {
@@ -244,7 +244,7 @@ function usableCluster(config: KubeConfig, context: string, origin: string): Clu
   return cluster
 }
 
-/** The parser of YAML repeats the text it fails at, which may hold a token. */
+/** Keeps only the first line: the YAML parser quotes the text at which it fails, which may contain a token. */
 function firstLine(text: string): string {
   return (text.split('\n', 1)[0] ?? '').replace(/[\s:]+$/, '')
 }

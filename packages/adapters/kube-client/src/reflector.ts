@@ -16,63 +16,63 @@ import { type Backoff, backoffMs, createRandom } from './seeded-random.ts'
 import type { Store, StoreEntry } from './store.ts'
 import { createThreshold, type Threshold } from './threshold.ts'
 
-/** What a reflector needs, and what it keeps. */
+/** Dependencies and settings of {@link createReflector}. */
 export interface ReflectorOptions<T, O extends KubeObject> extends ResourceCacheOptions<T, O> {
   readonly client: KubeClient
   readonly resource: ResourcePath
   /** @default every object of the resource */
   readonly scope?: Scope
-  /** A word that stands in every object of which `transform` keeps something, as `mark` of a list. @default there is none */
+  /** Word that every object contains of which `transform` keeps something, as `mark` of a list. @default none */
   readonly mark?: string
   readonly clock: Clock
   readonly log: Logger
-  /** Decides the jitter of back-off. @default 0 */
+  /** Seed for the jitter of the back-off. @default 0 */
   readonly seed?: number
-  /** Without any byte for so long, in milliseconds, a watch counts as dead. @default as {@link KubeClient.watch} */
+  /** Time without any byte after which a watch counts as dead, in milliseconds. @default as {@link KubeClient.watch} */
   readonly idleTimeoutMs?: number
 }
 
-/** Lists of a reflector, counted from 1. */
+/** Numbers of a reflector's lists, counted from 1. */
 export interface Lists {
-  /** The last one that was asked for; 0: none. */
+  /** The last list that was requested; 0: none. */
   readonly begun: number
-  /** The last one that was taken over; 0: none. */
+  /** The last list that was applied; 0: none. */
   readonly done: number
 }
 
-/** A local copy of what the server holds of one resource, kept up by list and watch. */
+/** Local copy of a resource, kept up to date by list and watch. */
 export interface Reflector<T> {
   /**
    * Runs until `signal` aborts or `stop` is called, then resolves. May be called once.
    *
-   * No fault of the connection or the server ends it. It rejects, with the store intact, with what a handler threw
-   * (unless `onHandlerError` took it) or `transform` threw: whoever starts it must watch the promise.
+   * Faults of the connection or the server never end it. It rejects, with the store intact, with what a handler threw (unless
+   * `onHandlerError` took it) or `transform` threw: the caller must handle the rejection.
    */
   start(signal?: AbortSignal): Promise<void>
   stop(): void
   readonly store: Store<T>
   /**
-   * The store shows everything up to here; empty before the first list. Raised by lists, events and bookmarks; lowered only
-   * by the list of a server that was itself set back.
+   * The store shows everything up to this version; empty before the first list. Lists, events and bookmarks raise it. Only the list of a
+   * server that was itself restored to an older state lowers it.
    */
   readonly resourceVersion: string
-  /** As `resourceVersion`, for the objects of one namespace: where several are watched one by one, each has got as far as its own watch. */
+  /** Like `resourceVersion`, for the objects of one namespace: with one watch per namespace, each has its own position. */
   positionOf(namespace: string): string
   /**
-   * Lists of the objects of one namespace. What is read or written before a list begins is known to it, once it has been taken over:
-   * what it does not show then, the server has never held, or holds no more, as when it was restored from a backup.
+   * Lists of the objects of one namespace. A list shows everything that was read or written before the list began. What it does not show
+   * then does not exist: it never did, or is gone, for example after a restore from a backup.
    */
   listsOf(namespace: string): Lists
-  /** How many lists were taken over so far, of all namespaces together. */
+  /** Number of lists applied so far, over all namespaces. */
   readonly listsDone: number
   /**
-   * Raised when a watch begins and when it ends: while it is the same, one connection has stood. The API server ends the watches of a
-   * kind whose definition changes.
+   * Increases when a watch begins and when it ends: while it is unchanged, the same connection is open. The API server ends the watches of
+   * a kind whose definition changes.
    */
   readonly connectionChanges: number
   /**
-   * Lists again, for a server may show the same version of an object with other members: by the definition of the day. Resolves once a
-   * list that began after the call was taken over; rejects when the reflector ends before, or with the signal's reason.
+   * Lists again, because a server may show the same version of an object with other fields after its definition changed. Resolves once a
+   * list that began after the call was applied; rejects when the reflector ends before, or with the signal's reason.
    */
   refresh(signal?: AbortSignal): Promise<void>
   /** Whether the first list has arrived in full. */
@@ -81,23 +81,23 @@ export interface Reflector<T> {
   whenSynced(signal?: AbortSignal): Promise<void>
   /** Resolves once the store shows `resourceVersion`; rejects when the reflector ends before, or with the signal's reason. */
   whenReached(resourceVersion: string, signal?: AbortSignal): Promise<void>
-  /** As `whenReached`, for the objects of one namespace; rejects where that one is not watched. */
+  /** Like `whenReached`, for the objects of one namespace; rejects if that namespace is not watched. */
   whenReachedIn(namespace: string, resourceVersion: string, signal?: AbortSignal): Promise<void>
-  /** Handlers hear of changes from now on, in order of subscription. @returns ends the subscription */
+  /** Calls the handler for changes from now on, in order of subscription. @returns a function that ends the subscription */
   subscribe(handler: ReflectorHandler<T>): () => void
 }
 
 const BACKOFF: Backoff = { firstMs: 100, mostMs: 30_000 }
-/** A watch that lived so long was a good one, even if nothing happened. */
+/** Lifetime after which a watch counts as good even without events, in milliseconds. */
 const GOOD_WATCH_MS = 30_000
-/** Even after a good watch we do not come back at once if it lived no longer: a server that ends all watches must not be hammered. */
+/** Lifetime below which even a good watch is not reopened at once: a server that ends all watches must not be overloaded. */
 const SHORT_WATCH_MS = 1_000
-/** So many bad watches in a row, and the version itself is doubted: a server restored from a backup may not know it. */
+/** Number of failed watches in a row after which the version itself is in doubt: a server restored from a backup may not know it. */
 const DOUBT_AFTER_FAILURES = 8
-/** Watches end by themselves after this long, up to twice as long, so that connections spread over servers again. */
+/** Watches end after this long, up to twice as long, so that connections spread over servers again. */
 const WATCH_TIMEOUT_SECONDS = 300
 
-/** Builds a reflector; `start` starts it. */
+/** Creates a reflector; `start` starts it. */
 export function createReflector<T, O extends KubeObject = KubeObject>(options: ReflectorOptions<T, O>): Reflector<T> {
   const cache = createResourceCache(options)
   const { store, position, subscribe } = cache
@@ -161,11 +161,11 @@ interface State<T, O extends KubeObject> {
   connectionChanges: number
   /** `lists.done`, as text. */
   readonly listed: Threshold
-  /** Ends the connection that stands, if there is one, as the server would: the next round begins. */
+  /** Ends the current connection, if any, as the server would: the next round begins. */
   interrupt: () => void
 }
 
-/** Runs until either signal aborts; whoever waits for a position is told how it ended. */
+/** Runs until either signal aborts; rejects the waits for a position when it ends. */
 async function runWithin<T, O extends KubeObject>(
   state: State<T, O>,
   stopping: AbortSignal,
@@ -207,33 +207,33 @@ async function runUntil<T, O extends KubeObject>(state: State<T, O>, signal: Abo
     const hint = hintFor(fault)
     if (isUnauthorized(fault)) log.debug({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
     else if (hint === undefined) log.warn({ attempt: failures, recheckAfterMs, err: fault }, 'lost the watch')
-    else log.error({ attempt: failures, recheckAfterMs, hint, err: fault }, 'may not watch, or there is nothing to watch')
+    else log.error({ attempt: failures, recheckAfterMs, hint, err: fault }, 'watch is forbidden or the resource is not served')
     await pause(recheckAfterMs)
   }
 }
 
-/** @returns what somebody has to do; undefined where it may pass by itself */
+/** @returns what a person has to do; undefined if the fault may pass by itself */
 function hintFor(fault: unknown): string | undefined {
-  if (isForbidden(fault)) return 'Grant the right that the API server names; docs/operations/permissions.md lists all that are needed.'
+  if (isForbidden(fault)) return 'Grant the permission that the API server names; docs/operations/permissions.md lists all required ones.'
   if (isNotFound(fault)) return 'Apply the CustomResourceDefinitions of this version: the API server does not serve this resource.'
   return undefined
 }
 
-/** Ends early, and quietly, when the signal aborts. */
+/** Ends early, without an error, when the signal aborts. */
 async function pauseQuietly(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await sleep(clock, ms, signal).catch(() => {})
 }
 
-/** How one connection went. */
+/** Result of one connection. */
 interface Round {
-  /** What broke it; undefined when the server ended the watch in good order. */
+  /** Cause of a break; undefined if the server ended the watch normally. */
   readonly fault: unknown
   readonly livedMs: number
-  /** It has shown that the version it started from is good. */
+  /** Whether it proved that its start version is good. */
   readonly good: boolean
 }
 
-/** Lists if need be, then watches until the stream ends. @throws what `transform` or a handler threw */
+/** Lists if needed, then watches until the stream ends. @throws what `transform` or a handler threw */
 async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: AbortSignal): Promise<Round> {
   const { clock } = state.options
   const startMs = clock.monotonicMs()
@@ -243,7 +243,7 @@ async function oneRound<T, O extends KubeObject>(state: State<T, O>, signal: Abo
   const round = linkAbort(signal)
   let isInterrupted = false
   try {
-    // Again where a refresh was asked for while the list was under way.
+    // Lists again if a refresh was requested during the list.
     while (state.mustList) await relist(state, signal)
     state.interrupt = () => {
       isInterrupted = true
@@ -296,7 +296,7 @@ async function follow<T, O extends KubeObject>(state: State<T, O>, signal: Abort
   }
 }
 
-/** Lets reflectors of one process wait differently. */
+/** Gives the reflectors of one process different waits. */
 function hashOf(text: string): number {
   let hash = 0
   for (const letter of text) hash = (Math.imul(hash, 31) + letter.charCodeAt(0)) | 0

@@ -4,62 +4,62 @@ import { type Change, put, remove, replaceAll } from './store-changes.ts'
 import { createThreshold, type Threshold } from './threshold.ts'
 import type { WatchEvent } from './watch-stream.ts'
 
-/** What to keep of objects, and what becomes of errors. */
+/** Which parts of objects to keep, and how errors are handled. */
 export interface ResourceCacheOptions<T, O extends KubeObject> {
   /**
-   * Chooses what to keep of an object; null keeps nothing of it. Must depend on its arguments alone, since a list that
-   * breaks off is transformed again. Returning `previous` itself says that nothing of interest changed.
+   * Chooses what to keep of an object; null keeps nothing. Must depend only on its arguments, because an interrupted list is transformed
+   * again. Returning `previous` itself means that nothing relevant changed.
    *
-   * @param previous what is kept of the same object (same UID) so far
+   * @param previous what is kept so far of the same object (same UID)
    */
   readonly transform: (object: O, previous: T | undefined) => T | null
-  /** Words under which values are found by `store.byIndex`. */
+  /** Index keys of values, for `store.byIndex`. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>>
   /**
-   * Hears of an error that a handler threw. To return is to go on; to throw ends the reflector.
+   * Called with an error that a handler threw. Returning continues; throwing ends the reflector.
    * @default throws the error
    */
   readonly onHandlerError?: (error: unknown, key: ObjectKey) => void
 }
 
-/** Hears of changes. */
+/** Receives changes. */
 export interface ReflectorHandler<T> {
   /**
-   * A value came (`previous` undefined), changed, or went (`current` undefined). An object that was made anew under its
-   * name goes first, then comes. The store shows the change already: after a list, all changes of that list.
+   * A value was added (`previous` undefined), changed, or removed (`current` undefined). A recreated object is removed first, then added.
+   * The store shows the change already: after a list, all changes of that list.
    */
   onChange(key: ObjectKey, previous: T | undefined, current: T | undefined): void
 }
 
-/** What has been taken over from the server so far, and who hears of it. Connections are not its business. */
+/** Objects received from the server so far, and the handlers of their changes. Knows nothing of connections. */
 export interface ResourceCache<T, O extends KubeObject> {
   readonly store: Store<T>
-  /** How far the store shows what the server holds. */
+  /** How far the store matches the server. */
   readonly position: Threshold
-  /** What `transform` or a handler threw first: no fault of the server, so to try again would not help. */
+  /** First error of `transform` or a handler: not a fault of the server, so a retry would not help. */
   readonly ownFault: { readonly error: unknown } | undefined
   /** @returns what is kept of the object; null for nothing */
   entryOf(object: O): StoreEntry<T> | null
-  /** Takes a whole list over. @throws what a handler threw, once all have heard of all */
+  /** Applies a whole list. @throws what a handler threw, after every handler has received every change */
   replace(listed: { readonly items: readonly StoreEntry<T>[]; readonly resourceVersion: string }): void
   /**
-   * Takes an event over.
+   * Applies an event.
    *
-   * @throws what `transform` or a handler threw, once all have heard of it; {@link SetBackError}
+   * @throws what `transform` or a handler threw, after every handler has received it; {@link SetBackError}
    */
   apply(event: WatchEvent<O>): void
-  /** @returns ends the subscription */
+  /** @returns a function that ends the subscription */
   subscribe(handler: ReflectorHandler<T>): () => void
 }
 
-/** The server is older than what it has shown before: only a list can tell what it holds. */
+/** The server is older than it was before: only a list can show what it holds. */
 export class SetBackError extends Error {
   constructor(shown: string, known: string) {
     super(`the server is at version ${shown}, older than ${known}: it was set back`)
   }
 }
 
-/** Builds a reflection that has taken nothing over yet. */
+/** Creates an empty cache. */
 export function createResourceCache<T, O extends KubeObject>(options: ResourceCacheOptions<T, O>): ResourceCache<T, O> {
   const state: State<T, O> = {
     options,
@@ -129,7 +129,7 @@ function transformOrFail<T, O extends KubeObject>(state: State<T, O>, object: O,
   }
 }
 
-/** Tells every handler of every change, whatever some of them throw; only then fails. */
+/** Passes every change to every handler, even if some throw; fails only afterwards. */
 function notifyHandlers<T, O extends KubeObject>(state: State<T, O>, changes: readonly Change<T>[]): void {
   for (const one of changes) for (const handler of state.handlers) notifyHandler(state, handler, one)
   if (state.ownFault !== undefined) throw state.ownFault.error

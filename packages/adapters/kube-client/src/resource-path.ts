@@ -1,6 +1,6 @@
 import type { ObjectKey } from '@tranche/kube-types'
 
-/** Where objects of one kind live in the API: `{group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true}`. */
+/** API location of a kind: `{group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true}`. */
 export interface ResourcePath {
   /** Empty for the core group. */
   readonly group: string
@@ -9,13 +9,13 @@ export interface ResourcePath {
   readonly namespaced: boolean
 }
 
-/** The resources our programs read and write. */
+/** Resources that Tranche's programs read and write. */
 export const resourcePaths = {
   namespaces: { group: '', version: 'v1', plural: 'namespaces', namespaced: false },
   nodes: { group: '', version: 'v1', plural: 'nodes', namespaced: false },
   pods: { group: '', version: 'v1', plural: 'pods', namespaced: true },
   secrets: { group: '', version: 'v1', plural: 'secrets', namespaced: true },
-  /** core/v1 Event: what `kubectl describe` shows. */
+  /** core/v1 Event, which `kubectl describe` shows. */
   events: { group: '', version: 'v1', plural: 'events', namespaced: true },
   daemonSets: { group: 'apps', version: 'v1', plural: 'daemonsets', namespaced: true },
   controllerRevisions: { group: 'apps', version: 'v1', plural: 'controllerrevisions', namespaced: true },
@@ -32,17 +32,17 @@ export const resourcePaths = {
   batchReleases: { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'batchreleases', namespaced: true },
 } as const satisfies Record<string, ResourcePath>
 
-/** Query parameters; an undefined value leaves its parameter out. */
+/** Query parameters; an undefined value omits its parameter. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** @returns the URL path of all objects of a resource, of one namespace where one is given and the resource has namespaces */
+/** @returns the URL path of all objects of a resource, limited to `namespace` if given and the resource is namespaced */
 export function collectionPath(resource: ResourcePath, namespace?: string): string {
   const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`
   const within = resource.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ''
   return `${root}${within}/${resource.plural}`
 }
 
-/** @returns the URL path of one object, or of its subresource (`status`) */
+/** @returns the URL path of an object, or of its subresource (`status`) */
 export function objectPath(resource: ResourcePath, key: ObjectKey, subresource?: string): string {
   const path = `${collectionPath(resource, key.namespace)}/${encodeURIComponent(key.name)}`
   return subresource === undefined ? path : `${path}/${subresource}`

@@ -1,14 +1,14 @@
-/** A source of numbers in [0, 1). */
+/** Source of numbers in [0, 1). */
 export type Random = () => number
 
 /**
- * A small generator whose sequence its seed decides, for jitter. Not for secrets.
+ * Creates a small generator for jitter whose sequence depends only on its seed. Not for secrets.
  *
  * @param seed any whole number; only its lowest 32 bits count
  * @see Marsaglia, "Xorshift RNGs" (2003)
  */
 export function createRandom(seed: number): Random {
-  // The state may not be zero, and neighbouring seeds should not start alike.
+  // The state must not be zero, and neighbouring seeds should not start alike.
   let state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) | 1
   return () => {
     state ^= state << 13
@@ -18,15 +18,15 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** Shape of an exponential back-off, in milliseconds. */
+/** Parameters of an exponential back-off, in milliseconds. */
 export interface Backoff {
   readonly firstMs: number
   readonly mostMs: number
 }
 
 /**
- * @param failures how many attempts failed in a row (≥ 1)
- * @returns between half of and the whole of `firstMs · 2^(failures − 1)`, never above `mostMs`
+ * @param failures number of failed attempts in a row (≥ 1)
+ * @returns between half and all of `firstMs · 2^(failures − 1)`, never above `mostMs`
  */
 export function backoffMs(backoff: Backoff, failures: number, random: Random): number {
   const fullMs = Math.min(backoff.mostMs, backoff.firstMs * 2 ** Math.min(failures - 1, 30))

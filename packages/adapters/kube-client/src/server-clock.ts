@@ -1,15 +1,15 @@
 import type { Clock } from '@tranche/clock'
 import type { Exchange, WireResponse } from '@tranche/wire'
 
-/** A clock whose wall time is that of the API server, and how it learns that time. */
+/** Clock that shows the API server's wall time, and learns it from responses. */
 export interface ServerClock extends Clock {
-  /** @returns `exchange`, whose answers set this clock from now on */
+  /** @returns `exchange`, whose responses set this clock from now on */
   follow(exchange: Exchange): Exchange
-  /** Wall time of this machine less that of the API server, in milliseconds; null before the first answer with a `Date`. */
+  /** Wall time of this machine minus that of the API server, in milliseconds; null before the first response with a `Date`. */
   skewMs(): number | null
 }
 
-/** What a program reaches the API server by, and its clock. */
+/** Exchanges to the API server, and the clock. */
 export interface Connection {
   readonly exchange: Exchange
   /** Carries watches. */
@@ -19,19 +19,21 @@ export interface Connection {
   readonly clock: Clock
 }
 
-/** The `Date` of an answer counts whole seconds, and is cut, not rounded. */
+/** The `Date` of a response counts whole seconds, truncated and not rounded. */
 const DATE_STEP_MS = 1_000
-/** So long must answers contradict what was learnt before they count, in milliseconds. */
+/** How long responses must contradict the known bounds before they count, in milliseconds. */
 const HOLD_MS = 30_000
 
 /**
- * Makes a clock that shows the API server's wall time, as the `Date` of its answers tells it (F14): what one leader stamps, the next
- * one reads by the same clock, however wrong the clocks of their machines are. Monotonic time and timers are those of `own`.
+ * Creates a clock that shows the API server's wall time, from the `Date` of its responses (F14). The timestamps of one leader are read by
+ * the next on the same clock, however wrong their machines' clocks are. Monotonic time and timers are those of `own`.
  *
- * Each answer says within which bounds the server's time lies; bounds that agree are narrowed to what they share, so that after
- * some answers the error is some milliseconds. Answers that contradict them count once they have done so for 30 s without one that
- * agrees: then the server's clock was set; one of several servers whose clock is wrong moves nothing. The time of this machine stays in
- * use while it lies within the bounds, and before the first answer. Steps of this machine's wall clock are not followed.
+ * Each response bounds the server's time. Bounds that agree are intersected, so after some responses the error is a few milliseconds.
+ * Responses that contradict them count only after 30 s without one that agrees: then the server's clock was set. One of several servers
+ * with a wrong clock changes nothing.
+ *
+ * This machine's time stays in use while it lies within the bounds, and before the first response. Steps of this machine's wall clock are
+ * not followed.
  */
 export function createServerClock(own: Clock): ServerClock {
   const ownOffsetMs = own.nowMs() - own.monotonicMs()
@@ -78,7 +80,7 @@ export function onServerClock<T extends Connection>(options: T): T & { readonly 
   }
 }
 
-/** Between which the server's wall time less our monotonic time lies, in milliseconds. */
+/** Bounds of the server's wall time minus the monotonic time, in milliseconds. */
 interface Bounds {
   readonly lowMs: number
   readonly highMs: number
@@ -86,7 +88,7 @@ interface Bounds {
 
 /** Bounds that contradict those in use. */
 interface ContradictingBounds extends Bounds {
-  /** Since when nothing has agreed with those in use, on the monotonic clock. */
+  /** Monotonic time since which no response has agreed with those in use, in milliseconds. */
   readonly sinceMs: number
 }
 
@@ -103,7 +105,7 @@ function isWithin({ lowMs, highMs }: Bounds, offsetMs: number): boolean {
   return offsetMs >= lowMs && offsetMs <= highMs
 }
 
-/** @returns epoch milliseconds; null where an answer has no date, or one that cannot be read */
+/** @returns epoch milliseconds; null if a response has no date or an unreadable one */
 function readDate(text: string | undefined): number | null {
   const dateMs = Date.parse(text ?? '')
   return Number.isNaN(dateMs) ? null : dateMs

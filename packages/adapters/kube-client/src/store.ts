@@ -1,19 +1,19 @@
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 
-/** What a reflector has kept of the cluster: exactly what its watch has said, never what somebody wrote. */
+/** What a reflector has kept of the cluster: exactly what its watch reported, never the result of a local write. */
 export interface Store<T> {
   readonly size: number
   get(key: ObjectKey): T | undefined
-  /** All values, in no order that means anything. The array is the same until something changes; do not change it. */
+  /** All values, in no meaningful order. The array is the same until something changes; do not modify it. */
   list(): readonly T[]
   /**
    * @param index name of one of the reflector's `indexers`
-   * @returns the values for which that indexer names `value`
+   * @returns the values for which that indexer returns `value`
    */
   byIndex(index: string, value: string): readonly T[]
 }
 
-/** Says under which words a value is found. */
+/** Returns the index keys of a value. */
 export type Indexer<T> = (value: T) => string | readonly string[] | undefined
 
 /** One kept object. */
@@ -23,7 +23,7 @@ export interface StoreEntry<T> {
   readonly value: T
 }
 
-/** The writing side of a store. */
+/** Writable store. */
 export interface MutableStore<T> extends Store<T> {
   entry(key: ObjectKey): StoreEntry<T> | undefined
   entries(): Iterable<StoreEntry<T>>
@@ -31,7 +31,7 @@ export interface MutableStore<T> extends Store<T> {
   delete(key: ObjectKey): void
 }
 
-/** Builds an empty store. A change costs O(1) per index; `list()` is built again only after a change. */
+/** Creates an empty store. A change costs O(1) per index; `list()` is rebuilt only after a change. */
 export function createStore<T>(indexers: Readonly<Record<string, Indexer<T>>>): MutableStore<T> {
   const entries = new Map<string, StoreEntry<T>>()
   const indexes = Object.entries(indexers).map(([name, indexer]) => createIndex(name, indexer))

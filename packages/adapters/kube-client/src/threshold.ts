@@ -1,11 +1,11 @@
-/** A text value that moves, and promises that wait for it to get somewhere. */
+/** Text value that changes, and promises that wait until it reaches a target. */
 export interface Threshold {
   /** Empty at first. */
   readonly value: string
   set(value: string): void
-  /** Resolves as soon as the value is at least `target`; rejects when `end` was called before, or with the signal's reason. */
+  /** Resolves as soon as the value is at least `target`; rejects after `end`, or with the signal's reason. */
   whenReached(target: string, signal?: AbortSignal): Promise<void>
-  /** The value will not move any more: whoever waits fails with `reason`, now and later. */
+  /** Declares the value final: all waits fail with `reason`, now and later. */
   end(reason: unknown): void
 }
 
@@ -14,7 +14,7 @@ interface Waiter {
   settle(reason?: { readonly error: unknown }): void
 }
 
-/** Builds a threshold. @param compare orders two values as `Array.sort` expects */
+/** Creates a threshold. @param compare orders two values as `Array.sort` expects */
 export function createThreshold(compare: (a: string, b: string) => number): Threshold {
   let value = ''
   let ended: { readonly error: unknown } | undefined

@@ -2,10 +2,9 @@ import type { Tracer } from '@tranche/tracing'
 import type { Exchange, WireRequest } from '@tranche/wire'
 
 /**
- * Tells of each write that is sent to the API server inside a span: one try of it. Reads and watches are not told. What is sent and
- * answered stays as it is.
+ * Traces each write to the API server as a span, one per attempt. Reads and watches are not traced. Requests and responses are unchanged.
  *
- * @returns the exchange itself where nothing is told
+ * @returns the exchange itself if tracing is off
  */
 export function traceExchange(exchange: Exchange, tracer: Tracer): Exchange {
   if (!tracer.isOn) return exchange
@@ -22,7 +21,7 @@ export function traceExchange(exchange: Exchange, tracer: Tracer): Exchange {
   }
 }
 
-/** Plural of the resource, and the subresource behind a slash; `other` for what is none. */
+/** Plural of the resource, with the subresource after a slash; `other` for other paths. */
 function resourceOf({ path }: WireRequest): string {
   const [route = ''] = path.split('?', 1)
   const found = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/(?=.))?([^/]+)(?:\/[^/]+(\/[^/]+)?)?/.exec(route)

@@ -2,66 +2,66 @@ import { Socket } from 'node:net'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import { Agent, buildConnector, type Dispatcher, request as send } from 'undici'
 
-/** Who we are and whom we trust, as of now. PEM text. */
+/** Current client credentials and trusted authorities. PEM text. */
 export interface Credentials {
-  /** Certificates that may sign the server's; undefined: those of the system. */
+  /** Authorities that may sign the server's certificate; undefined: those of the system. */
   readonly ca?: string | undefined
   readonly cert?: string | undefined
   readonly key?: string | undefined
-  /** Sent with every request: `{authorization: 'Bearer …'}`; a list as so many lines. */
+  /** Headers of every request: `{authorization: 'Bearer …'}`; a list is sent as several lines. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** An API server and how to be let in. */
+/** An API server and how to authenticate to it. */
 export interface ClusterAccess {
-  /** `https://10.0.0.1:6443`; a path in it stands before every request path. */
+  /** Base URL such as `https://10.0.0.1:6443`; its path is prepended to every request path. */
   readonly server: string
-  /** Name in the server's certificate, where it is not the host of `server`. */
+  /** Name in the server's certificate, if it is not the host of `server`. */
   readonly serverName?: string | undefined
   /** Accepts any certificate. @default false */
   readonly skipTlsVerify?: boolean
-  /** Asked before every request; answers from memory, unless tokens or certificates are due for another look. */
+  /** Called before every request; answers from memory unless tokens or certificates are due for a reread. */
   credentials(): Promise<Credentials>
   /**
-   * Asked when the server did not accept `refused`, or when they do not make us trust the server.
+   * Called when the server rejected `refused`, or when they do not make the server trusted.
    *
-   * @returns newer ones; null when there are none. @default there never are
+   * @returns newer credentials; null if there are none. @default never any
    */
   renew?(refused: Credentials): Promise<Credentials | null>
 }
 
-/** Sockets to one API server. */
+/** Connections to one API server. */
 export interface UndiciExchange {
-  /** For calls. */
+  /** Carries calls. */
   readonly exchange: Exchange
-  /** For watches: each has its own connection. */
+  /** Carries watches, each over its own connection. */
   readonly watchExchange: Exchange
-  /** For the few calls that must not wait for other calls: they have connections of their own. */
+  /** Carries the few calls that must not wait for other calls, over connections of their own. */
   readonly urgentExchange: Exchange
-  /** Breaks what is in flight and closes all connections. */
+  /** Aborts requests in flight and closes all connections. */
   close(): Promise<void>
 }
 
-/** Calls in flight at once; more of them wait. */
+/** Maximum number of calls in flight; more calls wait. */
 const CALL_CONNECTIONS = 32
-/** One more than a call in flight, for a connection that fell silent. */
+/** One more than the calls in flight, as a reserve for a silent connection. */
 const URGENT_CONNECTIONS = 2
-/** How long an unused connection is kept, in milliseconds: less than the 90 s after which the API server closes it. */
+/** How long an idle connection is kept, in milliseconds: less than the 90 s after which the API server closes it. */
 const KEEP_ALIVE_MS = 60_000
-/** A connection silent for so long is probed by TCP, in milliseconds; the kernel gives up 10 s after that. */
+/** Silence after which TCP probes a connection, in milliseconds; the kernel gives up 10 s after that. */
 const PROBE_AFTER_MS = 15_000
 const CONNECT_TIMEOUT_MS = 10_000
 
 /**
- * Speaks HTTP/1.1 to an API server over kept connections: few for calls, fewer for urgent ones, one for each watch. HTTP/2 is not offered, so
- * that the loss of one connection never breaks all watches together.
+ * Creates an HTTP/1.1 transport to an API server over kept connections: some for calls, fewer for urgent calls, one for each watch. HTTP/2
+ * is not offered, so that losing one connection never breaks all watches.
  *
- * Deadlines are the caller's (its signal). A peer that vanished without a word is noticed by TCP probes; one that holds
- * the connection and says nothing, by the idle timeout of the watch. When certificates change, new connections use the
- * new ones and requests in flight end on the old.
+ * The caller sets deadlines (its signal). TCP probes notice a server that vanished silently; the idle timeout of the watch notices one that
+ * keeps the connection and sends nothing. When certificates change, new connections use the new ones, and requests in flight end on the
+ * old.
  *
- * A request that is answered with 401 is sent again, once, if there are newer credentials: the server has not looked at
- * it. A DELETE is not: it rests on what its sender has just seen (F1).
+ * A request that gets 401 is sent once more if there are newer credentials, because the server has not processed it. A DELETE is not: it
+ * rests on what its sender has just seen (F1).
  */
 export function createUndiciExchange(access: ClusterAccess): UndiciExchange {
   const server = new URL(access.server)
@@ -98,7 +98,7 @@ export function createUndiciExchange(access: ClusterAccess): UndiciExchange {
         signal,
       })
     } catch (error) {
-      // The next attempt, which is the caller's, may find an authority that vouches for the server.
+      // The caller's next attempt may find an authority that vouches for the server.
       if (isDistrust(error)) await access.renew?.(credentials)
       throw error
     }
@@ -130,7 +130,7 @@ function toResponse(answer: Dispatcher.ResponseData): WireResponse {
 }
 
 interface Agents {
-  /** The agent for these certificates. */
+  /** Agent for these certificates. */
   current(credentials: Credentials): Agent
   close(): Promise<void>
 }
@@ -151,7 +151,7 @@ function createAgents(access: ClusterAccess, connections: number | null): Agents
 
   async function close(): Promise<void> {
     closed = true
-    // Otherwise the end waits until a server that says nothing has been given up.
+    // Otherwise closing waits until a silent server is given up.
     for (const socket of connecting) socket.destroy()
     await made?.agent.destroy()
   }
@@ -163,7 +163,7 @@ interface AgentOptions {
   readonly access: ClusterAccess
   readonly credentials: Credentials
   readonly connections: number | null
-  /** Gets the sockets whose connection is being made, for as long as it is. */
+  /** Receives the sockets that are still connecting. */
   readonly connecting: Set<Socket>
 }
 
@@ -205,7 +205,7 @@ function singleValues(headers: Readonly<Record<string, string | string[] | undef
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]))
 }
 
-/** Bytes to text; a character may be cut in two by the network. */
+/** Decodes bytes to text; the network may split a character. */
 async function* decode(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
   for await (const bytes of body) {

@@ -6,23 +6,23 @@ import { attemptName, deadlineErrorOf, unreachable } from './call.ts'
 import { statusErrorOf, toStatusError } from './kube-status-error.ts'
 import { createLineSplitter } from './line-splitter.ts'
 
-/** One event of a watch, in the order in which the server made the changes. */
+/** Watch event, in the order of the changes on the server. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   /** Everything up to this version has been sent. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
 
-/** What a watch needs. */
+/** Dependencies of {@link openWatch}. */
 export interface WatchPorts {
   readonly exchange: Exchange
   readonly clock: Clock
 }
 
-/** When a watch is given up. */
+/** Limits of a watch. */
 export interface WatchLimits {
-  /** From the request to the status line, in milliseconds. */
+  /** Limit from the request to the status line, in milliseconds. */
   readonly deadlineMs: number
-  /** Without any byte for so long, in milliseconds, the connection counts as dead. */
+  /** Time without any byte after which the connection counts as dead, in milliseconds. */
   readonly idleTimeoutMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -31,7 +31,7 @@ export interface WatchLimits {
  * Opens a watch and yields its events until the server ends it. Leaving the loop closes the connection.
  *
  * @throws {KubeStatusError} the server refused, or sent an ERROR event (410: the version is too old)
- * @throws {AppError} API_UNREACHABLE when the connection broke, API_DEADLINE when it fell silent
+ * @throws {AppError} API_UNREACHABLE if the connection broke, API_DEADLINE if it fell silent
  * @throws the signal's reason when it aborts
  */
 export async function* openWatch<T>(
@@ -50,7 +50,7 @@ export async function* openWatch<T>(
   } finally {
     idle.stop()
     abort.release()
-    // Ends the exchange where it has not ended by itself.
+    // Ends the exchange if it has not ended by itself.
     abort.abort(new Error('the watch was closed'))
   }
 }
@@ -59,7 +59,7 @@ async function connect(ports: WatchPorts, request: WireRequest, limits: WatchLim
   const deadlineError = (): AppError => deadlineErrorOf(request, limits.deadlineMs)
   const timing = { clock: ports.clock, deadlineMs: limits.deadlineMs, signal: abort.signal, deadlineError }
   return withinDeadline(timing, async () => {
-    // The exchange gets the signal of the whole watch, which aborts too when this fails: the one of the deadline ends with the status line.
+    // The exchange gets the signal of the whole watch, which also aborts on failure: the deadline's signal ends with the status line.
     const response = await ports.exchange(request, abort.signal)
     if (response.status < 200 || response.status > 299) {
       throw toStatusError(attemptName(request), response.status, await bodyText(response), response.headers['retry-after'])
@@ -84,7 +84,7 @@ async function* readEvents<T>(
       for (const line of splitter.push(chunk.value)) yield toEvent<T>(line, request)
     }
   } finally {
-    // Not awaited: a stream that hangs in next() may answer return() never.
+    // Not awaited: return() may never settle on a stream that hangs in next().
     chunks.return?.().then(undefined, () => {})
   }
   if (splitter.rest() !== '') throw new Error('the stream ended within an event')
@@ -119,7 +119,7 @@ function silenceError(request: WireRequest, idleTimeoutMs: number): AppError {
 
 interface IdleTimer {
   start(): void
-  /** Something came. Costs a clock reading; the timer itself is set once per idle period. */
+  /** Resets the idle timeout. Costs one clock reading; the timer itself is set once per idle period. */
   touch(): void
   stop(): void
 }

@@ -18,7 +18,7 @@ export function clientOver(answers: readonly (WireResponse | Error)[]) {
   return { ...clientWith(exchange), requests }
 }
 
-/** A client over an exchange, on a clock that moves when told. */
+/** Client over an exchange, on a fake clock. */
 export function clientWith(exchange: Exchange, clock = new FakeClock()) {
   return { client: createKubeClient({ exchange, clock, userAgent: 'tranche-test/1', log: silentLogger }), clock }
 }

@@ -63,7 +63,7 @@ describe('the source of credentials', () => {
     expect(await source.renew(await source.credentials())).toBe(fresh)
   })
 
-  it('has no new ones where those that are read are the same, in whatever order their headers stand', async () => {
+  it('has no new credentials if they are equal, whatever the order of their headers', async () => {
     const clock = new FakeClock()
     const [old, same] = [
       { a: '1', b: '2' },

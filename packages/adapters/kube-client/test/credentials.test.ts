@@ -22,12 +22,12 @@ afterEach(async () => {
 const V1 = 'client.authentication.k8s.io/v1'
 
 describe('an exec plugin', () => {
-  it('is told in KUBERNETES_EXEC_INFO that nobody answers questions, and nothing of the cluster unless it wants to know', async () => {
+  it('learns from KUBERNETES_EXEC_INFO that it is not interactive, and about the cluster only if it asks', async () => {
     const cluster = await loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: echoOf('$KUBERNETES_EXEC_INFO') } }) })
     expect(await tokenOf(cluster)).toEqual({ apiVersion: V1, kind: 'ExecCredential', spec: { interactive: false } })
   })
 
-  it('is told the cluster where it wants to know it, with the authority that a file holds', async () => {
+  it('receives the cluster if it asks, with the authority from its file', async () => {
     const authority = write('authority.pem', 'PEM')
     const user = { exec: { ...echoOf('$KUBERNETES_EXEC_INFO'), provideClusterInfo: true } }
     const path = writeConfig({ user, cluster: { 'certificate-authority': authority, 'tls-server-name': 'api' } })
@@ -43,7 +43,7 @@ describe('an exec plugin', () => {
     expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer beside' })
   })
 
-  it('is refused when it can only talk to a person', async () => {
+  it('is rejected if it requires a terminal', async () => {
     const exec = { apiVersion: V1, command: 'login', interactiveMode: 'Always' }
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
       code: 'KUBECONFIG_INVALID',
@@ -52,7 +52,11 @@ describe('an exec plugin', () => {
   })
 
   it.each([
-    ['a folder that is relative to the current one', false, 'of PATH, which is relative to the current folder; name its absolute path'],
+    [
+      'a folder that is relative to the current one',
+      false,
+      'of PATH, which is relative to the current folder; set exec.command to its absolute path',
+    ],
     ['a folder that every user can write to', true, 'every user of this machine can write to '],
   ])('is not run from %s in PATH', async (_what, isAbsolutePath, why) => {
     const open = join(folder, 'open')
@@ -73,10 +77,10 @@ describe('an exec plugin', () => {
     }
   })
 
-  it('may say itself how it is installed', async () => {
+  it('may provide an install hint', async () => {
     const exec = { apiVersion: V1, command: 'no-such-plugin', installHint: 'Install it with the package manager.' }
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
-      message: expect.stringContaining('the plugin no-such-plugin failed: there is no such program in the folders of PATH') as string,
+      message: expect.stringContaining('the plugin no-such-plugin failed: no such program in the folders of PATH') as string,
       hint: 'Install it with the package manager.',
     })
   })
@@ -88,7 +92,7 @@ describe('an exec plugin', () => {
     expect(await cluster.credentials()).toMatchObject({ cert: 'CERT', key: 'KEY', headers: {} })
   })
 
-  it('is asked again as soon as what it gave is over, and not before', async () => {
+  it('runs again as soon as its credentials expire, and not before', async () => {
     const clock = new FakeClock()
     const plugin = printing(credentialOf('a', clock.nowMs() + 20_000))
     const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: { exec: plugin.exec } }) })
@@ -106,39 +110,39 @@ describe('an exec plugin', () => {
     const exec = { apiVersion: V1, command: 'sh', args: ['-c', script], interactiveMode: 'Never' }
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec } }) })).rejects.toMatchObject({
       message: expect.stringMatching(new RegExp(`${says}$`)) as string,
-      hint: 'Run the command of its exec plugin by hand, and see what it says.',
+      hint: 'Run its exec plugin by hand to see the error.',
     })
   })
 
-  it('is refused where it does not say as a time when its token is over', async () => {
+  it('is rejected if its expiry is not a time', async () => {
     const plugin = printing(JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token: 't', expirationTimestamp: 'soon' } }))
     await expect(loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: plugin.exec } }) })).rejects.toMatchObject({
-      message: expect.stringContaining('its status.expirationTimestamp is no time') as string,
+      message: expect.stringContaining('its status.expirationTimestamp is not a time') as string,
     })
   })
 
-  it('is given up after a minute: it may be waiting for a person', async () => {
+  it('is killed after a minute, because it may be waiting for a person', async () => {
     const clock = new FakeClock()
     const exec = { apiVersion: V1, command: 'cat', interactiveMode: 'IfAvailable' }
     const loading = loadKubeConfig({ clock, path: writeConfig({ user: { exec } }) })
-    const refused = expect(loading).rejects.toMatchObject({ message: expect.stringContaining('cat has not ended after 60 s') as string })
+    const refused = expect(loading).rejects.toMatchObject({ message: expect.stringContaining('cat did not end within 60 s') as string })
     while (clock.pendingTimers === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.advance(60_000)
     await refused
   })
 })
 
-describe('an exec plugin that does not do what it should', () => {
+describe('a misbehaving exec plugin', () => {
   const junk = ['null', '{}', '[]', '{"status":{}}', '{"status":{"token":" "}}', '{"status":{"clientCertificateData":"c"}}', 's3cr3t']
 
-  it.each(junk)('is refused at the start when it prints %s, and not quoted', async (output) => {
+  it.each(junk)('is rejected at the start when it prints %s, without quoting it', async (output) => {
     const loading = loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: printing(output).exec } }) })
     const error = await loading.catch((refusal: unknown) => refusal)
     expect(error).toMatchObject({ code: 'KUBECONFIG_INVALID', message: expect.stringContaining('it printed ') as string })
     expect(JSON.stringify([error, String(error)])).not.toContain('s3cr3t')
   })
 
-  it.each(junk)('prints %s while we run: is an error that passes, and is asked again', async (output) => {
+  it.each(junk)('prints %s later: causes a temporary error, and runs again', async (output) => {
     const clock = new FakeClock()
     const plugin = printing(credentialOf('a', clock.nowMs() + 1_000))
     const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: { exec: plugin.exec } }) })
@@ -149,7 +153,7 @@ describe('an exec plugin that does not do what it should', () => {
     expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer b' })
   })
 
-  it('hangs while we run: is started once, however many ask for however long, and killed', async () => {
+  it('hangs later: runs once for all callers, and is killed', async () => {
     const clock = new FakeClock()
     const plugin = printing(credentialOf('a', clock.nowMs() + 1_000))
     const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: { exec: plugin.exec } }) })
@@ -157,7 +161,7 @@ describe('an exec plugin that does not do what it should', () => {
     const asked: Promise<unknown>[] = []
     for (let ask = 0; ask < 5; ask++) {
       clock.advance(11_000)
-      asked.push(expect(cluster.credentials()).rejects.toMatchObject({ message: expect.stringContaining('has not ended') as string }))
+      asked.push(expect(cluster.credentials()).rejects.toMatchObject({ message: expect.stringContaining('did not end') as string }))
       while (!isWritten(ids)) await new Promise((resolve) => setImmediate(resolve))
     }
     clock.advance(60_000)
@@ -168,14 +172,14 @@ describe('an exec plugin that does not do what it should', () => {
 })
 
 describe('a user of an OpenID Connect provider', () => {
-  it('sends the ID token as long as it holds', async () => {
+  it('sends the ID token while it is valid', async () => {
     const clock = new FakeClock()
     const token = idToken(clock, 3600)
     const cluster = await loadKubeConfig({ clock, path: writeConfig({ user: oidcUser({ 'id-token': token }) }) })
     expect((await cluster.credentials()).headers).toEqual({ authorization: `Bearer ${token}` })
   })
 
-  it('gets the next one with the refresh token and the client secret, once for as long as it holds', async () => {
+  it('gets the next token with the refresh token and the client secret, once per validity', async () => {
     const provider = await startProvider()
     const settings = { ...provider.settings, 'id-token': idToken(systemClock, -10), 'refresh-token': 'r1', 'client-secret': 's3cret' }
     const clock = new FakeClock(Date.now())
@@ -191,7 +195,7 @@ describe('a user of an OpenID Connect provider', () => {
     ])
   })
 
-  it('gets the next one 30 s before the present one is over', async () => {
+  it('gets the next token 30 s before the current one expires', async () => {
     const provider = await startProvider()
     const clock = new FakeClock(Date.now())
     const token = idToken(clock, 130)
@@ -204,7 +208,7 @@ describe('a user of an OpenID Connect provider', () => {
     expect(provider.asked).toEqual([{ authorization: undefined, refreshToken: 'r1' }])
   })
 
-  it('gets the next one where the server refuses one that still holds', async () => {
+  it('gets the next token if the server rejects a valid one', async () => {
     const provider = await startProvider()
     const clock = new FakeClock(Date.now())
     const settings = { ...provider.settings, 'id-token': idToken(clock, 3600), 'refresh-token': 'r1' }
@@ -216,14 +220,14 @@ describe('a user of an OpenID Connect provider', () => {
   it.each([
     {
       given: { 'id-token': 'x.y.z', 'client-id': 'tranche' },
-      says: 'the ID token is over, and there is no refresh-token, no idp-issuer-url to get another with',
+      says: 'the ID token has expired, and there is no refresh-token, no idp-issuer-url to refresh it with',
     },
-    { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id to get another with' },
+    { given: {}, says: 'the ID token is missing, and there is no refresh-token, no idp-issuer-url, no client-id to refresh it with' },
     {
       given: { 'refresh-token': 'r', 'idp-issuer-url': 'https://127.0.0.1:1' },
-      says: 'the ID token is missing, and there is no client-id to get another with',
+      says: 'the ID token is missing, and there is no client-id to refresh it with',
     },
-  ])('is told that $says', async ({ given, says }) => {
+  ])('is rejected: $says', async ({ given, says }) => {
     await expect(loadKubeConfig({ clock: systemClock, path: writeConfig({ user: oidcUser(given) }) })).rejects.toMatchObject({
       code: 'KUBECONFIG_INVALID',
       message: expect.stringContaining(says) as string,
@@ -244,14 +248,14 @@ describe('an OpenID Connect provider that is away', () => {
 })
 
 describe('credentials that the server no longer accepts', () => {
-  it('are read anew from a kubeconfig that was written anew, and the request is sent again', async () => {
+  it('are reread from a changed kubeconfig, and the request is sent again', async () => {
     const { client, path, seen } = await connected({ accepts: 'new', config: { token: 'old' } })
     writeConfig({ ...path.config, user: { token: 'new' } }, path.name)
     await client.get(resourcePaths.nodes, { namespace: '', name: 'a' })
     expect(seen).toEqual(['GET old', 'GET new'])
   })
 
-  it('are asked of the plugin again, though it said that they hold', async () => {
+  it('are requested from the plugin again before their stated expiry', async () => {
     const counter = join(folder, `count-${files++}`)
     const script = `#!/bin/sh\necho x >> ${counter}\nn=$(wc -l < ${counter})\necho '{"apiVersion":"${V1}","kind":"ExecCredential","status":{"token":"t'$n'"}}'\n`
     const exec = { apiVersion: V1, command: write('counting.sh', script, 0o755), interactiveMode: 'Never' }
@@ -260,14 +264,14 @@ describe('credentials that the server no longer accepts', () => {
     expect(seen).toEqual(['GET t1', 'GET t2'])
   })
 
-  it('are not asked for more than once in a while when there are no better ones', async () => {
+  it('are not requested too often if there are no newer ones', async () => {
     const { client, seen } = await connected({ accepts: 'nothing', config: { token: 'old' } })
     for (let i = 0; i < 3; i++)
       await expect(client.get(resourcePaths.nodes, { namespace: '', name: 'a' })).rejects.toMatchObject({ status: 401 })
     expect(seen).toEqual(['GET old', 'GET old', 'GET old'])
   })
 
-  it('do not make a deletion go twice, but the next one goes with the new ones (F1)', async () => {
+  it('are not used to repeat a deletion, only for the next one (F1)', async () => {
     const { client, path, seen } = await connected({ accepts: 'new', config: { token: 'old' } })
     writeConfig({ ...path.config, user: { token: 'new' } }, path.name)
     await expect(client.delete(resourcePaths.pods, { namespace: 'x', name: 'a' })).rejects.toMatchObject({ status: 401 })
@@ -277,7 +281,7 @@ describe('credentials that the server no longer accepts', () => {
 })
 
 describe('an authority that no longer vouches for the server', () => {
-  it('is read anew from its file, and the call goes on', async () => {
+  it('is reread from its file, and the call continues', async () => {
     const old = await startServer(() => {})
     const server = await startServer((_request, response) => json(response, 200, {}))
     const authority = write('ca.pem', old.ca)
@@ -326,7 +330,7 @@ function credentialOf(token: string, endsAtMs?: number): string {
   return JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status: { token, ...ends } })
 }
 
-/** A plugin that prints `output`, until it is told otherwise. */
+/** Plugin that prints `output`, until changed. */
 function printing(output: string) {
   const name = `plugin-${files++}`
   const print = (text: string): string => write(name, `#!/bin/sh\nprintf '%s' '${text}'\n`, 0o755)

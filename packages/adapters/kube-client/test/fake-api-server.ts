@@ -77,7 +77,7 @@ export class FakeApiServer {
     this.#record({ version, type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion: String(version) } } })
   }
 
-  /** Makes an object anew, and says only that it was modified. */
+  /** Recreates an object, and reports only a modification. */
   swap(name: string, value: number): void {
     this.objects.delete(name)
     const watches = [...this.#watches]
@@ -105,7 +105,7 @@ export class FakeApiServer {
     this.resetWatches()
   }
 
-  /** Forgets all history: whoever comes with an older version gets 410. Open watches go on. */
+  /** Drops all history: a request with an older version gets 410. Open watches continue. */
   compact(): void {
     this.#version++
     this.#compactedTo = this.#version

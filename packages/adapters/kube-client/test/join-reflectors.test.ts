@@ -24,7 +24,7 @@ describe('reflectors of several namespaces, joined', () => {
     expect(store.list()).toBe(store.list())
   })
 
-  it('tell of every change of each', async () => {
+  it('report every change of each', async () => {
     const { joined, create, pass } = await watching('agents', 'network')
     const heard: string[] = []
     const end = joined.subscribe({ onChange: (_key, _previous, current) => void heard.push(current ?? '') })

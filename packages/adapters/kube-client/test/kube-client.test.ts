@@ -20,7 +20,7 @@ import { answer, answerPieces } from './fake-api-server.ts'
 const key = { namespace: 'default', name: 'agent' }
 const pod = { metadata: { namespace: 'default', name: 'agent', resourceVersion: '7' } }
 
-describe('what stands on the wire', () => {
+describe('a request on the wire', () => {
   const cases: Record<string, { send: (client: KubeClient) => Promise<unknown>; want: Partial<WireRequest> & { type?: string } }> = {
     'gets an object of the core group': {
       send: (client) => client.get(resourcePaths.pods, key),
@@ -128,7 +128,7 @@ describe('list', () => {
     expect(requests.map((request) => request.path)).toEqual(['/api/v1/pods?limit=500', '/api/v1/pods?limit=500&continue=tok%20en'])
   })
 
-  it('starts anew in one piece when the moment of the first chunk is forgotten', async () => {
+  it('restarts in one piece when the version of the first chunk has expired', async () => {
     const { client, requests } = clientOver([chunk(['a'], 'x'), answer(410, {}), chunk(['b', 'c'])])
     expect((await client.list(resourcePaths.pods, { transform: (object) => object.metadata.name })).items).toEqual(['b', 'c'])
     expect(requests[2]!.path).toBe('/api/v1/pods')
@@ -181,7 +181,7 @@ it('an answer that is not JSON becomes an error, not a value', async () => {
   expect(await failure(client.get(resourcePaths.pods, key))).toMatchObject({ code: 'API_REFUSED' })
 })
 
-describe('what is tried again', () => {
+describe('a retried request', () => {
   const reset = new Error('fetch failed', { cause: new Error('read ECONNRESET') })
   const throttled = answer(429, {}, { 'retry-after': '2' })
   const read = (client: KubeClient) => client.get(resourcePaths.pods, key)
@@ -251,7 +251,7 @@ describe('what is tried again', () => {
     expect(clock.monotonicMs()).toBeLessThan(1_000)
   })
 
-  it('names the cause when nobody answers', async () => {
+  it('names the cause when no response comes', async () => {
     const { client } = clientOver([reset])
     const error = await failure(remove(client))
     expect(error).toHaveProperty('message', 'DELETE /api/v1/namespaces/default/pods/agent got no answer: read ECONNRESET')
@@ -276,7 +276,7 @@ describe('the end of patience', () => {
     expect(isAppError(await ending)).toBe(true)
   })
 
-  it('aborts the exchange, so that it can let go of its connection', async () => {
+  it('aborts the exchange, so that it can close its connection', async () => {
     let seen: AbortSignal | undefined
     const { client, clock } = clientWith((_request, signal) => {
       seen = signal

@@ -61,7 +61,7 @@ describe('an answer of the API server that is an error', () => {
     expect(toStatusError('GET /x', 429, '{"details":{"retryAfterSeconds":9}}', '2').retryAfterMs).toBe(2_000)
   })
 
-  it('shows the begin of what is not JSON, without the blanks around it', () => {
+  it('shows the start of a body that is not JSON, trimmed', () => {
     expect(toStatusError('GET /x', 502, `\n  ${'x'.repeat(300)}  \n`).serverMessage).toBe('x'.repeat(200))
   })
 })

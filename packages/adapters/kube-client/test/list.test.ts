@@ -12,7 +12,7 @@ const around = fc.dictionary(
 )
 
 describe('a list', () => {
-  it('says the same however its text is cut, whatever stands in its items and around them', async () => {
+  it('reads the same for any chunking, whatever its items contain', async () => {
     const given = fc.record({
       items: fc.array(item, { maxLength: 6 }),
       before: around,
@@ -53,7 +53,7 @@ describe('a list', () => {
     expect((await client.list(resourcePaths.pods)).items).toEqual([{ a: want }, { a: 1 }])
   })
 
-  it('tells how long the text was of each object that is kept', async () => {
+  it('reports the text length of each kept object', async () => {
     const lengths: number[] = []
     const { client } = clientOver([answerPieces(200, ['{"items":[{"n":1},{"n":22},{"n":333}]}'])])
     const transform = (object: object): object | null => ('n' in object && object.n === 22 ? null : object)
@@ -71,7 +71,7 @@ describe('a list', () => {
     expect(await failure(client.list(resourcePaths.pods))).toMatchObject({ code: 'API_REFUSED' })
   })
 
-  it('begins anew when the connection breaks in its midst, and holds nothing twice', async () => {
+  it('restarts when the connection breaks midway, and keeps nothing twice', async () => {
     async function* broken(): AsyncGenerator<string> {
       yield '{"metadata":{},"items":[{"n":1},{"n":2},'
       throw new Error('read ECONNRESET')

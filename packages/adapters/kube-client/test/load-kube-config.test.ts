@@ -112,13 +112,13 @@ describe('loadKubeConfig', () => {
       hint: 'Check that the file exists',
     },
     'a folder': { options: () => ({ path: folder }), says: 'cannot be read: EISDIR', hint: 'Check that the file exists' },
-    'text that is not YAML': { options: () => ({ path: writeText('{: [') }), says: 'is not valid: ', hint: 'Repair it' },
+    'text that is not YAML': { options: () => ({ path: writeText('{: [') }), says: 'is not valid: ', hint: 'Fix it' },
     'YAML that is not a kubeconfig': {
       options: () => ({ path: writeText('hello') }),
       says: 'names no current context',
       hint: 'Add a context',
     },
-    'an empty file': { options: () => ({ path: writeText('') }), says: 'is not valid: ', hint: 'Repair it' },
+    'an empty file': { options: () => ({ path: writeText('') }), says: 'is not valid: ', hint: 'Fix it' },
     'a context that is not in it': {
       options: () => ({ path: write({}), context: 'third' }),
       says: 'has no context third',
@@ -136,8 +136,8 @@ describe('loadKubeConfig', () => {
     },
     'files that name a cluster differently': {
       options: () => ({ env: { KUBECONFIG: [write({}), write({ server: 'https://elsewhere:6443' })].join(delimiter) } }),
-      says: 'does not go with the files before it',
-      hint: 'Name clusters, users and contexts differently in each file of KUBECONFIG.',
+      says: 'conflicts with the files before it',
+      hint: 'Use different names for clusters, users and contexts in each file of KUBECONFIG.',
     },
     'a server that is not an address': {
       options: () => ({ path: write({ server: 'somewhere' }) }),

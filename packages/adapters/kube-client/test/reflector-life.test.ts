@@ -19,7 +19,7 @@ describe('waiting for a reflector', () => {
     reflector.stop()
   })
 
-  it('ends with the reason when the caller or the reflector gives up', async () => {
+  it('ends with the reason when the caller aborts or the reflector stops', async () => {
     const { server, reflector, clock } = setUp()
     server.faults.push({ kind: 'hang' })
     const run = reflector.start()
@@ -63,7 +63,7 @@ describe('stopping a reflector', () => {
     await expect(reflector.whenSynced()).rejects.toThrow('was stopped')
   })
 
-  it('tells nothing afterwards', async () => {
+  it('reports nothing afterwards', async () => {
     const { server, reflector, clock, reported, run } = await running()
     server.delayMs = () => 10
     server.put('a', 1)
@@ -87,7 +87,7 @@ describe('an error of our own', () => {
     await expect(reflector.whenReached('999')).rejects.toThrow('handler broke on a')
   })
 
-  it('of a handler goes to onHandlerError, which may let the run go on', async () => {
+  it('of a handler goes to onHandlerError, which may let the run continue', async () => {
     const errors: string[] = []
     const onHandlerError = (error: unknown, { name }: { name: string }) => void errors.push(`${name}: ${(error as Error).message}`)
     const { server, reflector, clock, reported } = await running({}, { onHandlerError }, undefined, true)

@@ -58,7 +58,7 @@ const fault: fc.Arbitrary<Step> = fc.oneof(
   ),
 )
 
-/** Changes whose events nobody will ever see: the connections break, and the history is gone when they come back. */
+/** Changes without visible events: the connections break, and the history is gone when they return. */
 const gap: fc.Arbitrary<Step> = fc.array(change, { minLength: 1, maxLength: 4 }).map(
   (changes): Step =>
     (server, clock) => {

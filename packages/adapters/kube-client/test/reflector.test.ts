@@ -7,7 +7,7 @@ import { lists, running, setUp } from './running-reflector.ts'
 const key = (name: string) => ({ namespace: 'default', name })
 
 describe('a reflector', () => {
-  it('lists once, then watches from there', async () => {
+  it('lists once, then watches from that version', async () => {
     const { server, reflector, clock } = setUp()
     server.put('a', 1)
     server.put('b', 2)
@@ -25,7 +25,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('goes on from where it was after a reset, without a list', async () => {
+  it('resumes after a reset, without a list', async () => {
     const { server, reflector, clock } = await running()
     server.resetWatches()
     server.put('a', 1)
@@ -38,7 +38,7 @@ describe('a reflector', () => {
   it.each([
     ['as the answer', (server: FakeApiServer) => server.resetWatches()],
     ['within the stream', (server: FakeApiServer) => server.sendError(410)],
-  ])('lists anew after 410 %s, and tells what was missed', async (_name, lose) => {
+  ])('lists again after 410 %s, and reports the missed changes', async (_name, lose) => {
     const { server, reflector, clock, reported } = await running({ a: 1, b: 2 })
     server.delayMs = () => 1_000_000
     server.remove('a')
@@ -51,7 +51,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('tells an object that was made anew under its name as gone, then come', async () => {
+  it('reports a recreated object as removed, then added', async () => {
     const { server, reflector, clock, reported } = await running({ a: 1 })
     server.delayMs = () => 1_000_000
     server.remove('a')
@@ -63,7 +63,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('goes by the UID even where no event said that the old object went', async () => {
+  it('uses the UID even if no event reported the deletion', async () => {
     const { server, reflector, clock, reported } = await running({ a: 1 })
     server.swap('a', 2)
     await clock.advanceAsync(0)
@@ -71,7 +71,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('comes back at once after a watch that the server ended in good order, every time', async () => {
+  it('reconnects at once after a watch that the server ended normally, every time', async () => {
     const { server, reflector, clock } = await running()
     for (let i = 0; i < 10; i++) {
       server.put('a', i)
@@ -83,7 +83,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('does not hammer a server that sends something and ends the watch, either', async () => {
+  it('does not overload a server that sends an event and ends the watch', async () => {
     const { server, reflector, clock } = await running()
     const before = server.requests.length
     for (let i = 0; i < 1_000; i += 10) {
@@ -95,7 +95,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('waits only briefly after a fault that follows a good watch, be it one on which nothing happened', async () => {
+  it('waits only briefly after a fault of a good watch, even one without events', async () => {
     const { server, reflector, clock } = await running()
     for (let i = 0; i < 10; i++) {
       await clock.advanceAsync(30_000)
@@ -106,7 +106,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('notices a connection that fell silent', async () => {
+  it('detects a silent connection', async () => {
     const { server, reflector, clock } = await running({ a: 1 })
     server.stallWatches()
     server.put('a', 2)
@@ -117,7 +117,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('keeps a quiet watch that sends bookmarks, and gets on by them', async () => {
+  it('keeps a quiet watch that sends bookmarks, and advances by them', async () => {
     const { server, reflector, clock } = await running()
     server.compact()
     await clock.advanceAsync(600_000)
@@ -126,7 +126,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('waits longer and longer while nothing works, up to half a minute, and says so', async () => {
+  it('waits longer and longer during an outage, up to 30 s, and logs it', async () => {
     const warned: { attempt: number; recheckAfterMs: number }[] = []
     const log: Logger = { ...silentLogger, child: () => log, warn: (fields) => void warned.push(fields as (typeof warned)[number]) }
     const { server, reflector, clock } = setUp({ log })
@@ -144,11 +144,11 @@ describe('a reflector', () => {
   })
 
   it.each([
-    [403, 'error', 'Grant the right'],
+    [403, 'error', 'Grant the permission'],
     [404, 'error', 'CustomResourceDefinitions'],
     [401, 'debug', undefined],
     [503, 'warn', undefined],
-  ])('says of an answer %i at the level %s what to do', async (code, level, hint) => {
+  ])('logs a response %i at the level %s with a hint', async (code, level, hint) => {
     const lines: { readonly level: string; readonly hint?: unknown }[] = []
     const write =
       (at: string): Logger['warn'] =>
@@ -166,7 +166,7 @@ describe('a reflector', () => {
     else expect(line?.hint).toContain(hint)
   })
 
-  it('does not hammer a server that ends every watch at once', async () => {
+  it('does not overload a server that ends every watch at once', async () => {
     const { server, reflector, clock } = await running()
     const before = server.requests.length
     for (let i = 0; i < 60_000; i += 10) {
@@ -177,7 +177,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('lists anew when a version leads nowhere for long', async () => {
+  it('lists again when a version keeps failing', async () => {
     const { server, reflector, clock } = await running()
     // The reset is the first failure.
     for (let i = 0; i < 7; i++) server.faults.push({ kind: 'status', code: 504 })
@@ -187,7 +187,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('counts the lists that it asks for and takes over', async () => {
+  it('counts the lists that it requests and applies', async () => {
     const { server, reflector, clock } = setUp()
     expect(reflector.listsOf('default')).toEqual({ begun: 0, done: 0 })
     server.faults.push(
@@ -219,7 +219,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('takes a refresh for no fault, and comes back at once', async () => {
+  it('does not count a refresh as a fault, and reconnects at once', async () => {
     const warned: unknown[] = []
     const log: Logger = { ...silentLogger, child: () => log, warn: (fields) => void warned.push(fields) }
     const { server, reflector, clock } = await running({ a: 1 }, { log })
@@ -246,7 +246,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('rejects a refresh that its end leaves undone', async () => {
+  it('rejects an unfinished refresh when it ends', async () => {
     const { server, reflector, clock } = await running({ a: 1 })
     for (let i = 0; i < 3; i++) server.faults.push({ kind: 'status', code: 500 })
     const refreshed = expect(reflector.refresh()).rejects.toThrow('the reflector was stopped')
@@ -255,7 +255,7 @@ describe('a reflector', () => {
     await refreshed
   })
 
-  it('lists anew when a bookmark shows that the server was set back', async () => {
+  it('lists again when a bookmark shows that the server was restored to an older state', async () => {
     const { server, reflector, clock, reported } = await running({ a: 1 })
     server.setBack()
     await clock.advanceAsync(61_000)
@@ -264,7 +264,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('stays where it is when an event of an older version comes after a newer one', async () => {
+  it('keeps its position when an event of an older version follows a newer one', async () => {
     const { server, reflector, clock } = await running({ a: 1, b: 2 })
     server.put('a', 3)
     await clock.advanceAsync(0)
@@ -277,7 +277,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('does not tell a change that transform calls none', async () => {
+  it('does not report a change that transform ignores', async () => {
     const { server, reflector, clock, reported } = await running({ a: 1 }, { transform: (thing, previous) => previous ?? thing.spec.value })
     server.put('a', 2)
     await clock.advanceAsync(0)
@@ -286,7 +286,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('lets go of an object that is no longer of interest', async () => {
+  it('removes an object that transform no longer keeps', async () => {
     const { server, reflector, clock, reported } = await running(
       { a: 1 },
       { transform: ({ spec }) => (spec.value < 8 ? spec.value : null) },
@@ -300,7 +300,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('lists and watches what its scope names', async () => {
+  it('lists and watches its scope', async () => {
     const { server, reflector, clock } = await running({}, { scope: { namespace: 'demo', labelSelector: 'a=b' } })
     await clock.advanceAsync(0)
     const paths = server.requests.map(({ path }) => path.split('?')[0])
@@ -309,7 +309,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('does not even transform what is listed without the mark', async () => {
+  it('does not transform listed objects without the mark', async () => {
     const seen: number[] = []
     const transform = ({ spec }: { readonly spec: { readonly value: number } }): number => (seen.push(spec.value), spec.value)
     const { reflector } = await running({ a: 1, b: 77 }, { mark: '77', transform })
@@ -332,7 +332,7 @@ describe('a reflector', () => {
     reflector.stop()
   })
 
-  it('lives on virtual time', async () => {
+  it('runs on virtual time', async () => {
     const clock = new VirtualClock()
     const server = new FakeApiServer(clock)
     server.delayMs = () => 20

@@ -25,7 +25,7 @@ export function setUp<C extends FakeClock | VirtualClock = FakeClock>(
   return { server: api, reflector, clock }
 }
 
-/** A reflector that has synced, and everything it has told since. */
+/** Synced reflector, with everything it has reported since. */
 export async function running(objects: Record<string, number> = {}, options: Options = {}, signal?: AbortSignal, brokenHandler = false) {
   const { server, reflector, clock } = setUp(options)
   for (const [name, value] of Object.entries(objects)) server.put(name, value)

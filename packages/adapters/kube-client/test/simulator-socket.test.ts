@@ -7,7 +7,7 @@ import { silentLogger } from '@tranche/log'
 import { createApiServer, createHttpFront, type HttpsServer, listen } from '@tranche/sim-api'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-// The way of an installed program, from the kubeconfig to the watch; real sockets, hence the clock of this machine.
+// The path of an installed program, from the kubeconfig to the watch. Real sockets need the clock of this machine.
 
 let server: HttpsServer
 let folder: string

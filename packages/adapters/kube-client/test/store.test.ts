@@ -30,7 +30,7 @@ describe('a store', () => {
     expect(store.byIndex('whole', 'red')).toEqual(['red'])
   })
 
-  it('goes on finding the others of a word after one of them has gone, or has got other words', () => {
+  it('still finds the other values of an index key after one was removed or changed', () => {
     const { store, put, key } = setUp()
     for (const name of ['a', 'b', 'c']) put(name, `red ${name}`)
     store.delete(key('a'))

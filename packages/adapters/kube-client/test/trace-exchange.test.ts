@@ -38,7 +38,7 @@ describe('the span of a request', () => {
     expect(spans.map(({ failures }) => failures)).toEqual([want])
   })
 
-  it('is none for a read, and none where nothing is told', async () => {
+  it('does not exist for a read, or if tracing is off', async () => {
     const { send, spans } = traced(200)
     expect(await send('GET', '/api/v1/pods')).toMatchObject({ status: 200 })
     expect(spans).toEqual([])

@@ -17,7 +17,7 @@ import { silentLogger } from '@tranche/log'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HttpsServer, startHttpsServer } from './https-server.ts'
 
-// Real sockets on loopback, hence the clock of this machine: what is waited for is always an event, never a duration.
+// Real sockets on loopback need the clock of this machine: tests wait only for events, never for a duration.
 
 const closing: (() => Promise<void>)[] = []
 
@@ -37,7 +37,7 @@ describe('over a real connection', () => {
     expect([...authorizations]).toEqual(['Bearer token-1'])
   })
 
-  it('sends a header of several values as so many lines', async () => {
+  it('sends a header of several values as several lines', async () => {
     const groups: (readonly string[] | undefined)[] = []
     const { client } = await connected(
       (request, response) => {
@@ -61,7 +61,7 @@ describe('over a real connection', () => {
     })
   })
 
-  it('says clearly that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const { client, server } = await connected(() => {})
     await server.close()
     const port = new URL(server.url).port
@@ -71,7 +71,7 @@ describe('over a real connection', () => {
     })
   })
 
-  it('asks for no new credentials because nobody listens, and takes no request once it was closed', async () => {
+  it('does not renew credentials after a refused connection, and rejects requests once closed', async () => {
     const server = await startHttpsServer(() => {})
     await server.close()
     let renewals = 0
@@ -175,7 +175,7 @@ describe('a watch over a real connection', () => {
     expect(names).toEqual(['größe-✓'])
   })
 
-  it('survives a reset and a silent half-open connection: the reflector goes on where it was', async () => {
+  it('survives a reset and a silent half-open connection: the reflector resumes', async () => {
     const froms: (string | null)[] = []
     const { client, server } = await connected((request, response) => {
       const url = new URL(request.url!, 'https://x')
@@ -254,7 +254,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
-/** Looks again after each turn of the event loop; the time limit of the test is its end. */
+/** Checks after each iteration of the event loop, up to the time limit of the test. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve))
 }

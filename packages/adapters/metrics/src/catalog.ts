@@ -31,186 +31,187 @@ const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] as
 const webhooks = ['daemonsets', 'reapply', 'rollouts', 'rollout-status'] as const
 const lanes = ['rollout', 'batch-release', 'analysis', 'release-policy', 'notify'] as const
 
-/** Seconds from a request to an answer. */
+/** Buckets from a request to its response, in seconds. */
 const ANSWERS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
-/** Seconds for which a node, a batch or a step takes its time. */
+/** Buckets of the time that a node, batch or step takes, in seconds. */
 const SPANS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400]
 
 /**
- * `namespace/name`: only of Rollouts whose release is under way or that wait for a person, at most {@link EXPORTED_RELEASES_MAX}. One label, for
- * `namespace` is the one of the process, which Prometheus adds.
+ * `namespace/name`, only of Rollouts with a release in progress or waiting for a person, at most {@link EXPORTED_RELEASES_MAX}. One label,
+ * because `namespace` is that of the process, which Prometheus adds.
  */
 const release = { rollout: 'open' } as const
 
-/** Of how many Rollouts at a time gauges tell one by one; the first by namespace and name. */
+/** Maximum number of Rollouts with gauges of their own; the first by namespace and name. */
 export const EXPORTED_RELEASES_MAX = 100
 
-/**
- * Every metric of controller and executor: its name, what it means, and the values that its labels may have. No label names a
- * node, a pod or a person.
- */
+/** Every metric of controller and executor: name, help, and allowed label values. No label names a node, a pod or a person. */
 export const metricCatalog = {
   tranche_build_info: {
     type: 'gauge',
-    help: 'Always 1; the label says which version runs.',
+    help: 'Always 1. The label is the version that runs.',
     labels: { version: 'open' },
   },
-  tranche_leader: { type: 'gauge', help: 'Whether this controller acts: it leads, or runs without leader election.', labels: {} },
+  tranche_leader: {
+    type: 'gauge',
+    help: 'Whether this controller acts (1 or 0). It acts if it leads or leader election is off.',
+    labels: {},
+  },
   tranche_rollouts: {
     type: 'gauge',
-    help: 'Rollouts by phase; none: no controller has seen it yet. Told by the leader.',
+    help: 'Rollouts by phase. none: not reconciled yet. Exported by the leader.',
     labels: { phase: ['none', ...rolloutPhases] },
   },
   tranche_releases: {
     type: 'gauge',
-    help: 'BatchReleases, which are the releases under way, by phase; none: not looked at yet. Told by the leader.',
+    help: 'BatchReleases (releases in progress) by phase. none: not reconciled yet. Exported by the leader.',
     labels: { phase: ['none', ...batchReleasePhases] },
   },
   tranche_release_nodes: {
     type: 'gauge',
-    help: 'Desired nodes of a release under way by what they are to it. Told by the leader.',
+    help: 'Desired nodes of a release in progress, by state. Exported by the leader.',
     labels: { ...release, state: nodeStates },
   },
   tranche_release_leaked_nodes: {
     type: 'gauge',
-    help: 'Nodes that came to the new version by other hands. Told by the leader.',
+    help: 'Nodes that run the new version without a permit from Tranche. Exported by the leader.',
     labels: release,
   },
   tranche_release_budget_allowed_nodes: {
     type: 'gauge',
-    help: 'Nodes that may be down at a time. Told by the leader.',
+    help: 'Maximum number of nodes that may be down at the same time. Exported by the leader.',
     labels: release,
   },
   tranche_release_budget_used_nodes: {
     type: 'gauge',
-    help: 'Desired nodes without an available pod, whoever took it. Told by the leader.',
+    help: 'Desired nodes without an available pod, for any cause. Exported by the leader.',
     labels: release,
   },
   tranche_release_permits: {
     type: 'gauge',
-    help: 'Permits in the record that have not settled. Told by the leader.',
+    help: 'Permits in the record that have not settled. Exported by the leader.',
     labels: release,
   },
   tranche_release_still_seconds: {
     type: 'gauge',
-    help: 'Since when a release that waits for nobody has moved no node: seconds since its counts last changed, as this leader has seen. Told by the leader.',
+    help: 'Seconds since the node counts of a release last changed, as seen by this leader; absent while it waits for a person. Exported by the leader.',
     labels: release,
   },
   tranche_release_need_seconds: {
     type: 'gauge',
-    help: 'For how long a person has been waited for, and why. Told by the leader.',
+    help: 'Seconds for which a Rollout has waited for a person, by reason. Exported by the leader.',
     labels: { ...release, reason: ['StepPaused', 'Paused', ...stalledReasons] },
   },
   tranche_step_seconds: {
     type: 'histogram',
-    help: 'How long steps stood in each of their states, by the stamps in the status.',
+    help: 'Seconds that steps spent in each state, from the timestamps in the status.',
     labels: { state: stepStates },
     buckets: SPANS,
   },
   tranche_batch_seconds: {
     type: 'histogram',
-    help: 'How long batches took until they were ready; of those whose beginning this leader has seen.',
+    help: 'Seconds until batches were ready. Covers batches that started under this leader.',
     labels: {},
     buckets: SPANS,
   },
   tranche_node_down_seconds: {
     type: 'histogram',
-    help: 'How long nodes had no Ready pod during a release: release, where the pod that went had a permit of ours; other, where somebody else took it.',
+    help: 'Seconds that nodes had no Ready pod during a release. release: a permit covered the deleted pod. other: something else removed it.',
     labels: { cause: ['release', 'other'] },
     buckets: SPANS,
   },
   tranche_verdicts_total: {
     type: 'counter',
-    help: 'Releases whose new version was found to be bad, by what was done about it.',
+    help: 'Releases whose new version failed, by the failure action.',
     labels: { action: failureActions },
   },
   tranche_analyses_total: {
     type: 'counter',
-    help: 'Analyses that ended, by what came of them.',
+    help: 'Finished analyses, by result.',
     labels: { phase: analysisPhases.filter((phase) => phase !== 'Running') },
   },
   tranche_events_total: {
     type: 'counter',
-    help: 'Events that were recorded, those that were combined with earlier ones too.',
+    help: 'Recorded events, including those aggregated into earlier ones.',
     labels: { type: ['Normal', 'Warning'], reason: eventReasons },
   },
   tranche_definitions_outdated: {
     type: 'gauge',
-    help: 'Whether the API server drops fields of ours, because its CustomResourceDefinitions are older than this program.',
+    help: 'Whether the API server drops fields (1 or 0), because its CustomResourceDefinitions are older than this program.',
     labels: {},
   },
   tranche_deletes_total: {
     type: 'counter',
-    help: 'Deletions of pods by permit that were sent: accepted; refused, for the pod was no longer as it was chosen; failed, without a clear answer or without the right.',
+    help: 'Pod deletions sent under a permit. accepted; refused: the pod had changed since it was chosen; failed: no clear answer, or permission missing.',
     labels: { result: ['accepted', 'refused', 'failed'] },
   },
   tranche_permits_total: {
     type: 'counter',
-    help: 'Permits that were written into a record, or taken out of it.',
+    help: 'Permits appended to records or removed from them.',
     labels: { change: ['appended', 'removed'] },
   },
   tranche_record_writes_total: {
     type: 'counter',
-    help: 'Writes of permit records; overtaken: somebody else had written first.',
+    help: 'Writes of permit records. overtaken: another writer was first.',
     labels: { program: programs, result: ['written', 'overtaken', 'failed'] },
   },
   tranche_passes_total: {
     type: 'counter',
-    help: 'Passes by how they ended; retry: failed, and comes again by itself; unmended: failed until somebody acts.',
+    help: 'Reconcile passes by outcome. retry: failed, retries by itself. unmended: failed until a person acts.',
     labels: { controller: [...lanes, 'partition-executor'], outcome: ['awaitChange', 'recheckAfter', 'retry', 'unmended', 'stopped'] },
   },
   tranche_pass_seconds: {
     type: 'histogram',
-    help: 'How long passes took.',
+    help: 'Duration of reconcile passes in seconds.',
     labels: { controller: [...lanes, 'partition-executor'] },
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60],
   },
   tranche_queue_keys: {
     type: 'gauge',
-    help: 'Keys in the queues of the leader, and in the job queue that executors share (jobs), where it answers.',
+    help: "Keys in the leader's queues, and in the job queue that executors share (jobs) if it answers.",
     labels: { queue: [...lanes, 'jobs'], state: ['waiting', 'delayed', 'active'] },
   },
   tranche_queue_wait_seconds: {
     type: 'histogram',
-    help: 'How long keys were due before somebody took them up.',
+    help: 'Seconds from when a key was due until a worker took it.',
     labels: { queue: [...lanes, 'jobs'] },
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300],
   },
   tranche_webhook_reviews_total: {
     type: 'counter',
-    help: 'Reviews that the API server has asked the webhooks for, by what was answered; failed: it was answered with an error.',
+    help: 'Admission reviews by outcome. failed: the webhook answered with an error.',
     labels: { webhook: webhooks, outcome: ['allowed', 'changed', 'refused', 'failed'] },
   },
   tranche_webhook_review_seconds: {
     type: 'histogram',
-    help: 'How long reviews took; the API server waits for 5 seconds.',
+    help: 'Duration of admission reviews in seconds. The API server waits 5 seconds.',
     labels: { webhook: webhooks },
     buckets: ANSWERS,
   },
   tranche_webhook_certificate_left_seconds: {
     type: 'gauge',
-    help: 'How long the certificate of the webhooks is still good; below 0 it has expired.',
+    help: 'Seconds until the webhook certificate expires. Below 0: expired.',
     labels: {},
   },
   tranche_kube_requests_total: {
     type: 'counter',
-    help: 'Requests to the API server by the code of the answer; none: no answer came.',
+    help: 'Requests to the API server by response code. none: no response.',
     labels: { program: programs, verb: [...verbs, 'other'], resource: [...resources, 'other'], code: [...codes, 'other'] },
   },
   tranche_kube_request_seconds: {
     type: 'histogram',
-    help: 'How long the API server took to begin its answers.',
+    help: 'Seconds until the API server began its response.',
     labels: { program: programs, verb: [...verbs, 'other'] },
     buckets: ANSWERS,
   },
   tranche_watch_silence_seconds: {
     type: 'gauge',
-    help: 'Since when the API server has sent nothing on the watch of a resource; it sends something once a minute.',
+    help: 'Seconds since the API server last sent anything on the watch of a resource. It sends a bookmark about once a minute.',
     labels: { program: programs, resource: [...resources, 'other'] },
   },
   tranche_watch_lag_seconds: {
     type: 'histogram',
-    help: 'From the answer to a write of ours until our own watch showed it.',
+    help: 'Seconds from the response to a write of this process until its own watch showed the change.',
     labels: { program: programs, resource: [...resources, 'other'] },
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300],
   },

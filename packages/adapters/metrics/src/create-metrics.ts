@@ -5,20 +5,20 @@ import { metricCatalog, type MetricName } from './catalog.ts'
 import type { MetricDefinition } from './metric-definition.ts'
 import type { GaugeName, Metrics, Sample } from './metrics.ts'
 
-/** What {@link createMetrics} is given. */
+/** Dependencies and settings of {@link createMetrics}. */
 export interface MetricsOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** Told as `tranche_build_info`. */
+  /** Exported as `tranche_build_info`. */
   readonly version: string
-  /** Also what the process uses of processor and memory, as `process_…` and `nodejs_…`. @default false */
+  /** Also exports processor and memory use of the process, as `process_…` and `nodejs_…`. @default false */
   readonly withProcess?: boolean
 }
 
-/** How long a gauge may take to tell, in milliseconds: a queue that is away must not keep all else back. */
+/** Time limit of reading a gauge, in milliseconds: an unavailable queue must not delay the others. */
 const READ_MS = 2_000
 
-/** Builds metrics that stand at nothing. The library is loaded here and not before: who counts nothing does without it. */
+/** Creates metrics without any values. The library is loaded here on demand, so a process without metrics does not need it. */
 export async function createMetrics({ clock, log, version, withProcess = false }: MetricsOptions): Promise<Metrics> {
   const library = await import('prom-client')
   const registry = new library.default.Registry()
@@ -84,7 +84,7 @@ function build(
         async collect(this: Gauge) {
           const samples = await readGauge(name)
           this.reset()
-          // Without labels that makes it 0, which would be told.
+          // Without labels, reset makes it 0, which would be exported.
           if (common.labelNames.length === 0) this.remove()
           for (const sample of samples) this.set(known(name as MetricName, sample.labels), sample.value)
         },
@@ -93,7 +93,7 @@ function build(
   return { counters, histograms }
 }
 
-/** Whatever comes from outside, a label never has more values than the catalog lists. */
+/** Limits a label to the values of the catalog, whatever comes from outside. */
 function known(name: MetricName, labels: AnyLabels): Record<string, string> {
   const allowed: MetricDefinition['labels'] = metricCatalog[name].labels
   return Object.fromEntries(

@@ -3,16 +3,16 @@ import { isAppError } from '@tranche/errors'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 import type { Metrics } from './metrics.ts'
 
-/** What {@link createMeter} is given. */
+/** Dependencies of {@link createMeter}. */
 export interface MeterParts {
-  /** Undefined: nothing is counted, and exchanges stay what they are. */
+  /** Undefined: nothing is counted, and exchanges are returned unchanged. */
   readonly metrics: Metrics | undefined
   readonly clock: Clock
-  /** Whose requests they are: `controller` or `executor`; what programs of one process share is the controller's. */
+  /** Program that sends the requests: `controller` or `executor`; what programs of one process share is the controller's. */
   readonly program: string
 }
 
-/** Counts requests and answers, and tells since when each watch has been silent. What is sent and answered stays as it is. */
+/** Counts requests and responses, and exports how long each watch has been silent. Requests and responses are unchanged. */
 export function createMeter({ metrics, clock, program }: MeterParts): (exchange: Exchange) => Exchange {
   if (metrics === undefined) return (exchange) => exchange
   const heardMs = new Map<string, number>()
@@ -34,7 +34,7 @@ export function createMeter({ metrics, clock, program }: MeterParts): (exchange:
       hear()
       return { ...response, body: heard(response.body, hear) }
     } catch (error) {
-      // Where nobody waits for it any more that says nothing of the API server, unless it was too late.
+      // An abandoned request says nothing about the API server, unless it was too late.
       if (!signal.aborted || isLate(signal.reason)) answered('none')
       throw error
     }
@@ -52,7 +52,7 @@ async function* heard(body: WireResponse['body'], hear: () => void): AsyncIterab
   }
 }
 
-/** @returns the verb as RBAC calls it, and the plural of the resource; `other` for what is no resource */
+/** @returns the verb as in RBAC, and the plural of the resource; `other` if the path is not a resource */
 export function whatIsAsked({ method, path }: WireRequest): { readonly verb: string; readonly resource: string } {
   const [route = '', query = ''] = path.split('?', 2)
   const found = /^\/(?:api\/v1|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/(?=.))?([^/]+)(\/[^/]+)?/.exec(route)

@@ -1,10 +1,10 @@
-/** One metric. */
+/** Definition of one metric. */
 export interface MetricDefinition {
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** One sentence or two, without what the name says already. */
+  /** One or two sentences that do not repeat the name. */
   readonly help: string
-  /** Which values each label may have. `open`: any, of a bounded number at a time. */
+  /** Allowed values of each label. `open`: any value, of a bounded number at a time. */
   readonly labels: Readonly<Record<string, readonly string[] | 'open'>>
-  /** Upper bounds, in seconds; of histograms. */
+  /** Upper bounds of a histogram, in seconds. */
   readonly buckets?: readonly number[]
 }

@@ -1,13 +1,13 @@
 import type { Metrics } from './metrics.ts'
 
-/** One pass, as the frame in which it runs tells of it. */
+/** One pass, as its runner reports it. */
 export interface ObservedPass {
   readonly name: string
   readonly durationMs: number
   readonly outcome: string
 }
 
-/** @returns the option by which a frame tells of its passes; none where nothing is counted */
+/** @returns the runner option that reports passes; none if there are no metrics */
 export function observing(metrics: Metrics | undefined): { readonly observe?: (pass: ObservedPass) => void } {
   if (metrics === undefined) return {}
   return {
@@ -18,7 +18,7 @@ export function observing(metrics: Metrics | undefined): { readonly observe?: (p
   }
 }
 
-/** @returns the option by which a queue tells of the keys that are taken; none where nothing is counted */
+/** @returns the queue option that reports taken keys; none if there are no metrics */
 export function waiting(metrics: Metrics | undefined, queue: string): { readonly onTaken?: (waitedMs: number) => void } {
   if (metrics === undefined) return {}
   return { onTaken: (waitedMs) => metrics.observe('tranche_queue_wait_seconds', { queue }, waitedMs / 1000) }

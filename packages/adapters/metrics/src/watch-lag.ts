@@ -1,15 +1,15 @@
 import type { Clock } from '@tranche/clock'
 import type { Metrics } from './metrics.ts'
 
-/** An object was written by this process, and the answer says in which version it stands. */
+/** Object that this process wrote, in the version of the response. */
 export interface OwnWrite {
   /** Plural of its resource. */
   readonly resource: string
-  /** Resolves once our own watch shows it; rejects when the watch ends before. */
+  /** Resolves once this process's own watch shows it; rejects when the watch ends before. */
   readonly shown: Promise<void>
 }
 
-/** @returns the option by which a watched cluster tells of our own writes; none where nothing is counted */
+/** @returns the option by which a watched cluster reports its own writes; none if there are no metrics */
 export function watchLag(metrics: Metrics | undefined, clock: Clock, program: string): { readonly onWritten?: (write: OwnWrite) => void } {
   if (metrics === undefined) return {}
   return {

@@ -18,7 +18,7 @@ async function series(name: string): Promise<readonly string[]> {
 }
 
 describe('metrics', () => {
-  it('count a value that the catalog does not know as another, so that labels stay bounded', async () => {
+  it('count a value that is not in the catalog as other, so that labels stay bounded', async () => {
     metrics.count('tranche_verdicts_total', { action: 'Pause' })
     metrics.count('tranche_verdicts_total', { action: 'node-17' })
     metrics.count('tranche_verdicts_total', { action: 'node-18' })
@@ -28,12 +28,12 @@ describe('metrics', () => {
     ])
   })
 
-  it('count time that went back, as after a step of a clock, as none', async () => {
+  it('count negative time, as after a clock step, as zero', async () => {
     metrics.observe('tranche_batch_seconds', {}, -5)
     expect(await series('tranche_batch_seconds_sum')).toEqual(['tranche_batch_seconds_sum 0'])
   })
 
-  it('tell of a gauge what is so now, by everybody who tells of it, and forget what was', async () => {
+  it('export the current values of a gauge from every reader, and forget earlier ones', async () => {
     let leads = 1
     const end = metrics.gauge('tranche_queue_keys', () => [{ labels: { queue: 'jobs', state: 'waiting' }, value: 7 }])
     metrics.gauge('tranche_queue_keys', () => [{ labels: { queue: 'rollout', state: 'waiting' }, value: leads }])
@@ -43,7 +43,7 @@ describe('metrics', () => {
     expect(await series('tranche_queue_keys')).toEqual(['tranche_queue_keys{queue="rollout",state="waiting"} 0'])
   })
 
-  it('leave out what a gauge throws, or tells too late, and tell all else', async () => {
+  it('leave out a gauge reader that throws or is late, and export everything else', async () => {
     metrics.gauge('tranche_leader', () => {
       throw new Error('no')
     })
@@ -72,7 +72,7 @@ describe('a request is counted', () => {
     expect(whatIsAsked({ method, path, headers: {} })).toEqual({ verb, resource })
   })
 
-  it('by its code, or as without an answer; one that nobody waits for any more is not, unless it was too late', async () => {
+  it('by its code, or as without a response; an abandoned request is not counted, unless it was too late', async () => {
     const answers = [async () => answer(200), async () => answer(418), () => Promise.reject(new Error('reset'))]
     const meter = createMeter({ metrics, clock, program: 'executor' })
     const request: WireRequest = { method: 'GET', path: '/api/v1/nodes', headers: {} }
@@ -86,7 +86,7 @@ describe('a request is counted', () => {
 })
 
 describe('a watch', () => {
-  it('is silent since its last word, and has no silence before its first', async () => {
+  it('is silent since its last message, and has no silence before its first', async () => {
     const { promise: next, resolve: send } = Promise.withResolvers<string>()
     const exchange = createMeter({ metrics, clock, program: 'controller' })(async () => ({
       ...answer(200),
@@ -106,7 +106,7 @@ describe('a watch', () => {
     expect(await series('tranche_watch_silence_seconds')).toEqual(silence(0))
   })
 
-  it('lags for as long as it does not show what was written', async () => {
+  it('lags until it shows a write', async () => {
     const { promise: shown, resolve: show } = Promise.withResolvers<void>()
     watchLag(metrics, clock, 'executor').onWritten?.({ resource: 'rollouts', shown })
     clock.advance(250)
@@ -118,7 +118,7 @@ describe('a watch', () => {
   })
 })
 
-it('where nothing is counted, everything stays what it is', () => {
+it('without metrics, everything is unchanged', () => {
   const exchange = async () => answer(200)
   expect(createMeter({ metrics: undefined, clock, program: 'controller' })(exchange)).toBe(exchange)
   expect([observing(undefined), waiting(undefined, 'jobs'), watchLag(undefined, clock, 'executor')]).toEqual([{}, {}, {}])

@@ -1,8 +1,8 @@
 import { fillTemplate, type Notification, type NotifyArgument, type Receiver } from '@tranche/api-schema'
 
-/** One thing to tell one receiver. */
+/** One notification for one receiver. */
 export interface NotifierRequest {
-  /** Of the Rollout, and of the Secrets that the receiver names. */
+  /** Namespace of the Rollout, and of the Secrets that the receiver names. */
   readonly namespace: string
   /** Name of the Rollout. */
   readonly rollout: string
@@ -10,11 +10,11 @@ export interface NotifierRequest {
   readonly receiver: Receiver
 }
 
-/** The text where the receiver has no template. */
+/** Text for receivers without a template. */
 const DEFAULT_TEMPLATE = '{{event}} {{namespace}}/{{rollout}}: {{message}}'
 
 /**
- * The text of a message: the receiver's template with its arguments.
+ * Formats a message: the receiver's template with its arguments.
  *
  * @param encode applied to every argument, and not to the template
  */
@@ -22,7 +22,7 @@ export function messageText(notifyRequest: NotifierRequest, encode: (value: stri
   const { notification, receiver } = notifyRequest
   const text = fillTemplate(receiver.template ?? DEFAULT_TEMPLATE, valuesOf(notifyRequest), encode)
   const lost = receiver.template === undefined && notification.dropped !== undefined
-  return lost ? `${text} (${notification.dropped} other messages were dropped, because too many waited)` : text
+  return lost ? `${text} (${notification.dropped} other messages were dropped because too many were waiting)` : text
 }
 
 function valuesOf({ namespace, rollout, receiver, notification }: NotifierRequest): Readonly<Record<NotifyArgument, string>> {

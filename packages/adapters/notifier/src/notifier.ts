@@ -4,29 +4,32 @@ import type { EgressClient, EgressRequest, EgressResult, SecretReader } from '@t
 import { messageText, type NotifierRequest } from './message-text.ts'
 import { SIGNATURE_HEADER, signatureOf } from './signature.ts'
 
-/** What came of telling. */
+/** Result of a notification. */
 export type NotifierResult =
   | { readonly kind: 'taken' }
-  /** `message` begins with the field of the receiver that it is about, and says how to mend it. `retryAfterMs`: what was asked for; null: nothing. */
+  /**
+   * `message` begins with the field of the receiver that it is about, and names the fix. `retryAfterMs`: wait that the receiver asks for;
+   * null: none.
+   */
   | { readonly kind: 'refused'; readonly message: string; readonly retryAfterMs: number | null }
 
-/** Tells receivers. */
+/** Sends notifications to receivers. */
 export interface Notifier {
   /** @throws the signal's reason once it aborts, and nothing else */
   notify(notifyRequest: NotifierRequest, signal: AbortSignal): Promise<NotifierResult>
 }
 
-/** What a notifier is made of. */
+/** Dependencies of {@link createNotifier}. */
 export interface NotifierParts {
   readonly egress: EgressClient
   readonly secrets: SecretReader
   readonly clock: Clock
 }
 
-/** How long a receiver may take, in milliseconds. */
+/** Time limit of a receiver, in milliseconds. */
 export const NOTIFY_TIMEOUT_MS = 10_000
 
-/** Posts to Slack and to webhooks. Whatever keeps a message from being taken is a reason for people, and tried again. */
+/** Creates a notifier that posts to Slack and to webhooks. Every failure comes with a reason for a person, and is retried. */
 export function createNotifier(parts: NotifierParts): Notifier {
   return {
     async notify(notifyRequest, signal) {
@@ -43,7 +46,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
   }
 }
 
-/** It cannot even be sent; the message has the field. */
+/** The notification cannot be sent at all; the message names the field. */
 class Unsendable extends Error {}
 
 type Post = Omit<EgressRequest, 'method' | 'timeoutMs'>
@@ -53,12 +56,14 @@ async function toRequest(notifyRequest: NotifierRequest, parts: NotifierParts, s
   const secret = (field: string, ref: SecretKey): Promise<string> => readSecret({ ...parts, notifyRequest, signal }, field, ref)
   if (slack !== undefined) {
     const url = (await secret('slack.url', slack.url)).trim()
-    // What is no address may be any secret, of which nothing may be told, not even what looks like its host.
+    // A value that is not a URL may be any secret, so nothing of it is shown, not even what looks like its host.
     if (!/^https?:\/\/\S+$/i.test(url) || !URL.canParse(url))
-      throw new Unsendable(`slack.url: the key ${slack.url.key} of the Secret ${slack.url.name} holds no URL; write https:// and the rest`)
+      throw new Unsendable(
+        `slack.url: the key ${slack.url.key} of the Secret ${slack.url.name} does not hold a URL; write one that starts with https://`,
+      )
     return { url, headers: commonHeaders(notifyRequest), body: JSON.stringify({ text: messageText(notifyRequest, escapeForSlack) }) }
   }
-  if (webhook === undefined) throw new Unsendable('slack and webhook are missing; name one of them')
+  if (webhook === undefined) throw new Unsendable('slack and webhook are missing; set one of them')
   const body = webhookBody(notifyRequest)
   const headers: Record<string, string> = { ...commonHeaders(notifyRequest), 'x-tranche-event': notifyRequest.notification.event }
   if (webhook.hmac !== undefined) {
@@ -88,21 +93,20 @@ async function readSecret({ secrets, notifyRequest, signal }: Reading, field: st
     answer = await secrets.read({ namespace: notifyRequest.namespace, name: ref.name, key: ref.key }, signal)
   } catch {
     signal.throwIfAborted()
-    // What was thrown may quote what was answered, so that its words are not repeated.
+    // The error may quote the response, so its message is not repeated.
     throw new Unsendable(`${field}: the Secret ${ref.name} cannot be read: the API server did not answer`)
   }
   if (answer.kind === 'missing') throw new Unsendable(`${field}: ${answer.message}; ${answer.fix}`)
-  if (answer.value.trim() === '')
-    throw new Unsendable(`${field}: the key ${ref.key} of the Secret ${ref.name} is empty; write a value into it`)
+  if (answer.value.trim() === '') throw new Unsendable(`${field}: the key ${ref.key} of the Secret ${ref.name} is empty; set a value`)
   return answer.value
 }
 
-/** The id is the same each time that this is told to this receiver. */
+/** Headers with an id that stays the same for every attempt at this receiver. */
 function commonHeaders({ notification }: NotifierRequest): Readonly<Record<string, string>> {
   return { 'content-type': 'application/json', 'idempotency-key': notification.id }
 }
 
-/** What a webhook is sent; docs/notifications.md has every member. */
+/** Body of a webhook; docs/notifications.md lists every field. */
 function webhookBody(notifyRequest: NotifierRequest): string {
   const { namespace, rollout, notification } = notifyRequest
   const { id, event, at, message, revision = '', step = 0, nodes = [], dropped = 0 } = notification
@@ -114,7 +118,7 @@ function escapeForSlack(value: string): string {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** Of what is answered only Slack's own words are kept: another server might answer with the secrets that it was sent. */
+/** Keeps only Slack's own words of the response: another server might echo the secrets that it was sent. */
 function answerOf(result: EgressResult, { slack }: Receiver): NotifierResult {
   const field = slack === undefined ? 'webhook.url' : 'slack.url'
   if (result.kind === 'failed') return refused(`${field}: ${result.message}`)
@@ -123,7 +127,7 @@ function answerOf(result: EgressResult, { slack }: Receiver): NotifierResult {
   return refused(`${field}: answered with ${result.status}${said}`, retryAfterMs(result.headers))
 }
 
-/** Seconds are understood; a date is not. */
+/** Reads seconds; a date is ignored. */
 function retryAfterMs(headers: Readonly<Record<string, string>>): number | null {
   const seconds = headers['retry-after']
   return seconds !== undefined && /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1000 : null

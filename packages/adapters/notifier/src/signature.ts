@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 
-/** Header of a webhook whose body is signed. */
+/** Header with the signature of a webhook's body. */
 export const SIGNATURE_HEADER = 'x-tranche-signature'
 
 /**
- * Signs a body: `t=<seconds>,v1=<hex>`, where v1 is the HMAC-SHA-256 of `<seconds>.<body>`. The time is signed too, so that
- * nobody can send an old message as a new one.
+ * Signs a body: `t=<seconds>,v1=<hex>`, where v1 is the HMAC-SHA-256 of `<seconds>.<body>`. The signed time prevents an old message from
+ * being replayed as a new one.
  *
  * @param seconds epoch seconds
  */

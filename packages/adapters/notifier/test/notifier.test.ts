@@ -30,7 +30,7 @@ const notification: Notification = {
 }
 
 describe('a webhook', () => {
-  it('is sent everything that is known, with the id as idempotency key', async () => {
+  it('receives every field, with the id as idempotency key', async () => {
     const server = await serve()
     expect(await notify({ webhook: { url: `${server.url}/hook` } })).toEqual({ kind: 'taken' })
     const [request] = server.requests
@@ -60,7 +60,7 @@ describe('a webhook', () => {
     })
   })
 
-  it('can tell by the signature who sends, what, and when', async () => {
+  it('can verify sender, content and time by the signature', async () => {
     const server = await serve()
     await notify({ webhook: { url: server.url, hmac: { name: 'keys', key: 'hmac' } } })
     const { body, headers } = server.requests[0]!
@@ -69,7 +69,7 @@ describe('a webhook', () => {
     expect(signatureOf(body, 'another key', 1_700_000_000)).not.toBe(headers['x-tranche-signature'])
   })
 
-  it('is sent the headers of the policy, from Secrets too, without the blanks around them', async () => {
+  it('receives the headers of the policy, also from Secrets, trimmed', async () => {
     const server = await serve()
     const headers = [
       { name: 'X-Team', value: 'ops' },
@@ -79,7 +79,7 @@ describe('a webhook', () => {
     expect(server.requests[0]?.headers).toMatchObject({ 'x-team': 'ops', authorization: 'Bearer s3cret' })
   })
 
-  it('is sent the text that the policy asks for', async () => {
+  it('receives the text of the template in the policy', async () => {
     const server = await serve()
     const template =
       '{{event}}|{{namespace}}|{{rollout}}|{{revision}}|{{step}}|{{nodes}}|{{message}}|{{at}}|{{receiver}}|{{id}}|{{dropped}}'
@@ -90,17 +90,17 @@ describe('a webhook', () => {
     })
   })
 
-  it('is told how many others it was not told', async () => {
+  it('learns how many messages were dropped', async () => {
     const server = await serve()
     await notify({ webhook: { url: server.url } }, { ...notification, message: 'm', dropped: 3 })
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({
-      text: 'ReleaseFailed demo/agent: m (3 other messages were dropped, because too many waited)',
+      text: 'ReleaseFailed demo/agent: m (3 other messages were dropped because too many were waiting)',
     })
   })
 })
 
 describe('Slack', () => {
-  it('is sent a text in which no value can become a mark, to the URL from the Secret', async () => {
+  it('receives a text with escaped values, at the URL from the Secret', async () => {
     const server = await serve()
     await notify({ slack: { url: { name: 'keys', key: 'slack' } }, template: '*{{event}}* {{message}}' }, notification, {
       slack: `${server.url}/services/T0\n`,
@@ -109,15 +109,15 @@ describe('Slack', () => {
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ text: '*ReleaseFailed* 2 nodes &lt;failed&gt; &amp; more' })
   })
 
-  it('says why it does not take something', async () => {
+  it('reports why it rejects a message', async () => {
     const server = await serve((response) => response.writeHead(404).end('no_service\n'))
     const result = await notify({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: server.url })
     expect(result).toEqual({ kind: 'refused', message: 'slack.url: answered with 404: no_service', retryAfterMs: null })
   })
 })
 
-describe('a receiver that does not take something', () => {
-  it.each([300, 400, 409, 500])('has said so where it answers with %i', async (status) => {
+describe('a receiver that rejects a message', () => {
+  it.each([300, 400, 409, 500])('is reported with its response %i', async (status) => {
     const server = await serve((response) => response.writeHead(status).end())
     expect(await notify({ webhook: { url: server.url } })).toEqual({
       kind: 'refused',
@@ -126,12 +126,12 @@ describe('a receiver that does not take something', () => {
     })
   })
 
-  it('can ask for time', async () => {
+  it('can request a delay', async () => {
     const server = await serve((response) => response.writeHead(429, { 'retry-after': '30' }).end())
     expect(await notify({ webhook: { url: server.url } })).toMatchObject({ kind: 'refused', retryAfterMs: 30_000 })
   })
 
-  it('is given up after ten seconds, and the field is named', async () => {
+  it('is abandoned after ten seconds, and the message names the field', async () => {
     const clock = new FakeClock(wallMs)
     const server = await serve(() => setImmediate(() => clock.advance(10_000)))
     expect(await notify({ webhook: { url: server.url } }, notification, {}, clock)).toMatchObject({
@@ -141,7 +141,7 @@ describe('a receiver that does not take something', () => {
 
   it('may be at a host that is not allowed', async () => {
     expect(await notify({ webhook: { url: 'https://hooks.example.com/secret' } })).toMatchObject({
-      message: 'webhook.url: hooks.example.com may not be asked; whoever runs the controller allows it with --allow-host',
+      message: 'webhook.url: hooks.example.com is not an allowed host; the operator of the controller can allow it with --allow-host',
     })
   })
 
@@ -159,21 +159,21 @@ describe('a receiver that does not take something', () => {
     [
       'a Secret with nothing in it',
       { slack: { url: { name: 'keys', key: 'empty' } } },
-      'slack.url: the key empty of the Secret keys is empty; write a value into it',
+      'slack.url: the key empty of the Secret keys is empty; set a value',
     ],
-    ['no address at all', {}, 'slack and webhook are missing; name one of them'],
+    ['no address at all', {}, 'slack and webhook are missing; set one of them'],
   ])('may have %s', async (_what, receiver, message) => {
     expect(await notify(receiver)).toEqual({ kind: 'refused', message, retryAfterMs: null })
   })
 
-  it('gets nothing that is secret into what is said of it, also where it sends it back', async () => {
+  it('never gets a secret into the result, even if it echoes one', async () => {
     const server = await serve((response, { headers, body }) => response.writeHead(500).end(JSON.stringify([headers, body])))
     const receiver = { webhook: { url: server.url, headers: [{ name: 'authorization', valueFrom: { name: 'keys', key: 'token' } }] } }
     expect(await notify(receiver)).toMatchObject({ message: 'webhook.url: answered with 500' })
     for (const other of ['s3cret:whatever', 's3cret', 'http:s3cret', 's3cret://host'])
       expect(await notify({ slack: { url: { name: 'keys', key: 'slack' } } }, notification, { slack: other })).toEqual({
         kind: 'refused',
-        message: 'slack.url: the key slack of the Secret keys holds no URL; write https:// and the rest',
+        message: 'slack.url: the key slack of the Secret keys does not hold a URL; write one that starts with https://',
         retryAfterMs: null,
       })
     const gone = `http://127.0.0.1:1/services/s3cret`

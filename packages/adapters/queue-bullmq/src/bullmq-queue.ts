@@ -20,34 +20,34 @@ export interface BullmqQueueOptions {
   readonly clock: Clock
   /** @default silent */
   readonly log?: Logger
-  /** What every key in Redis begins with: queues with different prefixes share a Redis and nothing else. No colon. @default tranche */
+  /** Prefix of every key in Redis; queues with different prefixes share only the Redis. No colon. @default tranche */
   readonly prefix?: string
   /** Back-off after the first failure of a key, in milliseconds; doubles with each further failure in a row. @default 100 */
   readonly backOffBaseMs?: number
-  /** The longest back-off, in milliseconds. @default 30_000 */
+  /** Maximum back-off, in milliseconds. @default 30_000 */
   readonly backOffMaxMs?: number
   /** @default {@link defaultTiming} */
   readonly timing?: Partial<QueueTiming>
   /**
-   * Told of every key that this process takes, for metrics: how long it had been announced, in milliseconds (≥ 0), by the wall clocks of
-   * the two processes. Must not throw.
+   * Called for every key that this process takes, for metrics, with the time since it was enqueued, in milliseconds (≥ 0), by the wall
+   * clocks of the two processes. Must not throw.
    */
   readonly onTaken?: (waitedMs: number) => void
-  /** Whether runs are told in which trace they were announced (Q9), for one command to Redis a run more. @default false */
+  /** Passes runs the trace in which they were enqueued (Q9), at the cost of one more Redis command per run. @default false */
   readonly withTraces?: boolean
 }
 
-/** When somebody counts as gone. Milliseconds. */
+/** Timeouts of the queue. Milliseconds. */
 export interface QueueTiming extends WorkerTiming {
-  /** How long an announcement may take. */
+  /** Limit of one enqueue call. */
   readonly callMs: number
-  /** How long Redis may owe an answer before a connection to it counts as dead. */
+  /** Time without an expected reply after which a connection counts as dead. */
   readonly silenceMs: number
-  /** How often a process with workers looks for keys that another process delayed. */
+  /** Interval at which a process with workers looks for keys that other processes delayed. */
   readonly lookMs: number
 }
 
-/** A key whose worker died is taken over after 15 to 25 seconds. */
+/** Default timeouts: a key whose worker died is taken over after 15 to 25 seconds. */
 export const defaultTiming: QueueTiming = {
   lockMs: 15_000,
   stalledCheckMs: 5_000,
@@ -57,17 +57,16 @@ export const defaultTiming: QueueTiming = {
   lookMs: 10_000,
 }
 
-/** BullMQ keeps a stream of events, which nobody reads. */
+/** Maximum length of BullMQ's event stream, which Tranche does not read. */
 const EVENTS_KEPT = 100
 
 /**
- * A {@link JobQueue} on BullMQ and Redis. Keeps every guarantee of the port, over any number of processes.
+ * Creates a {@link JobQueue} on BullMQ and Redis. Keeps every guarantee of the port, over any number of processes.
  *
- * Redis may be away at the start and at any time after: announcements are refused meanwhile, workers go on by themselves
- * when it is back, and the log has one line for the outage and one for its end. An emptied Redis costs what was announced
- * and nothing else.
+ * Redis may be unavailable at the start and at any later time. Meanwhile enqueue calls are refused; workers resume by themselves when Redis
+ * is back. The log has one line for the outage and one for its end. An emptied Redis loses only the enqueued keys.
  *
- * Announcements are BullMQ jobs that collapse by key (`keepLastIfActive`); delayed ones are not, see {@link DelayedKeys}.
+ * Enqueued keys are BullMQ jobs that collapse by key (`keepLastIfActive`); delayed keys are not jobs, see {@link DelayedKeys}.
  */
 export function createBullmqQueue(options: BullmqQueueOptions): JobQueue {
   const state = openQueue(options)
@@ -108,7 +107,7 @@ function openQueue(options: BullmqQueueOptions): QueueState {
     skipVersionCheck: true,
     streams: { events: { maxLen: EVENTS_KEPT } },
   })
-  // Every error reaches who made the call, and connection errors the watcher of outages.
+  // The caller receives every error, and the outage watcher receives connection errors.
   queue.on('error', () => {})
   const delayed = createDelayedKeys({
     client,
@@ -139,7 +138,7 @@ function openQueue(options: BullmqQueueOptions): QueueState {
   return state
 }
 
-/** Runs a call that somebody waits for: dropped after close, and refused after a while. */
+/** Runs a call that a caller waits for: dropped after close, and refused after a timeout. */
 function call(state: QueueState, send: () => Promise<void>): Promise<void> {
   if (state.closed) return Promise.resolve()
   const { redis, clock, timing, queue, client } = state
@@ -149,7 +148,7 @@ function call(state: QueueState, send: () => Promise<void>): Promise<void> {
       reject(explainRedisError(error, redis))
     }
     const timer = clock.setTimer(timing.callMs, () => refuse(new Error(`no answer within ${timing.callMs / 1000} s`)))
-    // At first the connection is waited for; once it was there, a call without it fails at once.
+    // The first connection is awaited; later calls without a connection fail at once.
     const sent = client.status === 'ready' ? send() : queue.waitUntilReady().then(send)
     sent.then(() => {
       timer.cancel()
@@ -159,7 +158,7 @@ function call(state: QueueState, send: () => Promise<void>): Promise<void> {
 }
 
 async function addJob({ queue, stuck, traces }: QueueState, key: string, trace?: TraceContext): Promise<void> {
-  // An id must not be empty, and a key may be.
+  // An id must not be empty, but a key may be.
   const id = `/${key}`
   const options = { deduplication: { id, keepLastIfActive: true }, removeOnComplete: true, removeOnFail: true }
   // One connection keeps their order.
@@ -199,7 +198,7 @@ async function closeQueue(state: QueueState, deadlineMs: number): Promise<void> 
   state.delayed.stop()
   const workers = [...state.workers]
   await Promise.all(workers.map((worker) => worker.close(deadlineMs)))
-  // What still runs notes its end over our connection.
+  // A handler that still runs records its end over this connection.
   const ended = Promise.all(workers.map((worker) => worker.ended)).then(() => disconnect(state))
   if (state.workers.size === 0) await ended
 }

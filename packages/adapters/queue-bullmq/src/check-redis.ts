@@ -7,33 +7,33 @@ import { createProbeClient } from './redis-client.ts'
 import { addressText, type RedisSettings } from './redis-settings.ts'
 import { speaksOtherwise } from './tls-mismatch.ts'
 
-/** The oldest Redis that the queue's commands work on. */
+/** Oldest Redis version that supports the queue's commands. */
 const OLDEST = { major: 6, minor: 2 }
 
-/** How long Redis may take to answer, in milliseconds. */
+/** Time limit of a Redis reply, in milliseconds. */
 const DEADLINE_MS = 5_000
 
-/** What {@link checkRedis} is given. */
+/** Options of {@link checkRedis}. */
 export interface CheckRedisOptions {
   readonly redis: RedisSettings
-  /** As of the queue. @default tranche */
+  /** Key prefix of the queue. @default tranche */
   readonly prefix?: string
-  /** How long the connection, and each answer, may take, in milliseconds. @default 5_000 */
+  /** Limit of the connection and of each reply, in milliseconds. @default 5_000 */
   readonly deadlineMs?: number
-  /** Ends the look; what it rejects with then says nothing of Redis. */
+  /** Cancels the check; the rejection then says nothing about Redis. */
   readonly signal?: AbortSignal
 }
 
-/** What should be set otherwise, though the queue works with it. */
+/** Setting to change, although the queue works with it. */
 export interface RedisAdvice {
   readonly message: string
   readonly hint: string
 }
 
 /**
- * Looks at Redis once, before anything runs: whether it lets us in, takes writes, is new enough, and lets us at our keys.
+ * Checks Redis once, before anything runs: login, writes, version, and access to the queue's keys.
  *
- * @returns what should be set otherwise; null for nothing
+ * @returns the setting to change; null if there is none
  * @throws {AppError} REDIS_UNREACHABLE, REDIS_REFUSED, REDIS_TLS, REDIS_UNSUITABLE
  */
 export async function checkRedis({
@@ -45,7 +45,7 @@ export async function checkRedis({
   const client = createProbeClient(redis, deadlineMs)
   const onAbort = (): void => client.disconnect()
   signal?.addEventListener('abort', onAbort, { once: true })
-  // The first says most: what follows it is that the connection is closed.
+  // The first error says most: the next one is only that the connection is closed.
   let firstError: unknown
   client.on('error', (error: unknown) => (firstError ??= error))
   try {
@@ -70,17 +70,17 @@ export async function checkRedis({
 async function mismatchOf(redis: RedisSettings, deadlineMs: number): Promise<AppError | null> {
   const { address, tls } = redis
   if (address.kind !== 'server' || !(await speaksOtherwise(address, tls !== null, deadlineMs))) return null
-  const [says, scheme] = tls === null ? ['speaks only TLS on this port', 'rediss://'] : ['speaks no TLS on this port', 'redis://']
+  const [says, scheme] = tls === null ? ['accepts only TLS on this port', 'rediss://'] : ['does not accept TLS on this port', 'redis://']
   return new AppError('REDIS_TLS', `Redis ${addressText(redis)} ${says}`, {
     details: { redis: addressText(redis) },
-    hint: `Write ${scheme}, or name another port.`,
+    hint: `Write ${scheme}, or use another port.`,
   })
 }
 
 /**
- * Looks at the server behind a connection that was just made; a policy that throws jobs away goes to the log. Never rejects.
+ * Checks the server behind a new connection, and logs an eviction policy that loses jobs. Never rejects.
  *
- * @returns why it cannot be worked with; null when it can, or does not say
+ * @returns why the queue cannot use it; null if it can, or the server does not say
  */
 export async function checkServer(client: Redis, settings: RedisSettings, log: Logger): Promise<AppError | null> {
   const redis = addressText(settings)
@@ -90,16 +90,16 @@ export async function checkServer(client: Redis, settings: RedisSettings, log: L
     if (advice !== null)
       log.warn(
         { redis, maxmemoryPolicy: facts.evictionPolicy, hint: advice.hint },
-        'Redis may throw jobs away when its memory is full; each is found again by the next sweep',
+        'Redis may evict jobs when its memory is full; the next sweep finds them again',
       )
     return faultOf(facts, settings)
   } catch (error) {
-    log.debug({ redis, err: explainRedisError(error, settings) }, 'could not look at the server')
+    log.debug({ redis, err: explainRedisError(error, settings) }, 'could not inspect the Redis server')
     return null
   }
 }
 
-/** What a server says of itself; undefined where it does not. */
+/** What a server reports about itself; undefined if it does not. */
 interface ServerFacts {
   readonly version: string | undefined
   readonly role: string | undefined
@@ -108,7 +108,7 @@ interface ServerFacts {
 
 async function readFacts(client: Redis): Promise<ServerFacts> {
   const info = await client.info().catch((error: unknown) => {
-    // A user may be forbidden to ask; that alone is no reason to refuse.
+    // A user may lack permission to ask; that alone is no reason to refuse.
     if (error instanceof Error && error.message.startsWith('NOPERM')) return ''
     throw error
   })
@@ -119,7 +119,7 @@ async function readFacts(client: Redis): Promise<ServerFacts> {
 function adviceOf({ evictionPolicy }: ServerFacts, settings: RedisSettings): RedisAdvice | null {
   if (evictionPolicy === undefined || evictionPolicy === 'noeviction') return null
   return {
-    message: `Redis ${addressText(settings)} may throw jobs away when its memory is full (maxmemory-policy ${evictionPolicy}); each is found again by the next sweep`,
+    message: `Redis ${addressText(settings)} may evict jobs when its memory is full (maxmemory-policy ${evictionPolicy}); the next sweep finds them again`,
     hint: 'Set maxmemory-policy to noeviction.',
   }
 }

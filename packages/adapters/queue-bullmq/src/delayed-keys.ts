@@ -2,44 +2,45 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { Redis } from 'ioredis'
 
 /**
- * Keys that are due later, in a sorted set on Redis: the score is the moment, by Redis' own clock, and only ever goes
- * down. Every process that holds a queue has a timer for the keys it delayed; those with workers look at all of them now
- * and then, so that a key outlives the process that delayed it.
+ * Keys that are due later, in a sorted set on Redis. The score is the due time by Redis' own clock, and it only decreases.
  *
- * A key that is due stays in the set until its run begins ({@link DelayedKeys.forget}); who announces it claims it for a
- * moment, so that the others do not, and it is announced again if that comes to nothing.
+ * Every process that holds a queue has a timer for the keys that it delayed. Processes with workers also scan all keys periodically, so
+ * that a key outlives the process that delayed it.
+ *
+ * A due key stays in the set until its run begins ({@link DelayedKeys.forget}). The process that enqueues it claims it for a moment, so
+ * that the others do not; if the enqueue fails, it is enqueued again.
  */
 export interface DelayedKeys {
-  /** Asks for `key` in `delayMs`, unless it is due earlier. */
+  /** Makes `key` due in `delayMs`, unless it is due earlier. */
   delay(key: string, delayMs: number): Promise<void>
-  /** Drops the moment of `key`, because a run of it begins now. */
+  /** Removes the due time of `key`, because a run of it begins now. */
   forget(key: string): Promise<void>
   /**
-   * Notes how a run of `key` ended: a success ends its row of failures, a failure makes it longer.
+   * Records how a run of `key` ended: a success resets its row of failures, a failure extends it.
    *
    * @returns what follows for the key
    */
   noteEnd(key: string, end: RunEnd): Promise<AfterRun>
-  /** Looks at everybody's keys from now on. */
+  /** Starts scanning the keys of all processes. */
   watchAll(): void
-  /** Looks now, because Redis may have been away; by itself it does so within a second. */
+  /** Scans now, because Redis may have been unavailable; otherwise the next scan is within a second. */
   look(): void
   /** Stops all timers. */
   stop(): void
 }
 
-/** How a run ended, and when the key is to be looked at again. Milliseconds. */
+/** Result of a run, and when the key is rechecked. Milliseconds. */
 export type RunEnd = { readonly kind: 'done' } | { readonly kind: 'recheckAfter'; readonly ms: number } | { readonly kind: 'failed' }
 
-/** What a run leaves. */
+/** State of a key after a run. */
 export interface AfterRun {
-  /** Failures in a row, this one included; 0 after a success. */
+  /** Failures in a row, including this one; 0 after a success. */
   readonly failures: number
-  /** When the key is looked at again, in milliseconds; -1: when it is announced. */
+  /** When the key is rechecked, in milliseconds; -1: when it is enqueued. */
   readonly againMs: number
 }
 
-/** What {@link createDelayedKeys} is given. */
+/** Options of {@link createDelayedKeys}. */
 export interface DelayedKeysOptions {
   readonly client: Redis
   /** Names of the sorted set and of the hash of failures. */
@@ -47,18 +48,18 @@ export interface DelayedKeysOptions {
   readonly clock: Clock
   readonly backOffBaseMs: number
   readonly backOffMaxMs: number
-  /** How often everybody's keys are looked at, in milliseconds. */
+  /** Interval of scanning the keys of all processes, in milliseconds. */
   readonly lookMs: number
-  /** Announces a key that is due; may reject. */
+  /** Enqueues a due key; may reject. */
   readonly onDue: (key: string) => Promise<void>
 }
 
-/** How long a claim holds, and how long to wait after an error, in milliseconds. */
+/** Validity of a claim, and wait after an error, in milliseconds. */
 const CLAIM_MS = 5_000
 const RETRY_MS = 1_000
 const MOST_AT_A_TIME = 200
 
-/** Defines our scripts on `client` and starts with no timer. */
+/** Defines the Lua scripts on `client` and starts without a timer. */
 export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
   const { clock, names } = options
   const calls = defineScripts(options.client)
@@ -119,7 +120,7 @@ export function createDelayedKeys(options: DelayedKeysOptions): DelayedKeys {
   }
 }
 
-/** Our scripts as ioredis offers them once they are defined. */
+/** Lua scripts as ioredis exposes them once defined. */
 interface Scripts {
   trancheDelay(due: string, key: string, delayMs: number): Promise<unknown>
   trancheTakeDue(due: string, claimMs: number, most: number): Promise<readonly [due: readonly string[], nextMs: number]>

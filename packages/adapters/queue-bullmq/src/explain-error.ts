@@ -2,10 +2,9 @@ import { AppError } from '@tranche/errors'
 import { addressText, type RedisSettings } from './redis-settings.ts'
 
 /**
- * Says what an error of Redis or of the way to it means. The words never hold a password, whatever the error carried.
+ * Explains an error of Redis or of the connection to it. The message never contains a password, whatever the error carried.
  *
- * @returns REDIS_UNREACHABLE for what may pass by itself; REDIS_REFUSED, REDIS_TLS or REDIS_UNSUITABLE for what somebody
- * must mend
+ * @returns REDIS_UNREACHABLE for what may pass by itself; REDIS_REFUSED, REDIS_TLS or REDIS_UNSUITABLE for what a person must fix
  */
 export function explainRedisError(error: unknown, settings: RedisSettings): AppError {
   const text = errorText(error)
@@ -23,7 +22,7 @@ interface Case {
   readonly hint: string
 }
 
-const passwordHint = 'Give it with --redis-password-file, or in the variable TRANCHE_REDIS_PASSWORD.'
+const passwordHint = 'Set it with --redis-password-file or the variable TRANCHE_REDIS_PASSWORD.'
 
 const unreachable: Case = {
   pattern: /^/,
@@ -32,9 +31,9 @@ const unreachable: Case = {
   hint: 'Check that it runs, and that --redis names its address. If it speaks TLS, the URL begins with rediss://.',
 }
 
-/** The first that fits decides. */
+/** The first match wins. */
 const cases: readonly Case[] = [
-  { pattern: /NOAUTH/, code: 'REDIS_REFUSED', says: () => 'asks for a password and none was given', hint: passwordHint },
+  { pattern: /NOAUTH/, code: 'REDIS_REFUSED', says: () => 'requires a password and none was given', hint: passwordHint },
   {
     pattern: /WRONGPASS|invalid password|invalid username-password/i,
     code: 'REDIS_REFUSED',
@@ -44,13 +43,13 @@ const cases: readonly Case[] = [
   {
     pattern: /NOPERM/,
     code: 'REDIS_REFUSED',
-    says: (text) => `forbids this user something: ${text}`,
+    says: (text) => `denies this user a permission: ${text}`,
     hint: 'Grant what docs/operations/redis.md lists: the keys below the prefix, and the commands of the queue.',
   },
   {
     pattern: /READONLY/,
     code: 'REDIS_UNSUITABLE',
-    says: () => 'is a replica, which takes no writes',
+    says: () => 'is a replica, which accepts no writes',
     hint: 'Name the master in --redis, or the sentinels that know it: redis+sentinel://HOST:26379/NAME.',
   },
   {
@@ -62,20 +61,20 @@ const cases: readonly Case[] = [
   {
     pattern: /\bOOM\b|MISCONF/,
     code: 'REDIS_UNSUITABLE',
-    says: (text) => `takes no writes now: ${text}`,
-    hint: 'Give it more memory, or mend what it names.',
+    says: (text) => `rejects writes: ${text}`,
+    hint: 'Give it more memory, or fix the error that it reports.',
   },
   {
     pattern: /Unknown RESP type|Protocol error/,
     code: 'REDIS_UNSUITABLE',
-    says: () => 'answers, but is no Redis',
+    says: () => 'answers, but is not Redis',
     hint: 'Check host and port of --redis; a port that speaks TLS needs rediss://.',
   },
   {
     pattern: /self.signed|unable to (verify|get local issuer)|UNABLE_TO|CERT_|certificate/i,
     code: 'REDIS_TLS',
-    says: (text) => `shows a certificate that is not trusted: ${text}`,
-    hint: 'Name the certificate of the authority that signed it with --redis-ca, and the host that the certificate was made for in --redis.',
+    says: (text) => `presents a certificate that is not trusted: ${text}`,
+    hint: 'Set --redis-ca to the certificate of its authority, and use the host name of the certificate in --redis.',
   },
 ]
 

@@ -2,22 +2,22 @@ import type { TraceContext } from '@tranche/tracing'
 import type { Redis } from 'ioredis'
 
 /**
- * In which traces keys were announced, beside their jobs: BullMQ keeps the data of one of several announcements that collapse, and not of
- * the one that comes last. Nothing depends on them: what Redis refuses is left out.
+ * Traces in which keys were enqueued, stored beside their jobs: when several enqueues collapse, BullMQ does not keep the data of the last
+ * one. Nothing depends on them; failures of Redis are ignored.
  */
 export interface KeyTraces {
-  /** Notes where the next run of `key` comes after. Never rejects. */
+  /** Records the trace that the next run of `key` follows. Never rejects. */
   note(key: string, trace: TraceContext): Promise<void>
-  /** As `note`, where nothing is noted yet. */
+  /** Like `note`, unless a trace is already recorded. */
   noteIfNone(key: string, trace: TraceContext): Promise<void>
-  /** @returns where the run of `key` that begins now comes after, and forgets it; never rejects */
+  /** @returns the trace that the current run of `key` follows, and forgets it; never rejects */
   take(key: string): Promise<TraceContext | undefined>
 }
 
-/** So long a note may wait for its run, in seconds: what nobody takes goes by itself. */
+/** How long a trace waits for its run, in seconds; unused ones expire. */
 const KEPT_S = 60
 
-/** @param nameOf name in Redis of something of the queue */
+/** @param nameOf returns the Redis name of an item of the queue */
 export function createKeyTraces(client: Redis, nameOf: (name: string) => string): KeyTraces {
   const name = (key: string): string => nameOf(`trace:/${key}`)
   return {

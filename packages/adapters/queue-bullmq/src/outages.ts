@@ -5,24 +5,24 @@ import type { Redis } from 'ioredis'
 import { explainRedisError } from './explain-error.ts'
 import { addressText, type RedisSettings } from './redis-settings.ts'
 
-/** What {@link watchOutages} is given. */
+/** Options of {@link watchOutages}. */
 export interface OutageOptions {
   readonly client: Redis
   readonly settings: RedisSettings
   readonly clock: Clock
   readonly log: Logger
-  /** Looks whether the server that answers again can be worked with. @returns what is wrong with it; must not reject */
+  /** Checks whether a server that answers again is usable. @returns what is wrong with it; must not reject */
   readonly check: () => Promise<AppError | null>
-  /** Called whenever Redis answers after it did not, and the first time. */
+  /** Called whenever Redis answers again, and the first time. */
   readonly onBack: () => void
 }
 
-/** How soon a server that cannot be worked with is looked at again, in milliseconds. */
+/** Interval of rechecking an unusable server, in milliseconds. */
 const CHECK_AGAIN_MS = 2_000
 
 /**
- * Tells of each outage in two lines: when Redis goes away and why, and when it is back. A server that answers and cannot be
- * worked with is told of once, and no end of the outage, however often the connection to it is made anew.
+ * Logs each outage in two lines: when Redis becomes unavailable and why, and when it is back. A server that answers but is unusable is
+ * logged once, and does not end the outage, however often the connection is reopened.
  */
 export function watchOutages({ client, settings, clock, log, check, onBack }: OutageOptions): void {
   const redis = addressText(settings)
@@ -41,7 +41,7 @@ export function watchOutages({ client, settings, clock, log, check, onBack }: Ou
       awaySinceMs ??= clock.monotonicMs()
       if (reported !== fault.code) log.error({ redis, code: fault.code, hint: fault.hint, why: fault.message }, 'cannot use Redis')
       reported = fault.code
-      // It may be mended, as a replica by its promotion, without a new connection.
+      // It may recover without a new connection, for example when a replica is promoted.
       again = clock.setTimer(CHECK_AGAIN_MS, () => void judge())
       return
     }

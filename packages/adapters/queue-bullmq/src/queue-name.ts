@@ -1,2 +1,2 @@
-/** The name of the queue in BullMQ; its keys are `PREFIX:jobs:…`. */
+/** Name of the queue in BullMQ; its keys are `PREFIX:jobs:…`. */
 export const QUEUE_NAME = 'jobs'

@@ -1,15 +1,15 @@
 import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisSettings } from './redis-settings.ts'
 
-/** How long a connection may take to be made, in milliseconds. */
+/** Connect timeout, in milliseconds. */
 const CONNECT_MS = 5_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 2_000
 
 /**
- * A connection for calls that somebody waits for: while Redis is away they fail at once, and none is sent twice.
+ * Creates a connection for calls that a caller waits for: without Redis they fail at once, and no command is sent twice.
  *
- * @param silenceMs for how long Redis may owe an answer before the connection counts as dead
+ * @param silenceMs time without an expected reply after which the connection counts as dead
  */
 export function createCallClient(settings: RedisSettings, silenceMs: number): Redis {
   return quiet(
@@ -24,15 +24,15 @@ export function createCallClient(settings: RedisSettings, silenceMs: number): Re
   )
 }
 
-/** A connection for a worker: its commands wait until Redis is back. */
+/** Creates a connection for a worker: its commands wait until Redis is back. */
 export function createWorkerClient(settings: RedisSettings, silenceMs: number): Redis {
   return quiet(new Redis(toClientOptions(settings, { socketTimeout: silenceMs, maxRetriesPerRequest: null })))
 }
 
 /**
- * A connection that is made once, when asked, and not again.
+ * Creates a connection that connects once, on request, and never reconnects.
  *
- * @param deadlineMs how long the connection, and each answer on it, may take
+ * @param deadlineMs limit of the connection and of each reply, in milliseconds
  */
 export function createProbeClient(settings: RedisSettings, deadlineMs: number): Redis {
   return quiet(
@@ -48,12 +48,12 @@ export function createProbeClient(settings: RedisSettings, deadlineMs: number): 
   )
 }
 
-/** Without a listener of its own ioredis writes errors, and what was sent, to the console. */
+/** Without a listener, ioredis writes errors and the commands to the console. */
 function quiet(client: Redis): Redis {
   return client.on('error', () => {})
 }
 
-/** Replies in the shapes that BullMQ reads. */
+/** Replies in the format that BullMQ reads. */
 type ClientOptions = Omit<RedisOptions, 'replyMapping'> & { readonly replyMapping?: 'legacy' }
 
 function toClientOptions(settings: RedisSettings, behaviour: Omit<CommonRedisOptions, 'replyMapping'>): ClientOptions {
@@ -75,12 +75,12 @@ function toClientOptions(settings: RedisSettings, behaviour: Omit<CommonRedisOpt
     password: settings.password,
     ...(tls !== null && { tls: tlsOptions }),
     connectTimeout: CONNECT_MS,
-    // Called on the options of a connection, of which each copy has its own, before it is made anew.
+    // Called before a reconnect, on the connection's own copy of the options.
     retryStrategy(this: { password?: string | null | undefined }, attempt) {
       this.password = settings.password
       return retryDelayMs(attempt)
     },
-    // A master that became a replica keeps its connections; the next one leads to the new master.
+    // A master that became a replica keeps its connections; a new one leads to the new master.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     connectionName: 'tranche',
     ...behaviour,

@@ -6,68 +6,68 @@ import type { Redis } from 'ioredis'
 import type { DelayedKeys, RunEnd } from './delayed-keys.ts'
 import type { KeyTraces } from './key-traces.ts'
 
-/** What stands in a job: where to look, nothing else. */
+/** Content of a job: the key, nothing else. */
 export interface JobData {
   readonly key: string
 }
 
-/** What one worker is given. */
+/** Options of {@link startRedisWorker}. */
 export interface RedisWorkerOptions {
-  /** Name of the queue, and what its keys in Redis begin with. */
+  /** Name of the queue, which also prefixes its keys in Redis. */
   readonly name: string
   readonly prefix: string
-  /** A connection of this worker's own; it ends with the worker. */
+  /** A connection used only by this worker; it ends with the worker. */
   readonly client: Redis
-  /** Runs the handler, and knows what still runs. */
+  /** Runs the handler, and tracks the runs in progress. */
   readonly member: PoolWorker<JobHandler>
   readonly concurrency: number
   readonly delayed: DelayedKeys
-  /** Undefined where runs are told of no traces. */
+  /** Undefined if runs receive no traces. */
   readonly traces: KeyTraces | undefined
-  /** Announces a key, closed or not. */
+  /** Enqueues a key, even after close. */
   readonly enqueue: (key: string) => Promise<void>
-  /** Says what an error means, without what must not be logged: ioredis puts the command with its arguments into it. */
+  /** Explains an error without secrets: ioredis includes the command with its arguments. */
   readonly explain: (error: unknown) => Error
   readonly timing: WorkerTiming
-  /** Told of every key that is taken: how long it had been announced, in milliseconds (≥ 0). */
+  /** Called for every taken key with the time since it was enqueued, in milliseconds (≥ 0). */
   readonly onTaken: (waitedMs: number) => void
   readonly clock: Clock
   readonly log: Logger
 }
 
-/** Milliseconds. */
+/** Timeouts of a worker. Milliseconds. */
 export interface WorkerTiming {
-  /** How long a worker holds a key without a sign of life. */
+  /** How long a worker keeps a key without renewing its lock. */
   readonly lockMs: number
-  /** How often keys are looked for whose worker is gone. */
+  /** Interval of looking for keys whose worker is gone. */
   readonly stalledCheckMs: number
-  /** Longest wait for a job in one command. */
+  /** Maximum time that one command waits for a job. */
   readonly blockMs: number
 }
 
-/** A worker that takes jobs from Redis. */
+/** Worker that takes jobs from Redis. */
 export interface RedisWorker {
-  /** As `Worker.close` of the port. */
+  /** Like `Worker.close` of the port. */
   close(deadlineMs: number): Promise<void>
-  /** Resolves when its connections are closed: at the end of the last run, or soon after `close` without one. */
+  /** Resolves when its connections are closed: at the end of the last run, or soon after `close` if nothing runs. */
   readonly ended: Promise<void>
 }
 
-/** A job that stalls has lost its worker, which says nothing of the job: it is never given up. */
+/** A stalled job has lost its worker, which says nothing about the job, so it is never given up. */
 const MAX_STALLED_COUNT = Number.MAX_SAFE_INTEGER
 /** Pause of a worker after Redis refused a command, which BullMQ would repeat at once; milliseconds. */
 const COOL_MS = 1_000
-/** Pause between attempts to note the end of a run while Redis is away, in milliseconds. */
+/** Pause between attempts to record the end of a run while Redis is unavailable, in milliseconds. */
 const NOTE_RETRY_MS = 500
-/** How long BullMQ may take to end once nothing runs any more, in milliseconds. */
+/** How long BullMQ may take to end after the last run, in milliseconds. */
 const END_MS = 500
 
-/** Starts a worker. Redis may be away: it begins when Redis answers. */
+/** Starts a worker. If Redis is unavailable, the worker begins when Redis answers. */
 export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   const { client, clock, timing } = options
   const state: WorkerState = { ...options, closing: new AbortController(), taken: new Map(), running: 0, onIdle: new Set() }
   const clients = withDuplicates(client)
-  // BullMQ cannot be told of more than one signal, and does not abort its own when a lock is lost.
+  // BullMQ supports only one signal, and does not abort its own when a lock is lost.
   const worker = new EndableWorker(options.name, (job) => work(state, job), {
     connection: client,
     prefix: options.prefix,
@@ -90,7 +90,7 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   const end = Promise.withResolvers<void>()
   const endConnections = async (): Promise<void> => {
     cooling.stop()
-    // A worker whose Redis is away never says that it has ended.
+    // A worker without Redis never reports that it has ended.
     await Promise.race([worker.close().catch(() => {}), sleep(clock, END_MS)])
     await worker.stopRenewing()
     for (const one of clients) one.disconnect()
@@ -108,7 +108,7 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   }
 }
 
-/** Renews its locks until it has ended, which it never does without Redis: told to stop, it lets the process end. */
+/** Renews its locks until it has ended. Without Redis it never ends by itself; after a stop it lets the process end. */
 class EndableWorker extends BullWorker<JobData> {
   stopRenewing(): Promise<void> {
     return this.lockManager.close()
@@ -117,14 +117,14 @@ class EndableWorker extends BullWorker<JobData> {
 
 interface WorkerState extends RedisWorkerOptions {
   readonly closing: AbortController
-  /** By id of the job. */
+  /** By job id. */
   readonly taken: Map<string, Taken>
-  /** Handlers that run. */
+  /** Number of running handlers. */
   running: number
   readonly onIdle: Set<() => void>
 }
 
-/** A key that a handler works on. */
+/** Key that a handler works on. */
 interface Taken {
   readonly key: string
   readonly lost: AbortController
@@ -132,31 +132,31 @@ interface Taken {
 
 async function work(state: WorkerState, job: Job<JobData>): Promise<void> {
   const key = keyOf(job)
-  // What stood in the job is gone, with it the worker that held it or Redis' memory; its key has been announced since, or will be.
+  // The job's data is gone, together with its worker or with Redis' memory; its key has been enqueued since, or will be.
   if (key === undefined) return
-  // Taken while we closed: given back.
+  // Taken during close: returned.
   if (state.closing.signal.aborted) return state.enqueue(key)
   const waitedMs = Math.max(0, state.clock.nowMs() - job.timestamp)
   state.onTaken(waitedMs)
   const taken: Taken = { key, lost: new AbortController() }
   state.taken.set(String(job.id), taken)
-  // Announcements up to here are what this run is for; those that come later make another.
+  // This run covers enqueues up to here; later ones cause another run.
   const [, trace] = await Promise.all([state.delayed.forget(key).catch(() => {}), state.traces?.take(key)])
   const ended = await run(state, taken, { trace, waitedMs })
   state.taken.delete(String(job.id))
   await noteEnd(state, key, ended)
 }
 
-/** Longest key, in characters: a namespace and a name, which DNS bounds. */
+/** Maximum length of a key in characters: a namespace and a name, which DNS bounds. */
 const LONGEST_KEY = 512
 
-/** What is in Redis is not believed: another writer may have put anything there. */
+/** Validates the job's data, because another writer may have put anything into Redis. */
 function keyOf({ data }: Job<unknown>): string | undefined {
   const key = typeof data === 'object' && data !== null && 'key' in data ? data.key : undefined
   return typeof key === 'string' && key.length <= LONGEST_KEY ? key : undefined
 }
 
-/** How a run ended; `error` is for the log. */
+/** Result of a run; `error` is for the log. */
 interface Ended {
   readonly end: RunEnd
   readonly error?: unknown
@@ -180,7 +180,7 @@ async function run(state: WorkerState, { key, lost }: Taken, note: JobNote): Pro
   }
 }
 
-/** Notes the end of a run. While Redis is away it goes on trying: the key stays ours, and nobody could take it anyway. */
+/** Records the end of a run. Retries while Redis is unavailable: the key stays locked, and no other process could take it anyway. */
 async function noteEnd(state: WorkerState, key: string, { end, error }: Ended): Promise<void> {
   for (;;)
     try {
@@ -189,7 +189,7 @@ async function noteEnd(state: WorkerState, key: string, { end, error }: Ended): 
       return
     } catch (unreachable) {
       if (state.closing.signal.aborted) return
-      state.log.debug({ key, err: state.explain(unreachable) }, 'could not note the end of a job')
+      state.log.debug({ key, err: state.explain(unreachable) }, 'could not record the end of a job')
       await sleep(state.clock, NOTE_RETRY_MS, state.closing.signal).catch(() => {})
     }
 }
@@ -197,13 +197,13 @@ async function noteEnd(state: WorkerState, key: string, { end, error }: Ended): 
 function loseLock({ taken, log }: WorkerState, jobId: string): void {
   const one = taken.get(jobId)
   if (one === undefined || one.lost.signal.aborted) return
-  log.warn({ key: one.key }, 'lost its lock on a job: another worker may have it')
+  log.warn({ key: one.key }, 'lost the lock of a job; another worker may run it')
   one.lost.abort(new Error('the queue gave the key to another worker'))
 }
 
 /**
- * BullMQ repeats a command that Redis refused (a replica, no memory, no permission) at once and for ever: the worker rests
- * after each. Connection errors need nothing: they are told by {@link watchOutages}, and the connection waits by itself.
+ * Pauses the worker after each refused command (a replica, no memory, no permission), which BullMQ would otherwise repeat at once and
+ * forever. Connection errors need no pause: {@link watchOutages} logs them, and the connection waits by itself.
  */
 function coolAfterErrors(worker: BullWorker<JobData>, { clock, closing, explain, log }: WorkerState): { stop(): void } {
   let cooling: Timer | null = null
@@ -219,7 +219,7 @@ function coolAfterErrors(worker: BullWorker<JobData>, { clock, closing, explain,
   return { stop: () => cooling?.cancel() }
 }
 
-/** @returns a live list of `client` and every copy that is made of it: BullMQ makes one to wait on and keeps it to itself */
+/** @returns a live list of `client` and all its duplicates: BullMQ creates one to block on and does not expose it */
 function withDuplicates(client: Redis): readonly Redis[] {
   const clients = [client]
   const duplicate = client.duplicate.bind(client)

@@ -1,22 +1,22 @@
 import type { Redis } from 'ioredis'
 
 /**
- * Jobs that stand for a key and will never run. BullMQ takes an announcement for a repetition as long as the job of its
- * key exists; a Redis that lost one of its lists (it throws keys away when memory is short) has such jobs in none of them.
+ * Jobs of a key that will never run. BullMQ ignores an enqueue as long as a job of the same key exists. A Redis that lost one of its lists
+ * (it evicts keys when memory is short) may hold such jobs in none of them.
  */
 export interface StuckJobs {
   /**
-   * Removes the job that stands for a key if no worker can ever come by it. Costs one look where no job stands.
+   * Removes the job of a key if no worker can ever take it. Costs one lookup if there is no job.
    *
-   * @param deduplicationId as the jobs of the key bear it
+   * @param deduplicationId id that the key's jobs carry
    */
   remove(deduplicationId: string): Promise<void>
 }
 
 /**
- * Defines our script on `client`.
+ * Defines the Lua script on `client`.
  *
- * @param toKey gives the full name of a key of the queue
+ * @param toKey returns the full name of a key of the queue
  */
 export function createStuckJobs(client: Redis, toKey: (type: string) => string): StuckJobs {
   client.defineCommand('trancheRemoveStuck', { numberOfKeys: 5, lua: removeStuckScript })

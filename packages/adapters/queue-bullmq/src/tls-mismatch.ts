@@ -3,10 +3,10 @@ import { connect as connectTls } from 'node:tls'
 import type { RedisHost } from './redis-settings.ts'
 
 /**
- * Whether a port speaks the other of TLS and plain text than it was asked for, which looks like silence or a hang-up from
- * outside.
+ * Detects whether a port uses TLS when plain text is expected, or plain text when TLS is expected. From outside, both look like silence or
+ * a closed connection.
  *
- * @param deadlineMs how long to wait for a word
+ * @param deadlineMs how long to wait for data, in milliseconds
  */
 export function speaksOtherwise({ host, port }: RedisHost, isTlsExpected: boolean, deadlineMs: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -14,7 +14,7 @@ export function speaksOtherwise({ host, port }: RedisHost, isTlsExpected: boolea
       socket.destroy()
       resolve(speaks)
     }
-    // Judged is the language only; nothing is sent over a connection that nobody has verified.
+    // Only the protocol is checked; nothing is sent over an unverified connection.
     const socket = isTlsExpected
       ? connectPlain({ host, port, timeout: deadlineMs }, () => socket.write('PING\r\n'))
       : connectTls({ host, port, timeout: deadlineMs, rejectUnauthorized: false }, () => end(true))

@@ -27,7 +27,7 @@ describe.skipIf(isRedisMissing)('the queue works', () => {
     await expect(redis.admin.call('ACL', 'DRYRUN', 'tranche', 'FLUSHALL')).resolves.toContain('no permissions')
   })
 
-  it('with a password that is rotated meanwhile, on every connection that is made anew', async () => {
+  it('with a rotated password, on every new connection', async () => {
     const redis = await testRedis()
     const setPassword = (text: string): Promise<unknown> =>
       redis.admin.call('ACL', 'SETUSER', 'app', 'on', 'resetpass', `>${text}`, '~*', '+@all')
@@ -71,7 +71,7 @@ describe.skipIf(isRedisMissing)('the queue works', () => {
 })
 
 describe.skipIf(isRedisMissing)('the password', () => {
-  it('stands in no log line, at the most talkative level, when it is wrong', async () => {
+  it('is in no log line, even at debug, when it is wrong', async () => {
     const redis = await testRedis(['--requirepass', 'another'])
     const lines: string[] = []
     const reported = Promise.withResolvers<void>()

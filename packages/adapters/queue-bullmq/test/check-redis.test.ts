@@ -15,7 +15,7 @@ import { isRedisMissing, plainSettings, startTestRedis, type TestRedis } from '.
 const SECRET = 'hunter2-of-redis'
 
 describe.skipIf(isRedisMissing)('checkRedis', () => {
-  it('takes a Redis that the queue can use', async () => {
+  it('accepts a Redis that the queue can use', async () => {
     const { settings } = await testRedis()
     await checkRedis({ redis: settings })
   })
@@ -23,7 +23,7 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
   const locked = ['--requirepass', SECRET]
   const aclUser = ['--user', 'tranche', 'on', `>${SECRET}`, '~tranche:*', '+@all']
   const faults: Record<string, Fault> = {
-    'refuses a Redis that asks for a password': { args: locked, with: {}, code: 'REDIS_REFUSED', says: 'asks for a password' },
+    'rejects a Redis that requires a password': { args: locked, with: {}, code: 'REDIS_REFUSED', says: 'requires a password' },
     'refuses a wrong password': { args: locked, with: { password: `wrong-${SECRET}` }, code: 'REDIS_REFUSED', says: 'does not accept' },
     'refuses an unknown user': {
       args: locked,
@@ -36,25 +36,25 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
       with: { username: 'tranche', password: SECRET },
       prefix: 'other',
       code: 'REDIS_REFUSED',
-      says: 'forbids this user something',
+      says: 'denies this user a permission',
     },
     'refuses a replica': { args: ['--replicaof', '127.0.0.1', '1'], with: {}, code: 'REDIS_UNSUITABLE', says: 'is a replica' },
     'refuses TLS where there is none': {
       args: [],
       with: { tls: { ca: undefined } },
       code: 'REDIS_TLS',
-      says: 'speaks no TLS on this port',
+      says: 'does not accept TLS on this port',
     },
   }
   it.each(Object.entries(faults))(
-    '%s, and says so without the password',
+    '%s, without the password in the message',
     async (_name, { args, with: changes, prefix = 'tranche', code, says }) => {
       const redis = await testRedis(args)
       expectFault(await faultOf({ ...redis.settings, ...changes }, prefix), code, says)
     },
   )
 
-  it('refuses a certificate that nobody told it to trust, and one for another host; takes one that it was told of', async () => {
+  it('rejects an untrusted certificate, and one for another host; accepts a trusted one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-tls-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const port = await freePort()
@@ -64,12 +64,12 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
     await checkRedis({ redis: { ...settings, tls: { ca } } })
     expectFault(await faultOf({ ...settings, tls: { ca: undefined } }), 'REDIS_TLS', 'is not trusted')
     expectFault(await faultOf({ ...plainSettings(port), tls: { ca } }), 'REDIS_TLS', 'is not trusted')
-    expectFault(await faultOf(settings), 'REDIS_TLS', 'speaks only TLS on this port')
+    expectFault(await faultOf(settings), 'REDIS_TLS', 'accepts only TLS on this port')
   })
 })
 
 describe('checkRedis', () => {
-  it('says that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     const port = await freePort()
     expectFault(
       await faultOf(plainSettings(port)),
@@ -78,13 +78,13 @@ describe('checkRedis', () => {
     )
   })
 
-  it('says that no sentinel answers', async () => {
+  it('reports that no sentinel answers', async () => {
     const sentinels = [{ host: '127.0.0.1', port: await freePort() }]
     const settings: RedisSettings = { ...plainSettings(1), address: { kind: 'sentinels', sentinels, master: 'main' } }
     expectFault(await faultOf(settings), 'REDIS_UNREACHABLE', 'All sentinels are unreachable')
   })
 
-  it('gives up on a server that says nothing', async () => {
+  it('gives up on a silent server', async () => {
     const server = createServer(() => {})
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -93,12 +93,12 @@ describe('checkRedis', () => {
     expectFault(error, 'REDIS_UNREACHABLE', 'does not answer')
   })
 
-  it('refuses what is no Redis', async () => {
+  it('rejects a server that is not Redis', async () => {
     const server = createHttpServer((_request, response) => void response.end('hello'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as AddressInfo
-    expectFault(await faultOf(plainSettings(port)), 'REDIS_UNSUITABLE', 'is no Redis')
+    expectFault(await faultOf(plainSettings(port)), 'REDIS_UNSUITABLE', 'is not Redis')
   })
 
   it.each([

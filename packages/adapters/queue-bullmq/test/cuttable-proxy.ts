@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** A way to a server that can be cut: connections on it are dropped, and new ones refused, until it is mended. */
+/** Proxy to a server that can be cut: its connections are dropped, and new ones refused, until it is restored. */
 export interface CuttableProxy {
   readonly port: number
   cut(): void

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
 
 /**
- * Answers as a Redis of a version that cannot be had any more would, as far as a first look at it goes.
+ * Answers like a Redis of a version that is no longer available, as far as the first check goes.
  *
  * @param knowsHello Redis 6.0 and newer do
  */

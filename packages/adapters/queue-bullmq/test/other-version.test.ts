@@ -8,7 +8,7 @@ let redis: TestRedis | undefined
 afterEach(() => redis?.dispose())
 
 it.skipIf(isRedisMissing)(
-  'works on a job of another version, whatever stands in it beside the key, and passes over one without a key',
+  'processes a job of another version, whatever it contains besides the key, and skips one without a key',
   async () => {
     redis = await startTestRedis()
     const theirs = new Queue('jobs', { connection: redis.admin, prefix: 'test', skipVersionCheck: true })

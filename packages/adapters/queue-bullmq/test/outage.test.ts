@@ -5,7 +5,7 @@ import { createBullmqQueue } from '@tranche/queue-bullmq'
 import { expect, it, vi } from 'vitest'
 import { isRedisMissing, plainSettings, startTestRedis } from './redis.ts'
 
-it.skipIf(isRedisMissing)('announcer on a Redis that was ended says what is wrong with it, until it is back', async () => {
+it.skipIf(isRedisMissing)('enqueuer on a stopped Redis reports the outage until Redis is back', async () => {
   const redis = await startTestRedis()
   const { port } = redis
   const queue = createBullmqQueue({ redis: plainSettings(port), clock: systemClock, prefix: 'test' })

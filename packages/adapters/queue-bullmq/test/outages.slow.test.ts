@@ -7,7 +7,7 @@ import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
 import { isRedisMissing, plainSettings, startTestRedis, type TestRedis } from './redis.ts'
 
 describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
-  it('is killed and comes back empty: refuses announcements meanwhile, then goes on by itself, and says so in two lines', async () => {
+  it('is killed and comes back empty: refuses enqueues meanwhile, then resumes by itself, and logs two lines', async () => {
     const redis = await testRedis()
     const { queue, worked, lines, enqueuer } = bench(redis)
     const first = worked.next()
@@ -27,7 +27,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     expect(lines[1]).toMatchObject({ message: 'Redis is back', fields: { awayMs: expect.any(Number) } })
   })
 
-  it('is not there at the start: waits for it, and says so once', async () => {
+  it('is unavailable at the start: waits for it, and logs that once', async () => {
     const redis = await testRedis()
     await redis.kill()
     const { worked, lines, enqueuer } = bench(redis)
@@ -39,7 +39,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('lost Redis'), 'Redis is back'])
   })
 
-  it('stops answering without closing a connection: refuses announcements in time, and goes on when it answers', async () => {
+  it('stops answering without closing a connection: refuses enqueues in time, and resumes when it answers', async () => {
     const redis = await testRedis()
     const { queue, worked, lines, enqueuer } = bench(redis)
     await queue.stats()
@@ -53,7 +53,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     await until(() => worked.keys.includes('meanwhile'))
   })
 
-  it('cannot be reached while a job runs: keeps the key until the end of the job is noted, and then gives it on', async () => {
+  it('is unreachable while a job runs: keeps the key until the end of the job is recorded, then releases it', async () => {
     const redis = await testRedis()
     const proxy = await startProxy(redis.port)
     onTestFinished(() => proxy.close())
@@ -80,7 +80,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     ends[2]?.({ kind: 'awaitChange' })
   })
 
-  it('is emptied while a job runs: the job ends, and the next announcement of its key is worked on', async () => {
+  it('is emptied while a job runs: the job ends, and the next enqueue of its key is processed', async () => {
     const redis = await testRedis()
     let end = (_outcome: JobOutcome): void => {}
     const queue = openQueue(redis.settings, 'flushed', { timing: { lockMs: 60_000 } })
@@ -99,7 +99,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     expect(worked.keys).toEqual(['a', 'a', 'a'])
   })
 
-  it('is a replica for a while: says so, and goes on when it takes writes again', async () => {
+  it('is a replica for a while: logs that, and resumes when it accepts writes again', async () => {
     const redis = await testRedis()
     const { queue, worked, lines, enqueuer } = bench(redis)
     await queue.stats()
@@ -117,7 +117,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     expect(lines.filter(({ message }) => /cannot use Redis|lost Redis|is back/.test(message)).length).toBeLessThanOrEqual(3)
   })
 
-  it('has no memory left: rests between attempts instead of asking thousands of times, and goes on when it has', async () => {
+  it('is out of memory: pauses between attempts, and resumes when it has memory', async () => {
     const redis = await testRedis()
     const queue = openQueue(redis.settings, 'full', { timing: quick })
     await queue.enqueue('a')
@@ -136,7 +136,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
   })
 
   const lost = ['wait', 'active', 'job', 'lock', 'deduplication'] as const
-  it.each(lost)('loses one key of a job (%s) and keeps the others: the next announcement is worked on', async (part) => {
+  it.each(lost)('loses one key of a job (%s) and keeps the others: the next enqueue is processed', async (part) => {
     const redis = await testRedis()
     const queue = openQueue(redis.settings, 'hole', { timing: quick })
     await queue.enqueue('a')
@@ -157,7 +157,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     expect(new Set(worked.keys)).toEqual(new Set(['a']))
   })
 
-  it('may throw jobs away: says so, and goes on', async () => {
+  it('may evict jobs: logs that, and continues', async () => {
     const redis = await testRedis(['--maxmemory-policy', 'allkeys-lru'])
     const { worked, lines, enqueuer } = bench(redis)
     const first = worked.next()

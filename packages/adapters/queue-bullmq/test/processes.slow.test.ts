@@ -14,7 +14,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
   })
   afterAll(() => redis.dispose())
 
-  it('gives the key of a frozen worker to another, and aborts the first when it goes on', async () => {
+  it('gives the key of a frozen worker to another, and aborts the first when it resumes', async () => {
     const prefix = newPrefix()
     const first = startWorker(redis, prefix)
     const queue = openQueue(redis.settings, prefix, { timing: quick })
@@ -36,7 +36,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
     await again
   })
 
-  it('never gives a key up, however many workers die over it', async () => {
+  it('never drops a key, however many workers die while processing it', async () => {
     const prefix = newPrefix()
     const queue = openQueue(redis.settings, prefix, { timing: quick })
     await queue.enqueue('a')
@@ -51,7 +51,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
     await expect(worked).resolves.toBe('a')
   })
 
-  it('keeps a delayed key whose process is gone', async () => {
+  it('keeps a delayed key of a dead process', async () => {
     const prefix = newPrefix()
     const gone = openQueue(redis.settings, prefix)
     await gone.enqueueAfter('a', 300)
@@ -74,7 +74,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
     expect([ours.keys, theirs.keys]).toEqual([['ours'], ['theirs']])
   })
 
-  it('takes keys of any characters', async () => {
+  it('accepts keys of any characters', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.oneof(oddKey, fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 20 }), async (keys) => {
         const queue = openQueue(redis.settings, newPrefix())
@@ -90,7 +90,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
     )
   })
 
-  it('Q2 and Q3: never runs a key twice at once, and runs it after its last announcement, under any interleaving', async () => {
+  it('Q2 and Q3: never runs a key twice at once, and runs it after its last enqueue, under any interleaving', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => play(redis, newPrefix(), steps)),
       {
@@ -102,7 +102,7 @@ describe.skipIf(isRedisMissing)('over several processes, the queue', () => {
 
 const oddKey = fc.constantFrom('a/b', 'a:b', '0', '0:1', ' ', 'null', '{a}', '*', '__proto__', 'a\nb', 'ключ', '"', "'", '%')
 
-/** Who announces which key in how many milliseconds. */
+/** Process that enqueues a key, and its delay in milliseconds. */
 const step = fc.record({
   queue: fc.nat(1),
   key: fc.constantFrom('a', 'b', 'c'),
@@ -113,7 +113,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 async function play(redis: TestRedis, prefix: string, steps: readonly Step[]): Promise<void> {
   const queues = [openQueue(redis.settings, prefix), openQueue(redis.settings, prefix)]
   const running = new Set<string>()
-  /** Numbers of the announcement that was made last, and of the one that the last run came after. */
+  /** Numbers of the last enqueue, and of the one before the last run. */
   const enqueued = new Map<string, number>()
   const worked = new Map<string, number>()
   const breaches: string[] = []

@@ -24,7 +24,7 @@ export interface Line {
 /** What {@link openQueue} is given besides Redis and prefix. */
 export interface OpenOptions {
   readonly lines?: Line[]
-  /** By default nobody counts as gone for want of a processor. */
+  /** The default timing tolerates a busy machine. */
   readonly timing?: Partial<QueueTiming>
 }
 

@@ -13,7 +13,7 @@ import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
 import { isRedisMissing, plainSettings, startTestRedis } from './redis.ts'
 
 describe.skipIf(isRedisMissing)('under Sentinel', () => {
-  it('the queue follows to the new master when the old one dies, and keeps what had reached it', async () => {
+  it('the queue switches to the new master when the old one dies, and keeps replicated keys', async () => {
     const master = await startTestRedis()
     const replica = await startTestRedis({ args: ['--replicaof', '127.0.0.1', String(master.port)] })
     for (const server of [master, replica]) onTestFinished(() => server.dispose())

@@ -1,6 +1,6 @@
 /**
  * A worker as a process of its own, for tests that freeze or kill it. Arguments: port of Redis, prefix, then milliseconds
- * for lock and stalled check. Tells its parent of every start and abort; a run goes on until it is aborted.
+ * for lock and stalled check. Reports every start and abort to its parent; a run continues until it is aborted.
  */
 import { systemClock } from '@tranche/clock'
 import { createBullmqQueue } from '@tranche/queue-bullmq'

@@ -6,27 +6,27 @@ import { loggingExporter } from './logging-exporter.ts'
 import { createSpans, type Frame } from './spans.ts'
 import type { TracingSettings } from './tracing-settings.ts'
 
-/** What {@link createOtlpTracer} is given. */
+/** Options of {@link createOtlpTracer}. */
 export interface OtlpTracerOptions {
   readonly clock: Clock
   readonly settings: TracingSettings
   readonly log: Logger
-  /** Told as `service.version`. */
+  /** Exported as `service.version`. */
   readonly version: string
-  /** Told as `service.instance.id`: which process it is. */
+  /** Exported as `service.instance.id`, which identifies the process. */
   readonly instance: string
 }
 
-/** A tracer that sends what it is told. */
+/** Tracer that exports its spans. */
 export interface OtlpTracer {
   readonly tracer: Tracer
-  /** Sends what is left, for up to `deadlineMs`; never rejects. */
+  /** Sends the remaining spans, for up to `deadlineMs`; never rejects. */
   close(deadlineMs: number): Promise<void>
 }
 
 /**
- * Sends spans by OTLP over HTTP, gathered, beside everything else: a receiver that is away, slow or refuses costs spans and one line in
- * the log. The libraries are loaded here and not before: who tells no traces does without them.
+ * Exports spans by OTLP over HTTP, in batches and in the background. A receiver that is unavailable, slow or rejects them costs spans and
+ * one log line. The libraries are loaded here on demand, so a process without tracing does not need them.
  */
 export async function createOtlpTracer({ clock, settings, log, version, instance }: OtlpTracerOptions): Promise<OtlpTracer> {
   const [api, sdk, resources, { OTLPTraceExporter }] = await Promise.all([
@@ -42,7 +42,7 @@ export async function createOtlpTracer({ clock, settings, log, version, instance
   const named = settings.serviceName === undefined ? {} : { 'service.name': settings.serviceName }
   const provider = new sdk.TracerProvider({
     sampler: samplerOf(sdk, settings),
-    // What the variables say comes last.
+    // The environment variables win.
     resource: resources
       .defaultResource()
       .merge(resources.resourceFromAttributes(own))
@@ -69,7 +69,7 @@ export async function createOtlpTracer({ clock, settings, log, version, instance
   }
 }
 
-/** By how much the library that gathers waits longer than the one that sends, in milliseconds: the latter knows why. */
+/** Extra wait of the batching library over the sending one, in milliseconds, because the latter knows the cause. */
 const EXPORT_SLACK_MS = 1_000
 
 function samplerOf(

@@ -13,37 +13,37 @@ import {
   type Tracer,
 } from '@tranche/tracing'
 
-/** What spans are made of. */
+/** Dependencies of {@link createSpans}. */
 export interface SpansParts {
   readonly clock: Clock
   readonly api: typeof import('@opentelemetry/api')
   readonly tracer: OtelTracer
-  /** Which frame is active; null: expressly none. */
+  /** Active frame; null: explicitly none. */
   readonly frames: AsyncLocalStorage<Frame | null>
 }
 
-/** A span, or a place in a trace, that what is done now comes after. */
+/** Span, or position in a trace, that current work follows. */
 export interface Frame {
   readonly context: Context
   readonly place: TracePlace
-  /** What it stands in. */
+  /** Enclosing frame. */
   readonly outer: Frame | null
-  /** Undefined where it is only a place. */
+  /** Undefined if it is only a position. */
   readonly span?: OtelSpan
-  /** Whether something was told inside it. */
+  /** Whether a span was exported inside it. */
   isMoved: boolean
-  /** Since when it is over, in monotonic milliseconds. */
+  /** Monotonic end time, in milliseconds. */
   endedMs?: number
-  /** Whether it was over without being told. */
+  /** Whether it ended without being exported. */
   isDropped?: boolean
 }
 
-/** After so many passes that followed from one another a new trace begins, which names the old one: a release may take days. */
+/** Number of consecutive passes after which a new trace begins that links to the old one: a release may take days. */
 const MOST_HOPS = 32
-/** For so long what a span has set off (a timer, an answer that nobody waited for) still counts as its doing, in milliseconds. */
+/** How long work that a span started (a timer, an unawaited response) still belongs to it, in milliseconds. */
 const LINGER_MS = 1_000
 
-/** The port over a tracer of OpenTelemetry. What is active is known by the course of the calls, promises and timers included. */
+/** Implements the port over an OpenTelemetry tracer. The active frame follows the chain of calls, including promises and timers. */
 export function createSpans({ clock, api, tracer, frames }: SpansParts): Tracer {
   const active = (): Frame | null => {
     const frame = frames.getStore() ?? null
@@ -137,7 +137,7 @@ export function createSpans({ clock, api, tracer, frames }: SpansParts): Tracer 
   }
 }
 
-/** Where a span begins. */
+/** Position where a span begins. */
 interface Opening {
   readonly outer: Frame | null
   readonly context: Context

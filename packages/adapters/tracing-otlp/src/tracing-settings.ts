@@ -1,26 +1,26 @@
 import { AppError } from '@tranche/errors'
 
-/** How and where traces are sent. */
+/** Destination and limits of trace export. */
 export interface TracingSettings {
-  /** Of the receiver, with its path. */
+  /** URL of the receiver, with its path. */
   readonly url: string
   readonly protocol: 'http/protobuf' | 'http/json'
   readonly sampler: SamplerName
-  /** Of the traces that begin here, from 0 to 1: for samplers of a ratio. */
+  /** Share of new traces that are exported, from 0 to 1; for ratio samplers. */
   readonly ratio: number
-  /** Undefined: that of the resource attributes, else `tranche`. */
+  /** Undefined: the one in the resource attributes, else `tranche`. */
   readonly serviceName: string | undefined
-  /** How long spans are gathered before they are sent, in milliseconds. */
+  /** How long spans are collected before they are sent, in milliseconds. */
   readonly scheduleDelayMs: number
-  /** The most spans that wait to be sent; what comes on top is dropped. */
+  /** Maximum number of spans waiting to be sent; further ones are dropped. */
   readonly maxQueue: number
-  /** The most spans in one message. */
+  /** Maximum number of spans in one message. */
   readonly maxBatch: number
-  /** How long a message may take with its repetitions, in milliseconds. */
+  /** Limit of one message with its retries, in milliseconds. */
   readonly timeoutMs: number
 }
 
-/** As OTEL_TRACES_SAMPLER names them. */
+/** Values of OTEL_TRACES_SAMPLER. */
 export type SamplerName = (typeof samplers)[number]
 
 const samplers = [
@@ -32,16 +32,16 @@ const samplers = [
   'parentbased_traceidratio',
 ] as const
 const protocols = ['http/protobuf', 'http/json'] as const
-/** Less than the 10 s of the specification: a message on its way must not outlast the end of the process. */
+/** Less than the 10 s of the specification: a message in flight must not outlast the end of the process. */
 const TIMEOUT_MS = 5_000
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads the variables that OpenTelemetry defines. Beside these, the library reads headers, compression and certificates
- * (`OTEL_EXPORTER_OTLP_HEADERS`, `_COMPRESSION`, `_CERTIFICATE`, …) and `OTEL_RESOURCE_ATTRIBUTES` by itself.
+ * Reads the variables that OpenTelemetry defines. The library itself reads headers, compression and certificates
+ * (`OTEL_EXPORTER_OTLP_HEADERS`, `_COMPRESSION`, `_CERTIFICATE`, …) and `OTEL_RESOURCE_ATTRIBUTES`.
  *
- * @returns null where no traces are asked for: no endpoint, OTEL_TRACES_EXPORTER=none, OTEL_SDK_DISABLED=true
+ * @returns null if tracing is off: no endpoint, OTEL_TRACES_EXPORTER=none, OTEL_SDK_DISABLED=true
  * @throws {AppError} OPTION_INVALID
  */
 export function readTracingSettings(env: Environment): TracingSettings | null {
@@ -49,7 +49,7 @@ export function readTracingSettings(env: Environment): TracingSettings | null {
   if (url === null || isTrue(env['OTEL_SDK_DISABLED'])) return null
   const exporter = env['OTEL_TRACES_EXPORTER']?.trim() || 'otlp'
   if (exporter === 'none') return null
-  if (exporter !== 'otlp') throw refused('OTEL_TRACES_EXPORTER', exporter, 'Give otlp, or none to send no traces.')
+  if (exporter !== 'otlp') throw refused('OTEL_TRACES_EXPORTER', exporter, 'Use otlp, or none to send no traces.')
   return {
     url,
     protocol: chosen(env, ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL'], protocols) ?? 'http/protobuf',
@@ -74,9 +74,9 @@ function urlFrom(env: Environment): string | null {
 function checkedUrl(variable: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw refused(variable, text, 'Give the URL of a receiver of OTLP over HTTP: http://collector.example:4318')
+    throw refused(variable, text, 'Use the URL of an OTLP over HTTP receiver: http://collector.example:4318')
   if (url.username !== '' || url.password !== '')
-    throw refused(variable, `${url.protocol}//…@${url.host}`, 'Leave the credentials out, and give them in OTEL_EXPORTER_OTLP_HEADERS.')
+    throw refused(variable, `${url.protocol}//…@${url.host}`, 'Remove the credentials and set them in OTEL_EXPORTER_OTLP_HEADERS.')
   return text
 }
 

@@ -7,8 +7,8 @@ import { type Receiver, startReceiver } from './receiver.ts'
 
 const CLOSE_MS = 10_000
 
-describe('what is sent', () => {
-  it('is what moved: passes that found nothing to do are left out, those that failed are not', async () => {
+describe('exported spans', () => {
+  it('leave out idle passes, but not failed ones', async () => {
     const spans = await exportedSpans(async (tracer) => {
       await tracer.begin('idle pass', { ifMoved: true }, async () => tracer.inside('look', { ifMoved: true }, async () => {}))
       await tracer.begin('job', { ifMoved: true }, () =>
@@ -28,7 +28,7 @@ describe('what is sent', () => {
     expect([write?.parentSpanId, pass?.parentSpanId]).toEqual([pass?.spanId, job?.spanId])
   })
 
-  it('goes on with the trace that it comes after, and begins one of its own after what is none', async () => {
+  it('continue the given trace, and start a new one after an invalid trace', async () => {
     const before = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const spans = await exportedSpans(async (tracer) => {
       tracer.begin('after', { after: before }, () => {})
@@ -40,7 +40,7 @@ describe('what is sent', () => {
     expect(spans[6]).toMatchObject({ name: 'echo', parentSpanId: 'b7ad6b7169203331' })
   })
 
-  it('begins a new trace after many passes that followed from one another, and names the old one', async () => {
+  it('start a new trace that links to the old one after many consecutive passes', async () => {
     const spans = await exportedSpans(async (tracer) => {
       let after: string | undefined
       for (let pass = 0; pass < 70; pass++) after = tracer.begin(`pass ${pass}`, { after }, (span) => span.next())
@@ -51,7 +51,7 @@ describe('what is sent', () => {
     expect(spans[begin]?.links).toMatchObject([{ traceId: traces[0], spanId: spans[begin - 1]?.spanId }])
   })
 
-  it('does not count what comes long after a span as its doing', async () => {
+  it('do not include late work in an ended span', async () => {
     await exportedSpans(async (tracer) => {
       let late: (() => string | undefined) | undefined
       tracer.begin('pass', { ifMoved: true }, (span) => {
@@ -63,7 +63,7 @@ describe('what is sent', () => {
     })
   })
 
-  it('is protobuf unless told otherwise, under the path of the specification', async () => {
+  it('are protobuf by default, under the path of the specification', async () => {
     await using receiver = await startReceiver(() => 200)
     const { tracer, close } = await tracerFor(receiver, {})
     const traceId = tracer.begin('one', { attributes: { 'k8s.pod.name': 'agent-x' } }, () => parseTraceContext(tracer.current())?.traceId)
@@ -74,7 +74,7 @@ describe('what is sent', () => {
       expect(message?.body.includes(part)).toBe(true)
   })
 
-  it('is nothing where the sampler says so, and the log is given no trace', async () => {
+  it('are dropped by the sampler, and the log gets no trace', async () => {
     await using receiver = await startReceiver(() => 200)
     const { tracer, close } = await tracerFor(receiver, { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' })
     expect(tracer.begin('one', {}, () => [tracer.traceId(), parseTraceContext(tracer.current())?.isSampled])).toEqual([undefined, false])
@@ -84,7 +84,7 @@ describe('what is sent', () => {
 })
 
 describe('a receiver', () => {
-  it('that takes nothing costs one line in the log, and another when it takes them again', async () => {
+  it('that rejects spans costs one log line, and another when it accepts them again', async () => {
     let isWell = false
     await using receiver = await startReceiver(() => (isWell ? 200 : 400))
     const lines: (LogFields & { readonly message: string })[] = []
@@ -97,13 +97,13 @@ describe('a receiver', () => {
     sender.tracer.begin('sent', {}, () => {})
     await sender.close(CLOSE_MS)
     expect(lines.map(({ message }) => message)).toEqual([
-      'could not send traces; goes on trying, and says no more of it',
-      'sends traces again; these were lost',
+      'could not send traces; retrying without further log lines',
+      'sending traces again; some spans were lost',
     ])
     expect(lines).toMatchObject([{ url: `${receiver.url}/v1/traces` }, { spans: 3 }])
   })
 
-  it('that never answers holds up neither what is told nor the end', async () => {
+  it('that never answers delays neither spans nor shutdown', async () => {
     await using receiver = await startReceiver(() => null)
     const { tracer, close } = await tracerFor(receiver, { OTEL_EXPORTER_OTLP_TIMEOUT: '2000' })
     for (let span = 0; span < 5_000; span++) expect(tracer.begin('pass', {}, () => span)).toBe(span)
@@ -112,7 +112,7 @@ describe('a receiver', () => {
     expect(performance.now() - startMs).toBeLessThan(1_500)
   })
 
-  it('that is not there costs nothing but the line', async () => {
+  it('that is unavailable costs only the log line', async () => {
     const lines: (LogFields & { readonly message: string })[] = []
     const settings = readTracingSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '300' })!
     const { tracer, close } = await createOtlpTracer({ clock: systemClock, settings, log: logTo(lines), version: '0.1.0', instance: 'x' })
@@ -131,7 +131,7 @@ interface WireSpan {
   readonly links?: readonly object[]
 }
 
-/** What arrives of what `tell` tells, in order of its ends. */
+/** Exported spans of `record`, in order of their ends. */
 async function exportedSpans(record: (tracer: Tracer) => Promise<void>): Promise<readonly WireSpan[]> {
   await using receiver = await startReceiver(() => 200)
   const { tracer, close } = await tracerFor(receiver, { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' })

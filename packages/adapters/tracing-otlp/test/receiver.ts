@@ -8,7 +8,7 @@ export interface Message {
   readonly body: Buffer
 }
 
-/** A receiver on 127.0.0.1 that answers as it is told. */
+/** Receiver on 127.0.0.1 with scripted responses. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly messages: readonly Message[]

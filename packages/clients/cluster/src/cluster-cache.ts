@@ -24,20 +24,23 @@ import { keptNode } from './kept-node.ts'
 import { type KruiseWatch, watchKruise } from './kruise-watch.ts'
 import { createSharedTexts } from './shared-texts.ts'
 
-/** What a reflection is made from. */
+/** Settings of the cluster cache. */
 export interface ClusterCacheOptions {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
-  /** Decides the jitter of reconnects. @default 0 */
+  /** Seed for the jitter of reconnects. @default 0 */
   readonly seed?: number
-  /** Whose objects are watched, at least one; nodes have none, and are watched all the same. @default every namespace */
+  /** Namespaces whose objects are watched, at least one; nodes are always watched. @default every namespace */
   readonly namespaces?: readonly string[]
-  /** Since when a Ready pod counts: our own first sight of it (F6), or the API server's stamp, in epoch milliseconds. @default observed */
+  /**
+   * Start of a pod's Ready time: this process's first observation (F6), or the API server's timestamp, in epoch milliseconds. @default
+   * observed
+   */
   readonly readySince?: 'observed' | 'stamp'
 }
 
-/** As much of each object as we read, and the fleet that follows from it. Nothing is watched before a reflector is started. */
+/** Kept part of each object, and the fleet derived from it. Nothing is watched before a reflector is started. */
 export interface ClusterCache {
   readonly fleet: FleetIndex
   readonly nodes: Reflector<FleetNode>
@@ -50,13 +53,13 @@ export interface ClusterCache {
   readonly kruise: KruiseWatch
 }
 
-/** A reflection that several programs of one process read, each of which waits for what it reads itself. */
+/** Cluster cache shared by several programs of one process; each waits for the resources that it reads itself. */
 export interface SharedClusterCache extends ClusterCache {
-  /** Starts every reflector, until `signal` aborts; `failed` hears what ends one before. */
+  /** Starts every reflector, until `signal` aborts; `failed` receives the error that ends one earlier. */
   start(signal: AbortSignal, failed: (error: unknown) => void): void
 }
 
-/** Builds a reflection that holds whatever any program reads. */
+/** Creates a cluster cache with the resources of every program. */
 export function createSharedClusterCache(options: ClusterCacheOptions): SharedClusterCache {
   const clusterCache = createClusterCache(options)
   const { nodes, pods, daemonSets, batchReleases, rollouts, policies, revisions, kruise } = clusterCache
@@ -69,7 +72,7 @@ export function createSharedClusterCache(options: ClusterCacheOptions): SharedCl
   }
 }
 
-/** Builds the reflectors and joins nodes and pods to the fleet. */
+/** Creates the reflectors and joins nodes and pods to the fleet. */
 export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
   const { clock } = options
   const fleet = new FleetIndex()
@@ -105,7 +108,7 @@ export function createClusterCache(options: ClusterCacheOptions): ClusterCache {
   return { fleet, nodes, pods, daemonSets, batchReleases, rollouts, policies, revisions, kruise }
 }
 
-/** One watch, or one for each namespace. */
+/** One watch, or one per namespace. */
 function reflectorFor<T, O extends KubeObject>(
   options: ClusterCacheOptions,
   kept: Pick<ReflectorOptions<T, O>, 'resource' | 'mark' | 'transform' | 'indexers'>,
@@ -128,17 +131,17 @@ function common({
   return { client, clock, log, seed }
 }
 
-/** Whatever a DaemonSet owns names this kind: of the many pods of others not even the JSON is read. */
+/** Kind that every object owned by a DaemonSet names: the JSON of other pods is not even parsed. */
 const DAEMON_SET = 'DaemonSet'
 
-/** Every stamp of the API server lies after this moment: it is taken as it is. */
+/** Earlier than every timestamp of the API server, so timestamps are taken as they are. */
 const STAMPS = { nowMs: 0, monotonicMs: 0 }
 
 function observationTime(clock: Clock): { readonly nowMs: number; readonly monotonicMs: number } {
   return { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
 }
 
-/** How objects are kept whose definition others can change: one version of them may be shown with fewer members, and in full again. */
+/** Options for kinds whose definition others can change: the same version may be shown with fewer fields, and later in full again. */
 const defined = {
   transform<T extends KubeObject>(object: T, previous: T | undefined): T {
     const kept = withoutManagedFields(object)

@@ -1,8 +1,8 @@
 import type { DaemonSet } from '@tranche/kube-types'
 
 /**
- * Whether two states of a DaemonSet differ in nothing but the counts of its status, which lag behind the pods: of its status
- * we read the observed generation only.
+ * Whether two states of a DaemonSet differ only in the counts of its status, which lag behind the pods. Of the status, only the observed
+ * generation is used.
  */
 export function isSameButForCounts(previous: DaemonSet | undefined, current: DaemonSet | undefined): boolean {
   return (

@@ -2,9 +2,9 @@ import { type FleetNode, toFleetNode } from '@tranche/fleet'
 import type { Node } from '@tranche/kube-types'
 
 /**
- * What is kept of a node, for a reflector's transform: heartbeats change nodes all the time, and nothing that we read of them.
+ * Keeps the used part of a node, for a reflector's transform: heartbeats change nodes all the time, but not that part.
  *
- * @returns `previous` itself while nothing of that has changed
+ * @returns `previous` itself if that part is unchanged
  */
 export function keptNode(node: Node, previous: FleetNode | undefined): FleetNode {
   const kept = toFleetNode(node)

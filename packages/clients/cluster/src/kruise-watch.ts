@@ -3,34 +3,35 @@ import { createReflector, type KubeClient, type Reflector, resourcePaths } from 
 import { type KubeObject, type Lease, keyOf, keyText } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 
-/** Name of the Lease by which OpenKruise Rollouts elects its leader. */
+/** Lease of OpenKruise Rollouts' leader election. */
 export const KRUISE_LEASE_NAME = '71ddec2c.kruise.io'
-/** Name of its webhooks' configuration. */
+/** Name of OpenKruise Rollouts' MutatingWebhookConfiguration. */
 export const KRUISE_WEBHOOKS_NAME = 'kruise-rollout-mutating-webhook-configuration'
-/** Name of the webhook without which it does not roll out DaemonSets of apps/v1. */
+/** Webhook that OpenKruise Rollouts needs to roll out DaemonSets of apps/v1. */
 export const KRUISE_DAEMON_SET_WEBHOOK = 'mdaemonset-native.kb.io'
 
-/** How long a holder counts as active that does not say how long, in milliseconds. */
+/** Lease duration of a holder that states none, in milliseconds. */
 const LEASE_MS = 15_000
 
-/** Another controller of native DaemonSets, as this process sees it. */
+/** OpenKruise's controller of native DaemonSets, as this process sees it. */
 export interface KruiseActivity {
   /** Namespace and name of its Lease. */
   readonly lease: string
   readonly holder: string
-  /** For how long (ms) it counts as active although nothing more is heard of it. */
+  /** How long it counts as active without a further renewal, in milliseconds. */
   readonly activeForMs: number
 }
 
-/** Looks out for OpenKruise's controller of native DaemonSets. */
+/** Detects OpenKruise's controller of native DaemonSets. */
 export interface KruiseWatch {
   readonly reflectors: readonly Reflector<unknown>[]
   /**
-   * It is active while its Lease is being renewed, by this process's own clock (others' may differ), and its webhook for
-   * native DaemonSets is registered, in the namespace of that webhook's Service; a Lease seen for the first time counts as just renewed.
+   * The controller is active while its Lease is being renewed and its webhook for native DaemonSets is registered, in the namespace of that
+   * webhook's Service. Renewals count by this process's own clock, because other clocks may differ; a Lease seen for the first time counts
+   * as just renewed.
    */
   activity(): KruiseActivity | null
-  /** Calls back when it may have become active, or may be so no longer; not for each renewal. */
+  /** Calls back when it may have become active or inactive; not for each renewal. */
   subscribe(onChange: () => void): void
 }
 
@@ -42,21 +43,21 @@ interface ObservedLease {
   readonly untilMs: number
 }
 
-/** The part of a MutatingWebhookConfiguration by which OpenKruise is known. */
+/** Part of a MutatingWebhookConfiguration that identifies OpenKruise. */
 export interface KruiseWebhooks extends KubeObject {
   readonly webhooks?: readonly { readonly name: string; readonly clientConfig?: { readonly service?: { readonly namespace?: string } } }[]
 }
 
 /**
- * @returns the namespace in which the manager behind its webhook for native DaemonSets elects its leader: the one of its Service; '' where
- *   the webhook names no Service, and any namespace counts; null without that webhook
+ * @returns the namespace in which the manager behind its webhook for native DaemonSets elects its leader: that of the webhook's Service; ''
+ *   if the webhook names no Service, so any namespace counts; null without that webhook
  */
 export function kruiseNamespace({ webhooks = [] }: KruiseWebhooks): string | null {
   const webhook = webhooks.find(({ name }) => name === KRUISE_DAEMON_SET_WEBHOOK)
   return webhook === undefined ? null : (webhook.clientConfig?.service?.namespace ?? '')
 }
 
-/** What the look-out is made of. */
+/** Dependencies of {@link watchKruise}. */
 export interface KruiseWatchOptions {
   readonly client: KubeClient
   readonly clock: Clock
@@ -64,7 +65,7 @@ export interface KruiseWatchOptions {
   readonly seed?: number
 }
 
-/** Builds the two watches; whoever asks for them starts them. Both are of one name each, which a role can name too. */
+/** Creates the two watches; the caller starts them. Each covers a single name, to which a role can be limited. */
 export function watchKruise(options: KruiseWatchOptions): KruiseWatch {
   const { clock } = options
   const leases = createReflector<ObservedLease, Lease>({
@@ -100,7 +101,7 @@ export function watchKruise(options: KruiseWatchOptions): KruiseWatch {
   }
 }
 
-/** A Lease of that name in another namespace is one that any user with rights there may have made. */
+/** Rejects a Lease of that name in another namespace, which any user with rights there may have created. */
 function isOfKruise({ namespace }: ObservedLease, ofWebhook: string): boolean {
   return ofWebhook === '' || namespace === ofWebhook
 }

@@ -1,25 +1,25 @@
 import type { Reflector } from '@tranche/kube-client'
 import { compareResourceVersions, keyOf, keyText, type KubeObject, type ObjectKey } from '@tranche/kube-types'
 
-/** Objects as last seen, in a watch or in the answer to a write of our own: whichever is newer. */
+/** Objects as last seen, in a watch or in the response to this process's own write: whichever is newer. */
 export interface OverlayStore<T extends KubeObject> {
   get(key: ObjectKey): T | undefined
-  /** Takes over the answer to a write. */
+  /** Stores the response to a write. */
   learn(object: T): void
 }
 
-/** The answer to a write. */
+/** Response to a write. */
 interface Answer<T> {
   readonly object: T
-  /** The last list that was asked for before. */
+  /** Number of the last list that was requested before. */
   readonly list: number
 }
 
 /**
- * Reads from `reflector`, and from answers it has not caught up with. A list that was asked for after an answer has come counts more than the
- * answer, whatever the versions: an API server that was restored from a backup counts from an older one.
+ * Reads from `reflector`, and from responses that it has not caught up with. A list that was requested after a response arrived wins over
+ * the response, whatever the versions: an API server restored from a backup counts from an older one.
  *
- * @param onLearn told of every answer that is taken over
+ * @param onLearn called for every stored response
  */
 export function createOverlayStore<T extends KubeObject>(
   reflector: Pick<Reflector<T>, 'store' | 'positionOf' | 'listsOf'>,
@@ -27,7 +27,7 @@ export function createOverlayStore<T extends KubeObject>(
 ): OverlayStore<T> {
   const answers = new Map<string, Answer<T>>()
 
-  /** @returns the answer that no list has overtaken */
+  /** @returns the response, unless a list has superseded it */
   function answerFor(key: ObjectKey): T | undefined {
     const answer = answers.get(keyText(key))
     if (answer === undefined) return undefined

@@ -4,10 +4,10 @@ import type { Node } from '@tranche/kube-types'
 import { READ_DEADLINE_MS } from './read-pod.ts'
 
 /**
- * Reads a node as it is now: a GET without a resourceVersion is answered from the store itself, never from a cache that lags.
+ * Reads the current node: a GET without a resourceVersion is answered from etcd, never from a stale cache.
  *
- * @returns null where there is no such node
- * @throws {KubeStatusError | AppError} no clear answer came
+ * @returns null if there is no such node
+ * @throws {KubeStatusError | AppError} no clear response came
  */
 export async function readNode(client: KubeClient, name: string, signal: AbortSignal): Promise<FleetNode | null> {
   try {

@@ -3,14 +3,14 @@ import type { LivePod } from '@tranche/flight'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { ObjectKey, Pod } from '@tranche/kube-types'
 
-/** A pass waits for a live read, and whoever waits takes no pod: one that hangs is given up early. In milliseconds. */
+/** Deadline of a live read in milliseconds; short, because a pass that waits for it deletes no pods. */
 export const READ_DEADLINE_MS = 5_000
 
 /**
- * Reads a pod as it is now: a GET without a resourceVersion is answered from the store itself, never from a cache that lags.
+ * Reads the current pod: a GET without a resourceVersion is answered from etcd, never from a stale cache.
  *
- * @returns null where there is no such pod, or none that a DaemonSet controls
- * @throws {KubeStatusError | AppError} no clear answer came
+ * @returns null if there is no such pod, or no DaemonSet controls it
+ * @throws {KubeStatusError | AppError} no clear response came
  */
 export async function readPod(client: KubeClient, key: ObjectKey, signal: AbortSignal): Promise<LivePod | null> {
   try {

@@ -6,19 +6,19 @@ const groups: readonly { readonly group: string; readonly version: string; reado
   { group: 'tranche.dev', version: 'v1alpha1', kinds: ['ReleasePolicy'] },
 ]
 
-/** How many missing fields are named; the others are counted. */
+/** Maximum number of missing fields that are named; the others are counted. */
 const NAMED_FIELDS = 3
 
 /**
- * Asks the API server for the schemas that it serves, and says which of our fields it would drop. Everybody who may log in
- * may read them.
+ * Reads the schemas that the API server serves, and reports which of Tranche's fields it would drop. Every authenticated user may read
+ * them.
  *
- * A definition that is not there at all is not missed here: who names an object of its kind is held for that.
+ * A definition that is entirely absent is not reported here: users of its kind report it.
  *
- * @param asked kinds to look at; undefined: all
- * @returns what is missing and what to do, as a sentence without full stop; null where every field is kept, and where the
- *   schemas are not published yet
- * @throws {AppError} where the API server does not answer
+ * @param asked kinds to check; undefined: all
+ * @returns what is missing and the fix, as a sentence without a full stop; null if every field is kept, or the schemas are not published
+ *   yet
+ * @throws {AppError} if the API server does not answer
  */
 export async function readSchemaGap(
   client: KubeClient,
@@ -37,7 +37,7 @@ export async function readSchemaGap(
     }
   }
   if (gaps.length === 0) return null
-  return `the CustomResourceDefinitions are older ones, by which the API server drops what is written: ${gaps.join('; ')}; apply those of this version`
+  return `the CustomResourceDefinitions are outdated, so the API server drops fields: ${gaps.join('; ')}; apply those of this version`
 }
 
 interface KindId {

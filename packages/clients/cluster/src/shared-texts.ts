@@ -1,15 +1,15 @@
 import type { FleetPod } from '@tranche/fleet'
 import type { Labels } from '@tranche/kube-types'
 
-/** So many texts are known at most; then all are forgotten, and known anew as they come. */
+/** Maximum number of known texts; then all are forgotten and collected again. */
 const TEXTS_MAX = 20_000
 
-/** The same for sets of labels: one for each revision and batch, as a rule. */
+/** Maximum number of known label sets; usually one per revision and batch. */
 const LABELS_MAX = 1_000
 
 /**
- * Lets equal texts of many pods be one in memory: JSON that is parsed makes each text anew, and pods name the same owners, nodes and
- * moments over and over.
+ * Shares equal strings of many pods in memory: the JSON parser creates each string again, and pods repeat the same owners, nodes and
+ * timestamps.
  */
 export function createSharedTexts(): (pod: FleetPod) => FleetPod {
   const known = new Map<string, string>()

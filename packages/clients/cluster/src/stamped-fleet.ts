@@ -1,11 +1,11 @@
 import { type FleetIndex, type FleetPod, type FleetView, keptPerBlock, type NodeBlock } from '@tranche/fleet'
 
-/** What is read of a fleet. */
+/** Readable part of a fleet. */
 export type Fleet = Pick<FleetIndex, 'view' | 'node'>
 
 /**
- * The same fleet for who only shows what there is: its pods count as Ready since the API server's own stamps, in epoch milliseconds,
- * whenever this process has seen them first. What is copied for that lives as long as the view that was asked for.
+ * Returns the same fleet for reports: pods count as Ready since the API server's timestamp, in epoch milliseconds, whenever this process
+ * first saw them. The copies live as long as the view that was requested.
  */
 export function stampedFleet(fleet: Fleet): Fleet {
   const known = new WeakMap<FleetView, FleetView>()
@@ -30,7 +30,7 @@ const stampedBlocks = keptPerBlock<null, NodeBlock>({
   holds: () => true,
 })
 
-/** A Ready pod without a stamp has been Ready for ever. */
+/** A Ready pod without a timestamp counts as always Ready. */
 function stampedPod(pod: FleetPod): FleetPod {
   return pod.ready ? { ...pod, readyFromMs: Math.max(0, Date.parse(pod.readyStamp ?? '') || 0) } : pod
 }

@@ -2,7 +2,7 @@ import type { TouchAnswer } from '@tranche/flight'
 import { isInvalid, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type Pod, TOUCHED_ANNOTATION } from '@tranche/kube-types'
 
-/** A pod as it is touched. */
+/** Fields of a pod that a touch needs. */
 export interface TouchTarget {
   readonly namespace: string
   readonly name: string
@@ -10,8 +10,8 @@ export interface TouchTarget {
 }
 
 /**
- * Touches a pod (F7): a merge patch with a value never used before, guarded by the uid. A patch that changes nothing
- * would not move resourceVersion, hence the value. Never throws for an answer of the server; what cannot be told is `unclear`.
+ * Touches a pod (F7): a merge patch guarded by the uid. It writes a value never used before, because a patch without a change would not
+ * change the resourceVersion. Never throws for an error response; an unknown result is `unclear`.
  */
 export async function touchPod(client: KubeClient, pod: TouchTarget, value: string, signal: AbortSignal): Promise<TouchAnswer> {
   const body = { metadata: { uid: pod.uid, annotations: { [TOUCHED_ANNOTATION]: value } } }
@@ -20,7 +20,7 @@ export async function touchPod(client: KubeClient, pod: TouchTarget, value: stri
     if (answer.metadata.deletionTimestamp !== undefined) return { kind: 'executed' }
     return { kind: 'standing', resourceVersion: answer.metadata.resourceVersion }
   } catch (error) {
-    // 422: the uid does not match, so another pod has taken the name and ours is gone.
+    // 422: the uid does not match, so another pod has taken the name and this one is gone.
     if (isNotFound(error) || isUidMismatch(error)) return { kind: 'executed' }
     return { kind: 'unclear', why: error instanceof Error ? error.message : String(error) }
   }
@@ -28,7 +28,7 @@ export async function touchPod(client: KubeClient, pod: TouchTarget, value: stri
 
 /**
  * @param identity unique among all processes that ever run
- * @returns makes values for touches, each another
+ * @returns a generator of touch values, each one different
  */
 export function createTouchValues(identity: string): () => string {
   let count = 0

@@ -5,14 +5,16 @@ import { recordedActionsOf } from '@tranche/actions'
 import type { OverlayStore } from './overlay-store.ts'
 import type { WatchedCluster } from './watched-cluster.ts'
 
-/** The most writes whose echo is waited for: one whose echo never comes, for the watch went on past it, makes room for others. */
+/**
+ * Maximum number of writes waiting for their echo. A write whose echo never comes, because the watch went past it, makes room for others.
+ */
 const MOST_WRITES = 256
 
 /**
- * The same cluster, whose handlers run in the trace of our own write when its echo arrives, and in the trace of an action when the action
+ * Runs the cluster's handlers in the trace of this process's own write when its echo arrives, and in the trace of an action when the action
  * arrives.
  *
- * @returns the cluster itself where nothing is told
+ * @returns the cluster itself if tracing is off
  */
 export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedCluster {
   if (!tracer.isOn) return cluster
@@ -27,7 +29,7 @@ export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedClu
       overlay.learn(object)
     },
   })
-  /** Several handlers hear of one echo: what is noted of it goes with later writes. */
+  /** Several handlers receive one echo; its trace is kept until later writes evict it. */
   const following = <T extends KubeObject>(reflector: Reflector<T>): Reflector<T> => {
     const subscribe: Reflector<T>['subscribe'] = (handler) =>
       reflector.subscribe({
@@ -38,7 +40,7 @@ export function traceWrites(cluster: WatchedCluster, tracer: Tracer): WatchedClu
           else tracer.after(trace, () => handler.onChange?.(key, previous, current))
         },
       })
-    // A copy would keep what its getters show now.
+    // A copy would freeze the values of its getters.
     return Object.assign(Object.create(reflector) as Reflector<T>, { subscribe })
   }
 
@@ -61,7 +63,7 @@ function nameOf({ metadata }: KubeObject): string {
   return `${metadata.uid} ${metadata.resourceVersion}`
 }
 
-/** Trace of the action that this change has recorded. */
+/** Trace of the action that this change recorded. */
 function actionTrace(previous: KubeObject | undefined, current: KubeObject): TraceContext | undefined {
   const text = current.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION]
   if (previous === undefined || text === undefined || text === previous.metadata.annotations?.[RECORDED_ACTIONS_ANNOTATION])

@@ -5,36 +5,36 @@ import { type ClusterCacheOptions, type ClusterCache, createClusterCache, type S
 import { createOverlayStore, type OverlayStore } from './overlay-store.ts'
 import { type Fleet, stampedFleet } from './stamped-fleet.ts'
 
-/** What a watched cluster is made of. */
+/** Settings of a watched cluster. */
 export interface WatchedClusterOptions extends Omit<ClusterCacheOptions, 'readySince'> {
-  /** Also Rollouts and ControllerRevisions, which executors have no use for. */
+  /** Also watches Rollouts and ControllerRevisions, which executors do not need. */
   readonly withRollouts: boolean
   /**
-   * For who only shows what there is: a pod of the fleet counts as Ready since the API server's own stamp, in epoch milliseconds, and
-   * not since our first sight of it; policies and another controller are not looked for. @default false
+   * For reports: pods count as Ready since the API server's timestamp, in epoch milliseconds, and not since this process's first
+   * observation. Policies and OpenKruise's controller are not watched. @default false
    */
   readonly forReports?: boolean
-  /** What other programs of this process read too; whoever has made it starts it. @default one of its own */
+  /** Cluster cache shared with other programs of this process, started by its creator. @default its own */
   readonly clusterCache?: SharedClusterCache
-  /** Told of every object that this program has written, for metrics. Must not throw. */
+  /** Called for every object that this program has written, for metrics. Must not throw. */
   readonly onWritten?: (write: OwnWrite) => void
 }
 
-/** An object as the answer to a write of ours shows it. */
+/** Object as the response to this process's own write shows it. */
 export interface OwnWrite {
   /** Plural of its resource. */
   readonly resource: string
-  /** Resolves once our own watch shows it; rejects when the watch ends before. */
+  /** Resolves once this process's own watch shows it; rejects when the watch ends before. */
   readonly shown: Promise<void>
 }
 
 /**
- * What one program has seen of the cluster. `policies` and `peer` are for controllers only; policies are not synced where the API server
- * does not serve them, or not to us. {@link ownedRevisions} finds those of one DaemonSet.
+ * Cluster as seen by one program. `policies` and `peer` are for controllers only; policies are not synced if the API server does not serve
+ * them, or denies access. {@link ownedRevisions} returns those of one DaemonSet.
  */
 export interface WatchedCluster extends Omit<ClusterCache, 'fleet'> {
   readonly fleet: Fleet
-  /** What this program's own writes were answered with counts until the watch shows it. */
+  /** Responses to this program's own writes, which count until the watch shows them. */
   readonly overlay: {
     readonly daemonSets: OverlayStore<DaemonSet>
     readonly batchReleases: OverlayStore<BatchRelease>
@@ -42,18 +42,18 @@ export interface WatchedCluster extends Omit<ClusterCache, 'fleet'> {
     readonly policies: OverlayStore<ReleasePolicy>
   }
   /**
-   * Starts every reflector, where nobody else does; resolves when the first lists have arrived of what this program reads. `failed` hears
-   * what ends a reflector before `signal` does.
+   * Starts every reflector, unless a shared cache does. Resolves when the first lists of the resources that this program reads have
+   * arrived. `failed` receives the error that ends a reflector before `signal` does.
    */
   start(signal: AbortSignal, failed: (error: unknown) => void): Promise<void>
 }
 
-/** The revisions of a DaemonSet as this program has seen them (F15). */
+/** Revisions of a DaemonSet as this program has seen them (F15). */
 export function ownedRevisions({ revisions }: Pick<ClusterCache, 'revisions'>, daemonSet: DaemonSet): readonly ControllerRevision[] {
   return revisionsOf(daemonSet, revisions.store.byIndex('owner', ownerKeyOf(daemonSet)))
 }
 
-/** Builds the reflection, or reads the one that there is, and adds what this program has written. */
+/** Creates a cluster cache, or uses the shared one, and adds this program's own writes. */
 export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   const { forReports = false } = options
   const clusterCache = options.clusterCache ?? createClusterCache({ ...options, readySince: forReports ? 'stamp' : 'observed' })
@@ -81,7 +81,7 @@ export function watchCluster(options: WatchedClusterOptions): WatchedCluster {
   }
 }
 
-/** Clusters with older definitions, or older roles, have no policies for us: what names none must not wait for them. */
+/** Does not wait for policies on clusters with older definitions or roles, which have none to read. */
 async function whenSyncedIfServed(
   { client, namespaces }: WatchedClusterOptions,
   policies: Reflector<ReleasePolicy>,
@@ -96,7 +96,7 @@ async function whenSyncedIfServed(
   await policies.whenSynced(signal)
 }
 
-/** @returns what hears of our own writes to a resource; undefined where nobody wants to */
+/** @returns the listener for this program's own writes to a resource; undefined if not needed */
 function writeListener<T extends KubeObject>(
   { onWritten }: WatchedClusterOptions,
   { plural }: ResourcePath,

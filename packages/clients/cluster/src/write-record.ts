@@ -7,8 +7,8 @@ import { keyOf, keyText } from '@tranche/kube-types'
 /**
  * Writes a permit record by compare-and-swap on uid, epoch and seq.
  *
- * @returns the BatchRelease as stored; null when it is no longer the one that was read
- * @throws {AppError} CRD_OUTDATED when the cluster has not kept the record
+ * @returns the BatchRelease as stored; null if it has changed since it was read
+ * @throws {AppError} CRD_OUTDATED if the API server dropped the record
  */
 export async function writeRecord(
   client: KubeClient,
@@ -25,12 +25,12 @@ export async function writeRecord(
   }
 }
 
-/** A record that is pruned permits nothing, and writing it again and again would help nobody. */
+/** Rejects a pruned record: it permits nothing, and writing it again would not help. */
 function kept(written: BatchRelease): BatchRelease {
   if (written.status?.flight !== undefined) return written
   const name = keyText(keyOf(written))
   const hint = 'Apply the CustomResourceDefinitions of this version of Tranche.'
-  throw new AppError('CRD_OUTDATED', `the cluster has not kept the permit record of BatchRelease ${name}`, {
+  throw new AppError('CRD_OUTDATED', `the cluster dropped the permit record of BatchRelease ${name}`, {
     details: { batchRelease: name },
     hint,
   })

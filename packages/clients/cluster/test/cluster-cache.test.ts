@@ -44,7 +44,7 @@ afterEach(() => {
 })
 
 describe('a watched cluster', () => {
-  it('shows the desired nodes of a DaemonSet with their pods, and follows a node that is no longer one', async () => {
+  it('shows the desired nodes of a DaemonSet with their pods, and drops a node that is no longer desired', async () => {
     const cluster = await watch({ withRollouts: false })
     const view = (): ReturnType<WatchedCluster['fleet']['view']> => cluster.fleet.view(cluster.daemonSets.store.get(key)!)
     expect(view().nodes.map(({ desired, pods }) => [desired, pods.length])).toEqual(Array.from({ length: 3 }, () => [true, 1]))
@@ -55,14 +55,14 @@ describe('a watched cluster', () => {
     expect(view().desired).toBe(2)
   })
 
-  it('counts a pod as Ready since its own first sight of it (F6), and since the stamp of the API server where it is for reports', async () => {
+  it('counts a pod as Ready since its own first observation (F6), and since the timestamp of the API server for reports', async () => {
     const observedMs = clock.monotonicMs()
     const [own, reports] = [await watch({ withRollouts: true }), await watch({ withRollouts: true, forReports: true })]
     for (const { readyFromMs } of own.pods.store.list()) expect(readyFromMs).toBeGreaterThanOrEqual(observedMs)
     for (const { readyFromMs, readyStamp } of reports.pods.store.list()) expect(readyFromMs).toBe(Date.parse(readyStamp!))
   })
 
-  it('tells nobody of a node of which only what is not read has changed', async () => {
+  it('does not report a node if only unused fields have changed', async () => {
     const cluster = await watch({ withRollouts: false })
     const heard: string[] = []
     cluster.nodes.subscribe({ onChange: (_key, previous, current) => void (previous !== current && heard.push(current!.name)) })
@@ -77,7 +77,7 @@ describe('a watched cluster', () => {
     expect(heard).toEqual([name])
   })
 
-  it('keeps no managed fields of what it watches', async () => {
+  it('keeps no managed fields of watched objects', async () => {
     await drive(client.create(resourcePaths.rollouts, rollout))
     await drive(client.create(resourcePaths.batchReleases, batchRelease))
     expect((await drive(client.get<KubeObject>(resourcePaths.daemonSets, key))).metadata).toHaveProperty('managedFields')
@@ -92,7 +92,7 @@ describe('a watched cluster', () => {
     expect(daemonSets.store.get(key)).toMatchObject({ spec: { selector: { matchLabels: labels } } })
   })
 
-  it('finds the revisions of a DaemonSet, and keeps none that another kind of workload controls', async () => {
+  it('finds the revisions of a DaemonSet, and keeps no revision of another workload kind', async () => {
     await drive(client.create(resourcePaths.controllerRevisions, revisionOf('StatefulSet', 'set-1')))
     await drive(client.create(resourcePaths.controllerRevisions, revisionOf('DaemonSet', 'other-1')))
     const cluster = await watch({ withRollouts: true })
@@ -101,7 +101,7 @@ describe('a watched cluster', () => {
     expect([names.includes('set-1'), names.includes('other-1')]).toEqual([false, true])
   })
 
-  it('keeps an object that a new list shows as it was, and takes it over where the list shows it with fewer members', async () => {
+  it('keeps an object that a new list shows unchanged, and replaces it if the list shows it with fewer members', async () => {
     await drive(client.create(resourcePaths.rollouts, rollout))
     const { rollouts } = await watch({ withRollouts: true })
     const before = rollouts.store.get(key)
@@ -116,7 +116,7 @@ describe('a watched cluster', () => {
     expect([before?.spec, after?.spec].map((spec) => 'strategy' in spec!)).toEqual([true, false])
   })
 
-  it('watches the namespaces that it is given, and nodes everywhere', async () => {
+  it('watches the given namespaces, and all nodes', async () => {
     asked.length = 0
     const cluster = await watch({ withRollouts: true, namespaces: ['demo', 'other'] })
     expect(cluster.daemonSets.store.list().map(({ metadata }) => metadata.namespace)).toEqual(['demo', 'other'])
@@ -127,7 +127,7 @@ describe('a watched cluster', () => {
   })
 })
 
-describe('what a program reads first', () => {
+describe('the first lists of a program', () => {
   const withoutPolicies = (code: number, reason: string): FaultInjector => ({
     onRequest: ({ resource }) =>
       resource.resource === 'releasepolicies' ? { kind: 'error', error: new ApiStatusError(code, reason, reason) } : undefined,
@@ -136,7 +136,7 @@ describe('what a program reads first', () => {
   it.each([
     [404, 'NotFound'],
     [403, 'Forbidden'],
-  ])('is ready without policies where the API server answers %i to their list', async (code, reason) => {
+  ])('is ready without policies if the API server returns %i for their list', async (code, reason) => {
     faults = withoutPolicies(code, reason)
     const cluster = await watch({ withRollouts: true })
     expect([cluster.rollouts.synced, cluster.policies.synced]).toEqual([true, false])
@@ -154,13 +154,13 @@ describe('what a program reads first', () => {
     expect(cluster.policies.synced).toBe(true)
   })
 
-  it('is what it reads alone: an executor watches no Rollouts, revisions, policies or other controllers', async () => {
+  it('are limited to what it reads: an executor watches no Rollouts, revisions, policies or other controllers', async () => {
     asked.length = 0
     await watch({ withRollouts: false })
     expect(resourcesAsked()).toEqual(['batchreleases', 'daemonsets', 'nodes', 'pods'])
   })
 
-  it('has neither policies nor another controller where it is for reports', async () => {
+  it('has neither policies nor the watch of OpenKruise for reports', async () => {
     asked.length = 0
     await watch({ withRollouts: true, forReports: true })
     expect(resourcesAsked()).toEqual(['batchreleases', 'controllerrevisions', 'daemonsets', 'nodes', 'pods', 'rollouts'])
@@ -169,7 +169,7 @@ describe('what a program reads first', () => {
   const resourcesAsked = (): readonly string[] => [...new Set(asked.map((path) => path.split('?')[0]!.split('/').at(-1)!))].toSorted()
 })
 
-it('tells of every object that the program has written, and when its own watch shows it', async () => {
+it('a watched cluster reports every object that the program has written, and when its own watch shows it', async () => {
   const written: string[] = []
   const cluster = await watch({
     withRollouts: true,
@@ -191,13 +191,13 @@ it('tells of every object that the program has written, and when its own watch s
 })
 
 describe('a live read', () => {
-  it('shows a node as it is now, and none where there is none', async () => {
+  it('returns the current node, or none if it does not exist', async () => {
     const [node] = (await watch({ withRollouts: false })).nodes.store.list()
     expect(await drive(readNode(client, node!.name, signal))).toEqual(node)
     expect(await drive(readNode(client, 'nowhere', signal))).toBeNull()
   })
 
-  it('shows a pod as it is now, and none where there is none', async () => {
+  it('returns the current pod, or none if it does not exist', async () => {
     const [pod] = (await watch({ withRollouts: false })).pods.store.list()
     const { name, namespace, uid, resourceVersion } = pod!
     expect(await drive(readPod(client, { namespace, name }, signal))).toMatchObject({ name, uid, resourceVersion })
@@ -207,7 +207,7 @@ describe('a live read', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['node', () => readNode(client, 'node-1', signal)],
     ['pod', () => readPod(client, key, signal)],
-  ])('of a %s says nothing where the API server does not: that it is missing would be a lie', async (_kind, read) => {
+  ])('of a %s throws if the API server gives no clear response, instead of reporting it as missing', async (_kind, read) => {
     faults = { onRequest: () => ({ kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'no') }) }
     await expect(drive(read())).rejects.toMatchObject({ status: 403 })
   })

@@ -28,14 +28,14 @@ beforeEach(async () => {
 
 afterEach(() => stop())
 
-it('makes values for touches, each another, in this process and among all (F7)', () => {
+it('touch values are unique, in one process and across processes (F7)', () => {
   const [one, other] = [createTouchValues('executor-1'), createTouchValues('executor-2')]
   const values = [one(), one(), other(), one(), other()]
   expect(new Set(values).size).toBe(values.length)
 })
 
 describe('touchPod', () => {
-  it('says that a pod stands, with the version that the touch has given it', async () => {
+  it('reports a remaining pod with its version after the touch', async () => {
     const pod = await makePod()
     const answer = await touch(pod, 'a')
     const now = await drive(client.get<Pod>(resourcePaths.pods, key))
@@ -43,51 +43,51 @@ describe('touchPod', () => {
     expect(now.metadata.resourceVersion).not.toBe(pod.metadata.resourceVersion)
   })
 
-  it('moves the version with every new value, so that a delete by the old one is refused', async () => {
+  it('changes the version with every new value, so that a delete with the old version is refused', async () => {
     const pod = await makePod()
     const { uid, resourceVersion } = pod.metadata
     await touch(pod, 'a')
     await expect(drive(client.delete(resourcePaths.pods, key, { preconditions: { uid, resourceVersion } }))).rejects.toThrow()
   })
 
-  it('says that a terminating pod was executed', async () => {
+  it('reports a terminating pod as executed', async () => {
     const pod = await makePod(['example.com/hold'])
     await drive(client.delete(resourcePaths.pods, key))
     expect(await touch(pod, 'a')).toEqual({ kind: 'executed' })
   })
 
-  it('says that a pod that is gone was executed', async () => {
+  it('reports a missing pod as executed', async () => {
     const pod = await makePod()
     await drive(client.delete(resourcePaths.pods, key, { gracePeriodSeconds: 0 }))
     expect(await touch(pod, 'a')).toEqual({ kind: 'executed' })
   })
 
-  it('says that a pod whose name another one has taken was executed, and leaves the other alone', async () => {
+  it('reports a replaced pod as executed, and does not change its replacement', async () => {
     const pod = await makePod()
     const other = { ...pod, metadata: { ...pod.metadata, uid: '00000000-0000-4000-8000-000000000000' } }
     expect(await touch(other, 'a')).toEqual({ kind: 'executed' })
     expect((await drive(client.get<Pod>(resourcePaths.pods, key))).metadata.resourceVersion).toBe(pod.metadata.resourceVersion)
   })
 
-  it('cannot tell when the API server has no answer', async () => {
+  it('reports unclear if the API server does not answer', async () => {
     const pod = await makePod()
     failWrites(500, 'InternalError')
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
-  it('cannot tell when no answer comes, though the touch was made', async () => {
+  it('reports unclear if the response is lost, although the touch was made', async () => {
     const pod = await makePod()
     faults = { onRequest: ({ verb }) => (verb === 'patch' ? { kind: 'cut', when: 'after' } : undefined) }
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
-  it('cannot tell when a policy refuses the touch as invalid, for another reason than the uid', async () => {
+  it('reports unclear if a policy refuses the touch as invalid, for another reason than the uid', async () => {
     const pod = await makePod()
     failWrites(422, 'Invalid')
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
-  it('cannot tell when a policy refuses the touch as invalid because of another field', async () => {
+  it('reports unclear if a policy refuses the touch as invalid because of another field', async () => {
     const pod = await makePod()
     const causes = [{ field: 'metadata.annotations', message: 'no', reason: 'FieldValueForbidden' }]
     faults = {
@@ -97,7 +97,7 @@ describe('touchPod', () => {
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
-  it('cannot tell when a policy refuses the touch', async () => {
+  it('reports unclear if a policy refuses the touch', async () => {
     const pod = await makePod()
     failWrites(403, 'Forbidden')
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
@@ -128,7 +128,7 @@ describe('readSchemaGap', () => {
     })
   }
 
-  it('finds nothing missing where our definitions are served', async () => {
+  it('finds nothing missing if current definitions are served', async () => {
     expect(await drive(readSchemaGap(client, signal))).toBeNull()
   })
 
@@ -138,7 +138,7 @@ describe('readSchemaGap', () => {
   ])('names some of the fields of a %s that would be dropped, and counts the others', async (kind, fields) => {
     const older = serving(async () => openApi(kind, { properties: {} }))
     expect(await readSchemaGap(older, signal)).toBe(
-      `the CustomResourceDefinitions are older ones, by which the API server drops what is written: ${kind} lacks ${fields}; apply those of this version`,
+      `the CustomResourceDefinitions are outdated, so the API server drops fields: ${kind} lacks ${fields}; apply those of this version`,
     )
   })
 
@@ -151,7 +151,7 @@ describe('readSchemaGap', () => {
     expect(await readSchemaGap(older, signal)).toContain('ReleasePolicy lacks spec.soak; apply')
   })
 
-  it('misses no definition that is not there at all', async () => {
+  it('does not report a definition that is entirely absent', async () => {
     expect(
       await readSchemaGap(
         serving(async () => JSON.stringify({ components: { schemas: {} } })),
@@ -160,7 +160,7 @@ describe('readSchemaGap', () => {
     ).toBeNull()
   })
 
-  it('cannot tell where nothing is published yet', async () => {
+  it('reports nothing if no schemas are published yet', async () => {
     const missing = new KubeStatusError({ status: 404, reason: 'NotFound', attempt: 'GET /openapi/v3' })
     expect(
       await readSchemaGap(
@@ -170,7 +170,7 @@ describe('readSchemaGap', () => {
     ).toBeNull()
   })
 
-  it('lets through that the API server does not answer', async () => {
+  it('throws if the API server does not answer', async () => {
     await expect(
       readSchemaGap(
         serving(() => Promise.reject(new Error('cut off'))),
@@ -192,7 +192,7 @@ describe('writeRecord', () => {
     expect(await write(release, aRecord(1))).toBeNull()
   })
 
-  it('lets one of two writers win that have read the same record', async () => {
+  it('lets one of two writers that read the same record win', async () => {
     const release = (await write(await makeRelease(), aRecord(1)))!
     const ends = await drive(
       Promise.all([writeRecord(client, release, aRecord(2), signal), writeRecord(client, release, aRecord(2), signal)]),
@@ -200,21 +200,21 @@ describe('writeRecord', () => {
     expect(ends.filter((end) => end !== null)).toHaveLength(1)
   })
 
-  it('says that the CustomResourceDefinition is outdated where the record is not kept', async () => {
+  it('reports an outdated CustomResourceDefinition if the record is dropped', async () => {
     const release = await makeRelease()
     const { flight: _pruned, ...status } = release.status ?? {}
     const pruning: KubeClient = { ...client, patch: async <T>() => ({ ...release, status }) as T }
     await expect(writeRecord(pruning, release, aRecord(1), signal)).rejects.toMatchObject({ code: 'CRD_OUTDATED' })
   })
 
-  it('writes though other parts of the status have changed since', async () => {
+  it('writes even if other parts of the status have changed since', async () => {
     const release = (await write(await makeRelease(), aRecord(1)))!
     const body = { status: { message: 'meanwhile' } }
     await drive(client.patch(resourcePaths.batchReleases, key, { type: 'merge', body }, { subresource: 'status' }))
     expect((await write(release, aRecord(2)))?.status).toMatchObject({ message: 'meanwhile', flight: { seq: 2 } })
   })
 
-  it('loses against a BatchRelease that was made anew, and against none', async () => {
+  it('does not write to a recreated or deleted BatchRelease', async () => {
     const release = (await write(await makeRelease(), aRecord(1)))!
     await drive(client.delete(resourcePaths.batchReleases, key))
     expect(await write(release, aRecord(2))).toBeNull()
@@ -222,7 +222,7 @@ describe('writeRecord', () => {
     expect(await write(release, aRecord(2))).toBeNull()
   })
 
-  it('lets an error of the API server pass through', async () => {
+  it('rethrows an error of the API server', async () => {
     const release = await makeRelease()
     failWrites(403, 'Forbidden')
     await expect(write(release, aRecord(1))).rejects.toThrow()
@@ -230,7 +230,7 @@ describe('writeRecord', () => {
 })
 
 describe('newest', () => {
-  it('keeps the newer of two answers, whichever comes last, unless the object was made anew', () => {
+  it('keeps the newer of two responses, whichever comes last, unless the object was recreated', () => {
     const object = (uid: string, resourceVersion: string): KubeObject => ({ metadata: { ...key, uid, resourceVersion } })
     const store = { get: () => undefined }
     const overlay = createOverlayStore<KubeObject>({ store, positionOf: () => '5', listsOf: () => ({ begun: 1, done: 1 }) } as never)
@@ -242,7 +242,7 @@ describe('newest', () => {
     expect(seen).toEqual(['a 20', 'a 20', 'a 30', 'b 15', 'b 15'])
   })
 
-  it('takes the answer to a write until the watch has it, and then what the watch shows', async () => {
+  it('shows the response to a write until the watch has it, and then the state of the watch', async () => {
     const release = await makeRelease()
     const reflector = createReflector<BatchRelease, BatchRelease>({
       client,

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest'
 const NODES = 3
 const FOREIGN = 100
 
-it('keeps nothing of pods that no DaemonSet owns: not when they are listed, and not when they come, change, or go', async () => {
+it('a cluster cache keeps nothing of pods that no DaemonSet owns, neither from lists nor from events', async () => {
   const clock = new VirtualClock()
   const simulator = createSimulator({ clock, nodes: NODES, heartbeats: false })
   const client = createKubeClient({ exchange: simulator.exchangeFor('admin'), clock, userAgent: 'test/1', log: silentLogger })

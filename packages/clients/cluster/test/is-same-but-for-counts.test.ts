@@ -20,21 +20,21 @@ const before: DaemonSet = {
 const { metadata, status } = before
 
 describe('a change of a DaemonSet', () => {
-  it('that moves nothing but counts may wait for others', () => {
+  it('that affects only counts may wait for others', () => {
     const counted = { ...status, numberAvailable: 2, updatedNumberScheduled: 2, numberUnavailable: 3 }
     expect(isSameButForCounts(before, { ...before, metadata: { ...metadata, resourceVersion: '8' }, status: counted })).toBe(true)
   })
 
   it.each<readonly [string, DaemonSet | undefined, DaemonSet | undefined]>([
-    ['that makes it', undefined, before],
+    ['that creates it', undefined, before],
     ['that removes it', before, undefined],
-    ['that makes it anew', before, { ...before, metadata: { ...metadata, uid: 'b' } }],
+    ['that recreates it', before, { ...before, metadata: { ...metadata, uid: 'b' } }],
     ['of its spec', before, { ...before, metadata: { ...metadata, generation: 3 } }],
     ['that says what has been observed', before, { ...before, status: { ...status, observedGeneration: 3 } }],
     ['of a label', before, { ...before, metadata: { ...metadata, labels: {} } }],
     ['that stops a release', before, annotated(daemonSetAnnotations.paused, 'true')],
     ['that moves the partition', before, annotated(daemonSetAnnotations.partition, '3')],
-  ])('%s waits for nobody', (_name, previous, current) => {
+  ])('%s does not wait', (_name, previous, current) => {
     expect(isSameButForCounts(previous, current)).toBe(false)
   })
 })

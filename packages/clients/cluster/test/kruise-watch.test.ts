@@ -37,7 +37,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-it('sees it while its Lease is renewed and its webhook for DaemonSets is there', async () => {
+it('OpenKruise is active while its Lease is renewed and its webhook for DaemonSets exists', async () => {
   await registerWebhook('mdaemonset-native.kb.io')
   await renew()
   expect(kruise.activity()).toEqual({ lease: 'kruise-rollout/71ddec2c.kruise.io', holder: 'manager-0', activeForMs: expect.any(Number) })
@@ -49,7 +49,7 @@ it('sees it while its Lease is renewed and its webhook for DaemonSets is there',
   expect(kruise.activity()).toBeNull()
 })
 
-it('counts a holder that does not say for how long as active for 15 seconds', async () => {
+it('OpenKruise is active for 15 seconds after a renewal without a lease duration', async () => {
   await registerWebhook('mdaemonset-native.kb.io')
   await drive(client.create(resourcePaths.leases, { metadata: leaseKey, spec: { holderIdentity: 'manager-0' } } as never))
   await pass(SEEN_AFTER_MS)
@@ -57,25 +57,21 @@ it('counts a holder that does not say for how long as active for 15 seconds', as
 })
 
 it.each<[string, Parameters<typeof kruiseNamespace>[0]['webhooks'], string | null]>([
-  [
-    'is the one of the Service of its webhook',
-    [hook('mdaemonset-native.kb.io', { service: { namespace: 'kruise-system' } })],
-    'kruise-system',
-  ],
-  ['is any where its webhook names no Service', [hook('mdaemonset-native.kb.io', {}), hook('mpod.kb.io')], ''],
-  ['is none where it has no webhook for DaemonSets', [hook('mdeployment.kb.io', { service: { namespace: 'kruise-system' } })], null],
-  ['is none where it has no webhooks', undefined, null],
+  ['is that of its webhook Service', [hook('mdaemonset-native.kb.io', { service: { namespace: 'kruise-system' } })], 'kruise-system'],
+  ['is any namespace if its webhook names no Service', [hook('mdaemonset-native.kb.io', {}), hook('mpod.kb.io')], ''],
+  ['is none without a webhook for DaemonSets', [hook('mdeployment.kb.io', { service: { namespace: 'kruise-system' } })], null],
+  ['is none without webhooks', undefined, null],
 ])('the namespace of its leader %s', (_what, webhooks, want) => {
   expect(kruiseNamespace({ metadata: {}, webhooks } as never)).toBe(want)
 })
 
-it('sees it by the Lease in the namespace of the Service of its webhook', async () => {
+it('OpenKruise is detected by the Lease in the namespace of its webhook Service', async () => {
   await registerWebhook('mdaemonset-native.kb.io', { service: { namespace: leaseKey.namespace, name: 'webhook' } })
   await renew()
   expect(kruise.activity()?.lease).toBe('kruise-rollout/71ddec2c.kruise.io')
 })
 
-it('goes by its own clock, whatever time the Lease says', async () => {
+it('the watch of OpenKruise uses its own clock, whatever time the Lease states', async () => {
   await registerWebhook('mdaemonset-native.kb.io')
   await renew('1999-01-01T00:00:00.000000Z')
   await pass(10_000)
@@ -86,7 +82,7 @@ it('goes by its own clock, whatever time the Lease says', async () => {
   expect(kruise.activity()).toBeNull()
 })
 
-it('calls back when it begins or gives up, and not for each renewal', async () => {
+it('the watch of OpenKruise calls back when its controller starts or stops, and not for each renewal', async () => {
   await registerWebhook('mdaemonset-native.kb.io')
   await renew('2024-01-01T00:00:00.000000Z')
   const begun = changes
@@ -98,12 +94,12 @@ it('calls back when it begins or gives up, and not for each renewal', async () =
   expect([changes, kruise.activity()]).toEqual([begun + 1, null])
 })
 
-it('calls back when its webhook comes', async () => {
+it('the watch of OpenKruise calls back when its webhook is created', async () => {
   await registerWebhook('mdaemonset-native.kb.io')
   expect(changes).toBe(1)
 })
 
-it('calls back when it comes back after its Lease has run out, and when its Lease is deleted', async () => {
+it('the watch of OpenKruise calls back when its controller returns after its Lease expired, and when its Lease is deleted', async () => {
   await renew('2024-01-01T00:00:00.000000Z')
   const begun = changes
   await pass(20_000)
@@ -114,7 +110,7 @@ it('calls back when it comes back after its Lease has run out, and when its Leas
   expect(changes).toBe(begun + 2)
 })
 
-it('does not call back for a change of a Lease that nobody holds', async () => {
+it('the watch of OpenKruise does not call back for a change of a Lease without a holder', async () => {
   await drive(client.create(resourcePaths.leases, { metadata: leaseKey } as never))
   await pass(100)
   await drive(client.patch(resourcePaths.leases, leaseKey, { type: 'merge', body: { metadata: { labels: { seen: 'yes' } } } }))
@@ -124,9 +120,9 @@ it('does not call back for a change of a Lease that nobody holds', async () => {
 })
 
 it.each<[string, () => Promise<unknown>]>([
-  ['its webhook is not there', () => renew()],
+  ['its webhook does not exist', () => renew()],
   ['it has no webhook for DaemonSets', async () => [await registerWebhook('mdeployment.kb.io'), await renew()]],
-  ['nobody holds its Lease', () => registerWebhook('mdaemonset-native.kb.io')],
+  ['its Lease has no holder', () => registerWebhook('mdaemonset-native.kb.io')],
   [
     'a Lease of that name is in another namespace than the Service of its webhook',
     async () => [
@@ -139,7 +135,7 @@ it.each<[string, () => Promise<unknown>]>([
     async () => [await registerWebhook('mdaemonset-native.kb.io', undefined, 'another'), await renew()],
   ],
   ['another Lease is renewed', async () => [await registerWebhook('mdaemonset-native.kb.io'), await renew(undefined, 'another')]],
-])('does not see it where %s', async (_what, set) => {
+])('OpenKruise is not active if %s', async (_what, set) => {
   await set()
   expect(kruise.activity()).toBeNull()
 })

@@ -20,8 +20,8 @@ function setUp(shown: KubeObject | undefined) {
   return { seen, overlay, reported, version: () => overlay.get(key)?.metadata.resourceVersion }
 }
 
-describe('the newest of an object', () => {
-  it('is the answer to a write until the watch has it', () => {
+describe('the newest state of an object', () => {
+  it('is the response to a write until the watch has it', () => {
     const { seen, overlay, version } = setUp(at('5'))
     overlay.learn(at('9'))
     expect(version()).toBe('9')
@@ -29,7 +29,7 @@ describe('the newest of an object', () => {
     expect(version()).toBe('10')
   })
 
-  it('is what a list shows that was asked for after the answer, also where the server was set back and counts from an older version', () => {
+  it('is that of a list requested after the response, even if the server was restored and counts from an older version', () => {
     const { seen, overlay, version } = setUp(at('500'))
     overlay.learn(at('900'))
     seen.lists = { begun: 2, done: 2 }
@@ -39,7 +39,7 @@ describe('the newest of an object', () => {
     expect(version()).toBe('421')
   })
 
-  it('is nothing where such a list shows nothing', () => {
+  it('is absent if such a list does not show it', () => {
     const { seen, overlay, version } = setUp(undefined)
     overlay.learn(at('900'))
     seen.lists = { begun: 2, done: 2 }
@@ -47,7 +47,7 @@ describe('the newest of an object', () => {
     expect(version()).toBeUndefined()
   })
 
-  it('stays the answer while a list is taken over that was asked for before it', () => {
+  it('stays the response while a list is applied that was requested before it', () => {
     const { seen, overlay, version } = setUp(at('500'))
     seen.lists = { begun: 2, done: 1 }
     overlay.learn(at('900'))
@@ -56,7 +56,7 @@ describe('the newest of an object', () => {
     expect(version()).toBe('900')
   })
 
-  it('is the answer about an object that the watch does not show yet, until the watch is past it', () => {
+  it('is the response about an object that the watch does not show yet, until the watch is past it', () => {
     const { seen, overlay, version } = setUp(undefined)
     overlay.learn(at('9'))
     expect(version()).toBe('9')
@@ -64,14 +64,14 @@ describe('the newest of an object', () => {
     expect(version()).toBeUndefined()
   })
 
-  it('tells of every answer, older ones too', () => {
+  it('reports every response, even an older one', () => {
     const { overlay, reported } = setUp(at('5'))
     const answers = [at('9'), at('8')]
     for (const answer of answers) overlay.learn(answer)
     expect(reported).toEqual(answers)
   })
 
-  it('is no older answer that comes late', () => {
+  it('is not an older response that comes late', () => {
     const { overlay, version } = setUp(at('5'))
     overlay.learn(at('9'))
     overlay.learn(at('8'))

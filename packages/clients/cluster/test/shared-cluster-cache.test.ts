@@ -51,7 +51,7 @@ afterEach(() => {
   stop()
 })
 
-it('lists and watches each resource once, however many programs read it', async () => {
+it('a shared cluster cache lists and watches each resource once, however many programs read it', async () => {
   asked.length = 0
   const { clusterCache } = share()
   await drive(Promise.all([...programs(clusterCache)].map((program) => program.start(ending.signal, () => {}))))
@@ -61,7 +61,7 @@ it('lists and watches each resource once, however many programs read it', async 
   }
 })
 
-it('shows reports what a reflection of their own shows them, whenever this process has seen it first', async () => {
+it('a shared cluster cache shows reports the same as a cache of their own, whenever this process saw a pod first', async () => {
   const { clusterCache } = share()
   const shared = watchCluster({ ...parts, withRollouts: true, forReports: true, clusterCache })
   const own = watchCluster({ ...parts, withRollouts: true, forReports: true })
@@ -82,7 +82,7 @@ it('shows reports what a reflection of their own shows them, whenever this proce
   }
 })
 
-it('lets a program wait for what it reads itself, and for nothing else', async () => {
+it('a program on a shared cluster cache waits only for what it reads itself', async () => {
   faults = {
     onRequest: ({ verb, resource }) =>
       verb === 'list' && resource.resource === 'rollouts'
@@ -99,7 +99,7 @@ it('lets a program wait for what it reads itself, and for nothing else', async (
   await drive(ready)
 })
 
-it('keeps what one program has written from the others until the watch shows it', async () => {
+it('a shared cluster cache hides the writes of one program from the others until the watch shows them', async () => {
   const { clusterCache } = share()
   const [controller, executor] = programs(clusterCache)
   await drive(Promise.all([controller, executor].map((program) => program.start(ending.signal, () => {}))))
@@ -112,7 +112,7 @@ it('keeps what one program has written from the others until the watch shows it'
   expect(executor.overlay.daemonSets.get(key)?.metadata.annotations).toMatchObject({ seen: 'yes' })
 })
 
-it('says what has ended a watch that all of them read', async () => {
+it('a shared cluster cache reports the error that ended a shared watch', async () => {
   const { clusterCache, failures } = share()
   const [controller] = programs(clusterCache)
   await drive(controller.start(ending.signal, () => {}))

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createSharedTexts } from '../src/shared-texts.ts'
 import { stampedFleet } from '../src/stamped-fleet.ts'
 
-it('counts a Ready pod as Ready since its stamp, for ever without one, and leaves one alone that is not Ready', () => {
+it('a stamped fleet counts a Ready pod as Ready since its timestamp, or always without one, and does not change an unready pod', () => {
   const pods = [
     podOf({ ready: true, readyStamp: '2024-01-01T00:00:00Z' }),
     podOf({ ready: true }),
@@ -17,7 +17,7 @@ it('counts a Ready pod as Ready since its stamp, for ever without one, and leave
   expect([stamped.desired, stamped.nodes[0]?.name]).toEqual([view.desired, 'a'])
 })
 
-it('finds the nodes of the fleet, and copies what has not changed once', () => {
+it('a stamped fleet finds the nodes, and copies unchanged pods once', () => {
   const { fleet, see } = fleetOf([podOf({ ready: true })])
   const stamped = stampedFleet(fleet)
   expect(stamped.node('a')).toBe(fleet.node('a'))
@@ -29,7 +29,7 @@ it('finds the nodes of the fleet, and copies what has not changed once', () => {
   expect(after.blocks[0]).toBe(before.blocks[0])
 })
 
-it('lets the labels of many pods be one in memory, and changes nothing of a pod', () => {
+it('shared texts store equal labels of many pods once, and do not change a pod', () => {
   const shared = createSharedTexts()
   const [one, two, three] = [
     podOf({ labels: { app: 'agent' } }),
@@ -40,7 +40,7 @@ it('lets the labels of many pods be one in memory, and changes nothing of a pod'
   expect(shared(two).labels).toBe(shared(one).labels)
 })
 
-it('forgets labels once a thousand are known, and shares what comes then', () => {
+it('shared texts forget labels at a thousand, and share later ones', () => {
   const shared = createSharedTexts()
   const first = shared(podOf({ labels: { n: '0' } }))
   for (let n = 1; n < 1_000; n++) shared(podOf({ labels: { n: String(n) } }))

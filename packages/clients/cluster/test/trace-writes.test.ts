@@ -6,7 +6,7 @@ import { traceWrites, type WatchedCluster } from '../src/index.ts'
 type Handler = { readonly onChange?: (key: object, previous: KubeObject | undefined, current: KubeObject | undefined) => void }
 const kinds = ['daemonSets', 'batchReleases', 'rollouts'] as const
 
-it('shows of each reflector what it shows now, and not what it showed when traces began', () => {
+it('a traced cluster shows the current state of each reflector', () => {
   const { cluster, seen } = setUp()
   const traced = traceWrites(cluster, { ...noTracer, isOn: true })
   seen.connectionChanges = 2
@@ -14,12 +14,12 @@ it('shows of each reflector what it shows now, and not what it showed when trace
   expect([traced.nodes, traced.overlay.policies]).toEqual([cluster.nodes, cluster.overlay.policies])
 })
 
-it('is the cluster itself where nothing is told', () => {
+it('a traced cluster is the cluster itself if tracing is off', () => {
   const { cluster } = setUp()
   expect(traceWrites(cluster, noTracer)).toBe(cluster)
 })
 
-it.each(kinds)('runs every handler of %s after the write of which it hears the echo, and after no other', (kind) => {
+it.each(kinds)('a traced cluster runs every handler of %s in the trace of the write whose echo it receives, and of no other', (kind) => {
   const { traced, heard, change, learned, within } = tracing(kind)
   within('our write', () => traced.overlay[kind].learn(objectAt('7') as never))
   traced.overlay[kind].learn(objectAt('8') as never)
@@ -31,7 +31,7 @@ it.each(kinds)('runs every handler of %s after the write of which it hears the e
   expect(heard).toEqual(['our write: 7', 'none: 8', 'none: 7', 'none: gone'])
 })
 
-it('runs handlers after the action that has come on record, once, whoever has written it', () => {
+it('a traced cluster runs handlers in the trace of a recorded action, once, whoever wrote it', () => {
   const { heard, change } = tracing('rollouts')
   const [none, one, two] = [objectAt('1'), objectAt('2', { actions: ['a'] }), objectAt('3', { actions: ['a', 'b'] })]
   const other = objectAt('4', { actions: ['a', 'b'] })
@@ -47,7 +47,7 @@ it('runs handlers after the action that has come on record, once, whoever has wr
   expect(heard).toEqual(['none: 2', `${traceOf('a')}: 2`, `${traceOf('b')}: 3`, 'none: 4', 'none: 5', 'none: 6', `${traceOf('c')}: 7`])
 })
 
-it('remembers the last 256 writes whose echo has not come', () => {
+it('a traced cluster remembers the last 256 writes without an echo', () => {
   const { traced, heard, change, within } = tracing('daemonSets')
   for (let version = 1; version <= 257; version++)
     within(`write ${version}`, () => traced.overlay.daemonSets.learn(objectAt(String(version)) as never))

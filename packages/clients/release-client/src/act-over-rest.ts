@@ -5,15 +5,15 @@ import type { ObjectKey } from '@tranche/kube-types'
 import { keyedActionId } from '@tranche/actions'
 import type { AskOptions, ClientAction } from './release-client.ts'
 
-/** The longest that the REST API waits for an answer to one request, in milliseconds. */
+/** Maximum wait for the response to one request of the REST API, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000
 
 /**
- * Sends an action to the REST API, and again with the same key until the controller has acted on it or `waitMs` is over: it is carried out
- * once.
+ * Sends an action to the REST API, and repeats it with the same key until the controller has acted on it or `waitMs` is over. The server
+ * carries it out once.
  *
- * An action with a key, some members of which the client saw and the user did not give (`seen`), is the same action whatever its repetition
- * sees: the repetition sends the members on the record.
+ * Some members of the action may come from what the client saw rather than from the user (`seen`). With a key, a repetition is the same
+ * action even if it sees other values: it sends the recorded members.
  */
 export async function actOverRest(client: ApiClient, { key, action }: Wanted, options: AskOptions = {}): Promise<ActionAnswer> {
   const { idempotencyKey = crypto.randomUUID(), waitMs, seen = [] } = action
@@ -34,7 +34,7 @@ export async function actOverRest(client: ApiClient, { key, action }: Wanted, op
   return { ...answer, repeated: first.repeated }
 }
 
-/** An action and its object. */
+/** Action and its object. */
 export interface Wanted {
   readonly key: ObjectKey
   readonly action: ClientAction
@@ -68,5 +68,5 @@ async function recordedAction(client: ApiClient, { key, action }: Wanted, option
 
 function notOffered({ on = 'Rollout', type, dryRun }: Pick<ClientAction, 'on' | 'type' | 'dryRun'>): AppError {
   const what = on === 'Rollout' ? `${type} with dryRun=${dryRun}` : `${type} of a DaemonSet`
-  return new AppError('OPTION_INVALID', `the REST API has no ${what}`, { hint: 'Leave --server out to ask the cluster itself.' })
+  return new AppError('OPTION_INVALID', `the REST API does not offer ${what}`, { hint: 'Omit --server to use the cluster directly.' })
 }

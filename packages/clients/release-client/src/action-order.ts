@@ -6,17 +6,17 @@ import type { Logger } from '@tranche/log'
 import type { TraceContext } from '@tranche/tracing'
 import type { SeenMember, ActionTarget } from '@tranche/actions'
 
-/** An action as requested, and its object. */
+/** Action as requested, and its object. */
 export interface ActionOrder {
-  /** What `key` names. Of a DaemonSet, with a Rollout or without, only `undo` and `restart` can be asked. */
+  /** Kind that `key` names. A DaemonSet, with or without a Rollout, supports only `undo` and `restart`. */
   readonly on: ActionTarget
   readonly key: ObjectKey
   readonly type: ActionType
   readonly body: ActionBody
-  /** User as the API server knows them. */
+  /** User name as the API server knows it. */
   readonly by: string
   readonly via: RecordedAction['via']
-  /** Address that the request came from. */
+  /** Client address of the request. */
   readonly from?: string | undefined
   /** The same key by the same user is the same action: it is carried out once while it is among the last sixteen on the record. */
   readonly idempotencyKey?: string | undefined
@@ -26,17 +26,17 @@ export interface ActionOrder {
   readonly repeatableSinceMs?: number | undefined
   /** @see Action.trace */
   readonly trace?: TraceContext | undefined
-  /** How long to wait for the controller's answer, in milliseconds; 0: not at all. */
+  /** How long to wait for the controller's answer, in milliseconds; 0: no wait. */
   readonly waitMs: number
-  /** Says what would be written, and writes nothing. @default false */
+  /** Reports what would be written, and writes nothing. @default false */
   readonly dryRun?: boolean
 }
 
-/** What `carryOut` needs to carry out an action. */
+/** Dependencies of `carryOut`. */
 export interface ReleaseClientPorts {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
-  /** Who writes: `tranche-api` or `tranche-cli`. */
+  /** Writing component: `tranche-api` or `tranche-cli`. */
   readonly component: string
 }

@@ -4,14 +4,14 @@ import { followRollout } from './follow-rollout.ts'
 import type { ReadOptions } from './read-action-facts.ts'
 import type { ReleaseClientPorts, ActionOrder } from './action-order.ts'
 
-/** An action that was written, and the objects at that time. */
+/** Written action, with the objects at that time. */
 export interface Awaited {
   readonly order: Pick<ActionOrder, 'waitMs'>
   readonly written: WrittenAction
   readonly facts: ActionFacts
 }
 
-/** Waits until an action is answered or refused, or `waitMs` or `timeUp` ends the wait. @returns its state then */
+/** Waits until an action is answered or refused, or until `waitMs` or `timeUp` ends the wait. @returns its state at that time */
 export async function awaitAnswer(
   ports: ReleaseClientPorts,
   awaited: Awaited,
@@ -28,7 +28,7 @@ export async function awaitAnswer(
   try {
     for await (const seen of followRollout(ports, { key: keyOf(rollout), from: rollout }, { ...reading, signal })) {
       const isAnother = seen?.metadata.uid !== rollout.metadata.uid && targetOf(written.record.type) === 'Rollout'
-      // Made again under the same name, it knows nothing of what was written on the one before.
+      // A recreated object of the same name does not contain what was written to the previous one.
       standing = answerOf(written, { ...facts, rollout: isAnother ? undefined : seen, nowMs: ports.clock.nowMs() })
       if (standing.kind !== 'waiting') return standing
     }

@@ -26,24 +26,24 @@ const MOST_ATTEMPTS = 12
 const ATTEMPTS_AS_READ = 3
 
 /**
- * Carries an action out: reads the objects, judges the action, writes it in one patch, records an event, and waits for the answer where
- * the order asks for that. It decides nothing of the release: the controller does, when it reads the action.
+ * Carries out an action: reads the objects, judges the action, writes it in one patch, records an event, and waits for the answer if the
+ * order asks for that. The controller decides about the release when it reads the action.
  *
- * - G10: a write since our read is never overwritten: the action is then judged again, by the present state; an undo only while the
- *   template is still the one that was read first.
+ * - G10: a write since the read is never overwritten: the action is then judged again on the current state. An undo applies only to the
+ * template that was read first.
  * - G11: the only other write is the event.
- * - The same id is used for every attempt, so a write whose answer was lost is not made twice.
- * - After `signal` or `timeUp` nothing is sent any more. An error after a write whose answer was lost says that it may be written.
+ * - Every attempt uses the same id, so a write whose response was lost is not made twice.
+ * - After `signal` or `timeUp` nothing more is sent. An error after a write whose response was lost says that it may have been written.
  *
- * @returns `acknowledged` once the controller has acted on it; `accepted` without a wait, and where the wait was too short
+ * @returns `acknowledged` once the controller has acted on it; `accepted` without a wait, or if the wait was too short
  * @throws {AppError} with the code of the refusal, and in `hint` what to do: MOVED_ON, ACTION_PENDING, ACTION_REJECTED, ACTION_INVALID,
- * CRD_OUTDATED, IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND; WRITE_CONFLICT when somebody else writes the
- * object all the time; whatever the client throws
+ *   CRD_OUTDATED, IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND; WRITE_CONFLICT if other clients change
+ *   the object continuously; whatever the client throws
  */
 export async function carryOut(ports: ReleaseClientPorts, order: ActionOrder, options: CarryOptions = {}): Promise<ActionAnswer> {
   const action = toAction(order)
   const written = await writeAction(ports, { order, action }, untilWritten(options))
-  if (written.kind === 'dryRun') return answer(action, 'accepted', `nothing is written (dryRun); else ${written.message}`)
+  if (written.kind === 'dryRun') return answer(action, 'accepted', `nothing written (dryRun); otherwise ${written.message}`)
   const standing = await awaitAnswer(ports, { order, written: written.action, facts: written.facts }, options)
   if (options.timeUp?.aborted !== true) await written.eventRecorded
   if (standing.kind === 'refused') throw refusalError(standing, order)
@@ -53,7 +53,7 @@ export async function carryOut(ports: ReleaseClientPorts, order: ActionOrder, op
 
 /** Limits of an order. */
 export interface CarryOptions extends ReadOptions {
-  /** Ends the order as `signal` does until the action is written; after that it ends only the wait for the answer. */
+  /** Ends the order like `signal` until the action is written; after that it ends only the wait for the answer. */
   readonly timeUp?: AbortSignal | undefined
 }
 
@@ -77,9 +77,9 @@ type Written =
   | {
       readonly kind: 'written'
       readonly action: WrittenAction
-      /** What stood when it was written. */
+      /** Facts at the time of the write. */
       readonly facts: ActionFacts
-      /** By an earlier request. */
+      /** Whether an earlier request wrote it. */
       readonly repeated: boolean
       /** Settles when the event was written, or could not be. */
       readonly eventRecorded: Promise<void>
@@ -93,7 +93,7 @@ interface Asked {
 async function writeAction(ports: ReleaseClientPorts, { order, action }: Asked, options: ReadOptions): Promise<Written> {
   let mayBeOurs = false
   let asked = action
-  /** The status that was read before the API server was seen to keep every field of it. */
+  /** Status that was read before the API server was known to keep every field of it. */
   let uncut: Rollout['status'] | null = null
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const read = await readActionFacts(ports.client, order, options).catch((error: unknown) => {
@@ -101,8 +101,8 @@ async function writeAction(ports: ReleaseClientPorts, { order, action }: Asked, 
     })
     const facts = { ...read, nowMs: ports.clock.nowMs() }
     const plan = planAction(asked, facts)
-    // What was read may be cut, and a refusal that rests on it is none. Asked again only where something is gone: the longer it takes from read
-    // to write, the more often others write in between, and a stop must get through while a status is written all the time.
+    // The status may have been cut; a refusal based on a cut status is wrong. The schema is checked only if a field is gone. A longer time from
+    // read to write makes conflicts more likely, and a stop must get through while the status is written continuously.
     const mayBeCut = uncut === null || lostMember(uncut, read.rollout?.status) !== undefined
     if (plan.kind !== 'repeated' && targetOf(action.type) === 'Rollout' && mayBeCut) {
       await refuseOutdated(ports, action, options).catch((error: unknown) => {
@@ -113,7 +113,7 @@ async function writeAction(ports: ReleaseClientPorts, { order, action }: Asked, 
     if (plan.kind === 'refused') throw refusalError(plan, order)
     if (plan.kind === 'repeated') {
       const { record } = plan
-      // A write of ours went through, though its answer was lost: nobody has told of it yet.
+      // This process's own write succeeded, but its response was lost: no event was recorded yet.
       const eventRecorded = mayBeOurs ? recordRepeated(ports, plan, facts) : Promise.resolve()
       return { kind: 'written', action: { record, generation: undefined }, facts, repeated: !mayBeOurs, eventRecorded }
     }
@@ -134,18 +134,18 @@ async function writeAction(ports: ReleaseClientPorts, { order, action }: Asked, 
       eventRecorded,
     }
   }
-  throw new AppError('WRITE_CONFLICT', `${order.on} ${keyText(order.key)} is being written by others all the time`, {
+  throw new AppError('WRITE_CONFLICT', `${order.on} ${keyText(order.key)} is being changed by other clients continuously`, {
     details: { attempts: MOST_ATTEMPTS },
     hint: 'Try again.',
   })
 }
 
-/** The write was sent, and what came of it cannot be read either. */
+/** Error after a write was sent whose result cannot be read either. */
 function maybeWritten({ id, type }: Action, error: unknown): AppError {
   const why = error instanceof Error ? error.message : String(error)
-  return new AppError(isAppError(error) ? error.code : 'API_DEADLINE', `the ${type} was sent and may be written: ${why}`, {
+  return new AppError(isAppError(error) ? error.code : 'API_DEADLINE', `the ${type} was sent and may have been written: ${why}`, {
     details: { id },
-    hint: `Look for ${id} in the history before you ask again; with the same Idempotency-Key it is written once.`,
+    hint: `Look for ${id} in the history before you retry; the same Idempotency-Key writes it once.`,
     cause: error,
   })
 }
@@ -164,37 +164,38 @@ function asksForStop({ type }: Action): boolean {
 }
 
 /**
- * F11: the API server drops fields of ours from a Rollout with every write, whatever is written. The controller acts on no Rollout then, so
- * nothing is lost by refusing. A stop depends on no schema: where none can be read it is written all the same (G9).
+ * F11: outdated definitions make the API server drop Tranche's fields from a Rollout on every write. The controller acts on no Rollout
+ * then, so a refusal loses nothing. A stop depends on no schema: if none can be read, it is written all the same (G9).
  */
 async function refuseOutdated({ client, log }: ReleaseClientPorts, action: Action, { signal }: ReadOptions): Promise<void> {
   const gap = await readSchemaGap(client, signal, ['Rollout']).catch((error: unknown) => {
     if (!isForbidden(error) && (!asksForStop(action) || signal?.aborted === true)) throw error
-    log.warn({ err: error }, 'cannot read which fields the API server keeps')
+    log.warn({ err: error }, 'could not read which fields the API server keeps')
     return null
   })
   if (gap !== null) throw outdatedError(gap)
 }
 
 function outdatedError(gap: string): AppError {
-  return new AppError('CRD_OUTDATED', `nothing is written, because any write would drop what the status remembers: ${gap}`, {
-    hint: 'Apply the files in packages/words/api-schema/crds, then ask again.',
+  return new AppError('CRD_OUTDATED', `nothing was written, because any write would drop status fields: ${gap}`, {
+    hint: 'Apply the files in packages/words/api-schema/crds, then retry.',
   })
 }
 
 interface SendOptions extends ReadOptions {
-  /** The Rollout that the plan was made from. */
+  /** Rollout that the plan was made from. */
   readonly read: Rollout | undefined
   /** @see stopPatch */
   readonly isStop: boolean
 }
 
 /**
- * A stop must get through though the status is written between each read and each write: a patch that may meet another status, but neither other
- * actions (G10) nor a status that lacks a member (F11). For which step and revision it is meant the controller looks at itself.
+ * Builds the patch of a stop, which must get through even if the status changes between each read and each write. The patch accepts another
+ * status, but no other actions (G10) and no status that lacks a member (F11). The controller itself checks which step and revision it is
+ * meant for.
  */
 function stopPatch({ patch }: ActionWrite, { metadata, status }: Rollout): readonly JsonPatchOperation[] {
-  // A member that is copied onto itself changes nothing, and must be there.
+  // Copying a member onto itself changes nothing, but requires that it exists.
   const present = Object.keys(status ?? {}).map((name): JsonPatchOperation => {
     const path = jsonPointer('status', name)
     return { op: 'copy', from: path, path }
@@ -208,8 +209,8 @@ function stopPatch({ patch }: ActionWrite, { metadata, status }: Rollout): reado
 }
 
 /**
- * @returns the object as stored; `conflict` when it is another than the one that was read; `unknown` when no answer came
- * @throws what the server refuses for another reason: a webhook, or missing rights
+ * @returns the object as stored; `conflict` if it has changed since it was read; `unknown` if no response came
+ * @throws other refusals of the server: a webhook, or missing permissions
  */
 async function send(
   { client }: ReleaseClientPorts,
@@ -234,9 +235,9 @@ async function send(
 }
 
 /**
- * A failed test of a JSON Patch and a value that is refused are both a 422.
+ * Distinguishes the two causes of a 422: a failed JSON Patch test, and an invalid value.
  *
- * @throws {AppError} CRD_OUTDATED where the same object has lost members of its status: other definitions are served by now
+ * @throws {AppError} CRD_OUTDATED if the same object has lost members of its status, because other definitions are served by now
  */
 async function isChanged(
   client: ReleaseClientPorts['client'],

@@ -18,15 +18,15 @@ import { templateOfRevision } from './template-of-revision.ts'
 import { readOwnUsername } from './own-username.ts'
 import type { ReleaseClientPorts, ActionOrder } from './action-order.ts'
 
-/** What a desk over a cluster is made of. */
+/** Dependencies of a release client over a cluster. */
 export interface KubeReleaseClientOptions extends ReleaseClientPorts {
-  /** How the record marks actions of this desk. */
+  /** Channel by which the record marks actions of this client. */
   readonly via: ActionOrder['via']
 }
 
 /**
- * Answers from a cluster, with a fresh read for every question and the rights of the client's user. Actions are recorded under the name
- * by which the API server knows that user.
+ * Creates a release client that answers from a cluster, with a fresh read for every question and the permissions of the client's user.
+ * Actions are recorded under the name by which the API server knows that user.
  */
 export function createKubeReleaseClient(ports: KubeReleaseClientOptions): ReleaseClient {
   const about = async <T>(key: ObjectKey, options: AskOptions | undefined, report: (facts: ReleaseFacts) => T): Promise<T> =>
@@ -50,12 +50,8 @@ export function createKubeReleaseClient(ports: KubeReleaseClientOptions): Releas
 }
 
 function noNode({ rollout }: ReleaseFacts, node: string): never {
-  throw new AppError(
-    'NODE_NOT_FOUND',
-    `DaemonSet ${rollout.spec.workloadRef.name} neither should run on a node ${node} nor has a pod there`,
-    {
-      details: { node },
-      hint: 'Look for its name with kubectl get nodes.',
-    },
-  )
+  throw new AppError('NODE_NOT_FOUND', `DaemonSet ${rollout.spec.workloadRef.name} does not select node ${node} and has no pod there`, {
+    details: { node },
+    hint: 'List node names with kubectl get nodes.',
+  })
 }

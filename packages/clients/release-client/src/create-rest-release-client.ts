@@ -6,15 +6,15 @@ import { followOverRest } from './follow-over-rest.ts'
 import type { AskOptions, ReleaseClient, ReleasePicture } from './release-client.ts'
 import { actOverRest } from './act-over-rest.ts'
 
-/** Answers from the REST API: with the rights of whoever its token stands for. */
+/** Creates a release client that answers from the REST API, with the permissions of its token. */
 export function createRestReleaseClient(client: ApiClient, { clock }: { readonly clock: Clock }): ReleaseClient {
   const picture = (key: ObjectKey, options?: AskOptions): Promise<ReleasePicture> => readPicture(client, key, options)
   const report: ReleaseClient['report'] = (key, options) => client.rollout(key, options)
   return {
     async list({ namespace, labelSelector, ...options }) {
       if (labelSelector !== undefined)
-        throw new AppError('OPTION_INVALID', 'the REST API chooses Rollouts by no labels', {
-          hint: 'Leave --server out to ask the cluster itself.',
+        throw new AppError('OPTION_INVALID', 'the REST API cannot filter Rollouts by labels', {
+          hint: 'Omit --server to use the cluster directly.',
         })
       return client.allRollouts(namespace === undefined ? {} : { namespace }, options)
     },
@@ -30,7 +30,7 @@ export function createRestReleaseClient(client: ApiClient, { clock }: { readonly
   }
 }
 
-/** Four requests at the same time, each of the same moment but for what changes in between. */
+/** Four requests in parallel, which show the same moment except for changes in between. */
 async function readPicture(client: ApiClient, key: ObjectKey, options?: AskOptions): Promise<ReleasePicture> {
   const [report, nodes, batches, revisions] = await Promise.all([
     client.rollout(key, options),

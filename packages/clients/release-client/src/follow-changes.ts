@@ -2,30 +2,30 @@ import { type Clock, sleep } from '@tranche/clock'
 import { createWakeSignal } from './wake-signal.ts'
 import type { FollowEnd, ReleasePart, SeenRelease } from './release-client.ts'
 
-/** What is followed. */
+/** Source of the followed state. */
 export interface FollowSource<P extends ReleasePart> {
-  /** How it stands; undefined where nothing is known yet. Rejects with what does not pass by itself. */
+  /** Reads the current state; undefined if nothing is known yet. Rejects on permanent errors. */
   look(): Promise<SeenRelease<P> | undefined>
-  /** Whether nothing will ever tell of changes. */
+  /** Whether no changes will ever be reported. */
   isUnwatchable(): boolean
 }
 
-/** How something is followed. */
+/** Options of {@link followChanges}. */
 export interface FollowChangesOptions<P extends ReleasePart> {
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Where nothing is told of, it is looked at again after so long, in milliseconds. */
+  /** Interval of reading again if no changes are reported, in milliseconds. */
   readonly quietMs: number
-  /** Begins to listen: `changed` is called whenever another look is worth it, until `until` aborts. */
+  /** Starts listening: `changed` is called whenever another read is worthwhile, until `until` aborts. */
   readonly open: (listener: { readonly until: AbortSignal; readonly changed: () => void }) => FollowSource<P>
 }
 
-/** Changes that follow one another sooner are shown together, in milliseconds. */
+/** Minimum time between two states, in milliseconds; changes in between are shown together. */
 const SHORTEST_GAP_MS = 200
-/** Looking, and what is done with what was seen, take this share of the time at most: a large fleet is shown less often. */
+/** Maximum share of time for reading and handling states: a large fleet is shown less often. */
 const BUSY_SHARE = 0.2
 
-/** Looks at something whenever it may have changed. @see ReleaseClient.follow */
+/** Reads a source whenever it may have changed. @see ReleaseClient.follow */
 export async function* followChanges<P extends ReleasePart>({
   clock,
   signal,

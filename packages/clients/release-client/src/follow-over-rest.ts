@@ -5,19 +5,19 @@ import type { ObjectKey } from '@tranche/kube-types'
 import { followChanges } from './follow-changes.ts'
 import type { AskOptions, FollowEnd, FollowOptions, ReleasePart, ReleaseParts, SeenRelease } from './release-client.ts'
 
-/** What following over REST takes. */
+/** Dependencies of {@link followOverRest}. */
 export interface RestReader {
   readonly client: Pick<ApiClient, 'stream'>
   readonly clock: Clock
   readonly read: { readonly [P in ReleasePart]: (key: ObjectKey, options: AskOptions) => Promise<ReleaseParts[P]> }
 }
 
-/** What the stream does not tell of, such as which node is down, is read again after so long, in milliseconds. */
+/** Interval of rereading state that the stream does not report, such as nodes that are down, in milliseconds. */
 const QUIET_MS = 10_000
 
 /**
- * Follows one Rollout by the stream of the REST API: whenever it tells of a change, what was asked for is read again. A stream that is
- * lost is opened anew by itself; meanwhile it is read every ten seconds.
+ * Follows one Rollout by the stream of the REST API, and reads the requested parts again on every change. A lost stream is reopened by
+ * itself; meanwhile the parts are read every ten seconds.
  *
  * @see ReleaseClient.follow
  */
@@ -32,7 +32,7 @@ export function followOverRest<P extends ReleasePart>(
     try {
       for await (const _ of client.stream({ namespace: key.namespace, name: key.name, signal: until, onLost: changed })) changed()
     } catch {
-      // What keeps it from being heard for good, the reads say too, or they go on without it.
+      // If the stream fails for good, the reads fail with the same error or continue without it.
       isRefused = !until.aborted
       changed()
     }

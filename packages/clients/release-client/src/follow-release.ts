@@ -7,13 +7,13 @@ import type { FollowEnd, FollowOptions, ReleasePart, ReleaseParts, ReleasePictur
 import { watchFaults } from './watch-faults.ts'
 import { watchRelease } from './watch-release.ts'
 
-/** Where nothing changes, times go on all the same: it is shown again after so long, in milliseconds. */
+/** Interval of showing a state again without changes, because times advance, in milliseconds. */
 const QUIET_MS = 5_000
 
 /**
- * Follows one Rollout by watches of what decides about it: the Rollout, its BatchRelease, the DaemonSet with its pods and revisions, and
- * nodes. Each is listed once; a watch that breaks goes on where it was, and lists anew only where the API server has forgotten that
- * version (410).
+ * Follows one Rollout by watches of the objects that decide about it: the Rollout, its BatchRelease, the DaemonSet with its pods and
+ * revisions, and nodes. Each is listed once. A broken watch resumes from its last version, and lists again only if the API server has
+ * dropped that version (410).
  *
  * @see ReleaseClient.follow
  */
@@ -23,9 +23,9 @@ export function followRelease<P extends ReleasePart>(
   { part, signal, deadlineMs }: FollowOptions<P>,
 ): AsyncGenerator<SeenRelease<P>, FollowEnd, undefined> {
   let latest: ReleaseFacts | undefined
-  /** When nothing kept `latest` from being up to date, last: by a later clock its pods would become available without being seen. */
+  /** Last time at which `latest` was known to be up to date: by a later clock its pods would become available without being seen. */
   let readMs = clock.nowMs()
-  /** What ends a watch that no connection has caused. */
+  /** Error that ends a watch without a fault of the connection. */
   let own: { readonly error: unknown } | null = null
   return followChanges({
     ...{ clock, signal, quietMs: QUIET_MS },

@@ -5,23 +5,23 @@ import type { ObjectKey } from '@tranche/kube-types'
 import { getOrNone, type ReadOptions } from './read-action-facts.ts'
 import type { ReleaseClientPorts } from './action-order.ts'
 
-/** Which Rollout is followed. */
+/** Rollout to follow. */
 export interface Followed {
   readonly key: ObjectKey
-  /** What is known of it already; what follows is sent. @default it is read, and sent first */
+  /** Last known state; only later ones are yielded. @default it is read, and yielded first */
   readonly from?: Rollout
 }
 
-/** How long after a broken watch the Rollout is read again, in milliseconds. */
+/** Delay before the Rollout is read again after a broken watch, in milliseconds. */
 const READ_AGAIN_MS = 500
-/** How often it is read by who may not watch it, in milliseconds. */
+/** Read interval for a user without permission to watch, in milliseconds. */
 const POLL_MS = 1_000
 
 /**
- * Follows one Rollout by a watch of it alone; a watch that breaks is opened anew after a read. Who may read it and not watch it
- * follows it by reads.
+ * Follows one Rollout by a watch of it alone; a broken watch is reopened after a read. A user who may read but not watch it follows it by
+ * reads.
  *
- * @returns each state of it, and undefined once it is gone, which is the last
+ * @returns each state, and undefined as the last value once it is gone
  * @throws the signal's reason when it aborts; whatever a read throws
  */
 export async function* followRollout(

@@ -16,9 +16,9 @@ interface Reviewed {
 }
 
 /**
- * Asks the API server by which name it knows us, as `kubectl auth whoami` does.
+ * Reads the user name by which the API server knows this client, as `kubectl auth whoami` does.
  *
- * @returns the name; `unknown` where the server does not say, or not to us
+ * @returns the name; `unknown` if the server does not say, or denies access
  */
 export async function readOwnUsername(client: KubeClient, options: ReadOptions = {}): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', metadata: {} }

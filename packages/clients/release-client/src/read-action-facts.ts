@@ -8,11 +8,11 @@ import type { ActionOrder } from './action-order.ts'
 /** Limits of a read. */
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
-  /** For each request, in milliseconds. @default 15000 */
+  /** Limit of each request, in milliseconds. @default 15000 */
   readonly deadlineMs?: number | undefined
 }
 
-/** Reads the objects by which an action is judged, from the API server and not from a watch. */
+/** Reads the objects that an action is judged by, from the API server and not from a watch. */
 export async function readActionFacts(
   client: KubeClient,
   order: Pick<ActionOrder, 'on' | 'key' | 'type' | 'idempotencyKey'>,
@@ -20,7 +20,7 @@ export async function readActionFacts(
 ): Promise<Omit<ActionFacts, 'nowMs'>> {
   if (order.on === 'DaemonSet') return factsOfDaemonSet(client, order, options)
   const rollout = await getOrNone<Rollout>(client, resourcePaths.rollouts, order.key, options)
-  // The same Idempotency-Key may stand on the record of the other object.
+  // The same Idempotency-Key may be on the record of the other object.
   const asksDaemonSet = targetOf(order.type) === 'DaemonSet' || order.idempotencyKey !== undefined
   if (rollout === undefined || !asksDaemonSet) return { rollout, daemonSet: undefined, revisions: [] }
   const daemonSet = await getOrNone<DaemonSet>(client, resourcePaths.daemonSets, workloadKey(rollout), options)
@@ -43,7 +43,7 @@ async function factsOfDaemonSet(
   return { rollout, daemonSet, revisions: type === 'undo' ? await readRevisions(client, daemonSet, options) : [] }
 }
 
-/** The ControllerRevisions that a DaemonSet owns; none of no DaemonSet. */
+/** ControllerRevisions that a DaemonSet owns; none without a DaemonSet. */
 export async function readRevisions(
   client: KubeClient,
   daemonSet: DaemonSet | undefined,
@@ -56,7 +56,7 @@ export async function readRevisions(
   return revisionsOf(daemonSet, items)
 }
 
-/** @returns undefined where there is no such object */
+/** @returns undefined if there is no such object */
 export async function getOrNone<T>(
   client: KubeClient,
   resource: ResourcePath,

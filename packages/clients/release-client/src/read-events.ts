@@ -5,7 +5,7 @@ import { getOrNone, workloadKey } from './read-action-facts.ts'
 import type { AskOptions } from './release-client.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 
-/** An event of core/v1, as far as we read it. */
+/** Event of core/v1, with the fields that are used. */
 export interface SeenEvent extends KubeObject {
   readonly involvedObject?: { readonly kind?: string; readonly name?: string }
   readonly type?: string
@@ -49,19 +49,19 @@ export async function readEvents(
     .map(({ report }) => report)
 }
 
-/** Stamps are whole seconds: of one second, what was written last is newest. */
+/** Timestamps are whole seconds: within one second, the last written event is newest. */
 export function newestFirst(a: StampedEvent, b: StampedEvent): number {
   if (a.report.at !== b.report.at) return a.report.at < b.report.at ? 1 : -1
   return compareResourceVersions(b.resourceVersion, a.resourceVersion)
 }
 
-/** An event with the version of its object. */
+/** Event with the version of its object. */
 export interface StampedEvent {
   readonly report: EventReport
   readonly resourceVersion: string
 }
 
-/** An event as people look at it. */
+/** Converts an event to its report. */
 export function toEventReport(event: SeenEvent): EventReport {
   const { involvedObject, type, reason = '', message = '', series, metadata } = event
   const at = series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp ?? metadata.creationTimestamp

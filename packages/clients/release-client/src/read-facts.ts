@@ -23,17 +23,17 @@ import type { AskOptions, ListRolloutsOptions } from './release-client.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 import { selectorText } from './selector-text.ts'
 
-/** What reading afresh takes. */
+/** Dependencies of a fresh read. */
 export interface FactReader {
   readonly client: KubeClient
   readonly clock: Clock
 }
 
-/** Pods are read for so many DaemonSets at a time. */
+/** Maximum number of DaemonSets whose pods are read in parallel. */
 const READS_AT_ONCE = 8
 
 /**
- * Reads all that is known of one Rollout, each object as it is now.
+ * Reads all facts of one Rollout, each object in its current state.
  *
  * @throws {AppError} ROLLOUT_NOT_FOUND
  */
@@ -56,7 +56,7 @@ export async function readFacts(reader: FactReader, key: ObjectKey, options: Ask
   return { rollout, release, daemonSet, revisions, fleet: fleetOf(daemonSet, nodes, pods), nowMs, monotonicMs: nowMs }
 }
 
-/** Reads what is known of every Rollout of a namespace, or of all; of those with certain labels. */
+/** Reads the facts of every Rollout of a namespace, or of all; optionally only of those with certain labels. */
 export async function readAllFacts(
   reader: FactReader,
   { namespace, labelSelector, ...options }: ListRolloutsOptions,
@@ -93,7 +93,7 @@ export async function readAllFacts(
   })
 }
 
-/** F15: a BatchRelease of the same name that another made says nothing of the Rollout. */
+/** F15: a BatchRelease of the same name with another owner says nothing about the Rollout. */
 function ownRelease(rollout: Rollout, release: BatchRelease | undefined): BatchRelease | undefined {
   return release !== undefined && isReleaseOf(release, rollout) ? release : undefined
 }
@@ -116,14 +116,14 @@ async function listPods({ client }: FactReader, daemonSet: DaemonSet, options: A
 }
 
 /**
- * What is kept of a pod of this DaemonSet; null of any other. A Ready pod counts from the stamp that the API server shows: who only
- * reports has not seen it before.
+ * Keeps part of a pod of this DaemonSet; null for any other pod. A Ready pod counts from the API server's timestamp, because a report has
+ * no earlier observation.
  */
 export function keptPod(daemonSet: DaemonSet, object: Pod, previous?: FleetPod): FleetPod | null {
   return isOwnedBy(object, daemonSet) ? toFleetPod(object, previous, { nowMs: 0, monotonicMs: 0 }) : null
 }
 
-/** Where pods and revisions of a DaemonSet are looked for. */
+/** Scope in which pods and revisions of a DaemonSet are searched. */
 export function scopeOf({ metadata, spec }: DaemonSet): Scope {
   const labelSelector = selectorText(spec.selector)
   return {
@@ -141,7 +141,7 @@ async function listAll<T>(
   return (await client.list<T>(resource, { ...callOptions(options), ...scope })).items
 }
 
-/** @returns the results in the order of the items; at most `limit` are under way at a time */
+/** @returns the results in the order of the items; at most `limit` run at a time */
 async function eachAtMost<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = []
   const queue = [...items.entries()]
@@ -152,7 +152,7 @@ async function eachAtMost<T, R>(items: readonly T[], limit: number, work: (item:
   return results
 }
 
-/** Limits as the client takes them. */
+/** Limits in the form that the client takes. */
 export function callOptions({ signal, deadlineMs }: AskOptions): { readonly signal?: AbortSignal; readonly deadlineMs?: number } {
   return { ...(signal !== undefined && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) }
 }

@@ -15,18 +15,21 @@ import {
 import { getOrNone } from './read-action-facts.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 
-/** How a snapshot is read. */
+/** Options of {@link readSnapshot}. */
 export interface ReadSnapshotOptions {
-  /** Epoch milliseconds now, by our clock. */
+  /** Current epoch milliseconds, by this process's clock. */
   readonly nowMs: number
   readonly signal?: AbortSignal
-  /** Maximum of what is read of the namespace, in characters of JSON: its tenants decide how much that is. @default no limit */
+  /**
+   * Maximum size of the objects read from the namespace, in characters of JSON, because its tenants decide how many there are. @default no
+   * limit
+   */
   readonly mostCharacters?: number
 }
 
 /**
- * Reads what a forecast is fed with: the Rollout and everything that decides what becomes of its release. What the reader may not read
- * beside these, such as quotas, is named in `unread`.
+ * Reads the input of a forecast: the Rollout and everything that decides its release. Other objects that the reader may not read, such as
+ * quotas, are named in `unread`.
  *
  * @param key of the Rollout
  * @throws {AppError} ROLLOUT_NOT_FOUND; FORECAST_INVALID above `mostCharacters`; as KubeClient
@@ -70,24 +73,20 @@ export async function readSnapshot(
   }
 }
 
-/** @returns takes characters from a budget. @throws {AppError} FORECAST_INVALID where nothing is left */
+/** @returns a function that spends characters of a budget. @throws {AppError} FORECAST_INVALID if nothing is left */
 function createBudget(mostCharacters: number): (characters: number) => void {
   let left = mostCharacters
   return (characters) => {
     left -= characters
     if (left >= 0) return
     const most = Math.floor(mostCharacters / 1024 / 1024)
-    throw new AppError(
-      'FORECAST_INVALID',
-      `the pods, revisions, service accounts, quotas and limits of the namespace are above ${most} MiB`,
-      {
-        hint: 'Run tranche plan, which knows no such limit.',
-      },
-    )
+    throw new AppError('FORECAST_INVALID', `the pods, revisions, service accounts, quotas and limits of the namespace exceed ${most} MiB`, {
+      hint: 'Run tranche plan, which has no such limit.',
+    })
   }
 }
 
-/** What is not asked for need not be sent. */
+/** Limits the read to the pods that are needed. */
 function labelsOf(daemonSet: DaemonSet | undefined): { readonly labelSelector?: string } {
   const labels = Object.entries(daemonSet?.spec.selector?.matchLabels ?? {})
   return labels.length === 0 ? {} : { labelSelector: labels.map(([key, value]) => `${key}=${value}`).join(',') }
@@ -98,7 +97,7 @@ interface Others {
   readonly unread: readonly string[]
 }
 
-/** What decides whether the API server takes a new pod. */
+/** Objects that decide whether the API server accepts a new pod. */
 async function readOthers(client: KubeClient, template: PodTemplate | undefined, ofNamespace: ListOptions<KubeObject>): Promise<Others> {
   const { priorityClassName } = (template?.spec ?? {}) as { readonly priorityClassName?: string }
   const list = (resource: ResourcePath): Promise<readonly KubeObject[]> =>
@@ -127,7 +126,7 @@ interface Other {
   readonly what: string
 }
 
-/** What may not be read, or does not exist, is named instead. */
+/** Names objects that may not be read, or do not exist. */
 async function readOther({ kind, apiVersion, what }: Other, read: Promise<readonly KubeObject[]>): Promise<Others> {
   try {
     return { others: (await read).map((object) => ({ ...withoutManagedFields(object), apiVersion, kind })), unread: [] }
@@ -142,7 +141,7 @@ const resourceQuotas: ResourcePath = { group: '', version: 'v1', plural: 'resour
 const limitRanges: ResourcePath = { group: '', version: 'v1', plural: 'limitranges', namespaced: true }
 const priorityClasses: ResourcePath = { group: 'scheduling.k8s.io', version: 'v1', plural: 'priorityclasses', namespaced: false }
 
-/** A node lists every image that it has: most of its size, and nothing to a release. */
+/** Drops the list of images, which is most of a node's size and irrelevant to a release. */
 function toNode(object: KubeObject): Node {
   const { images: _, ...status } = ((object as Node).status ?? {}) as NonNullable<Node['status']> & { readonly images?: unknown }
   return { ...withoutManagedFields(object), status } as Node

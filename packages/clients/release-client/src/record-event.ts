@@ -4,14 +4,14 @@ import { type KubeObject, sha256Hex } from '@tranche/kube-types'
 import type { ActionTarget } from '@tranche/actions'
 import type { ReleaseClientPorts } from './action-order.ts'
 
-/** An event is a courtesy: nobody waits longer for it. */
+/** Deadline in milliseconds; short, because nothing should wait for an event. */
 const DEADLINE_MS = 3_000
 
 const apiVersions = { Rollout: 'rollouts.kruise.io/v1beta1', DaemonSet: 'apps/v1' } as const satisfies Record<ActionTarget, string>
 
 /**
- * Records an event on the object: who has asked for which action, and why; one event for each action, whatever process writes it. Never
- * rejects: the record on the object counts.
+ * Records an event on the object: the user, the requested action, and the reason. Every process writes the same single event per action.
+ * Never rejects: the record on the object is authoritative.
  */
 export async function recordEvent(
   { client, clock, log, component }: ReleaseClientPorts,
@@ -40,14 +40,14 @@ export async function recordEvent(
     await client.create(resourcePaths.events, event, { deadlineMs: DEADLINE_MS })
   } catch (error) {
     if (isAlreadyExists(error)) return
-    log.warn({ namespace, name, err: error }, 'could not write the event of an action')
+    log.warn({ namespace, name, err: error }, 'could not write event for action')
   }
 }
 
-/** Longest name of an object. @see DNS-1123 subdomain */
+/** Maximum length of an object's name. @see DNS-1123 subdomain */
 const LONGEST_NAME = 253
 
-/** The name of the object as far as there is room for it, a dot, and what tells events of one object apart. */
+/** Name of an event: the object's name, truncated if needed, a dot, and a part that distinguishes events of one object. */
 function eventName(name: string, id: string): string {
   return `${name.slice(0, LONGEST_NAME - id.length - 1).replace(/[.-]+$/, '')}.${id}`
 }
@@ -55,6 +55,6 @@ function eventName(name: string, id: string): string {
 const LONGEST_MESSAGE = 1_000
 
 function eventText({ id, type, by, via, reason }: RecordedAction): string {
-  const text = `${type} (id ${id}) by ${by}, by way of ${via}${reason === undefined || reason === '' ? '' : `: ${reason}`}`
+  const text = `${type} (id ${id}) by ${by} via ${via}${reason === undefined || reason === '' ? '' : `: ${reason}`}`
   return text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE)}…`
 }

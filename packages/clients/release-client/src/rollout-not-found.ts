@@ -1,7 +1,7 @@
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 
-/** @returns the error of whoever asks for a Rollout that does not exist */
+/** @returns the error for a Rollout that does not exist */
 export function rolloutNotFound({ namespace, name }: ObjectKey): AppError {
   return new AppError('ROLLOUT_NOT_FOUND', `there is no Rollout ${name} in namespace ${namespace}`, {
     details: { namespace, name },

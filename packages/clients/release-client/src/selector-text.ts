@@ -1,6 +1,6 @@
 import type { LabelSelector } from '@tranche/kube-types'
 
-/** A selector as kubectl's `-l` takes it; empty, which selects everything, where there is none. */
+/** Formats a selector for kubectl's `-l`; empty without a selector, which selects everything. */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
   const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
   const expressions = matchExpressions.map(({ key, operator, values = [] }) => {

@@ -4,7 +4,7 @@ import { hashOf, plainTemplate } from '@tranche/planner'
 import { type ReleaseFacts, reportRevisions } from '@tranche/reports'
 
 /**
- * One revision of a DaemonSet, with the pod template that it holds.
+ * Returns one revision of a DaemonSet with its pod template.
  *
  * @param wanted number or controller-revision-hash
  * @throws {AppError} REVISION_NOT_FOUND

@@ -1,13 +1,13 @@
 import type { Clock } from '@tranche/clock'
 
-/** Wakes who waits for a change. */
+/** Wakes a waiting loop on a change. */
 export interface WakeSignal {
   raise(): void
-  /** Resolves when it is rung, or was since the last wait; after `ms` at the latest. */
+  /** Resolves on a signal, or at once if one came since the last wait; after `ms` at the latest. */
   wait(ms: number): Promise<void>
 }
 
-/** @returns one that has not been rung */
+/** @returns a signal that has not fired */
 export function createWakeSignal(clock: Clock): WakeSignal {
   let raised = false
   let wake = (): void => {}

@@ -1,32 +1,32 @@
 import type { Clock } from '@tranche/clock'
 import { isExpired, isForbidden, isNotFound, type KubeClient, type ResourcePath, type WatchEvent } from '@tranche/kube-client'
 
-/** What is listened to. */
+/** Dependencies of {@link watchFaults}. */
 export interface WatchFaultsOptions {
   readonly client: KubeClient
   readonly clock: Clock
-  /** What fails once it has aborted is no fault. */
+  /** Failures after this signal has aborted are not faults. */
   readonly until: AbortSignal
-  /** For each request of a list, in milliseconds. @default as KubeClient */
+  /** Limit of each request of a list, in milliseconds. @default as KubeClient */
   readonly deadlineMs: number | undefined
-  /** Hears when another fault stands than before, or none. */
+  /** Called when the current fault changes, or there is none any more. */
   readonly changed: () => void
 }
 
-/** The faults of lists and watches that others carry on through. */
+/** Faults of lists and watches that continue in spite of them. */
 export interface WatchFaults {
-  /** The same client, listened to. */
+  /** The same client, with fault tracking. */
   readonly client: KubeClient
-  /** What broke the oldest of those that are down now; undefined where all stand. */
+  /** Cause of the oldest current fault; undefined if there is none. */
   current(): unknown
-  /** Whether the API server has refused one for want of rights, or does not serve it. */
+  /** Whether the API server has denied permission for one, or does not serve it. */
   forbidden(): boolean
 }
 
-/** A watch that has not failed for so long stands, though nothing happens, in milliseconds. */
+/** Time after which an open watch counts as healthy even without events, in milliseconds. */
 const STANDS_AFTER_MS = 1_000
 
-/** Listens to a client's lists and watches. A version that is too old (410) is no fault: what follows is a list. */
+/** Tracks the faults of a client's lists and watches. A version that is too old (410) is not a fault: a list follows. */
 export function watchFaults({ client, clock, until, deadlineMs, changed }: WatchFaultsOptions): WatchFaults {
   const down = new Map<string, unknown>()
   let refused = false

@@ -19,32 +19,32 @@ import { keptPod, scopeOf } from './read-facts.ts'
 import { workloadKey } from './read-action-facts.ts'
 import { rolloutNotFound } from './rollout-not-found.ts'
 
-/** What is watched, and who hears of it. */
+/** Options of {@link watchRelease}. */
 export interface WatchReleaseOptions {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger
-  /** Of the Rollout. */
+  /** Key of the Rollout. */
   readonly key: ObjectKey
   readonly until: AbortSignal
-  /** Something may be another than before. */
+  /** Called when something may have changed. */
   readonly changed: () => void
-  /** Hears what ends a watch before `until` does. */
+  /** Called with the error that ends a watch before `until` does. */
   readonly failed: (error: unknown) => void
 }
 
-/** A Rollout and what belongs to it, kept up by watches. */
+/** Rollout and its objects, kept up to date by watches. */
 export interface WatchedRelease {
   /**
-   * @returns what they show now; undefined while something has not been read yet
+   * @returns the current state; undefined while something has not been read yet
    * @throws {AppError} ROLLOUT_NOT_FOUND
    */
   facts(): ReleaseFacts | undefined
 }
 
 /**
- * Watches one Rollout with as little else as possible: its BatchRelease and DaemonSet by name, pods and revisions by the selector of the
- * DaemonSet, and nodes. What belongs to a DaemonSet is watched anew where the Rollout names another one, or it was made again.
+ * Watches one Rollout with as few other objects as possible: its BatchRelease and DaemonSet by name, pods and revisions by the DaemonSet's
+ * selector, and nodes. The watches of a DaemonSet's objects restart when the Rollout names another DaemonSet, or it was recreated.
  */
 export function watchRelease(options: WatchReleaseOptions): WatchedRelease {
   const { key, clock, until } = options
@@ -76,7 +76,7 @@ export function watchRelease(options: WatchReleaseOptions): WatchedRelease {
   }
 }
 
-/** What belongs to one DaemonSet, and the fleet that it makes with the nodes. */
+/** Objects of one DaemonSet, and the fleet that they form with the nodes. */
 interface Belongings {
   readonly fleet: FleetIndex
   readonly pods: Reflector<FleetPod>
@@ -130,7 +130,7 @@ function keepUp<T, O extends KubeObject = KubeObject>(options: WatchReleaseOptio
     },
   })
   reflector.start(until).catch(failed)
-  // A first list may be empty; where it never comes, the reflector's own end is told.
+  // A first list may be empty; if it never comes, the error of the reflector's end is reported.
   reflector.whenSynced(until).then(changed, () => {})
   return reflector
 }
@@ -139,9 +139,9 @@ function named({ namespace, name }: ObjectKey): { readonly namespace: string; re
   return { namespace, fieldSelector: `metadata.name=${name}` }
 }
 
-/** What is watched of one subject at a time. */
+/** Watches of one subject at a time. */
 interface Subject<T> {
-  /** What was begun for `id`; that of another is ended. */
+  /** Returns the watches of `id`, started if needed; those of another id end. */
   of(id: string, begin: (ends: AbortSignal) => T): T
 }
 

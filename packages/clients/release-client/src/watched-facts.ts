@@ -6,17 +6,17 @@ import type { ReleaseFacts } from '@tranche/reports'
 import { workloadKey } from './read-action-facts.ts'
 
 /**
- * What a watched cluster knows of one Rollout at this moment; costs what has changed of its nodes since the last time.
+ * Facts of one Rollout from a watched cluster; the cost is proportional to the nodes that changed since the last call.
  *
- * @param cluster made with `forReports`
- * @returns undefined where there is no such Rollout
+ * @param cluster created with `forReports`
+ * @returns undefined if there is no such Rollout
  */
 export function watchedFacts(cluster: WatchedCluster, clock: Clock, key: ObjectKey): ReleaseFacts | undefined {
   const rollout = cluster.rollouts.store.get(key)
   return rollout === undefined ? undefined : factsOf(cluster, clock, rollout)
 }
 
-/** The same of every Rollout, in no order that means anything. */
+/** The same for every Rollout, in no meaningful order. */
 export function allWatchedFacts(cluster: WatchedCluster, clock: Clock): readonly ReleaseFacts[] {
   return cluster.rollouts.store.list().map((rollout) => factsOf(cluster, clock, rollout))
 }
@@ -31,7 +31,7 @@ function factsOf({ fleet, daemonSets, batchReleases, revisions }: WatchedCluster
     revisions: daemonSet === undefined ? [] : ownedRevisions({ revisions }, daemonSet),
     fleet: daemonSet === undefined ? undefined : fleet.view(daemonSet),
     nowMs: clock.nowMs(),
-    // The fleet is stamped with the API server's own times.
+    // The fleet carries the API server's own timestamps.
     monotonicMs: clock.nowMs(),
   }
 }

@@ -11,7 +11,7 @@ import { recordEvent } from '../src/record-event.ts'
 import { recordedActionsOf } from '@tranche/actions'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-// A cluster without a controller: what it would write is written by hand, and requests fail as they are told.
+// Cluster without a controller: tests write its status, and inject request faults.
 
 const key = { namespace: 'demo', name: 'agent' }
 type Failing = (call: FaultCall) => RequestFault | undefined
@@ -79,7 +79,7 @@ async function writeStatus(status: object): Promise<void> {
   await admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { status } }, { subresource: 'status' })
 }
 
-/** As the controller answers what stands on the Rollout, after a while. */
+/** Answers the action on the Rollout like the controller, after a delay. */
 function answerIn(ms: number): void {
   clock.setTimer(ms, () => void answer())
 }
@@ -93,15 +93,15 @@ async function answer(): Promise<void> {
 const rollout = (): Promise<Rollout> => admin.get<Rollout>(resourcePaths.rollouts, key)
 const isPatch = ({ verb, resource }: FaultCall): boolean => verb === 'patch' && resource.resource === 'rollouts'
 
-/** The first so many patches of the Rollout fail like this. */
+/** Fails the first `count` patches of the Rollout with this fault. */
 function firstPatches(count: number, fault: RequestFault): Failing {
   let left = count
   return (call) => (isPatch(call) && left-- > 0 ? fault : undefined)
 }
 
 it.each<{ title: string; fault: Failing }>([
-  { title: 'others write the object all the while', fault: firstPatches(3, { kind: 'conflict' }) },
-  { title: 'the answer to the write is lost', fault: firstPatches(1, { kind: 'cut', when: 'after' }) },
+  { title: 'other clients change the object continuously', fault: firstPatches(3, { kind: 'conflict' }) },
+  { title: 'the response to the write is lost', fault: firstPatches(1, { kind: 'cut', when: 'after' }) },
   { title: 'the write is lost', fault: firstPatches(2, { kind: 'cut', when: 'before' }) },
   {
     title: 'no event can be written',
@@ -113,14 +113,14 @@ it.each<{ title: string; fault: Failing }>([
   expect(recordedActionsOf(await rollout())).toMatchObject([{ type: 'approve', by: 'alice' }])
 })
 
-it('tells of it in an event, also where the answer to the write is lost', async () => {
+it('records an event, even if the response to the write is lost', async () => {
   failing = firstPatches(1, { kind: 'cut', when: 'after' })
   await played(approve())
   const { items } = await admin.list<KubeObject & { readonly reason?: string }>(resourcePaths.events, { namespace: key.namespace })
   expect(items.map(({ reason }) => reason)).toEqual(['ActionRequested'])
 })
 
-it('records one event of an action, though its record was removed and it was carried out again', async () => {
+it('records one event per action, even if its record was removed and it was carried out again', async () => {
   await played(approve({ idempotencyKey: 'k' }))
   await played(admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { metadata: { annotations: null } } }))
   await played(approve({ idempotencyKey: 'k' }))
@@ -132,7 +132,7 @@ it.each([
   { type: 'abort', ms: 110, annotations: null },
   { type: 'pause', ms: 110, annotations: { team: 'a' } },
   { type: 'approve', ms: 60, annotations: null },
-] as const)('gets $type through, $ms ms a request, where the status is written ten times a second', async ({ type, ms, annotations }) => {
+] as const)('writes $type with $ms ms per request while the status is written ten times a second', async ({ type, ms, annotations }) => {
   await played(admin.patch(resourcePaths.rollouts, key, { type: 'merge', body: { metadata: { annotations } } }))
   failing = () => ({ kind: 'delay', ms, when: 'before' })
   let count = 0
@@ -147,7 +147,7 @@ it.each([
   expect(clock.monotonicMs()).toBeLessThan(3_000)
 })
 
-it('gives up where it is never let in between the writes of others', async () => {
+it('gives up if it loses every race against other clients', async () => {
   failing = firstPatches(Infinity, { kind: 'conflict' })
   await expect(played(approve())).rejects.toMatchObject({ code: 'WRITE_CONFLICT' })
 })
@@ -155,7 +155,7 @@ it('gives up where it is never let in between the writes of others', async () =>
 it.each([
   { title: 'missing rights', error: new ApiStatusError(403, 'Forbidden', 'may not patch') },
   { title: 'a webhook', error: new ApiStatusError(422, 'Invalid', 'the webhook says no') },
-])('says what the cluster says: $title', async ({ error }) => {
+])('returns the refusal of the cluster: $title', async ({ error }) => {
   failing = (call) => (isPatch(call) ? { kind: 'error', error } : undefined)
   await expect(played(approve())).rejects.toMatchObject({ status: error.code })
   expect(recordedActionsOf(await rollout())).toEqual([])
@@ -164,11 +164,11 @@ it.each([
 it.each<{ title: string; fault: Failing }>([
   { title: 'by a watch', fault: () => undefined },
   {
-    title: 'by reads, where it may not watch',
+    title: 'by reads, without permission to watch',
     fault: ({ verb }) => (verb === 'watch' ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'may not watch') } : undefined),
   },
   {
-    title: 'by another watch, where one is cut',
+    title: 'by another watch, after one was cut',
     fault: ({ verb, count }) => (verb === 'watch' && count < 8 ? { kind: 'cut', when: 'before' } : undefined),
   },
 ])('waits for the answer $title', async ({ fault }) => {
@@ -179,7 +179,7 @@ it.each<{ title: string; fault: Failing }>([
   expect(clock.monotonicMs() - startedMs).toBeLessThan(9_000)
 })
 
-it('says what the Rollout says when the time is up', async () => {
+it('returns the message of the Rollout when the time is up', async () => {
   const startedMs = clock.monotonicMs()
   expect(await played(approve({ waitMs: 5_000 }))).toMatchObject({
     state: 'accepted',
@@ -188,7 +188,7 @@ it('says what the Rollout says when the time is up', async () => {
   expect(clock.monotonicMs() - startedMs).toBe(5_000)
 })
 
-it('leaves a written action where the caller goes away', async () => {
+it('keeps a written action if the caller goes away', async () => {
   const gone = new AbortController()
   clock.setTimer(2_000, () => gone.abort(new Error('the caller is gone')))
   await expect(played(approve({ waitMs: 60_000 }, gone.signal))).rejects.toThrow('the caller is gone')
@@ -207,7 +207,7 @@ describe('when the time of a request is up', () => {
     return timeUp.signal
   }
 
-  it('nothing is written afterwards, and that is what is said', async () => {
+  it('nothing is written afterwards, and the error says so', async () => {
     failing = slowReads
     await expect(played(approve({}, undefined, upAfter(5_000)))).rejects.toMatchObject({ code: 'NOT_READY', message: 'the time is up' })
     failing = () => undefined
@@ -218,7 +218,7 @@ describe('when the time of a request is up', () => {
   it.each<{ title: string; fault: RequestFault }>([
     { title: 'under way', fault: { kind: 'delay', ms: 9_000, when: 'after' } },
     { title: 'lost, and cannot be read', fault: { kind: 'cut', when: 'after' } },
-  ])('it is said that a write may be there whose answer is $title', async ({ fault }) => {
+  ])('the error says that a write may have happened whose response is $title', async ({ fault }) => {
     let isSent = false
     failing = (call) => {
       if (isSent && call.verb === 'get') return { kind: 'delay', ms: 9_000, when: 'before' }
@@ -227,8 +227,8 @@ describe('when the time of a request is up', () => {
     }
     await expect(played(approve({ idempotencyKey: 'one' }, undefined, upAfter(5_000)))).rejects.toMatchObject({
       code: 'NOT_READY',
-      message: 'the approve was sent and may be written: the time is up',
-      hint: expect.stringContaining('with the same Idempotency-Key it is written once'),
+      message: 'the approve was sent and may have been written: the time is up',
+      hint: expect.stringContaining('the same Idempotency-Key writes it once'),
     })
     failing = () => undefined
     expect(await played(approve({ idempotencyKey: 'one' }))).toMatchObject({ repeated: true })
@@ -242,8 +242,8 @@ describe('when the time of a request is up', () => {
 
 it.each<{ title: string; after: () => Promise<unknown> }>([
   { title: 'goes', after: async () => {} },
-  { title: 'is made again under the same name between two reads', after: createRollout },
-])('tells of a Rollout that $title while its answer is waited for', async ({ after }) => {
+  { title: 'is recreated under the same name between two reads', after: createRollout },
+])('reports a Rollout that $title during the wait for its answer', async ({ after }) => {
   failing = ({ verb }) => (verb === 'watch' ? { kind: 'error', error: new ApiStatusError(403, 'Forbidden', 'may not watch') } : undefined)
   clock.setTimer(1_500, () => void admin.delete(resourcePaths.rollouts, key).then(after))
   const startedMs = clock.monotonicMs()
@@ -251,7 +251,7 @@ it.each<{ title: string; after: () => Promise<unknown> }>([
   expect(clock.monotonicMs() - startedMs).toBeLessThan(5_000)
 })
 
-it('writes the event of an object whose name is as long as names may be', async () => {
+it('writes the event of an object with a name of the maximum length', async () => {
   const name = `${'a'.repeat(235)}.${'b'.repeat(17)}`
   const ports = { client: clientOf('steering'), clock, log: silentLogger, component: 'tranche-api' }
   const record = { id: '1', type: 'approve', by: 'alice', via: 'rest', at: '2026-01-01T00:00:00Z' } as never

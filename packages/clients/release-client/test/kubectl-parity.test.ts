@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe.skipIf(!hasKubectl)('the same as kubectl makes it', () => {
+describe.skipIf(!hasKubectl)('the same result as kubectl', () => {
   // One after the other: each begins where the one before has ended.
   it.each<{ words: readonly string[]; action: Pick<ActionOrder, 'type' | 'body'>; image: string }>([
     { words: ['undo'], action: { type: 'undo', body: {} }, image: 'agent:2' },
@@ -66,7 +66,7 @@ describe.skipIf(!hasKubectl)('the same as kubectl makes it', () => {
     expect(after.spec.template.spec?.containers?.[0]?.image).toBe(image)
   })
 
-  it('is refused where kubectl does not know the revision, and where there is nothing to do', async () => {
+  it('is refused if kubectl does not know the revision, and if there is nothing to do', async () => {
     const undo = (toRevision: string): Promise<unknown> =>
       carryOut(
         { client, clock: systemClock, log: silentLogger, component: 'tranche-cli' },

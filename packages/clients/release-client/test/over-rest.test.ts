@@ -15,7 +15,7 @@ function releaseClientOf(client: Partial<ApiClient>, clock = new FakeClock()) {
 }
 
 describe('an action over REST', () => {
-  it('is asked for with the same key until the time is up, a minute at a time', async () => {
+  it('is requested with the same key until the time is up, one minute per request', async () => {
     const asked: (readonly [number | undefined, string | undefined])[] = []
     const releaseClient = releaseClientOf({
       async act(_key, _type, _body, { waitMs, idempotencyKey } = {}) {
@@ -28,7 +28,7 @@ describe('an action over REST', () => {
     expect(new Set(asked.map(([, one]) => one)).size).toBe(1)
   })
 
-  it('is asked for no more once the controller has acted on it', async () => {
+  it('is not requested again once the controller has acted on it', async () => {
     const answers: ActionAnswer[] = [{ ...answer, state: 'acknowledged', repeated: true }, answer]
     const releaseClient = releaseClientOf({ act: async () => answers.pop()! })
     await expect(releaseClient.act(key, { type: 'abort', body: {}, waitMs: 3_600_000 })).resolves.toMatchObject({
@@ -40,7 +40,7 @@ describe('an action over REST', () => {
 })
 
 describe('following over REST', () => {
-  it('reads again when the stream tells of a change, and what it does not tell of now and then', async () => {
+  it('reads again when the stream reports a change, and periodically for changes that it does not report', async () => {
     const clock = new FakeClock()
     const reported = Promise.withResolvers<void>()
     let reads = 0
@@ -68,7 +68,7 @@ describe('following over REST', () => {
     await seen.return('stopped')
   })
 
-  it('goes on with what was seen last while the server is away, and says so', async () => {
+  it('continues with the last state while the server is unavailable, and reports that', async () => {
     const clock = new FakeClock()
     const reads: (object | AppError)[] = [{ read: 2 }, away, { read: 1 }]
     const releaseClient = releaseClientOf(
@@ -96,7 +96,7 @@ describe('following over REST', () => {
     await seen.return('stopped')
   })
 
-  it('is left to reading again and again where there is no stream for who asks', async () => {
+  it('ends as unwatchable if the user may not read the stream', async () => {
     const clock = new FakeClock()
     const releaseClient = releaseClientOf(
       {

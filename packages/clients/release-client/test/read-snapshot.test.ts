@@ -15,8 +15,8 @@ afterEach(() => {
   process.off('unhandledRejection', onUnhandled)
 })
 
-describe('reading what a forecast is fed with', () => {
-  it('names what may not be read, in whatever order the answers come', async () => {
+describe('reading a snapshot for a forecast', () => {
+  it('names what may not be read, in any order of the responses', async () => {
     const accounts = Promise.withResolvers<never>()
     const snapshot = readSnapshot(clusterWith({ serviceaccounts: accounts.promise, resourcequotas: refused(403) }), key, { nowMs: 0 })
     await aTurn()
@@ -25,7 +25,7 @@ describe('reading what a forecast is fed with', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('fails as one where the API server fails, and leaves no failure behind that would end the process', async () => {
+  it('fails if the API server fails, and leaves no unhandled rejection', async () => {
     const cluster = clusterWith({ serviceaccounts: refused(500), resourcequotas: refused(500), limitranges: refused(500) })
     await expect(readSnapshot(cluster, key, { nowMs: 0 })).rejects.toMatchObject({ code: 'API_REFUSED' })
     await aTurn()
@@ -33,7 +33,7 @@ describe('reading what a forecast is fed with', () => {
   })
 })
 
-it('says of a Rollout that is not there that it is not there', async () => {
+it('reports a missing Rollout', async () => {
   const cluster = { get: async () => refused(404) } as unknown as KubeClient
   await expect(readSnapshot(cluster, key, { nowMs: 0 })).rejects.toMatchObject({ code: 'ROLLOUT_NOT_FOUND' })
 })
@@ -48,7 +48,7 @@ function clusterWith(lists: Readonly<Record<string, Promise<never>>>): KubeClien
   } as unknown as KubeClient
 }
 
-/** Rejects before anybody can have asked for it. */
+/** Rejects before any caller can await it. */
 async function refused(status: number): Promise<never> {
   throw error(status)
 }
@@ -57,7 +57,7 @@ function error(status: number): KubeStatusError {
   return new KubeStatusError({ attempt: 'GET /', status })
 }
 
-/** Node tells of promises that nobody has looked after once nothing else is left to do. */
+/** Node.js reports unhandled rejections only when it is idle. */
 async function aTurn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }

@@ -42,7 +42,7 @@ export interface Api {
    */
   until(collection: string, name: string, what: string, isSo: (object: Body | undefined) => boolean): Promise<Body | undefined>
   /**
-   * GETs a path again and again until `isSo` holds of the answer: for what follows a change without a watch that tells of it.
+   * GETs a path repeatedly until `isSo` holds for the response: for effects that no watch reports.
    *
    * @throws {Error} naming `what` when it has not come to that within a minute
    */
@@ -55,7 +55,7 @@ export interface Api {
   askUntil(ask: () => Promise<Answer>, what: string, isSo: (answer: Answer) => boolean): Promise<Answer>
 }
 
-/** Between two looks at what no watch tells of, in milliseconds. */
+/** Poll interval for state that no watch reports, in milliseconds. */
 const LOOK_AGAIN_MS = 100
 
 const patchTypes: Readonly<Record<string, string>> = {

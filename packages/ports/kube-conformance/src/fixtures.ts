@@ -13,7 +13,7 @@ export type ConformanceTest = ReturnType<typeof conformanceTest>
 
 /**
  * Tests get what they name, and each clears away behind itself: `namespace` and `otherNamespace` are namespaces of its own whose service
- * accounts stand ready; `uniqueName` names something outside namespaces.
+ * accounts are ready; `uniqueName` names something outside namespaces.
  *
  * @param current the cluster, known once tests run
  */

@@ -7,7 +7,7 @@ export function configMap(name: string, overrides: Overrides = {}): object {
 }
 
 /**
- * A pod to post that nobody schedules: it is for a scheduler that does not exist.
+ * Creates a pod that is never scheduled, because its scheduler does not exist.
  *
  * @param spec fields of its spec, in place of the builder's
  */

@@ -12,7 +12,7 @@ export interface WatchEvent {
 export interface Watch {
   /** Waits for the next event. @throws {Error} when the stream ends, or none comes within a minute */
   next(): Promise<WatchEvent>
-  /** Waits for so many events. */
+  /** Waits for this number of events. */
   take(count: number): Promise<readonly WatchEvent[]>
   /** Waits for the end of the stream. @returns what came before it */
   rest(): Promise<readonly WatchEvent[]>

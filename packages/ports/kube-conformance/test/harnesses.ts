@@ -20,7 +20,7 @@ export async function simulatorHarness(): Promise<ClusterHarness> {
   }
 }
 
-/** Runs the clock as long as anybody waits: tests may wait side by side. */
+/** Runs the clock while any test waits: tests may wait in parallel. */
 function createWait(clock: VirtualClock): ClusterHarness['wait'] {
   let waiting = 0
   let running: Promise<unknown> | undefined

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { enqueueAll, DELAY_MS, endAll, type Bench } from './bench.ts'
 
-/** Q7: the end of a worker and of a queue. */
+/** Q7: closing a worker and a queue. */
 export function describeClosing(bench: () => Bench): void {
   it('Q7 starts no handler after close', async () => {
     const { queue, work } = bench()
@@ -15,7 +15,7 @@ export function describeClosing(bench: () => Bench): void {
     expect(work.runs).toHaveLength(1)
   })
 
-  it('Q7 starts no handler for what was delayed when it closed', async () => {
+  it('Q7 starts no handler for keys that were delayed when it closed', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.producer.enqueueAfter('a', DELAY_MS)
@@ -24,7 +24,7 @@ export function describeClosing(bench: () => Bench): void {
     expect(work.runs).toHaveLength(0)
   })
 
-  it('Q7 lets a running handler end in its own time before the deadline', async () => {
+  it('Q7 lets a running handler end before the deadline', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])
@@ -71,14 +71,14 @@ export function describeClosing(bench: () => Bench): void {
     await queue.consumer.close(DELAY_MS)
   })
 
-  it('takes announcements after close without a word', async () => {
+  it('ignores enqueues after close', async () => {
     const { queue } = bench()
     await queue.producer.close(0)
     await queue.producer.enqueue('a')
     await queue.producer.enqueueAfter('b', DELAY_MS)
   })
 
-  it('leaves the other workers alone when one closes, and its key to them', async () => {
+  it('does not affect other workers when one closes, and gives them its key', async () => {
     const { queue, work } = bench()
     const first = queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])

@@ -13,7 +13,7 @@ export function describeDelays(bench: () => Bench): void {
     expect(work.runs).toHaveLength(1)
   })
 
-  it('Q5 runs a delayed key at once when it is announced, and then not again', async () => {
+  it('Q5 runs a delayed key at once when it is enqueued, and then not again', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.producer.enqueueAfter('a', DELAY_MS)
@@ -25,7 +25,7 @@ export function describeDelays(bench: () => Bench): void {
     expect(work.runs).toHaveLength(1)
   })
 
-  it('Q5 never lets a delayed announcement postpone one that waits already', async () => {
+  it('Q5 never postpones a waiting key by a delayed enqueue', async () => {
     const { queue, work } = bench()
     await queue.producer.enqueue('a')
     await queue.producer.enqueueAfter('a', DELAY_MS)
@@ -40,7 +40,7 @@ export function describeDelays(bench: () => Bench): void {
   it.each([
     { title: 'a later one after it', delays: [DELAY_MS, DELAY_MS * 4] },
     { title: 'an earlier one after it', delays: [DELAY_MS * 4, DELAY_MS] },
-  ])('Q5 lets the earliest of several delayed announcements decide: $title', async ({ delays }) => {
+  ])('Q5 uses the earliest of several delayed enqueues: $title', async ({ delays }) => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     for (const delayMs of delays) await queue.producer.enqueueAfter('a', delayMs)
@@ -51,7 +51,7 @@ export function describeDelays(bench: () => Bench): void {
     expect(work.runs).toHaveLength(1)
   })
 
-  it('keeps a delayed announcement that is made while the key is worked on', async () => {
+  it('keeps a delayed enqueue of an active key', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])
@@ -63,7 +63,7 @@ export function describeDelays(bench: () => Bench): void {
     expect(work.runs).toHaveLength(2)
   })
 
-  it('Q5 lets the earliest announcement decide that is made while the key is worked on', async () => {
+  it('Q5 uses the earliest of several enqueues of an active key', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])
@@ -77,7 +77,7 @@ export function describeDelays(bench: () => Bench): void {
     expect(work.runs).toHaveLength(2)
   })
 
-  it('runs a key again after the time its handler asked for', async () => {
+  it('runs a key again after the delay that its handler requested', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])
@@ -89,7 +89,7 @@ export function describeDelays(bench: () => Bench): void {
     expect(work.runs).toHaveLength(2)
   })
 
-  it('Q5 overtakes the time a handler asked for by an announcement', async () => {
+  it('Q5 lets an enqueue overtake the delay that a handler requested', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])

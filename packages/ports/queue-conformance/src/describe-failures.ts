@@ -3,7 +3,7 @@ import { enqueueAll, endAll, type Bench } from './bench.ts'
 
 /** Q6: handlers that throw. */
 export function describeFailures(bench: () => Bench): void {
-  it('Q6 runs a key again when its handler throws, until it does not', async () => {
+  it('Q6 reruns a key whose handler throws, until it succeeds', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])
@@ -19,7 +19,7 @@ export function describeFailures(bench: () => Bench): void {
     expect(work.runs).toHaveLength(4)
   })
 
-  it('Q6 waits before it runs a failed key again', async () => {
+  it('Q6 waits before it reruns a failed key', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])
@@ -30,7 +30,7 @@ export function describeFailures(bench: () => Bench): void {
     expect(await queue.producer.stats()).toEqual({ waiting: 0, delayed: 1, active: 0 })
   })
 
-  it('Q6 works an announcement made during the back-off, at its end at the latest', async () => {
+  it('Q6 runs a key enqueued during the back-off when the back-off ends at the latest', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])
@@ -42,7 +42,7 @@ export function describeFailures(bench: () => Bench): void {
     expect(work.runs).toHaveLength(2)
   })
 
-  it('Q6 goes on with other keys while one fails', async () => {
+  it('Q6 continues with other keys while one fails', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await enqueueAll(queue, ['bad', 'good'])
@@ -55,7 +55,7 @@ export function describeFailures(bench: () => Bench): void {
     expect(work.keys()).toContain('good')
   })
 
-  it('Q6 survives a handler that throws before it returns a promise', async () => {
+  it('Q6 survives a handler that throws synchronously', async () => {
     const { queue } = bench()
     let runs = 0
     const handler = (): never => {

@@ -10,10 +10,10 @@ import { describeTraces } from './describe-traces.ts'
 import { recordRuns } from './recorder.ts'
 
 /**
- * The specification of `JobQueue` as tests, for one implementation. Registers a `describe` block with vitest.
+ * Tests one implementation against the specification of `JobQueue`. Registers a `describe` block with vitest.
  *
- * @param name the implementation
- * @param createHarness makes a new, empty queue for each test
+ * @param name name of the implementation
+ * @param createHarness creates a new, empty queue for each test
  */
 export function describeJobQueue(name: string, createHarness: () => Promise<JobQueueHarness>): void {
   describe(`${name} is a job queue`, () => {

@@ -3,7 +3,7 @@ import { enqueueAll, DELAY_MS, type Bench } from './bench.ts'
 
 /** Q3 and Q4: which runs overlap. */
 export function describeOverlap(bench: () => Bench): void {
-  it('Q3 never runs a key twice at the same time, with two workers either', async () => {
+  it('Q3 never runs a key twice at the same time, even with two workers', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
     queue.consumer.process(work.handler, { concurrency: 2 })
@@ -15,7 +15,7 @@ export function describeOverlap(bench: () => Bench): void {
     }
   })
 
-  it('Q4 runs different keys side by side, up to the concurrency', async () => {
+  it('Q4 runs different keys in parallel, up to the concurrency', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
     await enqueueAll(queue, ['a', 'b', 'c'])
@@ -27,7 +27,7 @@ export function describeOverlap(bench: () => Bench): void {
     expect([...work.keys()].sort()).toEqual(['a', 'b', 'c'])
   })
 
-  it('Q4 goes on with other keys while one is stuck', async () => {
+  it('Q4 continues with other keys while one is stuck', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
     await enqueueAll(queue, ['stuck'])

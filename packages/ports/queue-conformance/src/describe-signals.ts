@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { enqueueAll, DELAY_MS, endAll, type Bench } from './bench.ts'
 
-/** Q1, Q2 and Q8: what becomes of announcements of one key. */
+/** Q1, Q2 and Q8: how enqueues of one key collapse. */
 export function describeSignals(bench: () => Bench): void {
-  it('runs the handler with the key that was announced', async () => {
+  it('runs the handler with the enqueued key', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.producer.enqueue('kube-system/agent')
@@ -11,7 +11,7 @@ export function describeSignals(bench: () => Bench): void {
     expect(work.keys()).toEqual(['kube-system/agent'])
   })
 
-  it('Q8 keeps what is announced before any worker exists', async () => {
+  it('Q8 keeps keys enqueued before any worker exists', async () => {
     const { queue, work } = bench()
     await enqueueAll(queue, ['a', 'b'])
     await queue.settle()
@@ -20,7 +20,7 @@ export function describeSignals(bench: () => Bench): void {
     expect([...work.keys()].sort()).toEqual(['a', 'b'])
   })
 
-  it('Q1 runs a key once however often it is announced while it waits', async () => {
+  it('Q1 runs a key once however often it is enqueued while it waits', async () => {
     const { queue, work } = bench()
     await enqueueAll(queue, ['a', 'a', 'a'])
     queue.consumer.process(work.handler, { concurrency: 2 })
@@ -29,7 +29,7 @@ export function describeSignals(bench: () => Bench): void {
     expect(work.keys()).toEqual(['a'])
   })
 
-  it('Q2 runs a key exactly once more when it is announced while it is worked on', async () => {
+  it('Q2 runs a key exactly once more when it is enqueued while active', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
     await enqueueAll(queue, ['a'])
@@ -44,7 +44,7 @@ export function describeSignals(bench: () => Bench): void {
     expect(work.runs).toHaveLength(2)
   })
 
-  it('Q2 never loses the last announcement, however many runs it meets', async () => {
+  it('Q2 never loses the last enqueue, however many runs are active', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 2 })
     await enqueueAll(queue, ['a'])
@@ -58,7 +58,7 @@ export function describeSignals(bench: () => Bench): void {
     expect(work.running()).toHaveLength(0)
   })
 
-  it('runs a key again when it is announced after its run', async () => {
+  it('runs a key again when it is enqueued after its run', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     for (let round = 0; round < 3; round++) {

@@ -4,11 +4,11 @@ import { type Bench, DELAY_MS, endAll } from './bench.ts'
 const FIRST = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const SECOND = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01;7'
 
-/** Q9: what a run is told of the trace in which its key was announced. */
+/** Q9: which trace a run receives. */
 export function describeTraces(bench: () => Bench): void {
   const deliveredTraces = (): readonly (string | undefined)[] => bench().work.runs.map(({ note }) => note?.trace)
 
-  it('Q9 tells a run in which trace its key was announced, and the next run nothing of it', async () => {
+  it('Q9 gives a run the trace in which its key was enqueued, and does not give it to the next run', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.producer.enqueue('a', FIRST)
@@ -19,7 +19,7 @@ export function describeTraces(bench: () => Bench): void {
     expect(deliveredTraces()).toEqual([FIRST, undefined])
   })
 
-  it('Q9 keeps the last trace of announcements that collapse, also of those without one', async () => {
+  it('Q9 keeps the last trace of collapsed enqueues, even if later ones have none', async () => {
     const { queue, work } = bench()
     await queue.producer.enqueue('a')
     await queue.producer.enqueue('a', FIRST)
@@ -30,7 +30,7 @@ export function describeTraces(bench: () => Bench): void {
     expect(deliveredTraces()).toEqual([SECOND])
   })
 
-  it('Q9 tells the next run of an announcement that was made while the key was worked on', async () => {
+  it('Q9 gives the next run the trace of an enqueue of an active key', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.producer.enqueue('a')
@@ -40,7 +40,7 @@ export function describeTraces(bench: () => Bench): void {
     expect(deliveredTraces()).toEqual([undefined, FIRST])
   })
 
-  it('Q9 hands on the trace of a run that asks for another one', async () => {
+  it('Q9 passes on the trace of a run that requests another one', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.producer.enqueue('a')
@@ -51,7 +51,7 @@ export function describeTraces(bench: () => Bench): void {
     expect(deliveredTraces()).toEqual([undefined, FIRST])
   })
 
-  it('Q9 prefers the trace of an announcement to that of a run that asks for another one', async () => {
+  it('Q9 prefers the trace of an enqueue to that of a run that requests another one', async () => {
     const { queue, work } = bench()
     queue.consumer.process(work.handler, { concurrency: 1 })
     await queue.producer.enqueue('a')
@@ -63,7 +63,7 @@ export function describeTraces(bench: () => Bench): void {
   })
 
   it.each(['', 'x', '00-0-0-00', FIRST.toUpperCase(), `${FIRST}\r\nSET a b`, '\u0000', 'é'.repeat(4_096)])(
-    'Q9 runs a key all the same where its trace is none: %j',
+    'Q9 also runs a key with an invalid trace: %j',
     async (trace) => {
       const { queue, work } = bench()
       queue.consumer.process(work.handler, { concurrency: 1 })

@@ -1,19 +1,19 @@
 import type { JobQueue } from '@tranche/queue'
 
-/** One queue, seen from two ends, and the time it lives in. */
+/** One queue, seen from two ends, and its clock. */
 export interface JobQueueHarness {
-  /** The end that announces. May be the same handle as `consumer`. */
+  /** End that enqueues. May be the same handle as `consumer`. */
   readonly producer: JobQueue
-  /** The end that works. */
+  /** End that works. */
   readonly consumer: JobQueue
-  /** Lets `ms` pass for the queue, and everything happen that is due on the way. */
+  /** Advances the queue's clock by `ms`, including everything that becomes due. */
   advance(ms: number): Promise<void>
-  /** Resolves when the queue has nothing left to do until time passes, somebody announces or a handler settles. */
+  /** Resolves when the queue has nothing left to do until time passes, a key is enqueued, or a handler settles. */
   settle(): Promise<void>
-  /** How late the queue may be with a delayed announcement, in milliseconds. 0 for an exact one. */
+  /** Maximum lateness of a delayed key, in milliseconds. 0 for an exact queue. */
   readonly latenessMs: number
-  /** By when the queue has run a key again that failed up to three times in a row, in milliseconds from each failure. */
+  /** Time within which the queue reruns a key that failed up to three times in a row, in milliseconds from each failure. */
   readonly retryWithinMs: number
-  /** Frees what the harness holds; both ends may be closed by then. */
+  /** Frees the resources of the harness; both ends may be closed by then. */
   dispose(): Promise<void>
 }

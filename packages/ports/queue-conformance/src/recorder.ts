@@ -1,6 +1,6 @@
 import type { JobHandler, JobNote, JobOutcome } from '@tranche/queue'
 
-/** A run of a handler, which goes on until the test lets it end. */
+/** Run of a handler, which continues until the test ends it. */
 export interface Run {
   readonly key: string
   readonly signal: AbortSignal
@@ -10,16 +10,16 @@ export interface Run {
   fail(error: Error): void
 }
 
-/** A handler that does what the test says, and remembers every run. */
+/** Handler controlled by the test, which records every run. */
 export interface RunRecorder {
   readonly handler: JobHandler
   /** All runs, in order of their start. */
   readonly runs: readonly Run[]
   /** Keys of all runs, in order of their start. */
   keys(): readonly string[]
-  /** Runs that go on. */
+  /** Active runs. */
   running(): readonly Run[]
-  /** Ends every run that goes on, and each later one as soon as it starts, so that a queue can close. */
+  /** Ends every active run, and each later one as soon as it starts, so that a queue can close. */
   letAllEnd(): void
 }
 

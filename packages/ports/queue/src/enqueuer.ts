@@ -4,44 +4,44 @@ import type { Logger } from '@tranche/log'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import type { JobQueue } from './job-queue.ts'
 
-/** Announces keys for programs that do not wait for it. */
+/** Enqueues keys for programs that do not wait for it. */
 export interface Enqueuer {
-  /** Announces `key`; when the queue cannot be reached, again and again until it is. */
+  /** Enqueues `key`; retries until the queue is reachable. */
   enqueue(key: string): void
-  /** Why the queue has taken nothing for {@link OUTAGE_MS}, in words without secrets; null while it takes what is announced. */
+  /** Why the queue has accepted nothing for {@link OUTAGE_MS}, in words without secrets; null while it accepts keys. */
   outage(): string | null
-  /** Gives up what could not be announced yet. */
+  /** Drops the keys that could not be enqueued yet. */
   stop(): void
 }
 
-/** What {@link createEnqueuer} is given. */
+/** Options of {@link createEnqueuer}. */
 export interface EnqueuerOptions {
   readonly queue: JobQueue
   readonly clock: Clock
   readonly log: Logger
-  /** Where announcements that follow from something are told. @default nowhere */
+  /** Traces enqueues that follow from a span. @default no tracing */
   readonly tracer?: Tracer | undefined
-  /** Called when {@link Announcer.outage} says something else than before. Must not throw. @default nothing is called */
+  /** Called when {@link Enqueuer.outage} changes. Must not throw. @default nothing is called */
   readonly onOutage?: () => void
 }
 
 /** Pause between attempts, in milliseconds. */
 const RETRY_MS = 1_000
-/** How long a queue takes nothing before that is an outage, in milliseconds: a restart or a fail-over is often shorter. */
+/** How long a queue must refuse keys before that is an outage, in milliseconds: a restart or a fail-over is often shorter. */
 const OUTAGE_MS = 10_000
 
 /**
- * Keeps the keys that the queue could not take, each once, and announces them when it can. A queue tells of its own
- * outages; logged here is only what waiting does not mend, once until an announcement succeeds.
+ * Keeps the keys that the queue could not accept, each once, and enqueues them when it can. The queue logs its own outages; only errors
+ * that waiting does not fix are logged here, once until an enqueue succeeds.
  */
 export function createEnqueuer({ queue, clock, log, tracer = noTracer, onOutage = () => {} }: EnqueuerOptions): Enqueuer {
-  /** Key → the latest attempt that failed. An earlier one that succeeds later may have told of less. */
+  /** Maps each key to its latest failed attempt. An earlier attempt that succeeds later may have covered less. */
   const missed = new Map<string, number>()
   let attempts = 0
   let retry: Timer | null = null
   let hasLogged = false
   let stopped = false
-  /** Since the first failure after the last success. */
+  /** Set from the first failure after the last success. */
   let failing: { readonly sinceMs: number; readonly why: string } | null = null
   let isOutage = false
 
@@ -62,13 +62,13 @@ export function createEnqueuer({ queue, clock, log, tracer = noTracer, onOutage 
       setOutage(false)
     } catch (error) {
       if (stopped) return
-      failing ??= { sinceMs: clock.monotonicMs(), why: isAppError(error) ? error.message : 'it refuses what is announced' }
+      failing ??= { sinceMs: clock.monotonicMs(), why: isAppError(error) ? error.message : 'the queue refuses keys' }
       setOutage(clock.monotonicMs() - failing.sinceMs >= OUTAGE_MS)
       missed.set(key, Math.max(attempt, missed.get(key) ?? 0))
       retry ??= clock.setTimer(RETRY_MS, enqueueMissed)
       if (hasLogged || (isAppError(error) && error.remedy === 'retry')) return
       hasLogged = true
-      log.warn({ key, err: error }, 'could not announce; goes on trying')
+      log.warn({ key, err: error }, 'could not enqueue key; retrying')
     }
   }
   const enqueueMissed = (): void => {

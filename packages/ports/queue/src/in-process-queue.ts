@@ -11,15 +11,15 @@ export interface InProcessQueueOptions {
   readonly log?: Logger
   /** Back-off after the first failure of a key, in milliseconds; doubles with each further failure in a row. @default 100 */
   readonly backOffBaseMs?: number
-  /** The longest back-off, in milliseconds. @default 30_000 */
+  /** Maximum back-off, in milliseconds. @default 30_000 */
   readonly backOffMaxMs?: number
-  /** Told of every key that is taken, for metrics: how long it had been due, in milliseconds (≥ 0). Must not throw. */
+  /** Called for every taken key with the time for which it was due, in milliseconds (≥ 0), for metrics. Must not throw. */
   readonly onTaken?: (waitedMs: number) => void
 }
 
 /**
- * A {@link JobQueue} in the memory of this process. Keeps every guarantee of the port, Q3 without its exception; a
- * process that ends takes its jobs with it. Handlers never start inside the call that announced them.
+ * Creates a {@link JobQueue} in the memory of this process. Keeps every guarantee of the port, Q3 without its exception; its jobs are lost
+ * when the process ends. Handlers never start inside the call that enqueued them.
  */
 export function createInProcessQueue(options: InProcessQueueOptions): JobQueue {
   const state: QueueState = {
@@ -46,22 +46,22 @@ export function createInProcessQueue(options: InProcessQueueOptions): JobQueue {
   }
 }
 
-/** A key is in at most one of `waiting`, `delayed` and `active`. Moments are monotonic milliseconds. */
+/** A key is in at most one of `waiting`, `delayed` and `active`. Times are monotonic milliseconds. */
 interface QueueState {
   readonly clock: Clock
   readonly log: Logger
   readonly backOffBaseMs: number
   readonly backOffMaxMs: number
   readonly onTaken: (waitedMs: number) => void
-  /** Since when they are due, in order of becoming due. */
+  /** Due times, in the order in which keys became due. */
   readonly waiting: Map<string, number>
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
   readonly active: Set<string>
-  /** For active keys announced meanwhile: when the next run is due. */
+  /** For active keys that were enqueued again: when the next run is due. */
   readonly requeued: Map<string, number>
-  /** Failures in a row. */
+  /** Number of failures in a row, by key. */
   readonly failures: Map<string, number>
-  /** In which trace the next run was announced. */
+  /** Trace in which the next run was enqueued, by key. */
   readonly traces: Map<string, TraceContext>
   readonly pool: WorkerPool<JobHandler>
   closed: boolean
@@ -116,7 +116,7 @@ function dispatch(state: QueueState): void {
   }
 }
 
-/** A key that was taken. */
+/** A taken key. */
 interface Job {
   readonly key: string
   readonly note: JobNote

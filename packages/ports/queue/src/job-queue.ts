@@ -1,105 +1,104 @@
 import type { TraceContext } from '@tranche/tracing'
 
 /**
- * A queue of jobs between programs. A job is a key and nothing else: it says *where* to look, never what to do.
+ * Queue of jobs between programs. A job is a key and nothing else: it says *where* to look, never what to do.
  *
- * For each key there is at most one pending announcement, with one moment at which it is due. Every announcement only
- * ever moves that moment nearer:
+ * Each key has at most one pending job, with one due time. Every enqueue can only move that time earlier:
  *
  * ```text
- *            announce: due now        due, a worker is free        handler settles
+ *            enqueue: due now         due, a worker is free        handler settles
  *   nothing ───────────────────▶ pending ───────────────────▶ active ───────────▶ nothing
- *            enqueueAfter: due        ▲                        │ announced meanwhile, recheckAfter, thrown
+ *            enqueueAfter: due        ▲                        │ enqueued meanwhile, recheckAfter, thrown
  *            after the delay           └────────────────────────┘
  * ```
  *
  * Guarantees, proved for every implementation by `queue-conformance`:
  *
- * - Q1 Announcements of a key that is pending collapse into one run.
- * - Q2 An announcement made while the key is active leads to exactly one more run afterwards, however many there were.
- * - Q3 Runs of one key never overlap while all is well. A worker that lost its lock on a job (frozen, cut off from the
- *   queue) may overlap with the next: whoever must not, needs a fence of his own.
- * - Q4 Runs of different keys go side by side, up to the worker's concurrency.
- * - Q5 A delayed announcement is overtaken by an immediate one, and never postpones one that is due earlier.
- * - Q6 A handler that throws is run again after a back-off that grows with every failure in a row and has a ceiling.
- *   The key takes announcements all the while: one made during the back-off is worked at its end at the latest.
- * - Q7 After `close` no handler starts. Handlers that still run at the deadline see their signal abort.
- * - Q8 Announcements made before any worker exists are kept.
- * - Q9 A run is told in which trace its key was announced last, where an announcement since the last run said so. Nothing else
- *   depends on it, and it may be lost by itself.
+ * - Q1 Enqueues of a pending key collapse into one run.
+ * - Q2 Enqueues of an active key cause exactly one more run afterwards, however many there were.
+ * - Q3 Runs of one key do not overlap in normal operation. A worker that lost its lock on a job (frozen, cut off from the
+ *   queue) may overlap with the next: a handler that must not overlap needs its own fence.
+ * - Q4 Runs of different keys are parallel, up to the worker's concurrency.
+ * - Q5 An immediate enqueue overtakes a delayed one; a delayed enqueue never postpones a job that is due earlier.
+ * - Q6 A handler that throws runs again after a back-off that grows with every failure in a row, up to a maximum.
+ *   The key accepts enqueues meanwhile: an enqueue during the back-off runs when the back-off ends at the latest.
+ * - Q7 After `close` no handler starts. The signals of handlers that still run at the deadline abort.
+ * - Q8 Keys enqueued before any worker exists are kept.
+ * - Q9 A run receives the trace in which its key was last enqueued, if an enqueue since the last run gave one. Nothing else
+ *   depends on the trace, and it may be lost by itself.
  *
- * A queue may lose jobs or repeat them when it breaks. Its users look at everything now and then by themselves, so that
- * a lost, repeated or late job changes nothing but the time.
+ * A queue may lose or repeat jobs when it breaks. Its users recheck everything periodically by themselves, so a lost,
+ * repeated or late job costs only time.
  */
 export interface JobQueue {
   /**
-   * Asks for a run of `key` as soon as possible. Dropped after `close`.
+   * Requests a run of `key` as soon as possible. Dropped after `close`.
    *
-   * @param trace where it comes after; a queue does not read it
-   * @throws when the queue cannot be reached; the announcement may have been taken all the same
+   * @param trace trace that the run follows; a queue does not read it
+   * @throws if the queue cannot be reached; the key may have been enqueued all the same
    */
   enqueue(key: string, trace?: TraceContext): Promise<void>
   /**
-   * Asks for a run of `key` in `delayMs` (≥ 0), or earlier if somebody else asks for an earlier one. Dropped after `close`.
+   * Requests a run of `key` in `delayMs` (≥ 0), or earlier if another call asks for that. Dropped after `close`.
    *
-   * @throws when the queue cannot be reached; the announcement may have been taken all the same
+   * @throws if the queue cannot be reached; the key may have been enqueued all the same
    */
   enqueueAfter(key: string, delayMs: number): Promise<void>
-  /** Starts a worker on this queue. A queue may have several; a key is worked by one of them at a time (Q3). */
+  /** Starts a worker on this queue. A queue may have several; only one of them works on a key at a time (Q3). */
   process(handler: JobHandler, options: WorkerOptions): Worker
-  /** How many keys are in which state; approximate where others use the same queue. */
+  /** Number of keys by state; approximate if other processes use the same queue. */
   stats(): Promise<JobQueueStats>
   /**
    * Closes this end of the queue and all workers that it started: none of their handlers starts any more.
    *
-   * @param deadlineMs how long running handlers may go on before their signals abort (≥ 0); of several calls the earliest deadline holds
+   * @param deadlineMs how long running handlers may continue before their signals abort (≥ 0); of several calls the earliest deadline
+   *   counts
    * @returns once none of them runs, or right after the abort at the deadline
    */
   close(deadlineMs: number): Promise<void>
 }
 
 /**
- * Works on one key. The signal aborts when the worker closes and its deadline has passed, or when the queue gave the
- * key to somebody else.
+ * Works on one key. The signal aborts when the worker closes and its deadline has passed, or when the queue gave the key to another worker.
  *
- * @throws anything, to be run again after a back-off (Q6)
+ * @throws any error; the key is run again after a back-off (Q6)
  */
 export type JobHandler = (key: string, signal: AbortSignal, note?: JobNote) => Promise<JobOutcome>
 
-/** What a run is told beside its key. */
+/** Input of a run besides its key. */
 export interface JobNote {
-  /** Q9: in which trace it was announced, as somebody wrote it: it may be anything. */
+  /** Q9: trace in which the key was enqueued. Unvalidated: another writer may have put anything there. */
   readonly trace?: TraceContext | undefined
-  /** For how long it was due, in milliseconds (≥ 0). */
+  /** How long the key was due, in milliseconds (≥ 0). */
   readonly waitedMs: number
 }
 
 /**
- * What comes next for a key: nothing until somebody announces it, or an `enqueueAfter` of its own in `ms` (≥ 0), whose run is told the
- * `trace` (Q9) where no announcement says another.
+ * Next step for a key: nothing until it is enqueued, or an `enqueueAfter` of its own in `ms` (≥ 0), whose run gets the `trace` (Q9) unless
+ * an enqueue brings another one.
  */
 export type JobOutcome =
   | { readonly kind: 'awaitChange' }
   | { readonly kind: 'recheckAfter'; readonly ms: number; readonly trace?: TraceContext | undefined }
 
-/** How a worker works. */
+/** Options of a worker. */
 export interface WorkerOptions {
-  /** Most handlers that run side by side in this worker (≥ 1). */
+  /** Maximum number of handlers that run in parallel in this worker (≥ 1). */
   readonly concurrency: number
 }
 
-/** A handler at work on a queue. */
+/** Handler that works on a queue. */
 export interface Worker {
-  /** Like {@link JobQueue.close}, for this worker alone; the queue stays open and keeps what is announced. */
+  /** Like {@link JobQueue.close}, for this worker alone; the queue stays open and keeps enqueued keys. */
   close(deadlineMs: number): Promise<void>
 }
 
-/** Numbers of keys by state. A key that is active and announced again counts in both. */
+/** Number of keys by state. A key that is active and enqueued again counts in both. */
 export interface JobQueueStats {
   /** Due, waiting for a worker. */
   readonly waiting: number
   /** Not due yet, back-off included. */
   readonly delayed: number
-  /** Worked on now. */
+  /** Being worked on now. */
   readonly active: number
 }

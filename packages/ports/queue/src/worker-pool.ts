@@ -1,9 +1,9 @@
 import type { Clock } from '@tranche/clock'
 
-/** Workers that share one stream of work. Knows who is free, who runs, and how to end in time; knows nothing of keys. */
+/** Workers that share one source of jobs. Tracks idle and running workers, and closes them in time; does not look at keys. */
 export interface WorkerPool<Handler> {
   open(handler: Handler, concurrency: number): PoolWorker<Handler>
-  /** @returns the open worker with the fewest runs that has room for one more; null when none has */
+  /** @returns the open worker with the fewest runs and free concurrency; null if there is none */
   free(): PoolWorker<Handler> | null
   /** Closes every worker of the pool. @see PoolWorker.close */
   close(deadlineMs: number): Promise<void>
@@ -11,9 +11,9 @@ export interface WorkerPool<Handler> {
 
 /** One worker of a pool. */
 export interface PoolWorker<Handler> {
-  /** Runs `job`, counted against the concurrency until it settles. */
+  /** Runs `job`, which counts against the concurrency until it settles. */
   run<Result>(job: (handler: Handler, signal: AbortSignal) => Promise<Result>): Promise<Result>
-  /** Takes no more work; resolves when nothing runs, or at the deadline right after the signals abort. */
+  /** Stops taking work; resolves when nothing runs, or at the deadline right after the signals abort. */
   close(deadlineMs: number): Promise<void>
 }
 

@@ -8,14 +8,14 @@ const away = new AppError('REDIS_UNREACHABLE', 'Redis does not answer')
 const refused = new AppError('REDIS_REFUSED', 'Redis forbids it')
 
 describe('createEnqueuer', () => {
-  it('announces what it is told', async () => {
+  it('enqueuer enqueues its keys', async () => {
     const { enqueuer, clock, taken } = bench()
     enqueuer.enqueue('a')
     await clock.advanceAsync(0)
     expect(taken).toEqual(['a'])
   })
 
-  it('announces what the queue could not take when it can again, each key once', async () => {
+  it('enqueuer retries keys that the queue could not accept, each key once', async () => {
     const { enqueuer, clock, taken, fail } = bench()
     fail(away)
     for (const key of ['a', 'b', 'a']) enqueuer.enqueue(key)
@@ -29,7 +29,7 @@ describe('createEnqueuer', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('does not take an announcement that was sent earlier and answered later for the one that failed', async () => {
+  it('enqueuer does not mistake an earlier enqueue with a later response for the failed one', async () => {
     const clock = new FakeClock()
     const answers: PromiseWithResolvers<void>[] = []
     const enqueue = (): Promise<void> => {
@@ -48,7 +48,7 @@ describe('createEnqueuer', () => {
     enqueuer.stop()
   })
 
-  it('says nothing of an outage, which the queue tells of itself', async () => {
+  it('enqueuer logs no outage, which the queue logs itself', async () => {
     const { enqueuer, clock, lines, fail } = bench()
     fail(away)
     enqueuer.enqueue('a')
@@ -56,7 +56,7 @@ describe('createEnqueuer', () => {
     expect(lines).toEqual([])
   })
 
-  it('says once what waiting does not mend, and again after it was mended', async () => {
+  it('enqueuer logs once what waiting does not fix, and again after it was fixed', async () => {
     const { enqueuer, clock, lines, fail } = bench()
     for (let time = 1; time <= 2; time++) {
       fail(refused)
@@ -70,7 +70,7 @@ describe('createEnqueuer', () => {
     expect(lines[0]).toMatchObject({ err: refused })
   })
 
-  it('says why the queue takes nothing once it has taken nothing for ten seconds, and no longer when it does', async () => {
+  it('enqueuer reports an outage with its cause after ten seconds, until the queue accepts keys', async () => {
     const { enqueuer, clock, fail, outages } = bench()
     fail(away)
     enqueuer.enqueue('a')

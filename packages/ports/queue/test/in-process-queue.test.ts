@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 const NOTHING_MORE: JobOutcome = { kind: 'awaitChange' }
 
 describe('createInProcessQueue', () => {
-  it('starts no handler inside the call that announced its key', async () => {
+  it('starts no handler inside the call that enqueued its key', async () => {
     const clock = new FakeClock()
     const queue = createInProcessQueue({ clock })
     let runs = 0
@@ -19,7 +19,7 @@ describe('createInProcessQueue', () => {
     expect(runs).toBe(1)
   })
 
-  it('doubles the back-off with every failure in a row, up to its ceiling, and starts anew after a success', async () => {
+  it('doubles the back-off with every failure in a row, up to its maximum, and resets it after a success', async () => {
     const clock = new FakeClock()
     const queue = createInProcessQueue({ clock, backOffBaseMs: 10, backOffMaxMs: 50 })
     const startedMs: number[] = []
@@ -35,7 +35,7 @@ describe('createInProcessQueue', () => {
     expect(gaps(startedMs)).toEqual([10, 20, 40, 50, 50, 0, 10, 20])
   })
 
-  it('works keys in the order in which they became due', async () => {
+  it('processes keys in the order in which they became due', async () => {
     const clock = new FakeClock()
     const queue = createInProcessQueue({ clock })
     const keys: string[] = []
@@ -85,7 +85,7 @@ describe('createInProcessQueue', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('leaves no timer behind for what comes after it has closed', async () => {
+  it('leaves no timer behind for keys enqueued after it has closed', async () => {
     const clock = new FakeClock()
     const queue = createInProcessQueue({ clock })
     let end = (_outcome: JobOutcome): void => {}
@@ -102,7 +102,7 @@ describe('createInProcessQueue', () => {
     expect(await queue.stats()).toEqual({ waiting: 0, delayed: 0, active: 0 })
   })
 
-  it('refuses a worker after close and a concurrency below 1', async () => {
+  it('rejects a worker after close and a concurrency below 1', async () => {
     const queue = createInProcessQueue({ clock: new FakeClock() })
     expect(() => queue.process(async () => NOTHING_MORE, { concurrency: 0 })).toThrow('at least 1')
     await queue.close(0)
@@ -111,7 +111,7 @@ describe('createInProcessQueue', () => {
 })
 
 describe('under any interleaving, the in-process queue', () => {
-  it('Q1–Q6 starts a run after every announcement, never two of a key at once, never more than were asked for', async () => {
+  it('Q1–Q6 starts a run after every enqueue, never two of a key at once, never more than were requested', async () => {
     await fc.assert(fc.asyncProperty(fc.array(eventArbitrary, { maxLength: 40 }), playEvents), { numRuns: 150 })
   })
 })

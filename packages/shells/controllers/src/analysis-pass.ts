@@ -19,29 +19,29 @@ import type { Logger } from '@tranche/log'
 import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult } from './analysis-port.ts'
 
-/** What the analyses of releases are made of. */
+/** Dependencies of {@link createAnalysisPass}. */
 export interface AnalysisParts {
   readonly cluster: AnalysisPort
   readonly metrics: MetricPort
   readonly judge: JudgePort
   readonly clock: Clock
   readonly events: EventRecorder
-  /** Brings a key (as `keyText` writes it) to another pass: a measurement has ended. */
+  /** Wakes a key (as `keyText` writes it) for another pass after a measurement has ended. */
   readonly wake: (key: string) => void
 }
 
-/** The pass over the analyses of one BatchRelease, and what it has begun beside. */
+/** Pass over the analyses of one BatchRelease, and its background measurements. */
 export interface AnalysisPass {
   readonly reconcile: Reconcile
-  /** Ends every measurement under way; what they would have answered is measured again by whoever leads next. */
+  /** Aborts every measurement in flight; the next leader measures again. */
   stop(): void
 }
 
 /**
- * Measures what is due for one BatchRelease, and writes what came of it: one write per pass, which tests what was read.
+ * Measures what is due for one BatchRelease and writes the results: one write per pass, which tests what was read.
  *
- * No pass waits for an answer: one measurement of each analysis runs beside the passes and wakes the key when it ends. Until its
- * outcome is written it is remembered here alone: who dies, or loses the lead, has measured nothing (G7).
+ * No pass waits for a response: one measurement per analysis runs beside the passes and wakes the key when it ends. Until its outcome is
+ * written, only this process remembers it: a process that dies or loses the lead has measured nothing (G7).
  */
 export function createAnalysisPass(parts: AnalysisParts): AnalysisPass {
   const memories = new Map<string, Memory>()
@@ -64,16 +64,16 @@ export function createAnalysisPass(parts: AnalysisParts): AnalysisPass {
   }
 }
 
-/** Measurements of one release by the run that they are for, in the state in which they were due. */
+/** Measurements of one release, by the run and the state in which they became due. */
 interface Memory {
   readonly underWay: Map<string, UnderWay>
 }
 
 interface UnderWay {
   readonly ending: AbortController
-  /** When it was begun, epoch milliseconds. */
+  /** Start time, epoch milliseconds. */
   readonly atMs: number
-  /** Null while it goes on. */
+  /** Null while it is in progress. */
   outcome: MeasurementOutcome | null
 }
 
@@ -102,7 +102,7 @@ async function passOver(reading: AnalysisReading, doing: Doing): Promise<Outcome
   return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)
 }
 
-/** A measurement belongs to a run as it was when it became due: whatever was written since, it is of no use any more. */
+/** Identifies a measurement by its run's state when it became due: after any later write, the measurement is useless. */
 function measurementId({ name, step, startedAt, nextAt, release, spec, retry }: AnalysisRun): string {
   return JSON.stringify([name, step, startedAt, nextAt, release, spec, retry])
 }
@@ -128,11 +128,11 @@ function begin(id: string, due: DueMeasurement, doing: Doing & { readonly readin
   measure(due, doing, underWay).then(settle, (error: unknown) => {
     if (underWay.ending.signal.aborted) return
     doing.log.error({ batchRelease: keyText(key), analysis: due.analysis.name, err: error }, 'measurement failed unexpectedly')
-    settle({ phase: 'Error', message: 'it could not be measured; see the log of the controller' })
+    settle({ phase: 'Error', message: 'the measurement failed; see the controller log' })
   })
 }
 
-/** Beyond its own time a measurement is given up whatever it waits for, the API server with a secret, say. */
+/** Extra time beyond its own limit after which a measurement is abandoned, in milliseconds, for example while it waits for a Secret. */
 const GRACE_MS = 500
 
 async function measure(
@@ -144,7 +144,7 @@ async function measure(
   const fault = requestFault(analysis, values)
   if (fault !== null) return { phase: 'Error', message: fault }
   const request = toRequest(analysis, values, atMs)
-  if (request === null) return { phase: 'Error', message: 'it asks nobody; add prometheus or http' }
+  if (request === null) return { phase: 'Error', message: 'it has no provider; add prometheus or http' }
   const late = lateAfter(clock, request.timeoutMs)
   try {
     const result = await Promise.race([metrics.ask(key.namespace, request, AbortSignal.any([ending.signal, late.signal])), late.answer])
@@ -167,7 +167,7 @@ function lateAfter(clock: Clock, timeoutMs: number): Late {
   const { promise, resolve } = Promise.withResolvers<MetricResult>()
   const giving = new AbortController()
   const timer = clock.setTimer(timeoutMs + GRACE_MS, () => {
-    resolve({ kind: 'failed', message: `it was not answered within ${timeoutMs} ms` })
+    resolve({ kind: 'failed', message: `no answer within ${timeoutMs} ms` })
     giving.abort(new Error('the measurement took too long'))
   })
   return { answer: promise, signal: giving.signal, cancel: () => timer.cancel() }
@@ -179,12 +179,12 @@ function endAll(memory: Memory): void {
 
 function end(memory: Memory, id: string, { ending }: UnderWay): void {
   memory.underWay.delete(id)
-  ending.abort(new Error('nobody waits for the measurement any more'))
+  ending.abort(new Error('the measurement is no longer needed'))
 }
 
 /**
- * What an analysis came to is told on the Rollout, once: it was written by us just now. That nobody can tell is said there by
- * the stall that it leads to, but for a dry run.
+ * Records the result of an analysis on the Rollout, once, because this process has just written it. An inconclusive result is reported by
+ * the stall that it causes, except in a dry run.
  */
 function recordEnded(release: BatchRelease, before: readonly AnalysisRun[], after: readonly AnalysisRun[], { events, key }: Doing): void {
   const owner = rolloutOf(release)
@@ -195,7 +195,7 @@ function recordEnded(release: BatchRelease, before: readonly AnalysisRun[], afte
     if (eventReason === undefined || !running.has(runId(run))) continue
     const isDry = run.dryRun === true
     if (eventReason.reason === 'AnalysisInconclusive' && !isDry) continue
-    const note = isDry ? ' (a dry run: it decides nothing)' : ''
+    const note = isDry ? ' (dry run: no effect on the release)' : ''
     events.record({ ...owner, namespace: key.namespace }, isDry ? 'Normal' : eventReason.type, eventReason.reason, `${runText(run)}${note}`)
   }
 }

@@ -3,44 +3,44 @@ import type { BatchRelease } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/flight'
 import type { ObjectKey } from '@tranche/kube-types'
 
-/** What a pass over the analyses of a BatchRelease reads. */
+/** Input of a pass over the analyses of a BatchRelease. */
 export interface AnalysisReading {
   readonly release: BatchRelease
   /** Names of the desired nodes that run the canary revision. */
   nodes(): readonly string[]
 }
 
-/** What the analyses need from the cluster. */
+/** Cluster access of the analyses. */
 export interface AnalysisPort {
-  /** Reads from this process's own watches; null when the BatchRelease is gone or not ours. */
+  /** Reads from this process's watches; null if the BatchRelease is gone or not managed by Tranche. */
   read(key: ObjectKey): AnalysisReading | null
-  /** Patches the status. A write that loses a race throws WRITE_CONFLICT. */
+  /** Patches the status. Throws WRITE_CONFLICT if another write came first. */
   patchStatus(release: BatchRelease, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
 }
 
-/** Asks metric systems. */
+/** Queries metric systems. */
 export interface MetricPort {
   /**
-   * Reads the secrets that the request names, asks, and forgets them.
+   * Reads the Secrets that the request names, sends the query, and forgets the Secrets.
    *
-   * @param namespace of the release, and of the secrets
+   * @param namespace namespace of the release and of its Secrets
    * @throws the signal's reason once it aborts, and nothing else
    */
   ask(namespace: string, request: MetricRequest, signal: AbortSignal): Promise<MetricResult>
 }
 
-/** What came of asking. The message is for a person and has nothing of a secret in it. */
+/** Result of a query. The message is for a person and contains no part of a Secret. */
 export type MetricResult =
   | { readonly kind: 'answered'; readonly answer: MetricAnswer }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** Judges the answers whose conditions take too long to be evaluated beside other work. */
+/** Judges responses whose conditions are too slow to evaluate on the main thread. */
 export interface JudgePort {
   /**
-   * Judges as `judgeAnswer` does.
+   * Judges like `judgeAnswer`.
    *
-   * @param namespace of the release: one namespace does not hold up the others
-   * @returns an outcome `Error` that names the conditions where they take too much time or memory
+   * @param namespace namespace of the release: one namespace does not delay the others
+   * @returns an outcome `Error` that names the conditions if they take too much time or memory
    * @throws the signal's reason once it aborts
    */
   judge(namespace: string, judged: JudgedAnswer, signal: AbortSignal): Promise<RawOutcome>

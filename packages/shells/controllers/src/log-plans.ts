@@ -31,13 +31,13 @@ export function logRolloutPlan(plan: RolloutPlan, rollout: Rollout, log: Logger)
   }
 }
 
-/** Logs a write of the permit record by the controller: what it allows from now on. */
+/** Logs the controller's write of a permit record: what it allows from now on. */
 export function logRecord(release: BatchRelease, record: FlightRecord, reason: string, log: Logger): void {
   const { state, size, limit, revision, permits } = record
   log.info({ ...fieldsOf(release), revision, state, size, limit, pods: permits.length, reason }, 'wrote permit record')
 }
 
-/** @returns the fields by which lines of one release are found */
+/** @returns the log fields that identify a release */
 export function fieldsOf({ metadata, spec, status }: BatchRelease): LogFields {
   const { namespace = '', name } = metadata
   const step = status?.canaryStatus === undefined ? {} : { step: status.canaryStatus.currentBatch + 1 }
@@ -58,10 +58,10 @@ function logStatus(
   log[stateOf(before) === stateOf(status) ? 'debug' : 'info'](fields, 'wrote status of Rollout')
 }
 
-/** Reasons of events that `logAnswer` logs. */
+/** Event reasons that `logAnswer` logs. */
 const answers: ReadonlySet<string> = new Set(['ActionAccepted', 'ActionRejected'])
 
-/** Which user acted, and what became of it. */
+/** Logs which user acted, and the result. */
 function logAnswer(before: RolloutStatus | undefined, status: RolloutStatus, log: Logger): void {
   const answer = newAnswer(before, status)
   if (answer === null) return
@@ -82,7 +82,7 @@ function stepOf(status: RolloutStatus): LogFields {
   return step === undefined ? {} : fields
 }
 
-/** What a reader of the log wants to know of a status; two that are alike differ in texts and counts. */
+/** Relevant state of a status for the log; two statuses with the same state differ only in texts and counts. */
 function stateOf(status: RolloutStatus | undefined): string {
   return JSON.stringify([status?.phase, status === undefined ? {} : stepOf(status), revisionOf(status)])
 }

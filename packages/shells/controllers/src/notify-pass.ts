@@ -7,19 +7,19 @@ import { type NotifyPlan, planNotify, postponePatch, removalPatch } from '@tranc
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { NotifyPort, NotifyReading, NotifyResult } from './notify-port.ts'
 
-/** What the pass over receivers is made of. */
+/** Dependencies of {@link createNotifyPass}. */
 export interface NotifyParts {
   readonly cluster: NotifyPort
   readonly clock: Clock
 }
 
-/** @returns the key of one receiver of one Rollout: each has passes of its own, so that one that is down holds nobody up */
+/** @returns the key of one receiver of one Rollout: each has its own passes, so an unavailable receiver delays no other */
 export function receiverKey({ namespace, name }: ObjectKey, receiver: string): ObjectKey {
   return { namespace, name: `${name}/${receiver}` }
 }
 
 /**
- * Tells one receiver of one Rollout its oldest message, then writes what came of it. Whoever dies in between tells it again,
+ * Sends one receiver of one Rollout its oldest message, then writes the result. If the process dies in between, the message is sent again
  * with the same id: at least once.
  */
 export function createNotifyPass(parts: NotifyParts): Reconcile {
@@ -38,7 +38,7 @@ export function createNotifyPass(parts: NotifyParts): Reconcile {
     if (plan.kind === 'drop') return write(removalPatch(reading.rollout, notification.id), patching)
     const known = unwritten.get(keyText(key))
     const result = known?.id === notification.id ? known.result : await notify(plan, key, patching)
-    // What was told need not be told again because the API server is away.
+    // A sent message need not be sent again because the API server is unavailable.
     unwritten.set(keyText(key), { id: notification.id, result })
     const outcome = await writeResult(result, notification, patching)
     unwritten.delete(keyText(key))
@@ -46,7 +46,7 @@ export function createNotifyPass(parts: NotifyParts): Reconcile {
   }
 }
 
-/** What came of the last telling, until it is written. Saves messages, and guards nothing (G7). */
+/** Result of the last send, until it is written. Saves messages; no guarantee depends on it (G7). */
 interface Unwritten {
   readonly id: string
   readonly result: NotifyResult
@@ -57,7 +57,7 @@ function forget(unwritten: Map<string, Unwritten>, key: ObjectKey): Outcome {
   return awaitChange
 }
 
-/** @see receiverKey; no name of a Rollout has a slash in it */
+/** @see receiverKey; a Rollout's name contains no slash */
 function parseReceiverKey({ name }: ObjectKey): { readonly rollout: string; readonly receiver: string } {
   const slash = name.indexOf('/')
   return { rollout: name.slice(0, slash), receiver: name.slice(slash + 1) }
@@ -83,7 +83,7 @@ async function notify(
   return result
 }
 
-/** Others may have written while the receiver was told, so it is looked up anew. */
+/** Reads the notification again, because others may have written during the send. */
 function writeResult(result: NotifyResult, { id }: Notification, patching: Patching): Promise<Outcome> {
   const { cluster, reading, clock } = patching
   const { name, namespace = '' } = reading.rollout.metadata

@@ -3,10 +3,10 @@ import type { PatchOperation } from '@tranche/flight'
 import type { NotifyView } from '@tranche/planner'
 import type { ObjectKey } from '@tranche/kube-types'
 
-/** What a pass over a receiver reads. */
+/** Input of a pass over a receiver. */
 export type NotifyReading = Pick<NotifyView, 'rollout' | 'policy'>
 
-/** One thing to tell one receiver. */
+/** One notification for one receiver. */
 export interface NotifyRequest {
   readonly namespace: string
   /** Name of the Rollout. */
@@ -15,17 +15,17 @@ export interface NotifyRequest {
   readonly receiver: Receiver
 }
 
-/** What came of telling; `message` says why it was not taken, and how to mend it. */
+/** Result of a send; `message` says why it was refused, and how to fix it. */
 export type NotifyResult =
   | { readonly kind: 'taken' }
   | { readonly kind: 'refused'; readonly message: string; readonly retryAfterMs: number | null }
 
-/** What the pass over receivers needs. */
+/** Dependencies of the pass over receivers. */
 export interface NotifyPort {
-  /** Reads from this process's own watches; null when the Rollout is gone. */
+  /** Reads from this process's watches; null if the Rollout is gone. */
   read(rollout: ObjectKey): NotifyReading | null
-  /** Sends it, once. Throws nothing but the reason of the signal. */
+  /** Sends the notification once. Throws only the signal's reason. */
   notify(request: NotifyRequest, signal: AbortSignal): Promise<NotifyResult>
-  /** Changes the status. Throws WRITE_CONFLICT when a test in the patch fails or the Rollout is gone. */
+  /** Patches the status. Throws WRITE_CONFLICT if a test in the patch fails or the Rollout is gone. */
   patchStatus(rollout: Rollout, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
 }

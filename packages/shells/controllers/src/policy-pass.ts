@@ -5,18 +5,18 @@ import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { hasReadableFields, planPolicyStatus, type PolicyView } from '@tranche/planner'
 import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
 
-/** What a pass over a ReleasePolicy reads. */
+/** Input of a pass over a ReleasePolicy. */
 export type PolicyViewReading = Omit<PolicyView, 'nowMs' | 'unusable'>
 
-/** What of a policy cannot be used here. */
+/** Parts of a policy that cannot be used in this installation. */
 type Unusable = NonNullable<PolicyView['unusable']>
 
-/** What the ReleasePolicy reconciler needs from the cluster. Writes that lose a race throw WRITE_CONFLICT. */
+/** Cluster access of the ReleasePolicy reconciler. Writes throw WRITE_CONFLICT if another write came first. */
 export interface PolicyPort {
-  /** Reads from this process's own watches; null when the policy is gone. */
+  /** Reads from this process's watches; null if the policy is gone. */
   read(key: ObjectKey): PolicyViewReading | null
   /**
-   * Looks whether the Secrets that the policy names can be read and its hosts be asked, here and now.
+   * Checks whether the policy's Secrets are readable and its hosts are allowed.
    *
    * @returns what cannot be used
    * @throws the signal's reason once it aborts, and nothing else
@@ -25,19 +25,16 @@ export interface PolicyPort {
   patchStatus(policy: ReleasePolicy, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
 }
 
-/** What the ReleasePolicy reconciler is made of. */
+/** Dependencies of {@link createPolicyPass}. */
 export interface PolicyParts {
   readonly cluster: PolicyPort
   readonly clock: Clock
 }
 
-/** Nobody watches Secrets, so that while one is missing it is looked for so often, in milliseconds. */
+/** Recheck interval while a Secret is missing, in milliseconds, because Secrets are not watched. */
 export const EXAMINE_EVERY_MS = 30_000
 
-/**
- * Says of one ReleasePolicy whether it is valid, whether all of it can be used, and who uses it. Releases go by its spec, never
- * by what is said here.
- */
+/** Reports whether one ReleasePolicy is valid and usable, and which Rollouts use it. Releases follow its spec, never this status. */
 export function createPolicyPass({ cluster, clock }: PolicyParts): Reconcile {
   const examinations = new Map<string, Examination>()
   return async function passOverPolicy(key, signal, log) {
@@ -60,12 +57,12 @@ export function createPolicyPass({ cluster, clock }: PolicyParts): Reconcile {
   }
 }
 
-/** What was found of one policy. Saves requests for the passes that something else asked for, and guards nothing (G7). */
+/** Result of checking one policy. Saves requests for passes with another cause; no guarantee depends on it (G7). */
 interface Examination {
   readonly uid: string
   readonly generation: number | undefined
   readonly atMs: number
-  /** Null: fields of it have other types than they should, so that it was not examined. */
+  /** Null: fields have wrong types, so the policy was not checked. */
   readonly unusable: Unusable | null
 }
 

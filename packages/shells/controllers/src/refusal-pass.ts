@@ -2,17 +2,17 @@ import { planRefusals, type Refusal, type RefusalView } from '@tranche/admission
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Reconcile } from '@tranche/reconcile'
 
-/** What marking refused revisions needs from the cluster. */
+/** Cluster access for marking refused revisions. */
 export interface RefusalPort {
-  /** Reads from this process's own watches; null where it is not known what to refuse: no Rollout, no DaemonSet, a policy unseen. */
+  /** Reads from this process's watches; null if it is unknown what to refuse: no Rollout, no DaemonSet, or a policy not seen yet. */
   read(key: ObjectKey): RefusalView | null
-  /** @throws AppError WRITE_CONFLICT when the revision changed since it was read */
+  /** @throws {AppError} WRITE_CONFLICT if the revision has changed since it was read */
   mark(refusal: Refusal, signal: AbortSignal): Promise<void>
 }
 
 /**
- * Marks the revisions whose templates the API server is to refuse, then lets `next` pass over the same Rollout: a version is
- * refused before its template is put back. A mark that cannot be written keeps no release waiting; it fails the pass afterwards.
+ * Marks the revisions whose templates the API server must refuse, then runs `next` for the same Rollout: a version is refused before its
+ * template is reverted. A failed mark does not delay the release; it fails the pass afterwards.
  */
 export function withRefusals(next: Reconcile, cluster: RefusalPort): Reconcile {
   return async (key, signal, log) => {

@@ -6,27 +6,30 @@ import { CLOCK_SET_MS, judgedRelease, type MovedTimes, movedTimes, watchedLater 
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleaseReading } from './release-port.ts'
 
-/** What this process remembers of its own writes, to save requests; nothing is decided by it that matters (G7). */
+/** What this process remembers of its own writes, to save requests; no guarantee depends on it (G7). */
 export interface ReleaseMemory {
   statusWrittenMs: number | null
   readonly labels: LabelMemory
-  /** What the last touch that said neither way was answered with; null when every answer was clear. */
+  /** Response to the last inconclusive touch; null if every response was clear. */
   unclear: string | null
-  /** What was seen of nodes that are not well; null until the first look, when the status knows more. */
+  /** Unhealthy nodes seen so far; null until the first look, when the status knows more. */
   watched: readonly WatchedNode[] | null
-  /** When it was looked last, by the steady clock, and at which release; null: never. */
+  /** Monotonic time of the last look, and its release; null: never. */
   looked: { readonly atMs: number; readonly release: string } | null
-  /** Times of the status that were stamped before the API server's clock was set. */
+  /** Times of the status that were written before the API server's clock was set. */
   moved: MovedTimes
-  /** What to add to the monotonic clock: see {@link followClock}. */
+  /** Offset to add to the monotonic clock: see {@link followClock}. */
   epochMs: number
-  /** Since when (monotonic) the ControllerRevision of the template has been missing, or the DaemonSet was touched for it; null: it is not. */
+  /**
+   * Monotonic time since which the ControllerRevision of the template has been missing, or at which the DaemonSet was touched for it; null:
+   * not missing.
+   */
   revisionMissingSinceMs: number | null
-  /** The API server refused the annotation that says paused, by more than a lost race. */
+  /** Whether the API server refused the paused annotation for another reason than a lost race. */
   pauseRefused: boolean
 }
 
-/** @returns what is remembered under this key, which is nothing at first */
+/** @returns the memory of this key, which is empty at first */
 export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, clock: Clock): ReleaseMemory {
   const memory = memories.get(keyText(key)) ?? {
     statusWrittenMs: null,
@@ -44,8 +47,8 @@ export function memoryOf(memories: Map<string, ReleaseMemory>, key: ObjectKey, c
 }
 
 /**
- * Deadlines run by the monotonic clock. Where the API server's clock was set, what it stamps from then on is of another time: ours follows,
- * and what is remembered, and what the status says, moves with it, so that nothing has lasted longer or shorter by that.
+ * Shifts the remembered times when the API server's clock was set. Deadlines run by the monotonic clock, while new timestamps of the API
+ * server use the new time. So memory and status times move with it, and no duration changes.
  */
 function followClock(memory: ReleaseMemory, clock: Clock, { status }: BatchRelease): void {
   const differenceMs = clock.nowMs() - clock.monotonicMs() - memory.epochMs
@@ -57,7 +60,7 @@ function followClock(memory: ReleaseMemory, clock: Clock, { status }: BatchRelea
   if (memory.looked !== null) memory.looked = { ...memory.looked, atMs: memory.looked.atMs + stepMs }
 }
 
-/** What a pass decides by: what was read, with the clocks and what this process remembers, which it brings up to now. */
+/** View that a pass decides from: what was read, the clocks, and this process's memory, which it updates. */
 export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Clock): ReleaseView {
   followClock(memory, clock, reading.release)
   const monotonicMs = clock.monotonicMs()

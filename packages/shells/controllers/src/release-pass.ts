@@ -27,23 +27,25 @@ import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.t
 import { restingOn, restoreRecord, touchStandingPods } from './restore-record.ts'
 import { outcomeOfRecord, writeRecord } from './write-record.ts'
 
-/** What the BatchRelease reconciler is made of. */
+/** Dependencies of {@link createReleasePass}. */
 export interface ReleaseParts {
   readonly cluster: ReleasePort
   readonly clock: Clock
   readonly events: EventRecorder
 }
 
-/** Pods whose touch got no clear answer are touched again after this long. */
+/** Recheck delay of pods whose touch got no clear response, in milliseconds. */
 const UNCLEAR_RECHECK_MS = 500
-/** For so long a pass begins touches; then it writes what it has been answered, so that who follows need not ask again. */
+/**
+ * Time during which a pass starts touches, in milliseconds. Then it writes the responses so far, so that a successor need not repeat them.
+ */
 const TOUCHING_MS = 5_000
-/** A pod that could not be labelled is tried again after this long. */
+/** Retry delay of a pod that could not be labelled, in milliseconds. */
 const UNLABELLED_RECHECK_MS = 30_000
-/** The same for the mark of one that leaked: it is put on before the pod is Ready, or not at all. */
+/** Retry delay of the leaked mark, in milliseconds: it is set before the pod is Ready, or not at all. */
 const UNMARKED_RECHECK_MS = 1_000
 
-/** Drives one BatchRelease: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
+/** Drives one BatchRelease: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
 export function createReleasePass(parts: ReleaseParts): Reconcile {
   const memories = new Map<string, ReleaseMemory>()
   return async function passOverRelease(key, signal, log) {
@@ -62,7 +64,7 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
 }
 
 interface Doing extends ReleaseParts {
-  /** Of this pass. */
+  /** Logger of this pass. */
   readonly log: Logger
   readonly key: ObjectKey
   readonly signal: AbortSignal
@@ -105,17 +107,17 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
   }
 }
 
-/** A pod that could not be labelled is looked at again, too. */
+/** Also rechecks a pod that could not be labelled. */
 function waitOutcome(recheckAfterMs: number | null, { memory, clock }: Doing): Outcome {
   const labelMs = Math.max(0, memory.labels.nextTryMs() - clock.monotonicMs())
   const soonestMs = Math.min(recheckAfterMs ?? Number.POSITIVE_INFINITY, labelMs)
   return Number.isFinite(soonestMs) ? recheckAfter(soonestMs) : awaitChange
 }
 
-/** The answer to our own write is known at once, so the next pass need not wait for its echo. */
+/** The response to this process's own write is known at once, so the next pass need not wait for its echo. */
 const again: Outcome = recheckAfter(0)
 
-/** On both: the one that was changed, and the one whose release it is. */
+/** Records the warning on both the DaemonSet that was changed and the Rollout of the release. */
 function warnAboutDrift(message: string, view: ReleaseView, { events }: Doing): void {
   const { namespace = '', name, uid } = daemonSetOf(view).metadata
   events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'StrategyContested', message)
@@ -123,7 +125,7 @@ function warnAboutDrift(message: string, view: ReleaseView, { events }: Doing): 
   if (owner !== undefined) events.record({ ...owner, namespace }, 'Warning', 'StrategyContested', message)
 }
 
-/** Once for each outage in which the release waits. */
+/** Records one event per outage during which the release waits. */
 function warnOfQueue(waiting: Waiting | null | undefined, { release }: ReleaseView, { events }: Doing): void {
   const owner = rolloutOf(release)
   if (owner === undefined || waiting?.reason !== QUEUE_UNAVAILABLE || release.status?.waiting?.reason === QUEUE_UNAVAILABLE) return
@@ -136,7 +138,7 @@ async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing
   return again
 }
 
-/** F11: our caches cannot tell a DaemonSet that is gone from one not yet seen, so the end of a release is decided live. */
+/** F11: caches cannot distinguish a DaemonSet that is gone from one not seen yet, so the end of a release is decided on live reads. */
 async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise<Outcome> {
   const live = await cluster.readLive(key, signal)
   const plan = live === null ? null : planBatchRelease(toView(live))
@@ -145,7 +147,7 @@ async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise
   return awaitChange
 }
 
-/** F8: a stop that cannot be announced is made all the same, for the record alone permits. */
+/** F8: a stop that cannot be published is made all the same, because only the record permits deletes. */
 async function patchDaemonSet(plan: BatchReleasePlan & { kind: 'patchDaemonSet' }, view: ReleaseView, doing: Doing): Promise<Outcome> {
   try {
     await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
@@ -164,7 +166,7 @@ function isLostRace(error: unknown): boolean {
   return isAppError(error) && error.code === 'WRITE_CONFLICT'
 }
 
-/** What is marked as leaked is decided by the record as it is: our watch of it may lag behind the one of pods. */
+/** Decides the leaked marks from the current record: its watch may lag behind the watch of pods. */
 async function confirmAndLabel(doing: Doing): Promise<Outcome> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
   if (live === null) return recheckAfter(UNCLEAR_RECHECK_MS)
@@ -174,8 +176,8 @@ async function confirmAndLabel(doing: Doing): Promise<Outcome> {
 }
 
 /**
- * Each label stands alone, and only readers of pods want them: a pod that cannot be labelled keeps nothing else waiting. One
- * that has changed meanwhile is left until the watch shows it: it may be minutes behind.
+ * Labels each pod on its own. Only readers of pods need the labels, so a pod that cannot be labelled delays nothing else. A pod that has
+ * changed meanwhile is left until the watch shows it, which may be minutes late.
  */
 async function labelPods(pods: readonly PodLabels[], { fleet }: ReleaseView, doing: Doing): Promise<Outcome> {
   const { cluster, memory, clock, log, key, signal } = doing
@@ -203,8 +205,8 @@ async function createFirstRecord(allowance: Allowance, view: ReleaseView, doing:
 }
 
 /**
- * F9: what allows more is decided once more on live reads, the record first, and written only if it is still the same.
- * Pods that had to be touched first have been by now: the live plan that asks for it again stands for what comes next.
+ * F9: decides again on live reads, the record first, before allowing more, and writes only if the plan is still the same. Pods that had to
+ * be touched first have been by now: a live plan that asks for touches again stands for what comes next.
  */
 async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' }, doing: Doing): Promise<Outcome> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
@@ -213,14 +215,14 @@ async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' },
   const confirmed = planBatchRelease(doing.toView(live))
   const write = confirmed.kind === 'touchOldPods' ? confirmed.next : confirmed
   if (write.kind !== 'writeRecord' || !isSameDecision(write.record, plan.record)) {
-    doing.log.debug({ batchRelease: keyText(doing.key), plan: confirmed.kind }, 'decided otherwise on live reads')
+    doing.log.debug({ batchRelease: keyText(doing.key), plan: confirmed.kind }, 'live reads changed the plan')
     return recheckAfter(UNCLEAR_RECHECK_MS)
   }
   const record = { ...write.record, watermark: newerResourceVersion(write.record.watermark, plan.record.watermark) }
   return writeRecord(live.release, record, write.why, doing)
 }
 
-/** F8, F10: touch the pods, then write what the answers allow. */
+/** F8, F10: touches the pods, then writes what the responses allow. */
 async function touchPermits(
   permits: readonly Permit[],
   lowerTo: RecordedAllowance | null,
@@ -238,7 +240,7 @@ async function touchPermits(
   return unclear === null ? outcome : recheckAfter(UNCLEAR_RECHECK_MS)
 }
 
-/** F8: a touch that says neither way is tried again, and the status names the pod. */
+/** F8: an inconclusive touch is retried, and the status names the pod. */
 function noteUnclear(touched: readonly TouchedPermit[], { key, log, memory }: Doing): string | null {
   const unclear = touched.filter(({ answer }) => answer.kind === 'unclear')
   memory.unclear = unclear[0] === undefined ? null : unclearText(unclear[0], unclear.length - 1)
@@ -247,8 +249,8 @@ function noteUnclear(touched: readonly TouchedPermit[], { key, log, memory }: Do
 }
 
 /**
- * The names of the pods come from a live list of the namespace by uid: a pod that our watch has not shown yet, or that
- * lost its owner, must not count as gone.
+ * Takes pod names from a live list of the namespace by uid: a pod that the watch has not shown yet, or that lost its owner, must not count
+ * as gone.
  */
 async function touchAll(permits: readonly Permit[], view: ReleaseView, { cluster, signal }: Doing): Promise<readonly TouchedPermit[]> {
   if (permits.length === 0) return []
@@ -260,18 +262,21 @@ async function touchAll(permits: readonly Permit[], view: ReleaseView, { cluster
       return { permit, answer: pod === undefined ? { kind: 'executed' } : await cluster.touchPod(pod, signal, TOUCHING_MS) }
     }),
   )
-  // What we ended ourselves says nothing of the pods.
+  // Requests that this process aborted say nothing about the pods.
   signal.throwIfAborted()
   return touched
 }
 
-/** A permit whose pod stands leaves the record when it is touched; the others would be asked for again and again before it. */
+/**
+ * Puts permits with an existing pod first: they leave the record when touched, while the others would be queried again and again before
+ * them.
+ */
 function standingFirst(permits: readonly Permit[], pods: ReadonlyMap<string, TouchablePod>): readonly Permit[] {
   const isGoing = ({ podUid }: Permit): boolean => pods.get(podUid)?.terminating !== false
   return [...permits.filter((permit) => !isGoing(permit)), ...permits.filter(isGoing)]
 }
 
-/** F11: no delete of a record that is lost can be accepted once every old pod was touched. */
+/** F11: once every old pod was touched, no delete of a lost record can be accepted. */
 async function touchOldPods(next: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
   const answers = await touchStandingPods(daemonSetOf(view), doing)
   return answers === null ? recheckAfter(UNCLEAR_RECHECK_MS) : apply(restingOn(next, answers), view, doing)

@@ -6,7 +6,7 @@ import type { BatchReleasePlan, ReleaseView } from '@tranche/planner'
 import { fieldsOf } from './log-plans.ts'
 import type { ReleasePort } from './release-port.ts'
 
-/** What is needed to touch pods and write a record. */
+/** Dependencies for touching pods and writing a record. */
 export interface RestoreParts {
   readonly cluster: Pick<ReleasePort, 'listPods' | 'touchPod' | 'writeRecord'>
   readonly clock: Clock
@@ -16,10 +16,10 @@ export interface RestoreParts {
 }
 
 /**
- * Rule F11: a new record in the place of one that is lost, stopped, with a permit for each node that may be in flight. Every standing pod
- * is touched first; the list that is read afterwards shows every deletion that was accepted before.
+ * Rule F11: replaces a lost record with a new one that is stopped and has a permit for each node that may be in flight. First it touches
+ * every pod that is not terminating; the list that is read afterwards shows every deletion that was accepted before.
  *
- * @returns whether it was written; null where a touch was not answered clearly
+ * @returns whether the record was written; null if a touch got no clear response
  */
 export async function restoreRecord(
   { allowance, minReadyMs }: BatchReleasePlan & { kind: 'restoreRecord' },
@@ -37,9 +37,9 @@ export async function restoreRecord(
 }
 
 /**
- * Touches every pod of the DaemonSet that is not terminating, of a live list.
+ * Touches every pod of the DaemonSet that is not terminating, from a live list.
  *
- * @returns null where a touch was not answered clearly
+ * @returns null if a touch got no clear response
  */
 export async function touchStandingPods(
   daemonSet: DaemonSet,

@@ -5,14 +5,14 @@ import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckA
 import { logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort } from './rollout-port.ts'
 
-/** What the Rollout reconciler is made of. */
+/** Dependencies of {@link createRolloutPass}. */
 export interface RolloutParts {
   readonly cluster: RolloutPort
   readonly clock: Clock
   readonly events: EventRecorder
 }
 
-/** Drives one Rollout: read everything, decide, write one thing. Whoever dies on the way is gone on from (G7). */
+/** Drives one Rollout: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
 export function createRolloutPass(parts: RolloutParts): Reconcile {
   const statusWrittenMs = new Map<string, number>()
   const warnings = new Map<string, string>()
@@ -47,7 +47,7 @@ export function createRolloutPass(parts: RolloutParts): Reconcile {
   }
 }
 
-/** What a wait warns of is recorded when it begins, and again when it says something else. */
+/** Records the warning of a wait when it begins, and again when its text changes. */
 function warnOnce(warnings: Map<string, string>, plan: RolloutPlan, view: RolloutView, { events }: RolloutParts): void {
   const key = keyText(keyOf(view.rollout))
   const warning = plan.kind === 'wait' ? plan.warning : undefined
@@ -56,12 +56,12 @@ function warnOnce(warnings: Map<string, string>, plan: RolloutPlan, view: Rollou
   else warnings.set(key, warning.message)
 }
 
-/** A BatchRelease that the API server has and our watch does not show yet will be shown; this is for the case that it is slow. */
+/** Recheck delay in milliseconds if the watch is slow to show a BatchRelease that the API server already has. */
 const UNSEEN_RECHECK_MS = 500
 
 /**
- * G9: to let go of a DaemonSet, and to say so, rests on there being no BatchRelease whose record might be open; our cache
- * cannot tell one that is gone from one not yet seen.
+ * G9: detaching from a DaemonSet, and reporting that, requires that no BatchRelease with a possibly open record exists. The cache cannot
+ * distinguish one that is gone from one not seen yet.
  */
 function restsOnAbsence(plan: RolloutPlan, { release, rollout }: RolloutView): boolean {
   if (release !== undefined) return false
@@ -103,7 +103,7 @@ function record(events: EventRecorder, { rollout }: RolloutView, { type, reason,
   events.record({ apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', namespace, name, uid }, type, reason, message)
 }
 
-/** On both: the Rollout may be about to go, and the DaemonSet is somebody else's. */
+/** Records the event on both objects: the Rollout may be about to go, and the DaemonSet belongs to the user. */
 function recordOnBoth(events: EventRecorder, view: RolloutView, daemonSet: DaemonSet, event: PlannedEvent): void {
   const { namespace = '', name, uid } = daemonSet.metadata
   events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, event.type, event.reason, event.message)
@@ -111,8 +111,8 @@ function recordOnBoth(events: EventRecorder, view: RolloutView, daemonSet: Daemo
 }
 
 /**
- * The answer to our own write is known at once, so the next pass need not wait for its echo. A deletion has no answer to
- * go on with: only the watch shows that the release, or the Rollout whose last finalizer went, is going.
+ * The response to this process's own write is known at once, so the next pass need not wait for its echo. A deletion has no such response:
+ * only the watch shows that the release, or the Rollout whose last finalizer went, is going.
  */
 function outcomeOf(plan: RolloutPlan): Outcome {
   if (plan.kind === 'deleteRelease' || (plan.kind === 'setFinalizer' && !plan.present)) return awaitChange

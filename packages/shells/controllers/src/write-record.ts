@@ -5,7 +5,7 @@ import { type Outcome, recheckAfter } from '@tranche/reconcile'
 import { logRecord } from './log-plans.ts'
 import type { ReleasePort } from './release-port.ts'
 
-/** A record that another process wrote is read again by its watch; this is for the case that it is slow. */
+/** Recheck delay in milliseconds if the watch is slow to show the record of another process. */
 const OVERTAKEN_RECHECK_MS = 1_000
 
 /** Writes the permit record, unless another process has written it since it was read, and logs what it allows. */
@@ -20,7 +20,7 @@ export async function writeRecord(
   return outcomeOfRecord(written)
 }
 
-/** @returns when the next pass comes; after our own write at once, since its answer is known */
+/** @returns when the next pass comes: at once after this process's own write, because its result is known */
 export function outcomeOfRecord(written: boolean): Outcome {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }

@@ -21,7 +21,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.patches).toEqual([])
   })
 
-  it('first writes that an analysis has begun, and measures then', async () => {
+  it('writes the start of an analysis before it measures', async () => {
     const world = aWorld([background])
     expect(await world.pass()).toEqual({ kind: 'recheckAfter', ms: 0 })
     expect(world.runs()).toMatchObject([{ name: 'health', phase: 'Running' }])
@@ -30,7 +30,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('waits for no answer, is woken by it, and writes what came of it', async () => {
+  it('does not wait for a response, is woken by it, and writes the result', async () => {
     const world = await aRunningWorld()
     expect(await world.pass()).toEqual({ kind: 'awaitChange' })
     expect(world.wakes).toBe(0)
@@ -41,7 +41,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(await world.pass()).toEqual({ kind: 'recheckAfter', ms: 30_000 })
   })
 
-  it('has an answer judged elsewhere that takes long, and writes what comes of it', async () => {
+  it('passes a slow response to the judge, and writes the result', async () => {
     const world = await aRunningWorld()
     await world.answer({ ok: true, pad: 'x'.repeat(20_000) })
     expect(world.judged).toEqual(['demo: result.ok'])
@@ -56,7 +56,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('tests what it read, so that what two controllers measured counts once (G8)', async () => {
+  it('tests what it read, so that a measurement of two controllers counts once (G8)', async () => {
     const world = await aRunningWorld()
     await world.answer({ ok: true })
     await world.pass()
@@ -65,7 +65,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(applyPatch(world.release ?? {}, patch)).toBeNull()
   })
 
-  it('writes what was measured once the write that lost a race is tried again (G7)', async () => {
+  it('writes a measurement when it retries the write that lost a race (G7)', async () => {
     const world = await aRunningWorld()
     await world.answer({ ok: true })
     world.fails = new AppError('WRITE_CONFLICT', 'it changed')
@@ -76,7 +76,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('measures again what a process that died had measured and not written (G7)', async () => {
+  it('measures again after a process died before it wrote its measurement (G7)', async () => {
     const world = await aRunningWorld()
     await world.answer({ ok: true })
     world.restart()
@@ -87,7 +87,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.runs()).toMatchObject([{ successful: 1 }])
   })
 
-  it('forgets an answer to what somebody else has measured meanwhile', async () => {
+  it('drops a response if another process has measured meanwhile', async () => {
     const world = await aRunningWorld()
     const elsewhere = world.elsewhere()
     await elsewhere.pass()
@@ -100,14 +100,14 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.runs()?.[0]?.successful ?? 0).toBe(0)
   })
 
-  it('gives up a measurement when its release goes', async () => {
+  it('abandons a measurement when its release is deleted', async () => {
     const world = await aRunningWorld()
     world.release = null
     await world.pass()
     expect(world.asked[0]?.signal.aborted).toBe(true)
   })
 
-  it('gives up every measurement when it stops', async () => {
+  it('abandons every measurement when it stops', async () => {
     const world = await aRunningWorld()
     world.analyses.stop()
     expect(world.asked[0]?.signal.aborted).toBe(true)
@@ -115,23 +115,23 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.wakes).toBe(0)
   })
 
-  it('counts as an error what takes longer than it may, whoever keeps it waiting', async () => {
+  it('counts a measurement that exceeds its limit as an error, whatever it waits for', async () => {
     const world = await aRunningWorld()
     world.clock.advance(10_500)
     await settled()
     await world.pass()
-    expect(world.runs()).toMatchObject([{ errors: 1, message: 'it was not answered within 10000 ms' }])
+    expect(world.runs()).toMatchObject([{ errors: 1, message: 'no answer within 10000 ms' }])
     expect(world.asked[0]?.signal.aborted).toBe(true)
   })
 
-  it('counts as an error, and logs, what nobody foresaw', async () => {
+  it('counts an unexpected error as an error, and logs it', async () => {
     const world = await aRunningWorld()
     await world.refuse(new Error('boom'))
     await world.pass()
-    expect(world.runs()).toMatchObject([{ errors: 1, message: 'it could not be measured; see the log of the controller' }])
+    expect(world.runs()).toMatchObject([{ errors: 1, message: 'the measurement failed; see the controller log' }])
   })
 
-  it('tells on the Rollout, once, what an analysis has come to', async () => {
+  it('records the result of an analysis on the Rollout, once', async () => {
     const world = await aRunningWorld()
     await world.answer({ ok: false })
     await world.pass()
@@ -141,11 +141,11 @@ describe('a pass over the analyses of a BatchRelease', () => {
     ])
   })
 
-  it('tells of a dry run without a warning, and that it decides nothing', async () => {
+  it('records a dry run without a warning, as having no effect on the release', async () => {
     const world = await aRunningWorld({ dryRun: true, count: 1 })
     await world.answer({ ok: false })
     await world.pass()
-    expect(world.reported[0]).toMatch(/^Normal AnalysisFailed .* \(a dry run: it decides nothing\)$/)
+    expect(world.reported[0]).toMatch(/^Normal AnalysisFailed .* \(dry run: no effect on the release\)$/)
   })
 })
 
@@ -163,7 +163,7 @@ interface World {
   readonly patches: (readonly PatchOperation[])[]
   readonly asked: Asked[]
   readonly reported: string[]
-  /** What was left to the judge: namespace and condition. */
+  /** Inputs of the judge: namespace and condition. */
   readonly judged: string[]
   readonly wakes: number
   readonly analyses: AnalysisPass

@@ -23,8 +23,8 @@ type Step =
 
 const receivers = ['a', 'b', 'c']
 
-describe('passes over receivers, whatever happens (G7)', () => {
-  it('tell everything at least once, to each receiver in order, with one id and one text for each', async () => {
+describe('passes over receivers, with crashes and outages (G7)', () => {
+  it('send every message at least once, to each receiver in order, with one id and one text each', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps(), { maxLength: 60, size: 'max' }), async (all) => {
         const world = createWorld()
@@ -42,7 +42,7 @@ describe('passes over receivers, whatever happens (G7)', () => {
     )
   })
 
-  it('tell each thing once where nobody dies, also when the API server refuses what came of it', async () => {
+  it('send each message once if no process dies, even if the API server refuses the result', async () => {
     const world = createWorld()
     await world.take({ kind: 'happens', receiver: 'a' })
     await world.take({ kind: 'behind' })
@@ -53,7 +53,7 @@ describe('passes over receivers, whatever happens (G7)', () => {
     expect(world.reported.map(({ receiver }) => receiver)).toEqual(['a', 'b'])
   })
 
-  it('let nobody wait for a receiver that is down', async () => {
+  it('do not delay other receivers while one is down', async () => {
     const world = createWorld()
     await world.take({ kind: 'turns', receiver: 'a', isUp: false })
     for (const receiver of ['a', 'b', 'a', 'b']) await world.take({ kind: 'happens', receiver })
@@ -65,7 +65,7 @@ describe('passes over receivers, whatever happens (G7)', () => {
     ])
   })
 
-  it('throw away what nobody is there to be told', async () => {
+  it('drop messages without a receiver', async () => {
     const world = createWorld()
     await world.take({ kind: 'happens', receiver: 'gone' })
     await world.take({ kind: 'pass', receiver: 'gone', diesAt: 'nowhere' })
@@ -91,7 +91,7 @@ interface World {
   readonly happened: readonly Notification[]
   rollout(): Rollout
   take(step: Step): Promise<void>
-  /** Everybody is up again, and passes run until nothing waits. */
+  /** Restores every receiver and process, and runs passes until nothing waits. */
   settle(): Promise<void>
 }
 

@@ -13,7 +13,7 @@ const lacking = (secret: string): Unusable => [
   { rule: 'SecretUnusable', path: 'spec.notify[0].slack.url', value: secret, message: 'it is missing', fix: 'create it' },
 ]
 
-it('looks at what a policy names once for each generation, and again after half a minute while something is missing', async () => {
+it('a policy pass checks the references of a policy once per generation, and again after 30 s while one is missing', async () => {
   const world = policyWorld()
   await world.settle()
   expect([world.usable(), world.examined()]).toEqual(['True', 1])
@@ -34,7 +34,7 @@ it('looks at what a policy names once for each generation, and again after half 
   expect([world.usable(), world.examined()]).toEqual(['True', 3])
 })
 
-it('says since when something is missing, and writes only what has changed', async () => {
+it('a policy pass reports since when a reference is missing, and writes only changes', async () => {
   const world = policyWorld()
   world.unusable = lacking('slack')
   await world.settle()
@@ -52,7 +52,7 @@ it('says since when something is missing, and writes only what has changed', asy
   })
 })
 
-it('looks at nothing while fields of a policy cannot be read, and at everything while only rules are broken', async () => {
+it('a policy pass checks no references while fields are unreadable, and all of them while only rules are broken', async () => {
   const world = policyWorld()
   world.change({ soak: { step: 30 } } as never)
   await world.settle()

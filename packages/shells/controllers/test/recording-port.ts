@@ -23,7 +23,7 @@ export interface RecordingPort extends ReleasePort {
   labels: 'on' | 'changed' | Error
 }
 
-/** @returns a port on which a calm release stands: two nodes, one batch of both, announced, the record open */
+/** @returns a port with an idle release: two nodes, one batch of both, published, the record open */
 export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort {
   const calls: string[] = []
   const records: FlightRecord[] = []

@@ -50,7 +50,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual([])
   })
 
-  it('writes one thing, and looks again at once', async () => {
+  it('writes one thing, and rechecks at once', async () => {
     const port = recordingPort()
     expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 0 })
     expect(port.calls).toEqual(['patchStatus'])
@@ -62,14 +62,14 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['readLive', 'writeRecord open'])
   })
 
-  it('opens nothing when the live read decides otherwise (F9)', async () => {
+  it('opens no record when the live read changes the plan (F9)', async () => {
     const port = recordingPort(stopped)
     port.live = aReading(stopped, { paused: true })
     expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
     expect(port.calls).toEqual(['readLive'])
   })
 
-  it('opens nothing when the record has another epoch at the live read (F9)', async () => {
+  it('opens no record when the live read shows another epoch (F9)', async () => {
     const port = recordingPort(stopped)
     port.live = aReading({ ...stopped, epoch: 2, seq: 2 })
     await pass(port)
@@ -83,7 +83,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records).toMatchObject([{ state: 'open', seq: 3, permits: [], watermark: '60' }])
   })
 
-  it('opens though pods have changed between the two looks, and rests on the newest version of both (F2, F9)', async () => {
+  it('opens the record even if pods changed between the two reads, and rests on the newest version of both (F2, F9)', async () => {
     const port = recordingPort({ ...stopped, watermark: '40' })
     port.live = aReading({ ...stopped, watermark: '30' })
     await pass(port)
@@ -96,20 +96,20 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records).toMatchObject([{ state: 'open', workloadUid: 'daemonset', watermark: '99' }])
   })
 
-  it('opens nothing when the BatchRelease is gone at the live read', async () => {
+  it('opens no record when the live read shows no BatchRelease', async () => {
     const port = recordingPort(stopped)
     port.live = null
     expect(await pass(port)).toEqual({ kind: 'awaitChange' })
     expect(port.records).toEqual([])
   })
 
-  it('looks again later when somebody else has written the record', async () => {
+  it('rechecks later when another process has written the record', async () => {
     const port = recordingPort(stopped)
     port.wins = false
     expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 1_000 })
   })
 
-  it('restores a lost record only after every standing pod has answered a touch, with what is in flight (F11)', async () => {
+  it('restores a lost record with the pods in flight, only after a touch of every remaining pod was answered (F11)', async () => {
     const port = recordingPort()
     const reading = aReading()
     port.reading = { ...reading, release: { ...reading.release, status: {} } }
@@ -136,14 +136,14 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records[0]?.watermark).toBe('10')
   })
 
-  it('is stopped when every pod in the record has answered, in one write (F8)', async () => {
+  it('stops in one write when a touch of every pod in the record was answered (F8)', async () => {
     const port = recordingPort(revoking)
     await pass(port)
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
     expect(port.records[0]?.permits).toEqual([])
   })
 
-  it('asks pods that stand before those that are going: each answer of a standing one takes a permit out (F8)', async () => {
+  it('touches remaining pods before terminating ones, because each of their answers removes a permit (F8)', async () => {
     const port = recordingPort({ ...revoking, permits: ['gone', 'going', 'a', 'b'].map(permitOn) })
     port.pods = [aFleetPod('going', { terminating: true }), aFleetPod('a'), aFleetPod('b')]
     port.touches = { 'pod-going': { kind: 'executed' } }
@@ -152,7 +152,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records[0]?.permits).toEqual(['gone', 'going'].map(permitOn))
   })
 
-  it('tries a pause again that lost its race, and stops nothing before (F8)', async () => {
+  it('retries a pause that lost a race before it stops the record (F8)', async () => {
     const port = asksForPause()
     port.fails = new AppError('WRITE_CONFLICT', 'the DaemonSet changed')
     const run = passOf(port)
@@ -163,7 +163,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(Array.from({ length: 3 }, () => 'patchDaemonSet /metadata/annotations/tranche.dev~1paused'))
   })
 
-  it('stops without the pause on the DaemonSet where that is refused (F8, G9)', async () => {
+  it('stops without the paused annotation if the API server refuses it (F8, G9)', async () => {
     const port = asksForPause()
     port.fails = new Error('a policy refuses it')
     const run = passOf(port)
@@ -173,14 +173,14 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['patchDaemonSet /metadata/annotations/tranche.dev~1paused', 'writeRecord voiding'])
   })
 
-  it('is not stopped while a touch is not answered clearly, and keeps that permit (F8)', async () => {
+  it('does not stop while a touch has no clear answer, and keeps that permit (F8)', async () => {
     const port = recordingPort(revoking)
     port.touches = { 'pod-b': unclear }
     expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
     expect(port.records).toMatchObject([{ state: 'voiding', permits: [permits[1]] }])
   })
 
-  it('writes no record when no touch was answered clearly, then says so, then touches again', async () => {
+  it('writes no record when no touch got a clear answer, then reports it, then touches again', async () => {
     const port = recordingPort(revoking)
     port.touches = { 'pod-a': unclear, 'pod-b': unclear }
     const run = passOf(port)
@@ -189,7 +189,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'patchStatus'])
   })
 
-  it('names the first pod that was not answered for, how many more there are, and what helps (F8)', async () => {
+  it('names the first pod without a clear answer, the number of others, and the fix (F8)', async () => {
     const port = recordingPort(revoking)
     port.touches = { 'pod-a': unclear, 'pod-b': unclear }
     const run = passOf(port)
@@ -200,7 +200,7 @@ describe('a pass over a BatchRelease', () => {
     )
   })
 
-  it('takes its own end, in the middle of touches, for no answer of pods (F8)', async () => {
+  it('does not count touches that it aborted itself as answers (F8)', async () => {
     const port = recordingPort(revoking)
     port.touches = { 'pod-a': { kind: 'unclear', why: 'batch-release stops' } }
     const run = passOf(port)
@@ -210,7 +210,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'findPods', 'touch pod-a', 'touch pod-b', 'writeRecord stopped'])
   })
 
-  it('takes a pod that is in no live list for executed, and keeps its permit until it settles', async () => {
+  it('counts a pod missing from the live list as executed, and keeps its permit until it settles', async () => {
     const port = recordingPort(revoking)
     port.pods = [aFleetPod('a')]
     await pass(port)
@@ -218,7 +218,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records[0]?.permits).toEqual([permits[1]])
   })
 
-  it('opens the record of a DaemonSet that was made anew once its old pods are touched (F11)', async () => {
+  it('opens the record of a recreated DaemonSet once its old pods are touched (F11)', async () => {
     const port = recordingPort({ ...stopped, workloadUid: 'before' })
     port.live = aReading({ ...stopped, workloadUid: 'before' })
     port.pods = [aFleetPod('a'), aFleetPod('b', { terminating: true })]
@@ -226,7 +226,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['listPods', 'touch pod-a', 'readLive', 'writeRecord open'])
   })
 
-  it('opens nothing while the Rollout, read live, asks for a stop (F9)', async () => {
+  it('opens no record while the live Rollout requests a stop (F9)', async () => {
     const port = recordingPort(stopped)
     port.live = aReading(stopped)
     port.stopAsked = true
@@ -234,21 +234,21 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records).toEqual([])
   })
 
-  it('opens nothing while an old pod of a lost record has not answered clearly (F11)', async () => {
+  it('opens no record while a touch of an old pod of a lost record has no clear answer (F11)', async () => {
     const port = recordingPort({ ...stopped, workloadUid: 'before' })
     port.touches = { 'pod-a': unclear }
     expect(await pass(port)).toEqual({ kind: 'recheckAfter', ms: 500 })
     expect(port.records).toEqual([])
   })
 
-  it('lowers the limit and takes out what was not executed, in one write (F10)', async () => {
+  it('lowers the limit and removes permits that were not executed, in one write (F10)', async () => {
     const port = recordingPort({ limit: 2, permits })
     await pass(port)
     expect(port.calls).toEqual(['findPods', 'touch pod-a', 'touch pod-b', 'writeRecord open'])
     expect(port.records[0]).toMatchObject({ limit: 1, permits: [] })
   })
 
-  it('lowers no limit while a touch is not answered clearly (F10)', async () => {
+  it('does not lower the limit while a touch has no clear answer (F10)', async () => {
     const port = recordingPort({ limit: 2, permits })
     port.touches = { 'pod-b': unclear }
     await pass(port)
@@ -263,7 +263,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['label pod-a', 'patchStatus'])
   })
 
-  it('leaves a pod that cannot be labelled for a while, and keeps nothing else waiting for it (G6)', async () => {
+  it('retries a pod that cannot be labelled after a while, and delays nothing else for it (G6)', async () => {
     const port = withUnlabelledPod()
     port.labels = new Error('pods are protected by a policy')
     const clock = new FakeClock()
@@ -275,7 +275,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['label pod-a', 'patchStatus', 'label pod-a'])
   })
 
-  it('leaves a pod that has changed until its watch, which may be minutes behind, shows the change', async () => {
+  it('skips a changed pod until its watch, which may be minutes late, shows the change', async () => {
     const port = withUnlabelledPod()
     port.labels = 'changed'
     const clock = new FakeClock()
@@ -288,7 +288,7 @@ describe('a pass over a BatchRelease', () => {
     expect(port.calls).toEqual(['label pod-a', 'patchStatus', 'label pod-a'])
   })
 
-  it('lets errors pass through', async () => {
+  it('rethrows errors', async () => {
     const port = recordingPort()
     port.fails = new Error('the connection was reset')
     await expect(pass(port)).rejects.toThrow('the connection was reset')

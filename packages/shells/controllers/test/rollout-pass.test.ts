@@ -15,7 +15,7 @@ describe('a pass over a Rollout', () => {
     expect(await pass(null)).toEqual({ outcome: { kind: 'awaitChange' }, calls: [] })
   })
 
-  it('writes one thing, and looks again at once', async () => {
+  it('writes one thing, and rechecks at once', async () => {
     const { calls, outcome } = await pass(reading({ metadata: { finalizers: [] } }))
     expect(calls).toEqual(['setFinalizer true'])
     expect(outcome).toEqual({ kind: 'recheckAfter', ms: 0 })
@@ -27,19 +27,19 @@ describe('a pass over a Rollout', () => {
     await expect(pass(stalled, new Error('conflict'))).rejects.toThrow('conflict')
   })
 
-  it('records what is left frozen on the DaemonSet and on the Rollout, once it is unbound', async () => {
+  it('records the frozen state on the DaemonSet and on the Rollout, once it is unbound', async () => {
     const { calls } = await pass(reading({ metadata: deleted }))
     expect(calls).toEqual(['releaseExists', 'patchDaemonSet', 'event Frozen on DaemonSet', 'event Frozen on Rollout'])
     await expect(pass(reading({ metadata: deleted }), new Error('conflict'))).rejects.toThrow('conflict')
   })
 
-  it('lets go of nothing while the API server has a BatchRelease that its watch has not shown (G9)', async () => {
+  it('does not detach while the API server has a BatchRelease that its watch has not shown (G9)', async () => {
     const { calls, outcome } = await pass(reading({ metadata: deleted }), undefined, true)
     expect(calls).toEqual(['releaseExists'])
     expect(outcome).toEqual({ kind: 'recheckAfter', ms: 500 })
   })
 
-  it('waits for the watch after it has asked for the deletion of its BatchRelease', async () => {
+  it('waits for the watch after it has deleted its BatchRelease', async () => {
     const { calls, outcome } = await pass({ ...reading({ metadata: deleted }), release: aReading().release })
     expect(calls).toEqual(['deleteRelease'])
     expect(outcome).toEqual({ kind: 'awaitChange' })

@@ -1,29 +1,29 @@
 /**
- * How the calls of a port end, method by method: `promise` where one returns a promise, else `value`. Written beside a
- * port, it is held against the port's type in both directions: a method that is missing or too many does not compile.
+ * How each method of a port returns: `promise`, or else `value`. The type checks it against the port in both directions: a missing or extra
+ * method does not compile.
  */
 export type PortCalls<Port> = {
   readonly [Method in keyof Port]-?: Port[Method] extends (...args: never) => Promise<unknown> ? 'promise' : 'value'
 }
 
-/** Ports of a program, by the name that their failpoints begin with. */
+/** Ports of a program, by the prefix of their failpoints. */
 export type ProgramPorts = Readonly<Record<string, Readonly<Record<string, 'promise' | 'value'>>>>
 
 /**
- * Lets a process be ended or held up at the calls of its ports. Each call has two points: `<port>.<method>.before`, with
- * the decision made and nothing done, and `<port>.<method>.after`, with it done (or failed) and nobody told.
+ * Ends or delays a process at the calls of its ports. Each call has two points: `<port>.<method>.before`, with the decision made and
+ * nothing done, and `<port>.<method>.after`, with the call done (or failed) and its result not returned yet.
  */
 export interface Failpoints {
-  /** @returns the port, whose every method passes its points; other properties are as they were */
+  /** @returns the port with failpoints around every method; other properties are unchanged */
   wrap<Port extends object>(name: string, port: Port): Port
 }
 
-/** Ports as they are. */
+/** Leaves ports unchanged. */
 export const noFailpoints: Failpoints = { wrap: (_name, port) => port }
 
 /**
- * @param onPoint called at every point. A promise that it returns before a call delays the call, which then returns a promise
- *   as well: return one only where the method does
+ * @param onPoint called at every point. A promise that it returns before a call delays the call, which then returns a promise as well:
+ *   return one only if the method does
  */
 export function createFailpoints(onPoint: (point: string) => Promise<void> | void): Failpoints {
   return {
@@ -67,7 +67,7 @@ async function settled(result: Promise<unknown>, after: () => Promise<void> | vo
   }
 }
 
-/** @returns the points of all ports, each with how its call ends, in the order in which they are listed */
+/** @returns the points of all ports with the way their calls return, in listed order */
 export function listFailpoints(ports: ProgramPorts): ReadonlyMap<string, 'promise' | 'value'> {
   const calls = Object.entries(ports).flatMap(([port, methods]) =>
     Object.entries(methods).map(([method, ends]) => [`${port}.${method}`, ends] as const),

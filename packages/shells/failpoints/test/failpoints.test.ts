@@ -29,7 +29,7 @@ function passing(): { readonly port: Port; readonly passed: string[] } {
 }
 
 describe('a wrapped port', () => {
-  it('passes a point before and after every call, and answers as before', async () => {
+  it('passes a failpoint before and after every call, and returns the same results', async () => {
     const { port, passed } = passing()
     expect([port.read('a'), await port.write('b'), port.label, port.calls]).toEqual(['A', 'b written', 'a port', ['read a', 'write b']])
     expect(passed).toEqual(['port.read.before', 'port.read.after', 'port.write.before', 'port.write.after'])
@@ -42,7 +42,7 @@ describe('a wrapped port', () => {
     expect(passed).toEqual(['port.read.before', 'port.read.after', 'port.write.before', 'port.write.after'])
   })
 
-  it('waits at a point for what its watcher returns, before and after', async () => {
+  it('waits at a failpoint for the promise of its watcher, before and after', async () => {
     const gates = { before: Promise.withResolvers<void>(), after: Promise.withResolvers<void>() }
     const failpoints = createFailpoints((point) => (point.endsWith('.before') ? gates.before.promise : gates.after.promise))
     const port = failpoints.wrap('port', new Port())
@@ -67,7 +67,7 @@ describe('a wrapped port', () => {
 describe('TRANCHE_FAILPOINT', () => {
   const points = listFailpoints({ executor: { read: 'value', deletePod: 'promise', touchPod: 'promise' }, lease: { update: 'promise' } })
 
-  it('names a point, which time, and what happens there', () => {
+  it('parses a failpoint, its count, and its mode', () => {
     expect(parseFailpoint('executor.deletePod.after', points)).toEqual({ point: 'executor.deletePod.after', nth: 1, mode: 'kill' })
     expect(parseFailpoint('executor.deletePod.before#3:freeze', points)).toEqual({
       point: 'executor.deletePod.before',
@@ -78,14 +78,14 @@ describe('TRANCHE_FAILPOINT', () => {
   })
 
   it.each([
-    ['executor.deletepod.after', 'The nearest of this program are executor.deletePod.after'],
-    ['deletePod', 'The nearest of this program are executor.'],
-    ['', 'The nearest of this program are '],
-    ['executor.deletePod.after#0', 'Give a whole number from 1 behind #'],
-    ['executor.deletePod.after#x', 'The nearest of this program are executor.deletePod.after'],
-    ['executor.deletePod.after:stop', 'Give freeze or hang behind the colon'],
-    ['executor.read.after:hang', 'executor.read.after is answered at once and cannot hang'],
-  ])('refuses %j, and says what to give', (text, hint) => {
+    ['executor.deletepod.after', 'The closest are executor.deletePod.after'],
+    ['deletePod', 'The closest are executor.'],
+    ['', 'The closest are '],
+    ['executor.deletePod.after#0', 'Use a whole number from 1 after #'],
+    ['executor.deletePod.after#x', 'The closest are executor.deletePod.after'],
+    ['executor.deletePod.after:stop', 'Use freeze or hang after the colon'],
+    ['executor.read.after:hang', 'executor.read.after returns at once and cannot hang'],
+  ])('refuses %j, and says what to write', (text, hint) => {
     expect(() => parseFailpoint(text, points)).toThrow(
       expect.objectContaining({
         code: 'OPTION_INVALID',

@@ -2,26 +2,29 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { permitId } from '@tranche/flight'
 import type { Confirmation } from '@tranche/planner'
 
-/** How soon a pod or node is read again that was read in vain, in milliseconds: doubled each time, so that no failure becomes a storm. */
+/** First retry delay of an inconclusive read of a pod or node, in milliseconds; doubles each time to avoid a storm. */
 const FIRST_AGAIN_MS = 1_000
 const LONGEST_AGAIN_MS = 30_000
 
 /**
- * What this process has read of pods that only the clock made available, and of nodes that its view did not have (F6). Saves
- * requests, guards nothing: what is forgotten is read again. It holds no more than the permits of one record.
+ * Results of live reads of pods that only the clock made available, and of nodes that the cache did not have (F6). Saves requests; no
+ * guarantee depends on it, because forgotten results are read again. It holds at most the permits of one record.
  */
 export interface Confirmations {
-  /** A live read has shown that these permits have settled, or left. */
+  /** Records that a live read showed these permits as settled or left. */
   confirmed(permits: readonly Permit[]): void
-  /** The node of these permits, or its pod, which was of `podVersion` in our view, was read in vain at `atMs` (monotonic). */
+  /**
+   * Records that the live read at `atMs` (monotonic) of the node of these permits, or of its pod at `podVersion` in the cache, was
+   * inconclusive.
+   */
   open(permits: readonly Permit[], podVersion: string | null, atMs: number): void
-  /** @returns what is known of the permits in `record`, by permit id; all else is forgotten */
+  /** @returns what is known of the permits in `record`, by permit id; everything else is forgotten */
   of(record: FlightRecord | undefined): ReadonlyMap<string, Confirmation>
 }
 
 type Known = Confirmation & { readonly waitMs: number }
 
-/** Builds an empty memory of reads. */
+/** Creates an empty memory of reads. */
 export function createConfirmations(): Confirmations {
   const known = new Map<string, Known>()
   return {

@@ -10,32 +10,32 @@ import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
 
-/** What an executor is made of. */
+/** Dependencies of {@link createExecutorPass}. */
 export interface ExecutorParts {
   readonly cluster: ExecutorPort
   readonly clock: Clock
 }
 
-/** After a write that somebody else overtook, the watch that shows theirs wakes us; this is for the case that it is slow. */
+/** Recheck delay in milliseconds if the watch is slow to show the write that came first. */
 const OVERTAKEN_RECHECK_MS = 1_000
 /**
- * Deletes that a pass sends: as many as a client has connections for. More would wait in its queue, where their deadlines run, so that on a
- * busy machine none of hundreds would ever be sent in time; and F1 was asked of none of them when it is.
+ * Maximum number of deletes per pass, equal to the client's connections. More would wait in its queue while their deadlines run, so on a
+ * busy machine some would never be sent in time, and F1 would not be checked again when they are.
  */
 const DELETES_AT_ONCE = 32
 
 /**
- * Builds the pass of the partition executor over one DaemonSet: read everything, decide, write one permit change or
- * delete pods by permit. Where the decision hangs on pods that only the clock has made available, or on nodes that its watch
- * does not show, it reads those first and decides anew.
+ * Creates the pass of the partition executor over one DaemonSet: it reads everything, decides, and then writes one permit change or deletes
+ * pods by permit. If the decision depends on pods that only the clock made available, or on nodes that the watch does not show, it reads
+ * those first and decides again.
  *
- * Any number of executors may run it for the same DaemonSet at the same time (G8), and any of them may die anywhere (G7): nothing
- * here is kept that matters.
+ * Any number of executors may run it for the same DaemonSet at the same time (G8), and any of them may die anywhere (G7): no guarantee
+ * depends on what it keeps.
  */
 export function createExecutorPass(parts: ExecutorParts): Reconcile {
   const memories = new Map<string, Memory>()
-  // Deadlines run by the monotonic clock, from the first pass on: the clock shows the API server's time once that has answered. It is read
-  // again where the API server's clock was set, for what that stamps from then on is of another time.
+  // Deadlines run by the monotonic clock from the first pass on, when the clock shows the API server's time. It is read again when the API
+  // server's clock was set, because new timestamps then use the new time.
   let epochMs: number | undefined
 
   function decide(key: ObjectKey, log: Logger): Decision | null {
@@ -54,7 +54,8 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
 
   return async function passOver(key, signal, log) {
     const doing = { ...parts, signal, log }
-    // Nothing is awaited between the last decision and the sending of its first request: F1 holds when chosen and when used.
+    // Nothing is awaited between the last decision and sending its first request: F1 holds when a pod is chosen and when the permit is
+    // used.
     const first = decide(key, log)
     if (first?.plan.kind !== 'confirm') return first === null ? awaitChange : apply(first, doing)
     await confirm(first.plan, first, doing)
@@ -63,7 +64,7 @@ export function createExecutorPass(parts: ExecutorParts): Reconcile {
   }
 }
 
-/** What this process remembers of a DaemonSet between two passes; none of it matters to a guarantee. */
+/** State of a DaemonSet that this process keeps between two passes; no guarantee depends on it. */
 interface Memory {
   readonly sent: SentDeletes
   readonly confirmations: Confirmations
@@ -76,7 +77,7 @@ interface Decision {
 }
 
 interface Doing extends ExecutorParts {
-  /** Of this pass. */
+  /** Logger of this pass. */
   readonly log: Logger
   readonly signal: AbortSignal
 }
@@ -85,7 +86,7 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
   switch (plan.kind) {
     case 'execute':
       return execute(plan.pods, reading, memory.sent, doing)
-    // Others have become available, or have left, meanwhile.
+    // Other pods have become available, or have left, meanwhile.
     case 'confirm':
       return recheckAfter(0)
     case 'changePermits': {
@@ -101,7 +102,7 @@ async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise
   }
 }
 
-/** Sends the first deletes side by side: each stands alone. What one of them throws is thrown when all have ended. The others are decided anew. */
+/** Sends the first deletes in parallel, each on its own. Rethrows an error after all have ended. The next pass decides the others again. */
 async function execute(
   pods: readonly PermittedPod[],
   reading: ExecutorReading,
@@ -132,9 +133,8 @@ async function execute(
 }
 
 /**
- * F6: reads pods that only the clock has made available, and nodes that our view does not have, side by side. What cannot be
- * read, or of which the API server tells another story than our watch, keeps its permits unsettled; whatever else there is to
- * do goes on meanwhile.
+ * F6: reads pods that only the clock made available, and nodes that the cache does not have, in parallel. If a read fails, or contradicts
+ * the watch, its permits stay unsettled; other work continues meanwhile.
  */
 async function confirm(questions: Questions, { reading, memory: { confirmations } }: Decision, doing: Doing): Promise<void> {
   const { cluster, clock, log, signal } = doing
@@ -164,14 +164,14 @@ async function confirm(questions: Questions, { reading, memory: { confirmations 
 }
 
 interface Question {
-  /** For the log. */
+  /** Log fields. */
   readonly what: Readonly<Record<string, string>>
   readonly podVersion: string | null
-  /** Whether the API server says so too. */
+  /** Whether the API server confirms it. */
   read(): Promise<boolean>
 }
 
-/** F7: a permit leaves the record only after a touch of its pod was answered without a deletionTimestamp. */
+/** F7: a permit leaves the record only after the response to a touch of its pod showed no deletionTimestamp. */
 async function withdraw(pods: readonly PermittedPod[], reading: ExecutorReading, { cluster, signal }: Doing): Promise<Outcome> {
   const touched = await Promise.all(
     pods.map(async (pod): Promise<TouchedPermit> => ({ permit: pod.permit, answer: await cluster.touchPod(pod, signal) })),
@@ -180,7 +180,7 @@ async function withdraw(pods: readonly PermittedPod[], reading: ExecutorReading,
   return outcomeOfWrite(await cluster.writeRecord(reading.release, recordTouches(recordOf(reading), touched), signal))
 }
 
-/** The answer to our own write is known at once, so the next pass need not wait for its echo. */
+/** The response to this process's own write is known at once, so the next pass need not wait for its echo. */
 function outcomeOfWrite(written: boolean): Outcome {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }
@@ -204,11 +204,11 @@ function toView(reading: ExecutorReading, { sent, confirmations }: Memory, times
 
 interface PassTimes {
   readonly monotonicMs: number
-  /** Epoch milliseconds less the monotonic clock, as it was read last. */
+  /** Epoch milliseconds minus the monotonic clock, as last read. */
   readonly epochMs: number
 }
 
-/** The verdict of the controller, worked out here as well: no deletion waits for its round trip. */
+/** Evaluates the controller's verdict here as well, so that no deletion waits for its round trip. */
 function isBad({ published, release, fleet }: ExecutorReading, { monotonicMs, epochMs }: PassTimes): boolean {
   const isOwned = rolloutOf(release) !== undefined
   if (isOwned && !published.inProgress) return false
@@ -238,7 +238,7 @@ function memoryOf(memories: Map<string, Memory>, key: ObjectKey): Memory {
   return memory
 }
 
-/** By which lines of one release are found. */
+/** Log fields that identify a release. */
 function fieldsOf({ release }: ExecutorReading): LogFields {
   const { namespace = '', name } = release.metadata
   const { canaryStatus, flight } = release.status ?? {}

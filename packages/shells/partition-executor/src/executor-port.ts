@@ -4,48 +4,48 @@ import type { LivePod, TouchAnswer } from '@tranche/flight'
 import type { ObjectKey, PodPlacement } from '@tranche/kube-types'
 import type { PublishedTarget, PermittedPod } from '@tranche/planner'
 
-/** What one pass reads about a DaemonSet, all of it from this process's own watches. */
+/** Input of one pass over a DaemonSet, all from this process's watches. */
 export interface ExecutorReading {
   readonly published: PublishedTarget
-  /** The BatchRelease that control-info names; the newest we have seen, in a watch or in an answer to a write. */
+  /** BatchRelease that control-info names; the newest seen in a watch or in the response to a write. */
   readonly release: BatchRelease
   readonly fleet: FleetView
-  /** By which `fleet` says that a node is desired: of the DaemonSet of `announcement`. */
+  /** Placement by which `fleet` decides that a node is desired: that of the DaemonSet of `published`. */
   readonly placement: PodPlacement
-  /** How far the pod watch has got. */
+  /** Version that the pod watch has reached. */
   readonly podsSeen: string
 }
 
-/** What the executor needs from the cluster, and no more. */
+/** Cluster access of the executor. */
 export interface ExecutorPort {
-  /** Reads without waiting; null where the DaemonSet is not under the control of a BatchRelease that we know. */
+  /** Reads without waiting; null if no known BatchRelease controls the DaemonSet. */
   read(daemonSet: ObjectKey): ExecutorReading | null
   /**
    * Writes the record by compare-and-swap.
    *
-   * @returns false when the record is no longer the one that was read (422): decide again
+   * @returns false if the record has changed since it was read (422): decide again
    */
   writeRecord(release: BatchRelease, record: FlightRecord, signal: AbortSignal): Promise<boolean>
   /**
    * Deletes a pod with the uid and resourceVersion of its permit as preconditions (F4).
    *
-   * @returns false when the API server refused it (409 or 404): never fetch and delete (F5)
+   * @returns false if the API server refused it (409 or 404): never fetch and delete (F5)
    */
   deletePod(pod: PermittedPod, signal: AbortSignal): Promise<boolean>
-  /** Moves the pod's resourceVersion, guarded by its uid (F7). Never throws: what cannot be told is `unclear`. */
+  /** Changes the pod's resourceVersion, guarded by its uid (F7). Never throws: an unknown result is `unclear`. */
   touchPod(pod: PermittedPod, signal: AbortSignal): Promise<TouchAnswer>
   /**
-   * Reads a pod as it is now, from the API server and not from a watch (F6).
+   * Reads the current pod from the API server and not from a watch (F6).
    *
-   * @returns null where no DaemonSet has a pod of this name
-   * @throws where there is no clear answer
+   * @returns null if no DaemonSet has a pod of this name
+   * @throws if there is no clear response
    */
   readPod(pod: ObjectKey, signal: AbortSignal): Promise<LivePod | null>
   /**
-   * Reads a node as it is now, from the API server and not from a watch (F6).
+   * Reads the current node from the API server and not from a watch (F6).
    *
-   * @returns null where there is no node of this name
-   * @throws where there is no clear answer
+   * @returns null if there is no node of this name
+   * @throws if there is no clear response
    */
   readNode(name: string, signal: AbortSignal): Promise<FleetNode | null>
 }

@@ -3,26 +3,28 @@ import { type FleetView, nodeInView } from '@tranche/fleet'
 import { permitId } from '@tranche/flight'
 
 /**
- * How long (ms) a refused delete is not sent again. The watch shows why long before, as a rule; a server that refuses for a
- * reason of its own must not keep a permit idle for ever.
+ * Minimum time before a refused delete is sent again, in milliseconds. Usually the watch shows the reason long before; a server that
+ * refuses for another reason must not leave a permit idle forever.
  */
 export const REFUSED_RECHECK_MS = 5_000
 
 /**
- * Deletes this process has sent and whose outcome its own watch has not shown yet. Saves requests, guards nothing: a
- * delete sent twice is refused by its preconditions.
+ * Deletes that this process has sent and whose outcome its watch has not shown yet. Saves requests; no guarantee depends on it, because
+ * preconditions reject a repeated delete.
  */
 export interface SentDeletes {
   add(permit: Permit): void
-  /** No answer: it may be sent again. */
+  /** No response: the delete may be sent again. */
   unknown(permit: Permit): void
-  /** The API server refused it (F5): what is sent again after a while are the same preconditions. */
+  /** The API server refused the delete (F5): after a while the same preconditions are sent again. */
   refused(permit: Permit, atMs: number): void
-  /** @returns the ids of the permits that still matter: their pod is in the view as it was, and they were not refused a while ago */
+  /**
+   * @returns the ids of the permits that are still pending: their pod is unchanged in the view, and no refusal is older than {@link REFUSED_RECHECK_MS}
+   */
   pending(fleet: FleetView, monotonicMs: number): ReadonlySet<string>
 }
 
-/** Builds an empty memory of sent deletes. */
+/** Creates an empty memory of sent deletes. */
 export function createSentDeletes(): SentDeletes {
   const sent = new Map<string, { readonly permit: Permit; readonly refusedMs: number | null }>()
   return {

@@ -11,7 +11,7 @@ const key = { namespace: 'demo', name: 'agent' }
 const permitFor = (node: string): Permit => ({ node, podUid: `pod-${node}`, podResourceVersion: '9' })
 
 describe('a pass of the executor', () => {
-  it('does nothing where no BatchRelease is in charge', async () => {
+  it('does nothing if no BatchRelease controls the DaemonSet', async () => {
     const stage = aStage({})
     stage.reading = null
     expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
@@ -23,19 +23,19 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['writeRecord a,b,c'])
   })
 
-  it('looks again later when somebody else has written the record', async () => {
+  it('rechecks later when another process has written the record', async () => {
     const stage = aStage({})
     stage.wins = false
     expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 1_000 })
   })
 
-  it('deletes as many pods as the limit allows, side by side', async () => {
+  it('deletes as many pods as the limit allows, in parallel', async () => {
     const stage = aStage({ limit: 2, permits: ['a', 'b', 'c'].map(permitFor) })
     expect(await stage.pass()).toEqual({ kind: 'awaitChange' })
     expect(stage.calls).toEqual(['delete pod-a', 'delete pod-b'])
   })
 
-  it('sends no more deletes at once than there are connections, and decides anew before the others (F1)', async () => {
+  it('sends at most as many deletes as there are connections, and decides again before the others (F1)', async () => {
     const nodes = Array.from({ length: 50 }, (_, at) => `n${10 + at}`)
     const stage = aStage({ limit: 50, permits: nodes.map(permitFor) })
     stage.reading = { ...stage.reading!, fleet: aFleet(nodes) }
@@ -45,7 +45,7 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(nodes.map((node) => `delete pod-${node}`))
   })
 
-  it('sends no delete twice while its watch has not shown what became of it', async () => {
+  it('sends no delete twice while its watch has not shown the outcome', async () => {
     const stage = aStage({ permits: [permitFor('a')] })
     await stage.pass()
     await stage.pass()
@@ -64,7 +64,7 @@ describe('a pass of the executor', () => {
     expect(stage.written.at(-1)?.permits).not.toContainEqual(permitFor('a'))
   })
 
-  it('sends the same delete again after a while where the server has refused it though the pod is as it was (F5, G6)', async () => {
+  it('resends the same delete after a while if the server refused it although the pod is unchanged (F5, G6)', async () => {
     const stage = aStage({ permits: [permitFor('a')] })
     stage.refuses = true
     expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 5_000 })
@@ -77,7 +77,7 @@ describe('a pass of the executor', () => {
     expect(deletes()).toEqual(['delete pod-a', 'delete pod-a'])
   })
 
-  it('lets an error pass through when every delete has ended, and may send that one again', async () => {
+  it('rethrows an error when every delete has ended, and may resend that delete', async () => {
     const stage = aStage({ limit: 2, permits: ['a', 'b'].map(permitFor) })
     stage.fails = 'pod-a'
     await expect(stage.pass()).rejects.toThrow('reset')
@@ -86,7 +86,7 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['delete pod-a', 'delete pod-b', 'delete pod-a'])
   })
 
-  it('takes a permit out of the record only after its pod has answered a touch (F7)', async () => {
+  it('removes a permit from the record only after a touch of its pod was answered (F7)', async () => {
     const stage = aStage({ permits: ['a', 'b'].map(permitFor), partition: 2 })
     await stage.pass()
     expect(stage.calls).toEqual(['touch pod-b', 'writeRecord a'])
@@ -102,7 +102,7 @@ describe('a pass of the executor', () => {
     expect(stage.written).toEqual([])
   })
 
-  it('reads a pod that only the clock has made available, and goes on in the same pass (F6)', async () => {
+  it('reads a pod that only the clock has made available, and continues in the same pass (F6)', async () => {
     const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
     stage.minReadySeconds = 20
     stage.set(goneOn('a', stage.record), newPodOnA)
@@ -113,7 +113,7 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['read pod-a', 'delete pod-b'])
   })
 
-  it('reads nothing where minReadySeconds is 0 (F6)', async () => {
+  it('reads no pod if minReadySeconds is 0 (F6)', async () => {
     const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
     stage.set(goneOn('a', stage.record), newPodOnA)
     await stage.pass()
@@ -124,7 +124,7 @@ describe('a pass of the executor', () => {
     ['is not Ready any more', { resourceVersion: '21', ready: false }],
     ['is gone', null],
     ['cannot be read', 'fails'],
-  ] as const)('deletes nothing while the pod %s, and reads it again later and later (F6, G2)', async (_why, answer) => {
+  ] as const)('deletes nothing while the pod %s, and rereads it at growing intervals (F6, G2)', async (_why, answer) => {
     const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
     stage.minReadySeconds = 20
     stage.live = answer
@@ -146,7 +146,7 @@ describe('a pass of the executor', () => {
     expect(stage.calls.at(-1)).toBe('delete pod-b')
   })
 
-  it('reads again at once when its watch shows that the pod has moved on (F6)', async () => {
+  it('rereads at once when its watch shows a change of the pod (F6)', async () => {
     const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
     stage.minReadySeconds = 20
     stage.live = { resourceVersion: '21' }
@@ -158,7 +158,7 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['read pod-a', 'read pod-a', 'delete pod-b'])
   })
 
-  it('reads a node that its watch does not show, and takes its permit out in the same pass (F6)', async () => {
+  it('reads a node that its watch does not show, and removes its permit in the same pass (F6)', async () => {
     const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
     stage.set(goneOn('z', stage.record))
     stage.liveNode = null
@@ -170,7 +170,7 @@ describe('a pass of the executor', () => {
     ['is there', aLiveNode([])],
     ['cannot be read', 'fails'],
   ] as const)(
-    'deletes nothing while a node that its watch does not show %s, and reads it again later and later (F6, G2)',
+    'deletes nothing while a node that its watch does not show %s, and rereads it at growing intervals (F6, G2)',
     async (_why, answer) => {
       const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
       stage.set(goneOn('z', stage.record))
@@ -192,7 +192,7 @@ describe('a pass of the executor', () => {
     },
   )
 
-  it('judges a node that it has read by where the DaemonSet belongs (F6)', async () => {
+  it('judges a node that it has read by the placement of the DaemonSet (F6)', async () => {
     const stage = aStage({ partition: 2, permits: [permitFor('gone'), permitFor('b')] })
     stage.set(goneOn('z', stage.record))
     stage.liveNode = aLiveNode([{ key: 'dedicated', effect: 'NoSchedule' }])
@@ -201,14 +201,14 @@ describe('a pass of the executor', () => {
     expect(stage.calls).toEqual(['read node z'])
   })
 
-  it('reads no node where every permit is of one that its watch shows (F6)', async () => {
+  it('reads no node if its watch shows the nodes of all permits (F6)', async () => {
     const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
     stage.set(goneOn('a', stage.record))
     await stage.pass()
     expect(stage.calls.filter((call) => call.startsWith('read'))).toEqual([])
   })
 
-  it('sends no delete again that was accepted, however long its watch shows the pod as it was', async () => {
+  it('never resends an accepted delete, however long its watch shows the pod unchanged', async () => {
     const stage = aStage({ permits: [permitFor('a')] })
     await stage.pass()
     stage.clock.advance(60_000)
@@ -216,21 +216,21 @@ describe('a pass of the executor', () => {
     expect(stage.calls.filter((call) => call.startsWith('delete'))).toEqual(['delete pod-a'])
   })
 
-  it('looks again after a while where one of several deletes was refused (F5)', async () => {
+  it('rechecks after a while if one of several deletes was refused (F5)', async () => {
     const stage = aStage({ limit: 2, permits: ['a', 'b'].map(permitFor) })
     stage.refuses = 'pod-a'
     expect(await stage.pass()).toEqual({ kind: 'recheckAfter', ms: 5_000 })
     expect(stage.calls).toEqual(['delete pod-a', 'delete pod-b'])
   })
 
-  it('takes out what has answered a touch, and keeps what has not (F7)', async () => {
+  it('removes permits whose touch was answered, and keeps the others (F7)', async () => {
     const stage = aStage({ permits: ['a', 'b', 'c'].map(permitFor), partition: 2 })
     stage.touch = (podName) => (podName === 'pod-b' ? { kind: 'unclear', why: '500' } : { kind: 'standing', resourceVersion: '20' })
     await stage.pass()
     expect(stage.calls).toEqual(['touch pod-b', 'touch pod-c', 'writeRecord a,b'])
   })
 
-  it('ends with its signal, and takes nothing that it was reading for an answer', async () => {
+  it('ends with its signal, and counts no aborted read as an answer', async () => {
     const stage = aStage({ partition: 1, permits: [permitFor('gone'), permitFor('b')] })
     stage.minReadySeconds = 20
     stage.live = 'fails'
@@ -245,7 +245,7 @@ describe('a pass of the executor', () => {
   describe('by its own verdict', () => {
     const crashing = { a: { hash: 'new', ready: false, trouble: { reason: 'CrashLoopBackOff', container: 'agent' } } }
 
-    it('deletes nothing for a version that fails, before the controller says so', async () => {
+    it('deletes nothing for a failing version, before the controller reports it', async () => {
       const stage = aJudgedStage('new')
       stage.set(goneOn('a', stage.record), crashing)
       await stage.pass()
@@ -255,14 +255,14 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toContain('delete pod-b')
     })
 
-    it('judges nothing by what the controller has seen of another release', async () => {
+    it('ignores what the controller has seen of another release', async () => {
       const stage = aJudgedStage('before')
       stage.set(goneOn('a', stage.record), crashing)
       await stage.pass()
       expect(stage.calls).toContain('delete pod-b')
     })
 
-    it('goes on where the policy takes failures for no reason to stop', async () => {
+    it('continues if the policy does not stop on failures', async () => {
       const stage = aJudgedStage('new')
       stage.tranche = { failure: { action: 'Continue' } }
       stage.set(goneOn('a', stage.record), crashing)
@@ -270,7 +270,7 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toContain('delete pod-b')
     })
 
-    it('stops nothing for what is left once the release of a Rollout is over', async () => {
+    it('does not stop for leftover nodes once the release of a Rollout is over', async () => {
       for (const [isOwned, inProgress, deletes] of [
         [true, false, true],
         [true, true, false],

@@ -14,7 +14,7 @@ const standing: FleetPod = {
 describe('a delete that was sent', () => {
   it.each<[name: string, pod: FleetPod | null, isPending: boolean]>([
     ['is pending while the watch shows the pod as it was', standing, true],
-    ['is over when the pod is on its way out', { ...standing, terminating: true }, false],
+    ['is over when the pod is terminating', { ...standing, terminating: true }, false],
     ['is over when the pod has changed, for its preconditions would be refused', { ...standing, resourceVersion: '8' }, false],
     ['is over when another pod is there', { ...standing, uid: 'next' }, false],
     ['is over when no pod is there', null, false],
@@ -22,11 +22,11 @@ describe('a delete that was sent', () => {
     const sent = createSentDeletes()
     sent.add(permit)
     expect(sent.pending(fleetOf(pod), 0).has(permitId(permit))).toBe(isPending)
-    // What is over stays so, whatever an older view shows.
+    // A finished delete stays finished, whatever an older view shows.
     expect(sent.pending(fleetOf(standing), 0).has(permitId(permit))).toBe(isPending)
   })
 
-  it('may be sent again at once where nobody knows what came of it', () => {
+  it('may be sent again at once if its outcome is unknown', () => {
     const sent = createSentDeletes()
     sent.add(permit)
     sent.unknown(permit)

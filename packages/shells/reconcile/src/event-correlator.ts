@@ -2,37 +2,36 @@ import type { Clock } from '@tranche/clock'
 import { LRUCache } from 'lru-cache'
 import type { CoreEvent } from './event-recorder.ts'
 
-/** What to write for something that happened. */
+/** Write for something that happened. */
 export type EventWrite =
   | { readonly kind: 'create'; readonly event: CoreEvent }
-  /** The event stands already: its count, message and last time change. */
+  /** The event exists already: its count, message and last time change. */
   | { readonly kind: 'repeat'; readonly event: CoreEvent }
   /** Too many events about one object. */
   | { readonly kind: 'drop' }
 
 /**
- * Keeps the same thing from being said over and over, by the rules that operators know from Kubernetes' own programs
- * (client-go, EventCorrelator): per object at most 25 events in a burst and one more every 5 minutes; the same event
- * again counts up the one that stands; from the eleventh message about one object for one reason within 10 minutes on,
- * one event stands for all of them.
+ * Limits repeated events, by the rules of Kubernetes' own programs (client-go, EventCorrelator). Per object, at most 25 events in a burst
+ * and one more every 5 minutes. A repeated event increments the count of the existing one. From the eleventh message about one object for
+ * one reason within 10 minutes on, one event stands for all of them.
  */
 export interface EventCorrelator {
-  /** @param event as if it were the first of its kind, under a name of its own */
+  /** @param event a new event, with its own name */
   correlate(event: CoreEvent): EventWrite
-  /** Takes note of what now stands in the cluster, as the answer to a write. */
+  /** Records the stored event from the response to a write. */
   stands(event: CoreEvent): void
 }
 
-/** Most objects, reasons and events that are remembered of each; the longest unused are forgotten first. */
+/** Maximum number of objects, reasons and events that are remembered each; the least recently used are forgotten first. */
 const REMEMBERED = 4_096
 const BURST = 25
 const REFILL_MS = 300_000
 const MOST_MESSAGES = 10
 const SIMILAR_WITHIN_MS = 600_000
-/** What begins the message of an event that stands for several. */
+/** Prefix of the message of an event that stands for several. */
 export const COMBINED_PREFIX = '(combined from similar events): '
 
-/** @returns a correlator that remembers nothing yet */
+/** @returns an empty correlator */
 export function createEventCorrelator(clock: Clock): EventCorrelator {
   const budgets = new LRUCache<string, Budget>({ max: REMEMBERED })
   const similar = new LRUCache<string, Similar>({ max: REMEMBERED })
@@ -47,7 +46,7 @@ export function createEventCorrelator(clock: Clock): EventCorrelator {
     return { kind: 'repeat', event: { ...known, message: group.message, count: known.count + 1, lastTimestamp } }
   }
 
-  /** @returns what the event counts as: itself, or one of many that differ in words alone */
+  /** @returns the key and message of the event: its own, or those of similar events that differ only in text */
   function combine(event: CoreEvent): { readonly key: string; readonly message: string } {
     const reasonKey = JSON.stringify([objectKey(event), event.type, event.reason])
     const nowMs = clock.monotonicMs()
@@ -75,7 +74,7 @@ export function createEventCorrelator(clock: Clock): EventCorrelator {
 
 interface Budget {
   readonly atMs: number
-  /** Events that may still be written, parts of one included. */
+  /** Remaining tokens of the object's rate limit; may be fractional. */
   readonly left: number
 }
 

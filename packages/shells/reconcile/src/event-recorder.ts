@@ -2,20 +2,20 @@ import type { Clock } from '@tranche/clock'
 import { silentLogger, type Logger } from '@tranche/log'
 import { createEventCorrelator, type EventCorrelator } from './event-correlator.ts'
 
-/** The object an event is about. */
+/** Object that an event is about. */
 export interface EventRegarding {
   readonly apiVersion: string
   readonly kind: string
   readonly name: string
-  /** Undefined or empty for a cluster-scoped object; its events stand in `default`. */
+  /** Undefined or empty for a cluster-scoped object; its events are in `default`. */
   readonly namespace?: string
   readonly uid: string
 }
 
-/** `Warning`: somebody should look. */
+/** `Warning`: a person should look. */
 export type EventType = 'Normal' | 'Warning'
 
-/** @see core/v1 Event, as we create it */
+/** @see core/v1 Event, with the fields that Tranche creates */
 export interface CoreEvent {
   readonly apiVersion: 'v1'
   readonly kind: 'Event'
@@ -27,51 +27,50 @@ export interface CoreEvent {
   readonly source: { readonly component: string }
   readonly reportingComponent: string
   readonly reportingInstance: string
-  /** How often it happened since `firstTimestamp` (≥ 1). */
+  /** Number of occurrences since `firstTimestamp` (≥ 1). */
   readonly count: number
   readonly firstTimestamp: string
   readonly lastTimestamp: string
 }
 
-/** What the recorder needs from the cluster. */
+/** Cluster access of the recorder. */
 export interface EventPort {
   /** Creates one event in the namespace of its metadata. */
   create(event: CoreEvent): Promise<void>
-  /** Writes count, message and last time of an event that was created. @returns false when it is not there any more */
+  /** Writes count, message and last time of an existing event. @returns false if it no longer exists */
   repeat(event: CoreEvent): Promise<boolean>
 }
 
 /** Settings of {@link createEventRecorder}. */
 export interface EventRecorderOptions {
   readonly port: EventPort
-  /** Who reports: `tranche-controller`. */
+  /** Reporting component, such as `tranche-controller`. */
   readonly component: string
-  /** Which replica reports; keeps the names of its events apart from those of the others. @default the component */
+  /** Reporting replica; keeps the names of its events distinct from other replicas'. @default the component */
   readonly instance?: string
   readonly clock: Clock
   /** @default silent */
   readonly log?: Logger
-  /** Most events that wait to be sent; further ones are dropped. @default 1_000 */
+  /** Maximum number of events waiting to be sent; further ones are dropped. @default 1_000 */
   readonly capacity?: number
 }
 
-/** Writes events, so that `kubectl describe` tells what happened. */
+/** Writes events, which `kubectl describe` shows. */
 export interface EventRecorder {
   /**
-   * Queues one event and returns at once. Never throws: an event is a courtesy, no pass waits for it or fails by it.
+   * Queues one event and returns at once. Never throws: no pass waits for an event or fails because of it.
    *
    * @param reason CamelCase, the same word as in conditions and logs
-   * @param message a sentence with names and numbers; cut at 1,024 bytes
+   * @param message a sentence with names and numbers; truncated to 1,024 bytes
    */
   record(regarding: EventRegarding, type: EventType, reason: string, message: string): void
-  /** Resolves when everything recorded so far was sent or has failed. */
+  /** Resolves when every event recorded so far was sent or has failed. */
   flush(): Promise<void>
 }
 
 /**
- * @returns a recorder that sends one event after the other, in order, each once; what is said again and again is counted
- * up or dropped ({@link createEventCorrelator}). What fails or finds the queue full is lost; the first loss is logged,
- * and the first after things went well again.
+ * @returns a recorder that sends events one after the other, in order, each once; repeated events are counted or dropped ({@link
+ *   createEventCorrelator}). Events that fail or find the queue full are lost; the first loss is logged, and the first after a recovery
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const state: State = {
@@ -125,7 +124,7 @@ async function send({ correlator, port }: State, event: CoreEvent): Promise<void
   const write = correlator.correlate(event)
   if (write.kind === 'drop') return
   if (write.kind === 'repeat' && (await port.repeat(write.event))) return correlator.stands(write.event)
-  // Events are deleted after an hour by default: what is said again then is new.
+  // Events are deleted after an hour by default, so a later repetition is a new event.
   const created = { ...event, message: write.event.message }
   await port.create(created)
   correlator.stands(created)
@@ -158,11 +157,11 @@ function toEvent(state: State, regarding: EventRegarding, type: EventType, reaso
 
 /** @see events.k8s.io/v1, whose note holds 1 kB */
 const MESSAGE_MAX_BYTES = 1024
-/** Longest name of an object, less the dot and the 16 hexadecimal digits that follow it. @see DNS-1123 subdomain */
+/** Maximum length of an object's name, minus the dot and the 16 hexadecimal digits that follow it. @see DNS-1123 subdomain */
 const NAME_STEM_MAX = 253 - 17
 const NANOS_PER_MS = 1_000_000
 
-/** As client-go names events: the object, a dot, nanoseconds in hexadecimal. The part below the millisecond keeps names unique. */
+/** Names events like client-go: object, dot, nanoseconds in hexadecimal. The digits below a millisecond keep names unique. */
 function eventName(state: State, regardingName: string, atMs: number): string {
   const below = (state.nameSalt + state.recorded++) % NANOS_PER_MS
   const nanos = BigInt(Math.floor(atMs)) * BigInt(NANOS_PER_MS) + BigInt(below)

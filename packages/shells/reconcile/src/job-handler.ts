@@ -7,17 +7,17 @@ import { awaitChange, recheckAfter, SOONEST_RECHECK_MS, type Outcome } from './r
 
 /** Settings of {@link createJobHandler}. */
 export interface JobHandlerOptions extends PassOptions {
-  /** First wait of a key after an error with remedy `retry`, in milliseconds; doubles with each in a row. @default 5 */
+  /** First back-off of a key after an error with remedy `retry`, in milliseconds; doubles with each further one in a row. @default 5 */
   readonly backOffBaseMs?: number
-  /** Longest such wait, in milliseconds. @default 30_000 */
+  /** Maximum back-off, in milliseconds. @default 30_000 */
   readonly backOffMaxMs?: number
 }
 
 /**
- * Runs passes as the handler of a job queue: the same ids, deadlines, log lines and observations as a runner's.
+ * Runs passes as the handler of a job queue, with the same ids, deadlines, log lines and observations as a runner.
  *
- * @returns a handler that never rejects, so that the queue need not log what the pass has logged; its back-off is the
- * pass's own and counts the failures that this process has seen
+ * @returns a handler that never rejects, so that the queue need not log what the pass has logged; its back-off is the pass's own and counts
+ *   the failures that this process has seen
  */
 export function createJobHandler(options: JobHandlerOptions): JobHandler {
   const { tracer = noTracer } = options
@@ -44,8 +44,8 @@ export function createJobHandler(options: JobHandlerOptions): JobHandler {
 }
 
 /**
- * Tells of jobs. A job may come before our own watch shows what it was announced for: the pass that then finds nothing to do leaves the
- * trace to the next one of the key that comes soon with none of its own.
+ * Traces jobs. A job may arrive before this process's watch shows the change that it was enqueued for. A pass that finds nothing to do then
+ * leaves the trace to the next pass of the key, if that comes soon and has none of its own.
  */
 function traced(handleJob: (key: string, signal: AbortSignal) => Promise<JobOutcome>, tracer: Tracer, clock: Clock): JobHandler {
   const unused = new Map<string, { readonly trace: TraceContext; readonly sinceMs: number }>()

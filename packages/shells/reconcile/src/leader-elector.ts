@@ -5,39 +5,41 @@ import type { Logger } from '@tranche/log'
 import { heldSpec, holderOf, releasedSpec, type LeaseSpec } from './lease-record.ts'
 import { createLeaseObservation, type LeaseObservation } from './lease-observation.ts'
 
-/** What leader election needs from the cluster: one Lease, whose name the port knows. */
+/** Cluster access of leader election: one Lease, whose name the port knows. */
 export interface LeasePort {
-  /** @returns the Lease as it stands now (never from a cache); null when there is none */
+  /** @returns the current Lease (never from a cache); null if there is none */
   read(signal: AbortSignal): Promise<Lease | null>
-  /** Creates the Lease. @throws AppError WRITE_CONFLICT when there is one already */
+  /** Creates the Lease. @throws {AppError} WRITE_CONFLICT if it exists already */
   create(spec: LeaseSpec, signal: AbortSignal): Promise<Lease>
-  /** Replaces the Lease, with the `resourceVersion` of `lease` as precondition. @throws AppError WRITE_CONFLICT when it has another */
+  /** Replaces the Lease, with the `resourceVersion` of `lease` as precondition. @throws {AppError} WRITE_CONFLICT if it has another one */
   update(lease: Lease, signal: AbortSignal): Promise<Lease>
 }
 
 /**
- * Tells of the Lease whenever it is seen to have changed, until `signal` aborts; null when there is none. What it tells late, or not
- * at all, costs time and nothing else. Never throws.
+ * Reports the Lease whenever it has changed, until `signal` aborts; null if there is none. A late or missing report only costs time. Never
+ * throws.
  */
 export type LeaseWatch = (onSeen: (lease: Lease | null) => void, signal: AbortSignal) => void
 
 /** Settings of {@link createLeaderElector}. */
 export interface LeaderElectorOptions {
   readonly port: LeasePort
-  /** Lets candidates hear of the Lease at once. @default they ask every `retryPeriodMs` */
+  /** Reports changes of the Lease to candidates at once. @default candidates read it every `retryPeriodMs` */
   readonly watch?: LeaseWatch
-  /** Who we are: unique among all candidates that ever run, so a new one for each process. */
+  /** Identity of this candidate: unique among all candidates that ever run, so a new one for each process. */
   readonly identity: string
   readonly clock: Clock
-  /** Says with every line who we are; the elector does not add it. */
+  /** Logger that already carries the identity; the elector does not add it. */
   readonly log: Logger
   /** Called when leadership begins. The signal aborts when it ends. */
   readonly onStarted: (signal: AbortSignal) => void
-  /** Called when leadership has ended, once per `onStarted`. We stand again, or give the Lease up, only when it has resolved. */
+  /**
+   * Called when leadership has ended, once per `onStarted`. The candidate competes again, or releases the Lease, only after it has resolved.
+   */
   readonly onStopped: () => void | Promise<void>
-  /** How long others wait after they last saw the Lease change, in milliseconds; whole seconds. @default 15_000 */
+  /** How long other candidates wait after they last saw the Lease change, in milliseconds; whole seconds. @default 15_000 */
   readonly leaseDurationMs?: number
-  /** How long we lead after sending a renewal that succeeded, in milliseconds; less than `leaseDurationMs`. @default 10_000 */
+  /** How long leadership lasts after sending a successful renewal, in milliseconds; less than `leaseDurationMs`. @default 10_000 */
   readonly renewDeadlineMs?: number
   /** Time between two attempts, in milliseconds. @default 2_000 */
   readonly retryPeriodMs?: number
@@ -45,11 +47,11 @@ export interface LeaderElectorOptions {
 
 /** One candidate. */
 export interface LeaderElector {
-  /** Begins to stand. Called once. */
+  /** Starts the candidacy. Call once. */
   start(): void
-  /** Ends leadership, waits for `onStopped`, then gives the Lease up if it was ours, so that the next need not wait. */
+  /** Ends leadership, waits for `onStopped`, then releases the Lease if this candidate holds it, so that the next need not wait. */
   stop(): Promise<void>
-  /** Whether we lead at this moment, by the monotonic clock; false from the renew deadline on even when no timer has fired yet. */
+  /** Whether this candidate leads now, by the monotonic clock; false from the renew deadline on even if no timer has fired yet. */
   isLeader(): boolean
 }
 
@@ -58,20 +60,19 @@ export interface LeaderElector {
  *
  * Guarantees, as long as monotonic clocks run at the same rate within leaseDuration : renewDeadline (3 : 2 by default):
  *
- * - E1 At most one candidate's `isLeader()` is true at any moment, whatever requests are delayed, lost or answered twice,
- *   and whatever happens to wall clocks. Wall time is written into the Lease and never read from it.
- * - E2 Leadership ends at the latest `renewDeadlineMs` after the last renewal that succeeded was *sent*: from that moment
- *   on others may count, for it may have been seen at once.
- * - E3 When a leader is gone, another leads as soon as `leaseDurationMs` have passed since it saw the last renewal, and after a clean
- *   `stop` as soon as it sees that, if the API server answers. Seen is what the watch tells; where it tells nothing, the Lease is read
- *   after 1.25 × `retryPeriodMs`, and without a watch every `retryPeriodMs`: so much later at most.
+ * - E1 At most one candidate's `isLeader()` is true at any moment, even if requests are delayed, lost or answered twice,
+ *   and even if wall clocks jump. Wall time is written into the Lease and never read from it.
+ * - E2 Leadership ends at the latest `renewDeadlineMs` after the last successful renewal was *sent*: from that moment on
+ *   other candidates may start counting, because they may have seen it at once.
+ * - E3 If the leader is gone, another candidate leads as soon as `leaseDurationMs` have passed since it saw the last renewal.
+ *   After a clean `stop` it leads as soon as it sees that, if the API server answers. The watch reports changes; if it reports
+ *   nothing, the Lease is read after 1.25 × `retryPeriodMs`, and without a watch every `retryPeriodMs`, which bounds the delay.
  *
- * What the watch tells moves only the moment at which a candidate looks, and the moment from which it counts: it takes a Lease that it
- * has just read, in the version that it has known for `leaseDurationMs` of its own monotonic clock.
+ * Reports of the watch only move the moment of the next read, and the moment from which a candidate counts. It takes a Lease only if it has
+ * just read it, in the version that it has known for `leaseDurationMs` of its own monotonic clock.
  *
- * A lock is not a fence: a process that is frozen after it asked `isLeader()` may act long after it lost the Lease.
- * Whatever must not happen twice needs a precondition at the API server. And whoever deletes the Lease while somebody
- * leads lets the next candidate in at once.
+ * A lock is not a fence: a process that is frozen after it called `isLeader()` may act long after it lost the Lease. Actions that must not
+ * happen twice need a precondition at the API server. Deleting the Lease while a candidate leads lets the next one in at once.
  *
  * @see k8s.io/client-go/tools/leaderelection, whose record and timings this follows
  */
@@ -113,12 +114,12 @@ interface State {
   readonly stopping: AbortController
   term: Term | null
   readonly observation: LeaseObservation
-  /** The Lease as our last write left it; null when that is not known for sure. */
+  /** The Lease as this candidate's last write left it; null if that is uncertain. */
   ours: Lease | null
   isFailing: boolean
 }
 
-/** A time of leadership. `untilMs` is monotonic. */
+/** One term of leadership. `untilMs` is monotonic. */
 interface Term {
   readonly ended: AbortController
   untilMs: number
@@ -179,7 +180,7 @@ function endTerm({ term, options }: State, reason: string): void {
   options.log.info({ reason }, 'stopped leading')
 }
 
-/** @returns when the write that gave us the Lease was sent, in monotonic milliseconds; null when we did not get it */
+/** @returns the monotonic time at which the successful write of the Lease was sent, in milliseconds; null if it failed */
 async function attempt(state: State, signal: AbortSignal): Promise<number | null> {
   state.observation.look()
   try {
@@ -220,7 +221,7 @@ function mayTake({ observation, options }: State, lease: Lease): boolean {
   return holder === null || holder === options.identity || observation.hasExpired(lease)
 }
 
-/** How long a process that ends waits for the Lease to be given up, in milliseconds: others can wait for it to expire. */
+/** How long a stopping process waits for the release of the Lease, in milliseconds: other candidates can wait for it to expire. */
 const RELEASE_MS = 3_000
 
 async function release(state: State): Promise<void> {
@@ -234,15 +235,18 @@ async function release(state: State): Promise<void> {
         state.ours = null
         if (lease === null || holderOf(lease) !== identity) return
         await port.update({ ...lease, spec: releasedSpec(lease, clock.nowMs()) }, signal)
-        log.info({}, 'gave the Lease up')
+        log.info({}, 'released Lease')
       },
     )
   } catch (error) {
-    log.debug({ err: error }, 'kept the Lease until it expires')
+    log.debug({ err: error }, 'could not release Lease; it will expire')
   }
 }
 
-/** When a request to the Lease is given up: when `outer` aborts, and after `deadlineMs`. @default half the renew deadline: a connection that fell silent leaves time for one more attempt over another */
+/**
+ * When a request to the Lease is abandoned: when `outer` aborts, and after `deadlineMs`. @default half the renew deadline: on a silent
+ * connection, time remains for one more attempt over another
+ */
 interface Limits {
   readonly outer: AbortSignal
   readonly deadlineMs?: number
@@ -273,7 +277,7 @@ function withDeadline<Result>(
   })
 }
 
-/** A lost race is part of the game; an API server that does not answer is worth one line until it does again. */
+/** Logs a lost race at `debug`, and an unavailable API server once until it answers again. */
 function logFailure(state: State, error: unknown): void {
   const { log } = state.options
   const isQuiet = state.isFailing || (isAppError(error) && error.code === 'WRITE_CONFLICT')
@@ -282,12 +286,12 @@ function logFailure(state: State, error: unknown): void {
   log.warn({ err: error }, 'Lease attempt failed')
 }
 
-/** An attempt that took its whole time is followed by the next at once: what is left until the deadline is short. */
+/** An attempt that took its whole time is followed by the next at once: little time is left until the deadline. */
 async function untilNextRenewal({ options: { clock }, observation, retryPeriodMs }: State, signal: AbortSignal): Promise<void> {
   try {
     await sleep(clock, Math.max(0, observation.lookedMs() + retryPeriodMs - clock.monotonicMs()), signal)
   } catch {
-    // The caller looks at the signal.
+    // The caller checks the signal.
   }
 }
 

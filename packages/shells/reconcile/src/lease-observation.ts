@@ -5,49 +5,49 @@ import { holderOf } from './lease-record.ts'
 /** Settings of {@link createLeaseObservation}. */
 export interface LeaseObservationOptions {
   readonly clock: Clock
-  /** How long a holder is waited for that does not say how long, in milliseconds. */
+  /** Lease duration of a holder that states none, in milliseconds. */
   readonly leaseDurationMs: number
-  /** Time between two looks that fail, in milliseconds. */
+  /** Time between two failed reads, in milliseconds. */
   readonly retryPeriodMs: number
-  /** Whether a watch tells of the Lease. */
+  /** Whether a watch reports the Lease. */
   readonly isWatched: boolean
 }
 
 /**
- * What one candidate has seen of the Lease, and since when by its own monotonic clock. What a watch tells moves the moment at which a
- * candidate looks, and the one from which it counts; what it may do rests on what it reads.
+ * What one candidate has seen of the Lease, and since when by its own monotonic clock. Reports of a watch move the moment of the next read,
+ * and the one from which the candidate counts; taking the Lease requires a read.
  */
 export interface LeaseObservation {
-  /** An attempt begins, at which the Lease is looked at. */
+  /** Marks the start of an attempt, which reads the Lease. */
   look(): void
-  /** When the last look began, in monotonic milliseconds. */
+  /** Monotonic start time of the last read, in milliseconds. */
   lookedMs(): number
-  /** Takes note of what was read; null: there is none. */
+  /** Records a read; null: there is no Lease. */
   read(lease: Lease | null): void
-  /** Takes note of what the watch tells: it may be late, and tell of a version that a read has shown to be over. */
+  /** Records a report of the watch, which may be late and show a version that a read has already superseded. */
   observe(lease: Lease | null): void
-  /** Whether the Lease, as just read, has been seen like that for as long as its holder asked for. */
+  /** Whether the Lease, as just read, has been unchanged for as long as its holder asked for. */
   hasExpired(lease: Lease): boolean
-  /** Waits until the Lease may be taken by what is known of it, or is to be read since nothing more is heard of it; or until `signal` aborts. */
+  /** Waits until the Lease may be taken by what is known, or must be read because nothing more is reported; or until `signal` aborts. */
   untilNextLook(signal: AbortSignal): Promise<void>
 }
 
-/** Renewals come every `retryPeriodMs`, and a little later for their way: a watch that has told nothing for so many of them is not waited for. */
+/** Retry periods without a report after which the Lease is read: renewals come every `retryPeriodMs` plus their latency. */
 const PATIENCE = 1.25
 
 interface Observed {
   readonly resourceVersion: string
-  /** When it has been seen like that for as long as its holder asked for, in monotonic milliseconds. */
+  /** Monotonic time at which it has been unchanged for as long as its holder asked for, in milliseconds. */
   readonly expiresMs: number
 }
 
-/** @returns a sight that has seen nothing yet */
+/** @returns an observation without any data */
 export function createLeaseObservation({ clock, leaseDurationMs, retryPeriodMs, isWatched }: LeaseObservationOptions): LeaseObservation {
   const patienceMs = isWatched ? PATIENCE * retryPeriodMs : retryPeriodMs
   let observed: Observed | null = null
   let heardMs = Number.NEGATIVE_INFINITY
   let lookedMs = Number.NEGATIVE_INFINITY
-  /** The watch has told since the last look began that nobody holds the Lease. */
+  /** Whether the watch has reported a Lease without a holder since the last read began. */
   let isFreed = false
   let onObserved = (): void => {}
 
@@ -56,7 +56,7 @@ export function createLeaseObservation({ clock, leaseDurationMs, retryPeriodMs, 
     observed = lease && { resourceVersion: lease.metadata.resourceVersion, expiresMs: clock.monotonicMs() + durationMs }
   }
 
-  /** A Lease that had expired when it was last looked at is tried again like one that cannot be read. */
+  /** A Lease that had already expired at the last read is retried like one that cannot be read. */
   function nextLookMs(waitingSinceMs: number): number {
     const lookMs = Math.max(waitingSinceMs + retryPeriodMs, heardMs + patienceMs)
     return observed !== null && observed.expiresMs > lookedMs ? Math.min(lookMs, observed.expiresMs) : lookMs
@@ -69,7 +69,7 @@ export function createLeaseObservation({ clock, leaseDurationMs, retryPeriodMs, 
     },
     lookedMs: () => lookedMs,
     read(lease) {
-      // Whatever it is: a server that was set back shows an older version.
+      // In any order: a server that was restored from a backup shows an older version.
       if (observed?.resourceVersion !== lease?.metadata.resourceVersion) observe(lease)
       heardMs = clock.monotonicMs()
     },

@@ -3,16 +3,16 @@ import type { Lease } from '@tranche/kube-types'
 /** @see coordination.k8s.io/v1 LeaseSpec */
 export type LeaseSpec = NonNullable<Lease['spec']>
 
-/** Who writes a Lease, and when. */
+/** Writer and time of a Lease. */
 export interface LeaseHolder {
   readonly identity: string
   readonly leaseDurationMs: number
-  /** Wall time, epoch milliseconds. Written for people to read; nobody decides by it. */
+  /** Wall time in epoch milliseconds. Written for people to read; no decision uses it. */
   readonly nowMs: number
 }
 
 /**
- * @param before the Lease as it stands; null when there is none
+ * @param before the current Lease; null if there is none
  * @returns the spec with which `holder` takes or keeps the Lease
  */
 export function heldSpec(before: Lease | null, holder: LeaseHolder): LeaseSpec {
@@ -29,7 +29,7 @@ export function heldSpec(before: Lease | null, holder: LeaseHolder): LeaseSpec {
   }
 }
 
-/** @returns the spec of a Lease that nobody holds, so that the next candidate need not wait */
+/** @returns the spec of a Lease without a holder, so that the next candidate need not wait */
 export function releasedSpec(before: Lease, nowMs: number): LeaseSpec {
   const renewTime = renewTimeUnlike(before.spec?.renewTime, nowMs)
   return {
@@ -41,22 +41,22 @@ export function releasedSpec(before: Lease, nowMs: number): LeaseSpec {
   }
 }
 
-/** @returns who holds the Lease; null when nobody does */
+/** @returns the holder of the Lease; null if there is none */
 export function holderOf(lease: Lease): string | null {
   const identity = lease.spec?.holderIdentity ?? ''
   return identity === '' ? null : identity
 }
 
 /**
- * A write that changes nothing keeps the `resourceVersion`, and others would take the Lease for not renewed. A wall clock
- * that was set back could repeat a renewTime, hence the extra millisecond.
+ * A write that changes nothing keeps the `resourceVersion`, and other candidates would see no renewal. A wall clock that was set back could
+ * repeat a renewTime, so one millisecond is added.
  */
 function renewTimeUnlike(before: string | undefined, nowMs: number): string {
   const renewTime = microTime(nowMs)
   return renewTime === before ? microTime(nowMs + 1) : renewTime
 }
 
-/** The API server reads a MicroTime with exactly six digits of the second. @see meta/v1 MicroTime */
+/** Formats a MicroTime, which the API server accepts only with exactly six digits of the second. @see meta/v1 MicroTime */
 function microTime(epochMs: number): string {
   return new Date(epochMs).toISOString().replace('Z', '000Z')
 }

@@ -5,58 +5,61 @@ import type { LogFields, Logger } from '@tranche/log'
 import { noSpan, noTracer, type Span, type TraceContext, type Tracer } from '@tranche/tracing'
 import type { Outcome, Reconcile } from './reconcile.ts'
 
-/** What a pass needs around it. */
+/** Settings of {@link createPass}. */
 export interface PassOptions {
   /** Bound to every log line as `controller`, and to every observation. */
   readonly name: string
   readonly reconcile: Reconcile
   readonly clock: Clock
   readonly log: Logger
-  /** How long a pass may take before its signal aborts, in milliseconds. @default 60_000 */
+  /** Deadline after which the signal of a pass aborts, in milliseconds. @default 60_000 */
   readonly deadlineMs?: number
-  /** When a key is looked at again after an error that only a person can mend, in milliseconds. @default 300_000 */
+  /** Recheck delay of a key after an error that only a person can fix, in milliseconds. @default 300_000 */
   readonly awaitFixRecheckMs?: number
-  /** Told of every pass once it has ended; a mistake in it is logged and otherwise ignored. */
+  /** Called after every pass; an error that it throws is logged and otherwise ignored. */
   readonly observe?: (observation: PassObservation) => void
-  /** Where passes are told that have written something, or failed. @default nowhere */
+  /** Traces passes that have written something, or failed. @default no tracing */
   readonly tracer?: Tracer | undefined
 }
 
-/** One pass, for metrics. */
+/** Observation of one pass, for metrics. */
 export interface PassObservation {
   readonly name: string
   readonly durationMs: number
-  /** `retry`: threw, comes again after a back-off. `unmended`: threw what only a person can mend. `stopped`: cut off by the stop of the runner. */
+  /**
+   * `retry`: failed, retries after a back-off. `unmended`: failed with an error that only a person can fix. `stopped`: aborted by the stop
+   * of the runner.
+   */
   readonly outcome: Outcome['kind'] | 'retry' | 'unmended' | 'stopped'
 }
 
-/** How a pass ended. `retry` leaves the back-off to whoever keeps the keys. */
+/** Result of a pass. The owner of the keys applies the back-off of `retry`. */
 export type PassResult = (
   | Outcome
   | { readonly kind: 'retry'; readonly error: unknown }
   | { readonly kind: 'unmended'; readonly error: unknown; readonly ms: number }
   | { readonly kind: 'stopped' }
 ) & {
-  /** Where the next pass of the key comes after, if it comes soon. */
+  /** Trace that the next pass of the key continues, if it comes soon. */
   readonly next?: TraceContext | undefined
 }
 
-/** What one pass is given. */
+/** Input of one pass. */
 export interface PassRun {
   readonly key: ObjectKey
-  /** How often in a row the key has failed before. */
+  /** Number of failures of the key in a row before this pass. */
   readonly failures: number
-  /** Ends the pass from outside. */
+  /** Aborts the pass from outside. */
   readonly stop: AbortSignal
-  /** Where it comes after. @default the span that is active */
+  /** Span that the pass follows. @default the active span */
   readonly after?: TraceContext | undefined
 }
 
-/** A pass that comes later than this after another one no longer follows from it, in milliseconds. */
+/** Maximum time between two passes of one trace, in milliseconds. */
 export const FOLLOWS_MS = 10_000
 
 /**
- * Runs passes, each with an id of its own, a deadline, one log line per error and one observation.
+ * Runs passes, each with its own id, a deadline, one log line per error and one observation.
  *
  * @returns a function that runs one pass and never rejects
  */
@@ -84,7 +87,7 @@ export function createPass(options: PassOptions): (run: PassRun) => Promise<Pass
   }
 }
 
-/** Conflicts are how passes go when others write too; other errors make a pass one that has failed. */
+/** Marks a pass as failed, except on a conflict, which is normal when others write too. */
 function traced(span: Span, result: PassResult): PassResult {
   span.set({ 'tranche.outcome': result.kind })
   const { error } = 'error' in result ? result : { error: null }
@@ -95,10 +98,10 @@ function traced(span: Span, result: PassResult): PassResult {
 
 const DEFAULT_DEADLINE_MS = 60_000
 const DEFAULT_AWAIT_FIX_RECHECK_MS = 300_000
-/** Conflicts are the everyday price of reading from a watch; more of them in a row are worth a line. */
+/** Number of conflicts in a row that are logged at `debug`: they are a normal cost of reading from a watch. */
 const QUIET_CONFLICTS = 4
 
-/** The client of the API server logs by itself that its credentials are not accepted, once for all passes. */
+/** Status of rejected credentials, which the API client logs itself, once for all passes. */
 const UNAUTHORIZED = 401
 
 async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSignal, log: Logger): Promise<PassResult> {
@@ -118,7 +121,7 @@ async function settlePass(options: PassOptions, key: ObjectKey, stop: AbortSigna
   }
 }
 
-/** Aborts the pass at its deadline. One that then goes on as long again holds its key, and nobody else would say so. */
+/** Aborts the pass at its deadline. If it continues for as long again, it blocks its key, which is logged. */
 function armDeadline(options: PassOptions, key: ObjectKey, controller: AbortController, log: Logger): Timer {
   const { name, clock, deadlineMs = DEFAULT_DEADLINE_MS } = options
   let timer = clock.setTimer(deadlineMs, () => {
@@ -142,7 +145,7 @@ function logFailure(log: Logger, result: PassResult, attempt: number, durationMs
   const { error } = result
   const fields: LogFields = { attempt, durationMs, ...(isAppError(error) ? { code: error.code } : {}), err: error }
   if (isAppError(error) && error.details['status'] === UNAUTHORIZED) return log.debug(fields, 'pass failed')
-  if (result.kind === 'unmended') return log.error({ ...fields, recheckAfterMs: result.ms }, 'pass failed until somebody acts')
+  if (result.kind === 'unmended') return log.error({ ...fields, recheckAfterMs: result.ms }, 'pass failed; a person must act')
   if (!isAppError(error)) return log.error(fields, 'pass failed unexpectedly')
   if (error.code === 'WRITE_CONFLICT' && attempt <= QUIET_CONFLICTS) return log.debug(fields, 'pass met a conflict')
   log.warn(fields, 'pass failed')

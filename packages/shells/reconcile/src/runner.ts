@@ -5,18 +5,18 @@ import type { WorkQueue } from './work-queue.ts'
 
 /** Settings of {@link createRunner}. */
 export interface RunnerOptions extends PassOptions {
-  /** Keys as `keyText` of kube-types writes them. The runner is its only taker and shuts it down at the end. */
+  /** Keys as `keyText` of kube-types writes them. Only the runner takes from the queue, and it shuts the queue down at the end. */
   readonly queue: WorkQueue
-  /** Passes that run side by side, each for another key (≥ 1). @default 1 */
+  /** Number of parallel passes, each for another key (≥ 1). @default 1 */
   readonly workers?: number
 }
 
 /** Takes keys from a work queue and runs a pass for each. */
 export interface Runner {
-  /** Begins to take keys. Called once. */
+  /** Starts taking keys. Call once. */
   start(): void
   /**
-   * Takes no more keys. Passes that run go on for up to `graceMs` (≥ 0), then their signals abort.
+   * Stops taking keys. Running passes continue for up to `graceMs` (≥ 0), then their signals abort.
    *
    * @returns once no pass runs, or right after the abort
    */
@@ -24,8 +24,8 @@ export interface Runner {
 }
 
 /**
- * @returns a runner, not started. Whatever a pass throws, the runner goes on: `retry` and unknown errors bring the key
- * back after its back-off, `fixInput` and `giveUp` after `awaitFixRecheckMs` unless a change comes first.
+ * @returns a runner, not started. It survives any error of a pass: after `retry` and unknown errors the key returns after its back-off,
+ *   after `fixInput` and `giveUp` after `awaitFixRecheckMs` unless a change comes first
  */
 export function createRunner(options: RunnerOptions): Runner {
   const stopping = new AbortController()

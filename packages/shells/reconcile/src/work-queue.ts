@@ -2,13 +2,13 @@ import type { Clock, Timer } from '@tranche/clock'
 import type { TraceContext } from '@tranche/tracing'
 
 /**
- * The keys that a runner has to look at, inside one process. A key says who, never what happened, so signals collapse.
+ * Keys that a runner has to process, inside one process. A key names an object, never a change, so signals collapse.
  *
  * Guarantees:
  *
- * - W1 A key is handed to one worker at a time: between `get` and `done` nobody else gets it.
+ * - W1 A key is handed to one worker at a time: no other worker gets it between `get` and `done`.
  * - W2 No `add` is lost: after it, the key is handed out at least once more, counted from the moment of the add.
- * - W3 However many adds come while a key waits, or while it is worked on, they are one more hand-out.
+ * - W3 All adds while a key waits, or while it is processed, cause one more hand-out.
  * - W4 Keys come out in the order in which they became ready.
  *
  * After `shutDown` adds are ignored and `get` returns null.
@@ -16,9 +16,9 @@ import type { TraceContext } from '@tranche/tracing'
  * @see k8s.io/client-go/util/workqueue, whose dirty and processing sets this follows
  */
 export interface WorkQueue {
-  /** Makes `key` ready now. Leaves a delayed add of the key as it is. */
+  /** Makes `key` ready now. A delayed add of the key stays as it is. */
   add(key: string): void
-  /** Makes `key` ready in `delayMs` (≤ 0: now). Of several delayed adds of one key the earliest decides; the others are forgotten. */
+  /** Makes `key` ready in `delayMs` (≤ 0: now). Of several delayed adds of one key the earliest counts; the others are dropped. */
   addAfter(key: string, delayMs: number): void
   /**
    * Adds `key` after its own back-off, which doubles with each call until {@link WorkQueue.forget}.
@@ -26,23 +26,23 @@ export interface WorkQueue {
    * @returns the back-off in milliseconds
    */
   addRateLimited(key: string): number
-  /** Resets the back-off of `key`, as after a pass that succeeded. */
+  /** Resets the back-off of `key`, as after a successful pass. */
   forget(key: string): void
-  /** @returns how often `key` was added rate-limited since it was last forgotten */
+  /** @returns the number of rate-limited adds of `key` since the last `forget` */
   failures(key: string): number
-  /** Notes where the next hand-out of `key` comes after: what was noted last is what counts. Undefined notes nothing. */
+  /** Records the trace that the next hand-out of `key` continues; the last call wins. Undefined records nothing. */
   follow(key: string, trace: TraceContext | undefined): void
-  /** @returns what was noted for `key` since its last hand-out, and forgets it */
+  /** @returns the trace recorded for `key` since its last hand-out, and forgets it */
   takeTrace(key: string): TraceContext | undefined
   /** Waits for a ready key and takes it; null once the queue is shut down. Each key taken needs one {@link WorkQueue.done}. */
   get(): Promise<string | null>
-  /** Gives back a key that was taken; it becomes ready at once if it was added meanwhile. */
+  /** Returns a taken key; it becomes ready at once if it was added meanwhile. */
   done(key: string): void
-  /** Ends the queue: drops what waits, cancels delayed adds, lets every waiting `get` return null. Taken keys go on. */
+  /** Ends the queue: drops waiting keys, cancels delayed adds, and lets every pending `get` return null. Taken keys are unaffected. */
   shutDown(): void
-  /** Keys ready to be taken. */
+  /** Number of keys ready to be taken. */
   readonly ready: number
-  /** Keys whose delayed add is not due yet. */
+  /** Number of keys whose delayed add is not due yet. */
   readonly delayed: number
 }
 
@@ -51,9 +51,9 @@ export interface WorkQueueOptions {
   readonly clock: Clock
   /** First back-off of a key, in milliseconds. @default 5 */
   readonly backOffBaseMs?: number
-  /** Longest back-off, in milliseconds. @default 30_000 */
+  /** Maximum back-off, in milliseconds. @default 30_000 */
   readonly backOffMaxMs?: number
-  /** Told of every key that is taken, for metrics: how long it had been ready, in milliseconds (≥ 0). Must not throw. */
+  /** Called for every taken key with the time for which it was ready, in milliseconds (≥ 0), for metrics. Must not throw. */
   readonly onTaken?: (waitedMs: number) => void
 }
 
@@ -99,20 +99,20 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   }
 }
 
-/** A key is never in `ready` and `processing` at once; one added while processing is in `processing` and `dirty`. */
+/** A key is never in `ready` and `processing` at once; a key added while it is processed is in `processing` and `dirty`. */
 interface State {
   readonly clock: Clock
   readonly backOffBaseMs: number
   readonly backOffMaxMs: number
   readonly onTaken: (waitedMs: number) => void
-  /** Since when, in monotonic milliseconds. */
+  /** Keys with the monotonic time since which they are ready, in milliseconds. */
   readonly ready: Map<string, number>
   readonly processing: Set<string>
   readonly dirty: Set<string>
   readonly delayed: Map<string, { readonly dueMs: number; readonly timer: Timer }>
   readonly failures: Map<string, number>
   readonly traces: Map<string, TraceContext>
-  /** Those who wait in `get`, first come first served. Empty unless `ready` is. */
+  /** Pending `get` calls, first come first served. Empty unless `ready` is. */
   readonly takers: ((key: string | null) => void)[]
   isShutDown: boolean
 }

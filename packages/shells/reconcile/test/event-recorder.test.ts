@@ -36,7 +36,7 @@ describe('createEventRecorder', () => {
     expect(sent[0]?.metadata.namespace).toBe('default')
   })
 
-  it('gives every event a name of its own, also within one millisecond and between replicas', async () => {
+  it('gives every event a unique name, even within one millisecond and across replicas', async () => {
     const first = newBench({ instance: 'pod-1' })
     const second = newBench({ instance: 'pod-2' })
     for (const { recorder } of [first, second]) {
@@ -46,7 +46,7 @@ describe('createEventRecorder', () => {
     expect(new Set([...first.sent, ...second.sent].map((event) => event.metadata.name)).size).toBe(100)
   })
 
-  it('says which replica reports', async () => {
+  it('names the reporting replica', async () => {
     const { recorder, sent } = newBench({ instance: 'pod-1' })
     recorder.record(AGENT, 'Normal', 'Said', 'x')
     await recorder.flush()
@@ -54,8 +54,8 @@ describe('createEventRecorder', () => {
   })
 
   it.each([
-    ['the whole name of the object', 'node-agent.v2', /^node-agent\.v2\.[0-9a-f]{16}$/],
-    ['as much of a long one as there is room for', 'a'.repeat(253), /^a{236}\.[0-9a-f]{16}$/],
+    ['the full name of the object', 'node-agent.v2', /^node-agent\.v2\.[0-9a-f]{16}$/],
+    ['the truncated name of the object', 'a'.repeat(253), /^a{236}\.[0-9a-f]{16}$/],
   ])('gives an event a name that begins with %s', async (_what, name, want) => {
     const { recorder, sent } = newBench()
     recorder.record({ ...AGENT, name }, 'Normal', 'Said', 'x')
@@ -63,7 +63,7 @@ describe('createEventRecorder', () => {
     expect(sent[0]!.metadata.name).toMatch(want)
   })
 
-  it('keeps the name of an event within what the API server takes', async () => {
+  it('keeps the name of an event valid for the API server', async () => {
     const { recorder, sent } = newBench()
     recorder.record({ ...AGENT, name: `${'a'.repeat(235)}.${'b'.repeat(17)}` }, 'Normal', 'Long', 'Long.')
     await recorder.flush()
@@ -71,10 +71,10 @@ describe('createEventRecorder', () => {
   })
 
   it.each([
-    { title: 'leaves a message of 1,024 bytes alone', message: 'x'.repeat(1024), want: 'x'.repeat(1024) },
-    { title: 'cuts a longer one', message: 'x'.repeat(1025), want: `${'x'.repeat(1021)}…` },
-    { title: 'cuts between characters, not within one', message: 'é'.repeat(600), want: `${'é'.repeat(510)}…` },
-    { title: 'cuts no emoji in two', message: '🚀'.repeat(300), want: `${'🚀'.repeat(255)}…` },
+    { title: 'keeps a message of 1,024 bytes', message: 'x'.repeat(1024), want: 'x'.repeat(1024) },
+    { title: 'truncates a longer message', message: 'x'.repeat(1025), want: `${'x'.repeat(1021)}…` },
+    { title: 'truncates between characters', message: 'é'.repeat(600), want: `${'é'.repeat(510)}…` },
+    { title: 'does not split an emoji', message: '🚀'.repeat(300), want: `${'🚀'.repeat(255)}…` },
   ])('$title', async ({ message, want }) => {
     const { recorder, sent } = newBench()
     recorder.record(AGENT, 'Normal', 'Said', message)
@@ -82,7 +82,7 @@ describe('createEventRecorder', () => {
     expect(sent[0]?.message).toBe(want)
   })
 
-  it('sends one event after the other, in order', async () => {
+  it('sends events one at a time, in order', async () => {
     const { recorder, sent } = newBench()
     for (const reason of ['One', 'Two', 'Three']) recorder.record(AGENT, 'Normal', reason, reason)
     await recorder.flush()
@@ -91,7 +91,7 @@ describe('createEventRecorder', () => {
     expect(sent.map((event) => event.reason)).toEqual(['One', 'Two', 'Three', 'Four'])
   })
 
-  it('sends an event that is recorded at the very moment the last one was answered', async () => {
+  it('sends an event recorded at the moment of the last response', async () => {
     const { recorder, sent } = newBench()
     recorder.record(AGENT, 'Normal', 'One', 'One')
     void recorder.flush().then(() => recorder.record(AGENT, 'Normal', 'Two', 'Two'))
@@ -100,7 +100,7 @@ describe('createEventRecorder', () => {
     expect(sent.map((event) => event.reason)).toEqual(['One', 'Two'])
   })
 
-  it('goes on after a failure, and logs the first of several in a row', async () => {
+  it('continues after a failure, and logs the first of several in a row', async () => {
     let failing = true
     const port = (event: CoreEvent): Promise<void> => (failing ? Promise.reject(new Error(event.reason)) : Promise.resolve())
     const { recorder, lines } = newBench({}, { create: port, repeat: () => Promise.resolve(true) })
@@ -116,7 +116,7 @@ describe('createEventRecorder', () => {
     expect(lines).toHaveLength(2)
   })
 
-  it('never throws, not even when the port does before it returns a promise', async () => {
+  it('never throws, even if the port throws synchronously', async () => {
     const create = (): never => {
       throw new Error('a mistake of ours')
     }
@@ -126,7 +126,7 @@ describe('createEventRecorder', () => {
     expect(lines).toHaveLength(1)
   })
 
-  it('drops what finds the queue full', async () => {
+  it('drops events when the queue is full', async () => {
     let answer = (): void => {}
     const sent: string[] = []
     const create = (event: CoreEvent): Promise<void> => new Promise((resolve) => (sent.push(event.reason), (answer = resolve)))
@@ -141,7 +141,7 @@ describe('createEventRecorder', () => {
     expect(lines).toHaveLength(1)
   })
 
-  it('keeps 1,000 events waiting where no capacity is given, and drops the next', () => {
+  it('queues 1,000 events by default, and drops the next', () => {
     const { recorder, lines } = newBench({}, { create: () => new Promise(() => {}), repeat: () => Promise.resolve(true) })
     for (let events = 0; events < 1_000; events++) recorder.record(AGENT, 'Normal', 'Said', 'x')
     expect(lines).toEqual([])
@@ -149,7 +149,7 @@ describe('createEventRecorder', () => {
     expect(lines).toHaveLength(1)
   })
 
-  it('counts up what happens again, so that one event stands for all of it', async () => {
+  it('increments the count of a repeated event', async () => {
     const clock = new FakeClock()
     const { recorder, sent, repeated } = newBench({ clock })
     for (let times = 0; times < 3; times++) {
@@ -166,7 +166,7 @@ describe('createEventRecorder', () => {
     ])
   })
 
-  it('begins anew when the event that it would count up was deleted meanwhile', async () => {
+  it('creates a new event if the one to increment was deleted meanwhile', async () => {
     const { recorder, sent, gone } = newBench()
     for (const isGone of [false, true, false]) {
       gone.value = isGone
@@ -177,7 +177,7 @@ describe('createEventRecorder', () => {
     expect(new Set(sent.map(({ metadata }) => metadata.name)).size).toBe(2)
   })
 
-  it('lets one event stand for all from the eleventh message about one reason on', async () => {
+  it('combines events from the eleventh message about one reason on', async () => {
     const { recorder, sent, repeated } = newBench()
     for (let node = 1; node <= 13; node++) recorder.record(AGENT, 'Warning', 'Skipped', `node-${node} is not ready`)
     await recorder.flush()
@@ -191,7 +191,7 @@ describe('createEventRecorder', () => {
     ])
   })
 
-  it('counts up a message of its own after others of its reason are combined', async () => {
+  it('increments a distinct message after others of its reason are combined', async () => {
     const { recorder, repeated } = newBench()
     for (const node of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 3]) recorder.record(AGENT, 'Warning', 'Skipped', `node-${node} is not ready`)
     await recorder.flush()
@@ -201,7 +201,7 @@ describe('createEventRecorder', () => {
   it.each([
     [600_000, '(combined from similar events): node-11 is not ready'],
     [600_001, 'node-11 is not ready'],
-  ])('counts what is similar until nothing of it came for ten minutes (after %i ms: %s)', async (quietMs, want) => {
+  ])('combines similar events until none came for ten minutes (after %i ms: %s)', async (quietMs, want) => {
     const clock = new FakeClock()
     clock.advance(1_000_000)
     const { recorder, sent } = newBench({ clock })
@@ -213,7 +213,7 @@ describe('createEventRecorder', () => {
     expect(sent.at(-1)?.message).toBe(want)
   })
 
-  it('tries again to create an event that was deleted meanwhile, where the first try fails', async () => {
+  it('retries creating an event that was deleted meanwhile', async () => {
     let isFailing = false
     const sent: CoreEvent[] = []
     const create = (event: CoreEvent): Promise<void> =>
@@ -227,7 +227,7 @@ describe('createEventRecorder', () => {
     expect(sent.map(({ count }) => count)).toEqual([1, 1])
   })
 
-  it('says no more than 25 things about one object at once, one more every 5 minutes, and everything about others', async () => {
+  it('limits one object to a burst of 25 events and one more every 5 minutes, and no other object', async () => {
     const clock = new FakeClock()
     const { recorder, sent, lines } = newBench({ clock })
     const other = { ...AGENT, uid: 'u-2' }

@@ -7,13 +7,13 @@ import { recordingLogger, type LogLine } from './recording-logger.ts'
 
 describe('createJobHandler', () => {
   const cases: Record<string, { reconcile: Reconcile; wants: Outcome[] }> = {
-    'passes on that a pass awaits a change': { reconcile: async () => awaitChange, wants: [awaitChange] },
-    'passes on when a pass wants to come again': { reconcile: async () => recheckAfter(70), wants: [recheckAfter(70)] },
+    'returns that a pass awaits a change': { reconcile: async () => awaitChange, wants: [awaitChange] },
+    'returns when a pass wants a recheck': { reconcile: async () => recheckAfter(70), wants: [recheckAfter(70)] },
     'backs off further with each failure in a row, up to the ceiling': {
       reconcile: () => Promise.reject(new AppError('API_UNREACHABLE', 'no answer')),
       wants: [5, 10, 20, 20].map(recheckAfter),
     },
-    'comes again after a long time when only a person can mend it': {
+    'rechecks after a long time if only a person can fix it': {
       reconcile: () => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')),
       wants: [300_000, 300_000].map(recheckAfter),
     },
@@ -23,7 +23,7 @@ describe('createJobHandler', () => {
     for (const want of wants) expect(await handle('default/agent', new AbortController().signal)).toEqual(want)
   })
 
-  it('starts the back-off anew after a success', async () => {
+  it('resets the back-off after a success', async () => {
     const answers = [false, false, true, false]
     const reconcile: Reconcile = async () => {
       if (answers.shift()) return awaitChange
@@ -35,7 +35,7 @@ describe('createJobHandler', () => {
     expect(outcomes).toEqual([recheckAfter(5), recheckAfter(10), awaitChange, recheckAfter(5)])
   })
 
-  it('takes the first back-off that it is given, and stays at 30 seconds where it is given no ceiling', async () => {
+  it('uses the given first back-off, and a maximum of 30 seconds by default', async () => {
     const reconcile: Reconcile = () => Promise.reject(new AppError('API_UNREACHABLE', 'no answer'))
     const handle = createJobHandler({ name: 'test', reconcile, clock: new FakeClock(), log: recordingLogger([]), backOffBaseMs: 8 })
     const outcomes: Outcome[] = []
@@ -43,14 +43,14 @@ describe('createJobHandler', () => {
     expect([outcomes[0], outcomes.at(-1)]).toEqual([8, 30_000].map(recheckAfter))
   })
 
-  it('leaves nothing on the signal of its worker, which outlives many jobs', async () => {
+  it('leaves no listener on the signal of its worker, which outlives many jobs', async () => {
     const { signal } = new AbortController()
     const handle = createJobHandler({ name: 'test', reconcile: async () => awaitChange, clock: new FakeClock(), log: recordingLogger([]) })
     await handle('default/agent', signal)
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('hands a key on at once, without a line, when its worker closes', async () => {
+  it('returns a key at once, without a log line, when its worker closes', async () => {
     const lines: LogLine[] = []
     const closing = new AbortController()
     const reconcile: Reconcile = (_key, signal) =>

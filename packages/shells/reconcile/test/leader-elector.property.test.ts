@@ -7,8 +7,8 @@ import { faultlessJourney, createLeaseServer, type Journey } from './lease-serve
 
 const CANDIDATES = 3
 
-describe('leader election, whatever happens to requests and clocks,', () => {
-  it('E1 never has two leaders at once, E2 callbacks agree with isLeader, E3 has one again in calm weather', async () => {
+describe('leader election, with faults of requests and clocks,', () => {
+  it('E1 never has two leaders at once, E2 callbacks agree with isLeader, E3 has one again once the faults end', async () => {
     const seen = { terms: 0, handovers: 0, lost: 0 }
     await fc.assert(
       fc.asyncProperty(environmentArbitrary, (environment) => endure(environment, seen)),
@@ -23,7 +23,7 @@ describe('leader election, whatever happens to requests and clocks,', () => {
 interface Environment {
   readonly journeys: readonly Journey[]
   readonly spells: readonly Spell[]
-  /** After how long a watch tells of a change; null: never. Without any, nobody has a watch. */
+  /** Delays after which watches report a change; null: never. Empty: no candidate has a watch. */
   readonly tidings: readonly (number | null)[]
   /** How fast the monotonic clock of each candidate runs, within what E1 allows. */
   readonly rates: readonly number[]
@@ -129,7 +129,7 @@ async function watch(clock: FakeClock, ms: number, seats: readonly Seat[]): Prom
     await clock.advanceAsync(Math.min(500, ms - passedMs))
     expectOneLeader(seats)
     for (const each of seats) if (each.elector.isLeader()) expect(each.isActing).toBe(true)
-    // At the very moment at which a term ends nobody leads any more, and the timer that says so may be about to fire.
+    // At the moment at which a term ends there is no leader, and the timer that reports this may be about to fire.
     if (seats.some((each) => each.isActing && !each.elector.isLeader())) await clock.advanceAsync(1)
     for (const each of seats) expect(each.elector.isLeader()).toBe(each.isActing)
   }

@@ -6,7 +6,7 @@ import { faultlessJourney, createLeaseServer, type Journey, type LeaseServer } f
 import { recordingLogger, type LogLine } from './recording-logger.ts'
 
 describe('createLeaderElector', () => {
-  it('creates the Lease when there is none, and leads', async () => {
+  it('creates a missing Lease, and leads', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -37,7 +37,7 @@ describe('createLeaderElector', () => {
     })
   })
 
-  it('lets one of two lead while it renews', async () => {
+  it('lets one of two candidates lead while it renews', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
     a.elector.start()
@@ -47,7 +47,7 @@ describe('createLeaderElector', () => {
     expect(b.calls).toEqual([])
   })
 
-  it('E2 stops leading ten seconds after the last renewal that succeeded was sent', async () => {
+  it('E2 stops leading ten seconds after it sent the last successful renewal', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -60,7 +60,7 @@ describe('createLeaderElector', () => {
     expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
   })
 
-  it('E2 counts from the sending of a renewal, not from its answer', async () => {
+  it('E2 counts from sending a renewal, not from its response', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -74,7 +74,7 @@ describe('createLeaderElector', () => {
     expect(a.elector.isLeader()).toBe(false)
   })
 
-  it('follows a renewal that took its whole time by the next at once: an answer within three seconds is still in time', async () => {
+  it('renews again at once after a renewal timed out: a response within three seconds is still in time', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -101,7 +101,7 @@ describe('createLeaderElector', () => {
     }
   })
 
-  it('E2 is no leader past the deadline even before a timer has fired', async () => {
+  it('E2 does not lead past the deadline even if no timer has fired yet', async () => {
     const bench = newBench()
     const frozen = new FakeClock()
     const a = candidate({ ...bench, clock: frozen }, 'a')
@@ -112,7 +112,7 @@ describe('createLeaderElector', () => {
     expect(a.calls).toEqual(['started'])
   })
 
-  it('E3 takes over from a leader that is gone, fifteen seconds after it saw the last change', async () => {
+  it('E3 takes over from a dead leader fifteen seconds after it saw the last change', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
     a.elector.start()
@@ -126,7 +126,7 @@ describe('createLeaderElector', () => {
     expect(bench.server.lease()?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 })
   })
 
-  it('never compares wall clocks: a Lease that looks a year old is waited for all the same', async () => {
+  it('never compares wall clocks: it also waits for a Lease that looks a year old', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -138,7 +138,7 @@ describe('createLeaderElector', () => {
     expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
   })
 
-  it('E1 renews visibly although the wall clock is set back by as much as has passed', async () => {
+  it('E1 renews visibly although the wall clock is set back by the elapsed time', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
     a.elector.start()
@@ -151,7 +151,7 @@ describe('createLeaderElector', () => {
     expect([a.elector.isLeader(), b.elector.isLeader()]).toEqual([true, false])
   })
 
-  it('E2 does not even begin when the answer to its first write comes after the deadline', async () => {
+  it('E2 does not start leading if the response to its first write comes after the deadline', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.journey = { ...faultlessJourney, backMs: 1_000 }
@@ -164,7 +164,7 @@ describe('createLeaderElector', () => {
     bench.clock.monotonicMs = beforeFreezeMs
   })
 
-  it('stops leading as soon as it sees that another holds the Lease', async () => {
+  it('stops leading as soon as it sees another holder of the Lease', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -177,7 +177,7 @@ describe('createLeaderElector', () => {
     expect(a.calls).toEqual(['started', 'aborted', 'stopped'])
   })
 
-  it('stands again after it lost, but only once onStopped has resolved', async () => {
+  it('competes again after it lost, but only once onStopped has resolved', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     let finishStopping = (): void => {}
@@ -194,7 +194,7 @@ describe('createLeaderElector', () => {
     expect(a.calls).toEqual(['started', 'aborted', 'stopped', 'started'])
   })
 
-  it('E2 leads its next term for as long as it renews: the deadline of the term before ends nothing', async () => {
+  it('E2 leads its next term while it renews: the deadline of the previous term has no effect', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -215,7 +215,7 @@ describe('createLeaderElector', () => {
     expect(bench.clock.pendingTimers).toBe(2)
   })
 
-  it('goes on when an answer to a renewal was lost', async () => {
+  it('continues when the response to a renewal was lost', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.elector.start()
@@ -237,7 +237,7 @@ describe('createLeaderElector', () => {
     expect(bench.lines.filter((line) => line.level === 'warn')).toHaveLength(1)
   })
 
-  it('warns again when the API server does not answer once more, and not of a race that it lost', async () => {
+  it('warns again at the next outage of the API server, but not of a lost race', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     const warnings = (): number => bench.lines.filter((line) => line.level === 'warn').length
@@ -256,7 +256,7 @@ describe('createLeaderElector', () => {
     expect(warnings()).toBe(2)
   })
 
-  it('counts one transition for each leader, however often that one renews', async () => {
+  it('counts one transition per leader, however often it renews', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
     a.elector.start()
@@ -268,7 +268,7 @@ describe('createLeaderElector', () => {
     expect(bench.server.lease()?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 })
   })
 
-  it('E3 waits its own time for a Lease that does not say how long it lasts', async () => {
+  it('E3 waits its own lease duration for a Lease without one', async () => {
     const bench = newBench()
     const other = bench.server.connect(() => faultlessJourney)
     await other.create({ holderIdentity: 'other' }, new AbortController().signal)
@@ -280,7 +280,7 @@ describe('createLeaderElector', () => {
     expect(a.elector.isLeader()).toBe(true)
   })
 
-  it('ends a request that is not answered in time', async () => {
+  it('aborts a request that gets no response in time', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a', {}, (port) => ({ ...port, read: (signal) => (a.signals.push(signal), port.read(signal)) }))
     a.journey = { ...faultlessJourney, result: 'hangs' }
@@ -291,7 +291,7 @@ describe('createLeaderElector', () => {
     expect(a.signals[0]?.aborted).toBe(true)
   })
 
-  it('logs what its callbacks throw and goes on', async () => {
+  it('logs errors of its callbacks and continues', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     a.onStopped = () => Promise.reject(new Error('could not stop'))
@@ -301,21 +301,21 @@ describe('createLeaderElector', () => {
     expect(bench.lines.filter((line) => line.level === 'error').map((line) => line.message)).toEqual(['leadership callback failed'])
   })
 
-  it('refuses a renew deadline that is not shorter than the lease', () => {
+  it('rejects a renew deadline that is not shorter than the lease', () => {
     const bench = newBench()
     expect(() => candidate(bench, 'a', { leaseDurationMs: 10_000, renewDeadlineMs: 10_000 })).toThrow('less than')
   })
 })
 
-describe('a candidate that hears of the Lease', () => {
+describe('a candidate that watches the Lease', () => {
   const momentsMs = Array.from({ length: 41 }, (_, index) => 6_000 + index * 50)
   const wayMs = 100
 
   it.each([
-    ['the watch tells it', 0, { crash: 16_000, stop: 2_000 }],
+    ['the watch reports it', 0, { crash: 16_000, stop: 2_000 }],
     ['the watch is late by half a second', 500, { crash: 16_000, stop: 2_000 }],
-    ['the watch says nothing', null, { crash: 18_000, stop: 3_500 }],
-  ])('E3 follows a leader that crashes or stops at whatever moment, where %s', async (_name, delayMs, mostMs) => {
+    ['the watch reports nothing', null, { crash: 18_000, stop: 3_500 }],
+  ])('E3 follows a leader that crashes or stops at any moment, if %s', async (_name, delayMs, mostMs) => {
     for (const atMs of momentsMs) {
       const crashed = await handOver({ atMs, delayMs, end: (a) => void (a.journey = { ...faultlessJourney, result: 'requestLost' }) })
       expect(crashed).toBeGreaterThan(15_000 - 2_500)
@@ -324,7 +324,7 @@ describe('a candidate that hears of the Lease', () => {
     }
   })
 
-  /** @returns how long nobody leads, in milliseconds */
+  /** @returns how long there is no leader, in milliseconds */
   async function handOver(how: { atMs: number; delayMs: number | null; end: (leader: Candidate) => void }): Promise<number> {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => how.delayMs) })]
@@ -342,7 +342,7 @@ describe('a candidate that hears of the Lease', () => {
     throw new Error('nobody leads')
   }
 
-  it('asks nothing while it hears of renewals', async () => {
+  it('sends no requests while it sees renewals', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => 20) })]
     a.journey = { ...faultlessJourney, thereMs: wayMs, backMs: wayMs }
@@ -354,7 +354,7 @@ describe('a candidate that hears of the Lease', () => {
     expect(bench.server.requests.filter((request) => request === 'read')).toHaveLength(2)
   })
 
-  it('E1 takes nothing on the word of its watch: it reads the Lease first', async () => {
+  it('E1 never takes the Lease by a report of its watch: it reads the Lease first', async () => {
     const bench = newBench()
     let say: (lease: Lease | null) => void = () => {}
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: (onSeen) => void (say = onSeen) })]
@@ -370,7 +370,7 @@ describe('a candidate that hears of the Lease', () => {
     expect(bench.server.requests.slice(-40)).toContain('read')
   })
 
-  it('E3 does not begin to count anew at old tidings', async () => {
+  it('E3 does not restart its count at an old report', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => 9_000) })]
     a.elector.start()
@@ -381,7 +381,7 @@ describe('a candidate that hears of the Lease', () => {
     expect(b.elector.isLeader()).toBe(true)
   })
 
-  it('asks no more often than without a watch when a Lease that nobody holds cannot be taken', async () => {
+  it('reads no more often than without a watch when it cannot take a free Lease', async () => {
     // Each attempt is a read that is answered and a write that is lost.
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b', { watch: bench.server.watchedWith(() => 0) })]
@@ -398,7 +398,7 @@ describe('a candidate that hears of the Lease', () => {
 })
 
 describe('stopping a candidate', () => {
-  it('E3 gives the Lease up, so that the next leads at its next attempt', async () => {
+  it('E3 releases the Lease, so that the next candidate leads at its next attempt', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
     a.elector.start()
@@ -412,7 +412,7 @@ describe('stopping a candidate', () => {
     expect(bench.server.lease()?.spec?.leaseTransitions).toBe(1)
   })
 
-  it('gives the Lease up only when onStopped has resolved', async () => {
+  it('releases the Lease only when onStopped has resolved', async () => {
     const bench = newBench()
     const a = candidate(bench, 'a')
     let finishStopping = (): void => {}
@@ -428,7 +428,7 @@ describe('stopping a candidate', () => {
     expect(bench.server.lease()?.spec?.holderIdentity).toBe('')
   })
 
-  it('leaves a Lease alone that another holds', async () => {
+  it('does not change a Lease of another holder', async () => {
     const bench = newBench()
     const [a, b] = [candidate(bench, 'a'), candidate(bench, 'b')]
     a.elector.start()

@@ -4,10 +4,10 @@ import type { Lease } from '@tranche/kube-types'
 import { describe, expect, it } from 'vitest'
 import { createLeaseObservation } from '../src/lease-observation.ts'
 
-describe('a Lease as a candidate sees it', () => {
+describe('a Lease observed by a candidate', () => {
   it.each([
-    ['as long as its holder asks for', 30, 30_000],
-    ['as long as the candidate would ask for, where its holder does not say', undefined, 15_000],
+    ['the duration that its holder states', 30, 30_000],
+    ['the lease duration of the candidate, if its holder states none', undefined, 15_000],
   ])('has expired once it was seen unchanged for %s (E3)', (_how, seconds, lastsMs) => {
     const { observation, clock } = setUp()
     observation.read(leaseAt('5', seconds))
@@ -18,7 +18,7 @@ describe('a Lease as a candidate sees it', () => {
     expect(observation.hasExpired(leaseAt('5', seconds))).toBe(true)
   })
 
-  it('has not expired in a version that was never seen, nor when it is gone', () => {
+  it('has not expired in an unseen version, nor when it is deleted', () => {
     const { observation, clock } = setUp()
     expect(observation.hasExpired(leaseAt('5'))).toBe(false)
     observation.read(leaseAt('5'))
@@ -28,7 +28,7 @@ describe('a Lease as a candidate sees it', () => {
     expect(observation.hasExpired(leaseAt('5'))).toBe(false)
   })
 
-  it('counts from the version that is read, be it an older one, and from no older one that is told', () => {
+  it('counts from the version that was read, even an older one, but from no older reported one', () => {
     const { observation, clock } = setUp()
     observation.read(leaseAt('50'))
     clock.advance(14_000)
@@ -44,7 +44,7 @@ describe('a Lease as a candidate sees it', () => {
 })
 
 describe('the next look at a Lease', () => {
-  it('comes a retry period after the last, where no watch tells of it', async () => {
+  it('comes a retry period after the last, without a watch', async () => {
     const { observation, clock, wait } = setUp({ isWatched: false })
     observation.look()
     observation.read(leaseAt('5'))
@@ -55,7 +55,7 @@ describe('the next look at a Lease', () => {
     expect(look.hasCome).toBe(true)
   })
 
-  it('is put off by what a watch tells, for a quarter longer than a renewal takes, until the Lease expires', async () => {
+  it('is postponed by a report of the watch, by 1.25 renewal periods, until the Lease expires', async () => {
     const { observation, clock, wait } = setUp()
     observation.look()
     observation.read(leaseAt('5'))
@@ -78,7 +78,7 @@ describe('the next look at a Lease', () => {
   it.each([
     ['nobody holds it', () => leaseAt('6', 1, '')],
     ['it is gone', () => null],
-  ])('comes at once where the watch tells that %s, and not before the watch has said so', async (_what, freed) => {
+  ])('comes at once after the watch reports that %s, and not before', async (_what, freed) => {
     const { observation, clock, wait } = setUp()
     observation.look()
     observation.read(leaseAt('5'))
@@ -98,7 +98,7 @@ describe('the next look at a Lease', () => {
   it.each([
     ['comes by the clock', ({ clock }: ReturnType<typeof setUp>) => clock.advanceAsync(60_000)],
     ['is cut short', ({ abort, clock }: ReturnType<typeof setUp>) => (abort.abort(new Error('enough')), clock.advanceAsync(0))],
-  ])('leaves no timer and nothing on the signal once it %s', async (_how, act) => {
+  ])('leaves no timer and no listener on the signal once it %s', async (_how, act) => {
     const all = setUp()
     all.observation.read(leaseAt('5'))
     const look = all.wait()

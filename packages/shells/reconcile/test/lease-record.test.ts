@@ -52,7 +52,7 @@ describe('what a candidate writes', () => {
       { holderIdentity: 'me', renewTime: NOW },
       { acquireTime: LATER, renewTime: LATER, leaseTransitions: 0 },
     ],
-  ])('to give the Lease up %s', (_how, spec, want) => {
+  ])('to release the Lease %s', (_how, spec, want) => {
     expect(releasedSpec(leaseOf(spec)!, nowMs)).toEqual({ holderIdentity: '', leaseDurationSeconds: 1, ...want })
   })
 })

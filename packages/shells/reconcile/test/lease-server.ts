@@ -3,7 +3,7 @@ import { AppError } from '@tranche/errors'
 import type { Lease } from '@tranche/kube-types'
 import type { LeasePort, LeaseSpec, LeaseWatch } from '@tranche/reconcile'
 
-/** What happens to one request: how long it takes each way, and whether it or its answer is lost. */
+/** Fate of one request: its latency each way, and whether it or its response is lost. */
 export interface Journey {
   readonly thereMs: number
   readonly backMs: number
@@ -14,7 +14,7 @@ export interface Journey {
 export interface LeaseServer {
   /** @param nextJourney asked once for each request */
   connect(nextJourney: () => Journey): LeasePort
-  /** @param nextDelayMs asked once for each change: after how long it is told; null: never */
+  /** @param nextDelayMs called once per change, returns the delay of its report; null: never */
   watchedWith(nextDelayMs: () => number | null): LeaseWatch
   /** The Lease as it stands. */
   lease(): Lease | null

@@ -4,7 +4,7 @@ import type { EntryOptions, Span, SpanAttributes, SpanOptions, TraceContext, Tra
 export interface SeenSpan {
   readonly name: string
   readonly options: EntryOptions
-  /** Whether it stands in another one. */
+  /** Whether it has a parent. */
   readonly isInside: boolean
   readonly attributes: SpanAttributes
   readonly failures: readonly unknown[]

@@ -22,14 +22,14 @@ describe('createRunner', () => {
     expect(bench.lines).toEqual([])
   })
 
-  it('runs no pass again that awaits a change', async () => {
+  it('does not rerun a pass that awaits a change', async () => {
     const bench = newBench(async () => awaitChange)
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(1_000_000)
     expect(bench.observations).toHaveLength(1)
   })
 
-  it('runs a pass again after the time it asked for', async () => {
+  it('reruns a pass after the requested delay', async () => {
     const bench = newBench(async () => recheckAfter(500))
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(499)
@@ -38,14 +38,14 @@ describe('createRunner', () => {
     expect(bench.observations).toHaveLength(2)
   })
 
-  it('leaves time between passes that ask again at once, so that what they wait for can come', async () => {
+  it('leaves time between passes that recheck at once, so that the watches can catch up', async () => {
     const bench = newBench(async () => recheckAfter(0))
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(10)
     expect(bench.observations).toHaveLength(11)
   })
 
-  it('runs as many passes side by side as it has workers, each for another key', async () => {
+  it('runs as many passes in parallel as it has workers, each for another key', async () => {
     const running: string[] = []
     const bench = newBench((key) => (running.push(key.name), new Promise<never>(() => {})), { workers: 2 })
     for (const name of ['a', 'a', 'b', 'c']) bench.queue.add(`default/${name}`)
@@ -54,22 +54,22 @@ describe('createRunner', () => {
   })
 
   const failures: Record<string, { error: unknown; backMs: number; line: Partial<LogLine> }> = {
-    'an error to retry comes back after its back-off': {
+    'a retryable error comes back after its back-off': {
       error: new AppError('API_UNREACHABLE', 'no answer'),
       backMs: 5,
       line: { level: 'warn', message: 'pass failed' },
     },
-    'an error that is not ours comes back after its back-off and is logged as an error': {
+    'a foreign error comes back after its back-off and is logged as an error': {
       error: new TypeError('undefined is not a function'),
       backMs: 5,
       line: { level: 'error', message: 'pass failed unexpectedly' },
     },
-    'a first conflict comes back after its back-off and is hardly worth a line': {
+    'a first conflict comes back after its back-off and is logged at debug': {
       error: new AppError('WRITE_CONFLICT', 'changed'),
       backMs: 5,
       line: { level: 'debug', message: 'pass met a conflict' },
     },
-    'an answer that credentials are not accepted comes back after its back-off and is hardly worth a line: the client has said so': {
+    'rejected credentials come back after their back-off and are logged at debug, because the client logs them': {
       error: new AppError('API_REFUSED', 'Unauthorized', { details: { status: 401 } }),
       backMs: 5,
       line: { level: 'debug', message: 'pass failed' },
@@ -77,14 +77,14 @@ describe('createRunner', () => {
     'an error that the user must fix comes back after a long time': {
       error: new AppError('BATCH_SIZE_INVALID', '120%'),
       backMs: 300_000,
-      line: { level: 'error', message: 'pass failed until somebody acts' },
+      line: { level: 'error', message: 'pass failed; a person must act' },
     },
-    'an error that nobody can mend comes back after a long time': {
+    'an error without a remedy comes back after a long time': {
       error: new AppError('INVARIANT_BROKEN', 'impossible'),
       backMs: 300_000,
-      line: { level: 'error', message: 'pass failed until somebody acts' },
+      line: { level: 'error', message: 'pass failed; a person must act' },
     },
-    'a thrown value that is no error comes back after its back-off': {
+    'a thrown value that is not an error comes back after its back-off': {
       error: 'oops',
       backMs: 5,
       line: { level: 'error', message: 'pass failed unexpectedly' },
@@ -106,7 +106,7 @@ describe('createRunner', () => {
     expect(bench.observations).toHaveLength(2)
   })
 
-  it('doubles the back-off with each failure in a row and starts anew after a success', async () => {
+  it('doubles the back-off with each failure in a row and resets it after a success', async () => {
     const startedMs: number[] = []
     const bench = newBench(async () => {
       startedMs.push(bench.clock.monotonicMs())
@@ -118,14 +118,14 @@ describe('createRunner', () => {
     expect(startedMs).toEqual([0, 5, 15, 35, 36, 41])
   })
 
-  it('warns of a conflict that comes five times in a row', async () => {
+  it('warns of five conflicts in a row', async () => {
     const bench = newBench(() => Promise.reject(new AppError('WRITE_CONFLICT', 'changed')))
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(5 + 10 + 20 + 40)
     expect(bench.lines.map((line) => line.level)).toEqual(['debug', 'debug', 'debug', 'debug', 'warn'])
   })
 
-  it('looks again at a key that needs a person after the time that it is given', async () => {
+  it('rechecks a key that needs a person after the configured delay', async () => {
     const bench = newBench(() => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')), { awaitFixRecheckMs: 700 })
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(699)
@@ -135,7 +135,7 @@ describe('createRunner', () => {
     expect(bench.observations).toHaveLength(2)
   })
 
-  it('looks at a key that needs a person as soon as it changes', async () => {
+  it('rechecks a key that needs a person as soon as it changes', async () => {
     const bench = newBench(() => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')))
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(0)
@@ -144,7 +144,7 @@ describe('createRunner', () => {
     expect(bench.observations).toHaveLength(2)
   })
 
-  it('survives a pass that throws before it returns a promise, and an observer that throws', async () => {
+  it('survives a pass that throws synchronously, and an observer that throws', async () => {
     const reconcile = (): never => {
       throw new Error('a mistake of ours')
     }
@@ -173,7 +173,7 @@ describe('createRunner', () => {
     expect(bench.lines[0]?.fields).toMatchObject({ code: 'API_DEADLINE', durationMs: 1_000 })
   })
 
-  it('says so once when a pass ignores its deadline', async () => {
+  it('logs once when a pass ignores its deadline', async () => {
     const bench = newBench(() => new Promise<never>(() => {}), { deadlineMs: 1_000 })
     bench.queue.add('default/agent')
     await bench.clock.advanceAsync(1_999)
@@ -194,7 +194,7 @@ describe('createRunner', () => {
     expect(bench.observations).toEqual([{ name: 'test', durationMs: 30, outcome: 'recheckAfter' }])
   })
 
-  it('gives every pass an id of its own', async () => {
+  it('gives every pass a unique id', async () => {
     const bench = newBench(() => Promise.reject(new Error('no')), { workers: 2 })
     bench.queue.add('default/a')
     bench.queue.add('default/b')
@@ -204,7 +204,7 @@ describe('createRunner', () => {
 })
 
 describe('stopping a runner', () => {
-  it('lets a running pass end in its own time and starts no other', async () => {
+  it('lets a running pass end and starts no other', async () => {
     const bench = newBench(async (_key, signal) => {
       await sleep(bench.clock, 100, signal)
       return awaitChange

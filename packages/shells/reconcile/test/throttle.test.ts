@@ -9,7 +9,7 @@ describe('createThrottle', () => {
     expect(woken).toEqual(['a@0'])
   })
 
-  it('makes one of all that follow, at the end of the time', () => {
+  it('merges all that follow into one, at the end of the interval', () => {
     const { throttle, woken, clock } = throttled(100)
     for (let i = 0; i < 5; i++) throttle('a')
     clock.advance(99)
@@ -19,7 +19,7 @@ describe('createThrottle', () => {
     expect(woken).toEqual(['a@0', 'a@100'])
   })
 
-  it('wakes no more often than so, however many come', () => {
+  it('wakes at most once per interval, however many come', () => {
     const { throttle, woken, clock } = throttled(100)
     for (let ms = 0; ms < 250; ms += 10) {
       throttle('a')
@@ -28,7 +28,7 @@ describe('createThrottle', () => {
     expect(woken).toEqual(['a@0', 'a@100', 'a@200'])
   })
 
-  it('wakes nobody again who was woken once', () => {
+  it('does not wake a key again that was woken once', () => {
     const { throttle, woken, clock } = throttled(100)
     throttle('a')
     clock.advance(1_000)
@@ -43,14 +43,14 @@ describe('createThrottle', () => {
     expect(woken).toEqual(['a@0', 'b@0'])
   })
 
-  it('keeps a time of one millisecond too', () => {
+  it('respects an interval of one millisecond', () => {
     const { throttle, woken } = throttled(1)
     throttle('a')
     throttle('a')
     expect(woken).toEqual(['a@0'])
   })
 
-  it('lets every wake through where there is no time to keep', () => {
+  it('lets every wake through without an interval', () => {
     const { throttle, woken } = throttled(0)
     throttle('a')
     throttle('a')

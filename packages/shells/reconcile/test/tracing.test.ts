@@ -9,7 +9,7 @@ import { recordingTracer, type SeenSpan } from './recording-tracer.ts'
 const KEY = 'default/agent'
 
 describe('the span of a pass', () => {
-  it('stands for itself, and says of which key and pass it tells, and how it ended', async () => {
+  it('is a root span with the key, the pass, and the outcome', async () => {
     const { spans, queue, clock } = newRunner(async () => awaitChange)
     queue.follow(KEY, 'cause')
     queue.add(KEY)
@@ -26,10 +26,10 @@ describe('the span of a pass', () => {
   })
 
   it.each([
-    ['has failed with what the pass threw', new AppError('API_UNREACHABLE', 'no answer'), true],
-    ['has failed with what only a person can fix', new AppError('BATCH_SIZE_INVALID', '120%'), true],
-    ['has failed with an error that is not ours', new TypeError('oops'), true],
-    ['has not failed where others wrote first', new AppError('WRITE_CONFLICT', 'changed'), false],
+    ['has failed with the error of the pass', new AppError('API_UNREACHABLE', 'no answer'), true],
+    ['has failed with an error that only a person can fix', new AppError('BATCH_SIZE_INVALID', '120%'), true],
+    ['has failed with a foreign error', new TypeError('oops'), true],
+    ['has not failed on a conflict', new AppError('WRITE_CONFLICT', 'changed'), false],
   ])('%s', async (_what, error, isFailed) => {
     const { spans, queue, clock } = newRunner(() => Promise.reject(error))
     queue.add(KEY)
@@ -38,11 +38,11 @@ describe('the span of a pass', () => {
   })
 
   it.each<[string, Reconcile, number, readonly (string | undefined)[]]>([
-    ['follows from one that asked for it', async () => recheckAfter(10_000), 10_000, [undefined, 'next']],
-    ['follows from none that asked for it late', async () => recheckAfter(10_001), 10_001, [undefined, undefined]],
-    ['follows from one that failed', () => Promise.reject(new Error('no')), 5, [undefined, 'next']],
+    ['follows from a pass that requested it', async () => recheckAfter(10_000), 10_000, [undefined, 'next']],
+    ['follows from no pass that requested it late', async () => recheckAfter(10_001), 10_001, [undefined, undefined]],
+    ['follows from a pass that failed', () => Promise.reject(new Error('no')), 5, [undefined, 'next']],
     [
-      'follows from none that only a person can fix',
+      'follows from no pass that only a person can fix',
       () => Promise.reject(new AppError('BATCH_SIZE_INVALID', '120%')),
       300_000,
       [undefined, undefined],
@@ -54,7 +54,7 @@ describe('the span of a pass', () => {
     expect(spans.map(({ options }) => options.after)).toEqual(want)
   })
 
-  it('follows from none that failed so often that it comes late', async () => {
+  it('follows from no pass that failed so often that its retry is late', async () => {
     const { spans, queue, clock } = newRunner(() => Promise.reject(new Error('no')), 'next')
     queue.add(KEY)
     await clock.advanceAsync(60_000)
@@ -69,7 +69,7 @@ describe('the span of a pass', () => {
 })
 
 describe('the span of a job', () => {
-  it('comes after what announced it, says how long it was due, and has the pass inside', async () => {
+  it('follows its enqueue, says how long it was due, and contains the pass', async () => {
     const { spans, handle } = newHandler(async () => awaitChange)
     await handle({ trace: 'announced', waitedMs: 12.6 })
     expect(spans.map(({ name, isInside }) => [name, isInside])).toEqual([
@@ -81,22 +81,22 @@ describe('the span of a job', () => {
     expect(spans[1]?.options).toMatchObject({ ifMoved: true })
   })
 
-  it('says nothing of how long it was due where nobody says', async () => {
+  it('does not say how long it was due if that is unknown', async () => {
     const { spans, handle } = newHandler(async () => awaitChange)
     await handle()
     expect(spans[0]?.attributes).toEqual({ 'tranche.key': KEY })
   })
 
   it.each([
-    ['hands its trace on where it asks to come again soon', recheckAfter(10_000), { ...recheckAfter(10_000), trace: 'next' }],
-    ['hands nothing on where it comes late', recheckAfter(10_001), recheckAfter(10_001)],
-    ['hands nothing on where it awaits a change', awaitChange, awaitChange],
+    ['passes its trace on if it requests an early recheck', recheckAfter(10_000), { ...recheckAfter(10_000), trace: 'next' }],
+    ['passes nothing on if the recheck is late', recheckAfter(10_001), recheckAfter(10_001)],
+    ['passes nothing on if it awaits a change', awaitChange, awaitChange],
   ])('%s', async (_what, outcome, want) => {
     const { handle } = newHandler(async () => outcome, 'next')
     expect(await handle({ waitedMs: 0 })).toEqual(want)
   })
 
-  it('leaves the trace of a job that found nothing to do to the next one of its key that has none and comes soon', async () => {
+  it('leaves the trace of an idle job to the next early job of its key without a trace', async () => {
     const { spans, handle, clock } = newHandler(async () => awaitChange)
     const after = async (ms: number, trace?: TraceContext, key?: string): Promise<string | undefined> => {
       clock.advance(ms)
@@ -112,7 +112,7 @@ describe('the span of a job', () => {
     expect(await after(0)).toBeUndefined()
   })
 
-  it('uses a trace up where something was told', async () => {
+  it('uses a trace up once a span was exported', async () => {
     const { spans, handle } = newHandler(async () => awaitChange, 'next')
     await handle({ trace: 'one', waitedMs: 0 })
     await handle({ waitedMs: 0 })

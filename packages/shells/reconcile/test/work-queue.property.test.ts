@@ -67,7 +67,7 @@ class Model {
 }
 
 describe('the work queue, under any sequence of calls,', () => {
-  it('equals a model without sets that must agree', async () => {
+  it('equals a simple model', async () => {
     await fc.assert(fc.asyncProperty(fc.array(callArbitrary, { maxLength: 60 }), equalsModel), { numRuns: 300 })
   })
 })
@@ -115,7 +115,7 @@ function callModel(model: Model, call: Call): unknown {
 }
 
 describe('the work queue, with workers that take their time,', () => {
-  it('W1 W2 W3 never gives a key to two of them, loses no add, and hands out no more than was added', async () => {
+  it('W1 W2 W3 never gives a key to two workers, loses no add, and hands out no more than was added', async () => {
     await fc.assert(fc.asyncProperty(fc.array(signalArbitrary, { maxLength: 40 }), fc.array(fc.nat(30), { minLength: 1 }), serveSignals), {
       numRuns: 200,
     })

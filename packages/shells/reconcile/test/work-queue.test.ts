@@ -12,7 +12,7 @@ describe('createWorkQueue', () => {
     expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['first', 'early', 'late'])
   })
 
-  it('W3 hands a key out once however often it is added while it waits', async () => {
+  it('W3 hands out a key once however often it is added while it waits', async () => {
     const { queue } = newQueue()
     for (let adds = 0; adds < 3; adds++) queue.add('a')
     expect(queue.ready).toBe(1)
@@ -21,7 +21,7 @@ describe('createWorkQueue', () => {
     expect(queue.ready).toBe(0)
   })
 
-  it('W1 W2 hands a key that is added while it is worked on out again after done, and not before', async () => {
+  it('W1 W2 hands out a key again after done, and not before, if it is added while it is processed', async () => {
     const { queue } = newQueue()
     queue.add('a')
     await queue.get()
@@ -54,7 +54,7 @@ describe('createWorkQueue', () => {
     expect(queue.ready).toBe(0)
   })
 
-  it('takes the earliest of several delayed adds and forgets the others', () => {
+  it('uses the earliest of several delayed adds and drops the others', () => {
     const { queue, clock } = newQueue()
     queue.addAfter('a', 50)
     queue.addAfter('a', 20)
@@ -74,7 +74,7 @@ describe('createWorkQueue', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('leaves a delayed add as it is when the key is added at once', async () => {
+  it('keeps a delayed add when the key is added immediately', async () => {
     const { queue, clock } = newQueue()
     queue.addAfter('a', 10)
     queue.add('a')
@@ -84,7 +84,7 @@ describe('createWorkQueue', () => {
     expect(queue.ready).toBe(1)
   })
 
-  it('doubles the back-off of each key by itself, from 5 ms to its ceiling, until the key is forgotten', () => {
+  it('doubles the back-off of each key on its own, from 5 ms to the maximum, until the key is forgotten', () => {
     const { queue } = newQueue(30)
     expect([1, 2, 3, 4, 5].map(() => queue.addRateLimited('a'))).toEqual([5, 10, 20, 30, 30])
     expect(queue.addRateLimited('b')).toBe(5)
@@ -94,7 +94,7 @@ describe('createWorkQueue', () => {
     expect(queue.addRateLimited('a')).toBe(5)
   })
 
-  it('takes the first back-off that it is given, and 5 ms and 30 seconds where it is given none', () => {
+  it('uses the given first back-off, and 5 ms and 30 seconds by default', () => {
     const clock = new FakeClock()
     expect(createWorkQueue({ clock, backOffBaseMs: 7 }).addRateLimited('a')).toBe(7)
     const queue = createWorkQueue({ clock })
@@ -102,7 +102,7 @@ describe('createWorkQueue', () => {
     expect([delays[0], delays.at(-1)]).toEqual([5, 30_000])
   })
 
-  it('says of every key that is taken for how long it was ready', async () => {
+  it('reports for every taken key how long it was ready', async () => {
     const clock = new FakeClock()
     clock.advance(1_000)
     const waited: number[] = []
@@ -118,7 +118,7 @@ describe('createWorkQueue', () => {
     expect(waited).toEqual([40, 0])
   })
 
-  it('keeps what a key comes after until it is taken over, the last of several, and nothing after it was shut down', () => {
+  it('keeps the last trace of a key until it is taken, and none after shutdown', () => {
     const { queue } = newQueue()
     expect(queue.takeTrace('a')).toBeUndefined()
     for (const trace of ['first', 'last', undefined]) queue.follow('a', trace)
@@ -129,7 +129,7 @@ describe('createWorkQueue', () => {
     expect([queue.takeTrace('a'), queue.takeTrace('b')]).toEqual([undefined, undefined])
   })
 
-  it('keeps the ceiling after a thousand failures', () => {
+  it('keeps the maximum after a thousand failures', () => {
     const { queue } = newQueue(30_000)
     for (let failures = 0; failures < 1_100; failures++) queue.addRateLimited('a')
     expect(queue.addRateLimited('a')).toBe(30_000)
@@ -146,7 +146,7 @@ describe('createWorkQueue', () => {
     expect(await Promise.all([...takers, queue.get()])).toEqual([null, null, null])
   })
 
-  it('hands nothing out after it was shut down, neither what waited nor what came again', async () => {
+  it('hands out nothing after shutdown, neither waiting nor returned keys', async () => {
     const { queue, clock } = newQueue()
     queue.add('taken')
     queue.add('waits')

@@ -92,5 +92,5 @@ export function secretAdvice({ path, secret }: SecretReference, said: { readonly
 export function hostAdvice(path: string, value: unknown, url: string): Advice {
   const { host } = new URL(url)
   const fix = `use another host, or start the controller with --allow-host ${host}`
-  return adviceOf('HostNotAllowed', { path, value, message: `requests to ${host} are not allowed`, fix })
+  return adviceOf('HostNotAllowed', { path, value, message: `${host} is not an allowed host`, fix })
 }

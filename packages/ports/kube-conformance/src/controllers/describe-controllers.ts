@@ -4,7 +4,7 @@ import { describeCollection } from './describe-collection.ts'
 import { describeDaemonSets } from './describe-daemon-sets.ts'
 import { describeForeignOwners } from './describe-foreign-owners.ts'
 
-/** What happens by itself: DaemonSets, garbage collection, budgets, quotas, namespaces. Needs three nodes on which pods start and stop. */
+/** Controllers: DaemonSets, garbage collection, budgets, quotas, namespaces. Needs three nodes on which pods start and stop. */
 export function describeControllers(it: ConformanceTest): void {
   describeDaemonSets(it)
   describeForeignOwners(it)

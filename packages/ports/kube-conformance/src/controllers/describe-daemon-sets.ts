@@ -142,7 +142,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
       expect(after.map(({ metadata }) => metadata.uid)).toEqual(before.map(({ metadata }) => metadata.uid).toReversed())
     })
 
-    it('keeps as many former revisions as it is told', async ({ api, namespace, fleet }) => {
+    it('keeps as many former revisions as its history limit', async ({ api, namespace, fleet }) => {
       await fleet.create({ ...rolling(3), revisionHistoryLimit: 1 })
       const { resourceVersion } = (await api.get(pathOf.controllerRevisions(namespace))).body.metadata
       const watch = await api.watch(pathOf.controllerRevisions(namespace), { resourceVersion })
@@ -180,7 +180,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
       expect(fleet.log.histories()).toEqual([up(1, 1), up(1, 1), `${up(1, 1)} > ${gone(1, 1)} > ${up(2, 2)}`])
     })
 
-    it('goes on as a rolling update when it is made one', async ({ fleet }) => {
+    it('continues as a rolling update when its strategy changes', async ({ fleet }) => {
       await fleet.create(onDelete)
       await fleet.setImage('main:v2')
       await fleet.patch({ spec: rolling(3) })

@@ -25,7 +25,7 @@ export function describeForeignOwners(base: ConformanceTest): void {
 
     it('loses that owner where its labels are not those of the selector', async ({ api, namespace, fleet }) => {
       const metadata = { ...(await ownedBy(fleet, { api, namespace })), labels: { app: 'other' } }
-      // A revision that is added wakes nobody; the pod does.
+      // A new revision does not wake the controller; the pod does.
       await api.create(pathOf.controllerRevisions(namespace), revision({ ...metadata, name: 'forged' }))
       await api.create(pathOf.pods(namespace), idlePod('forged', { nodeName: fleet.nodes[0] }, metadata))
       const isFree = (object: Body | undefined): boolean => object !== undefined && object.metadata.ownerReferences === undefined

@@ -33,7 +33,7 @@ export function fleetTest(it: ConformanceTest) {
   })
 }
 
-/** @returns whether there is one pod on each of so many nodes, all Ready and of one revision */
+/** @returns whether each of `count` nodes has one pod, all Ready and of one revision */
 export function allReady(count: number, revision: string): (pods: readonly PodNow[]) => boolean {
   return (pods) => pods.length === count && pods.every((pod) => pod.state === 'Ready' && pod.revision === revision)
 }

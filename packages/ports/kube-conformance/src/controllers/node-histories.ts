@@ -13,7 +13,7 @@ export interface PodNow {
   readonly state: PodState
 }
 
-/** What is the same on every cluster: how a pod is on its way from Created to Ready differs by kubelet. */
+/** Pod states that are the same on every cluster: the steps from Created to Ready differ by kubelet. */
 export type PodState = 'Created' | 'Ready' | 'Failed' | 'Terminating' | 'Gone'
 
 /** The pods of one DaemonSet, event by event. */
@@ -23,7 +23,7 @@ export interface NodeHistories {
   /** Pods that are not gone. */
   pods(): readonly PodNow[]
   /**
-   * What happened on each node, anonymous and sorted: `1:rev1:Created > 1:rev1:Ready > 1:rev1:Terminating`. Pods count per node;
+   * History of each node, anonymous and sorted: `1:rev1:Created > 1:rev1:Ready > 1:rev1:Terminating`. Pods count per node;
    * equal neighbours of one pod collapse. Which node went first is left to chance by Kubernetes, so nothing says it here.
    */
   histories(): readonly string[]

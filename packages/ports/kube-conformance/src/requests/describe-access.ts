@@ -8,7 +8,7 @@ import { pathOf } from '../paths.ts'
 const user = 'conformance-user'
 const reviews = '/apis/authorization.k8s.io/v1'
 
-/** Who may do what: RBAC, reviews, impersonation, tokens. */
+/** Access control: RBAC, reviews, impersonation, tokens. */
 export function describeAccess(it: ConformanceTest): void {
   const rule = (verbs: readonly string[], resources: readonly string[], more: Partial<GrantedRule> = {}): GrantedRule => ({
     apiGroups: [''],
@@ -56,7 +56,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect((await api.get(`${pathOf.configMaps(namespace)}?watch=true`, { as: user })).status).toBe(403)
     })
 
-    it('asks for the right to create of whoever applies what is not there', async ({ api, namespace }) => {
+    it('requires the right to create for an apply of a missing object', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get', 'list', 'patch'], ['configmaps'])])
       const applied = async (): Promise<Answer> =>
         api.patch(pathOf.configMaps(namespace, 'a'), 'apply', configMap('a'), { query: { fieldManager: 'ci' }, as: user })
@@ -96,7 +96,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect([await list('default'), await list('other')]).toEqual([200, 403])
     })
 
-    it('lets nobody grant what they do not have', async ({ api, namespace }) => {
+    it('lets no user grant rights that they do not have', async ({ api, namespace }) => {
       await grant(api, namespace, [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['create'] }])
       const role = { metadata: { name: 'more' }, rules: [rule(['get'], ['secrets'])] }
       const answer = await api.post(pathOf.roles(namespace), role, { as: user })
@@ -122,7 +122,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect([answer.status, causesOf(answer)]).toEqual([422, causes])
     })
 
-    it('lets everybody who is known ask for version, health and discovery', async ({ api }) => {
+    it('lets every authenticated user read version, health and discovery', async ({ api }) => {
       for (const path of ['/version', '/healthz', '/api', '/apis', '/openapi/v3'])
         expect((await api.get(path, { as: user })).status).toBe(200)
       expect((await api.get('/metrics', { as: user })).status).toBe(403)
@@ -139,7 +139,7 @@ export function describeAccess(it: ConformanceTest): void {
         )
       ).body
 
-    it('tell users what they may do', async ({ api, namespace }) => {
+    it('report to users what they may do', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get'], ['configmaps'])])
       const allowed = async (verb: string): Promise<unknown> =>
         valueAt(
@@ -149,7 +149,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect([await allowed('get'), await allowed('delete')]).toEqual([true, false])
     })
 
-    it('tell what others may do', async ({ api, namespace }) => {
+    it('report what other users may do', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get'], ['configmaps'])])
       const body = await ask(api, 'SubjectAccessReview', { user, resourceAttributes: { namespace, verb: 'get', resource: 'configmaps' } })
       expect(body).toMatchObject({ kind: 'SubjectAccessReview', status: { allowed: true, reason: expect.stringContaining('granted') } })
@@ -178,7 +178,7 @@ export function describeAccess(it: ConformanceTest): void {
       )
     })
 
-    it('tell who somebody is', async ({ api }) => {
+    it('report the name of a user', async ({ api }) => {
       const answer = await api.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}, { as: user, groups: ['g'] })
       expect(valueAt(answer.body, 'status.userInfo')).toMatchObject({ username: user, groups: ['g', 'system:authenticated'] })
     })

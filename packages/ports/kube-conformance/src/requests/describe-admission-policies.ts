@@ -100,7 +100,7 @@ export function describeAdmissionPolicies(base: ConformanceTest): void {
       expect([status, body['data']]).toEqual([200, { a: '9', b: '2' }])
     })
 
-    it('compares optional values, and escapes what stands in keys', async ({ api, namespace, enforce }) => {
+    it('compares optional values, and escapes keys', async ({ api, namespace, enforce }) => {
       const expression = `object.metadata.?labels[?'x/y'] == optional.of('1') && object.metadata.?annotations[?'n'] == optional.none()
         ? [JSONPatch{op: 'replace', path: '/metadata/labels/' + 'x/y'.replace('/', '~1'), value: '2'}] : []`
       await enforce('Mutating', mutating(`(${expression})`))

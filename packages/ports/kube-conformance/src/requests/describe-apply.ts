@@ -99,7 +99,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(valueAt((await api.get(path)).body, 'spec')).toEqual(before.body['spec'])
     })
 
-    it('with several writers tells each and what is theirs', async ({ api, namespace }) => {
+    it('with several writers names each and its fields', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await apply(api, path, config({ a: '1', b: '2' }), 'ci')
       await api.patch(path, 'merge', { data: { c: '3' } }, { query: { fieldManager: 'person' } })
@@ -140,7 +140,7 @@ export function describeApply(it: ConformanceTest): void {
     const namesIn = ({ body }: Answer): readonly unknown[] =>
       (valueAt(body, 'spec.template.spec.containers') as readonly { readonly name: string }[]).map(({ name }) => name)
 
-    it('keep items of others where they stood', async ({ api, namespace }) => {
+    it('keep items of other writers in place', async ({ api, namespace }) => {
       const path = pathOf.daemonSets(namespace, 'a')
       await apply(api, path, containers('b', 'd'), 'ci')
       const joined = await apply(api, path, containers('x', 'd', 'y', 'b'), 'other')
@@ -270,7 +270,7 @@ export function describeApply(it: ConformanceTest): void {
       expect(ownersOf(body)['Apply kubectl']).toEqual(['data.a'])
     })
 
-    it('kubectl conflicts with whoever changed it since', async ({ api, namespace }) => {
+    it('kubectl conflicts with a later writer', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.post(pathOf.configMaps(namespace), lastApplied({ a: '1', b: '1' }), clientSide)
       await api.patch(path, 'merge', { data: { b: '5' } }, { query: { fieldManager: 'person' } })
@@ -282,7 +282,7 @@ export function describeApply(it: ConformanceTest): void {
     })
   })
 
-  describe('an object of which nobody is told who owns it', () => {
+  describe('an object without managed fields', () => {
     it('belongs to the time before the first apply', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.create(pathOf.configMaps(namespace), configMap('a'))

@@ -35,7 +35,7 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
       expect(body.metadata.resourceVersion).not.toBe(metadata.resourceVersion)
       expect(body.metadata.generation).toBe(1)
       await redefine(api, widgets, specSchema)
-      // A definition that is seen tells that what follows is read by it.
+      // Once the definition is visible, later reads use it.
       await api.askUntil(
         () => api.post(widgets.path(), typed(widgets, widget({ low: 1 }, { name: 'b' })), { query: { dryRun: 'All' } }),
         'the definition with the field',

@@ -172,7 +172,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect([await seconds(200), await seconds(250), await seconds(100)]).toEqual([200, 200, 100])
     })
 
-    it('takes a pod at once when told so', async ({ api, namespace }) => {
+    it('removes a pod at once with a grace period of 0', async ({ api, namespace }) => {
       await api.create(pathOf.pods(namespace), boundPod())
       await api.delete(pathOf.pods(namespace, 'a'))
       expect((await api.delete(pathOf.pods(namespace, 'a'), { query: { gracePeriodSeconds: 0 } })).status).toBe(200)

@@ -8,7 +8,7 @@ const by = (fieldManager: string) => ({ query: { fieldManager } })
 
 /** `metadata.managedFields` as creates, updates and patches leave it behind. */
 export function describeOwnership(it: ConformanceTest): void {
-  describe('whoever creates an object', () => {
+  describe('the creator of an object', () => {
     it('owns what it sent, and what it left to defaults', async ({ api, namespace }) => {
       const { body } = await api.post(pathOf.daemonSets(namespace), labelled(), by('ci'))
       expect(ownersOf(body)).toEqual({ 'Update ci': fieldsOfDaemonSet })
@@ -49,8 +49,8 @@ export function describeOwnership(it: ConformanceTest): void {
     })
   })
 
-  describe('whoever changes an object', () => {
-    it('owns what it changed, and nobody what it took away', async ({ api, namespace }) => {
+  describe('a writer of an object', () => {
+    it('owns what it changed, and removes the owners of what it removed', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.post(pathOf.configMaps(namespace), configMap('a', { data: { a: '1', b: '2', c: '3' } }), by('ci'))
       const { body } = await api.patch(path, 'merge', { data: { a: '2', b: null, d: '4' } }, by('person'))
@@ -130,7 +130,7 @@ export function describeOwnership(it: ConformanceTest): void {
       expect(again.body.metadata).not.toHaveProperty('managedFields')
     })
 
-    it('stand in lists, watches and tables, too', async ({ api, namespace }) => {
+    it('are also in lists, watches and tables', async ({ api, namespace }) => {
       const created = await api.create(pathOf.configMaps(namespace), configMap('a'))
       const owners = ownersOf(created)
       const query = { fieldSelector: 'metadata.name=a' }

@@ -133,7 +133,7 @@ export function describePatch(it: ConformanceTest): void {
       expect((await api.patch(pathOf.configMaps(namespace, 'a'), 'merge', { metadata: { name: 'b' } })).status).toBe(400)
     })
 
-    it('warns of unknown fields, or refuses them when told to be strict', async ({ api, namespace }) => {
+    it('warns of unknown fields, or refuses them under strict validation', async ({ api, namespace }) => {
       await api.create(pathOf.daemonSets(namespace), daemonSet('a'))
       const path = pathOf.daemonSets(namespace, 'a')
       const body = { spec: { minReadySecond: 5 } }

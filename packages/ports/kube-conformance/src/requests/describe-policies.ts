@@ -24,7 +24,7 @@ export function describePolicies(it: ConformanceTest): void {
       expect((await api.post(pathOf.leases(namespace), lease('a', { renewTime: 'now' }))).status).toBe(400)
     })
 
-    it('is lost by whoever updates it second', async ({ api, namespace }) => {
+    it('is lost by the second of two writers', async ({ api, namespace }) => {
       const before = await api.create(pathOf.leases(namespace), lease('a', { holderIdentity: 'me' }))
       const take = (holderIdentity: string): Promise<{ readonly status: number }> =>
         api.put(pathOf.leases(namespace, 'a'), { ...before, spec: { holderIdentity } })

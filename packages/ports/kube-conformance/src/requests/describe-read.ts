@@ -151,7 +151,7 @@ export function describeRead(it: ConformanceTest): void {
       expect(second.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion)
     })
 
-    it('goes on with the list as it was at the first page', async ({ api, namespace }) => {
+    it('continues the list as it was at the first page', async ({ api, namespace }) => {
       await four(api, namespace)
       const first = await api.get(pathOf.secrets(namespace), { query: { limit: 2 } })
       await api.create(pathOf.secrets(namespace), { metadata: { name: 'cc' } })

@@ -15,7 +15,7 @@ interface Resource {
 /** What a client asks about the server itself: version, health, discovery, OpenAPI. */
 export function describeServer(it: ConformanceTest): void {
   describe('the server', () => {
-    it('tells its version', async ({ api }) => {
+    it('reports its version', async ({ api }) => {
       const { status, body } = await api.get('/version')
       expect(status).toBe(200)
       expect(body).toMatchObject({
@@ -60,7 +60,7 @@ export function describeServer(it: ConformanceTest): void {
         expect(groups.find((group) => group.name === name)?.preferredVersion).toEqual({ groupVersion: `${name}/v1`, version: 'v1' })
     })
 
-    it('tells of one group', async ({ api }) => {
+    it('describes one group', async ({ api }) => {
       const version = { groupVersion: 'apps/v1', version: 'v1' }
       expect((await api.get('/apis/apps')).body).toMatchObject({
         kind: 'APIGroup',
@@ -104,7 +104,7 @@ export function describeServer(it: ConformanceTest): void {
       expect(served).toEqual(expect.arrayContaining(names))
     })
 
-    it('tells everything at once to those who accept it', async ({ api }) => {
+    it('returns everything at once to clients that accept it', async ({ api }) => {
       const accept = 'application/json;v=v2;g=apidiscovery.k8s.io;as=APIGroupDiscoveryList'
       const { headers, body } = await api.get('/apis', { accept })
       expect(headers['content-type']).toContain('g=apidiscovery.k8s.io')

@@ -5,13 +5,13 @@ import { configMap, idlePod } from '../objects.ts'
 import { pathOf } from '../paths.ts'
 import type { WatchEvent } from '../watch.ts'
 
-/** What a watch tells, in which order. */
+/** Events of a watch, and their order. */
 export function describeWatches(it: ConformanceTest): void {
   const secret = (name: string, labels: object = {}): object => ({ metadata: { name, labels } })
   const briefly = (events: readonly WatchEvent[]): readonly string[] => events.map(({ type, object }) => `${type} ${object.metadata.name}`)
 
   describe('a watch from a resource version', () => {
-    it('tells each change after it, in order, with rising versions', async ({ api, namespace }) => {
+    it('reports each change after it, in order, with rising versions', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       await api.create(path, secret('before'))
       const { resourceVersion } = (await api.get(path)).body.metadata
@@ -26,7 +26,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b))
     })
 
-    it('goes on where another ended', async ({ api, namespace }) => {
+    it('resumes where another ended', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.get(path)).body.metadata
       for (const name of ['a', 'b', 'c']) await api.create(path, secret(name))
@@ -37,7 +37,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await second.take(2))).toEqual(['ADDED b', 'ADDED c'])
     })
 
-    it('tells objects whole, with kind and apiVersion', async ({ api, namespace }) => {
+    it('sends whole objects, with kind and apiVersion', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace)
       const { resourceVersion } = (await api.get(path)).body.metadata
       const watch = await api.watch(path, { resourceVersion, fieldSelector: 'metadata.name=a' })
@@ -64,7 +64,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.take(1))).toEqual(['ADDED b'])
     })
 
-    it('tells of the mark and of the end of an object with finalizers', async ({ api, namespace }) => {
+    it('reports the deletion mark and the end of an object with finalizers', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const created = await api.create(path, { metadata: { name: 'a', finalizers: ['x.y/z'] } })
       const watch = await api.watch(path, { resourceVersion: created.metadata.resourceVersion })
@@ -80,7 +80,7 @@ export function describeWatches(it: ConformanceTest): void {
     it.for([
       { title: 'none', query: {} },
       { title: 'version 0', query: { resourceVersion: 0 } },
-    ])('tells what is there first, given $title', async ({ query }, { api, namespace }) => {
+    ])('reports existing objects first, given $title', async ({ query }, { api, namespace }) => {
       const path = pathOf.secrets(namespace)
       for (const name of ['a', 'b']) await api.create(path, secret(name))
       await api.until(path, 'b', 'the object in the watch cache', (object) => object !== undefined)
@@ -92,7 +92,7 @@ export function describeWatches(it: ConformanceTest): void {
   })
 
   describe('a watch with selectors', () => {
-    it('tells objects that come to match as added, and those that cease to as deleted', async ({ api, namespace }) => {
+    it('reports objects that start to match as added, and those that cease to as deleted', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.get(path)).body.metadata
       const watch = await api.watch(path, { resourceVersion, labelSelector: 'on=yes' })
@@ -150,7 +150,7 @@ export function describeWatches(it: ConformanceTest): void {
   describe('a watch that begins with a list', () => {
     const streamed = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowWatchBookmarks: true }
 
-    it('tells all that is there, then a bookmark that says so, then what happens', async ({ api, namespace }) => {
+    it('reports all existing objects, then a bookmark that marks their end, then changes', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       for (const name of ['a', 'b']) await api.create(path, secret(name))
       const watch = await api.watch(path, streamed)
@@ -180,7 +180,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect((await watch.next()).type).toBe('BOOKMARK')
     })
 
-    it('tells nothing of what is there when it is not to', async ({ api, namespace }) => {
+    it('does not report existing objects if they are not requested', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       await api.create(path, secret('a'))
       await api.until(path, 'a', 'the object in the watch cache', (object) => object !== undefined)
@@ -245,7 +245,7 @@ export function describeWatches(it: ConformanceTest): void {
   })
 
   describe('a watch in another shape', () => {
-    it('tells rows of a table, with its columns once', async ({ api, namespace }) => {
+    it('sends rows of a table, with its columns once', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.get(path)).body.metadata
       const watch = await api.watch(path, { resourceVersion }, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' })
@@ -256,7 +256,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(second?.object['columnDefinitions'] ?? []).toHaveLength(0)
     })
 
-    it('tells metadata alone', async ({ api, namespace }) => {
+    it('sends metadata alone', async ({ api, namespace }) => {
       const path = pathOf.configMaps(namespace)
       const { resourceVersion } = (await api.get(path)).body.metadata
       const query = { resourceVersion, fieldSelector: 'metadata.name=a' }
