@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { layers } from './layers.ts'
+import { filesOf, folderOf } from './source-tree.ts'
+
+/** The simulator is a second opinion, and suites describe what others implement: they may use the same words for themselves. */
+const apart = /^packages\/(simulator\/|ports\/[a-z]+-conformance$)/
+
+const packages = layers.flatMap((layer) => layer.packages).filter((name) => !apart.test(folderOf(name)))
+
+/** Files that declare an exported name. */
+function declarations(): ReadonlyMap<string, readonly string[]> {
+  const places = new Map<string, string[]>()
+  for (const file of packages.flatMap((name) => filesOf(name, 'src')))
+    for (const [, name = ''] of file.code.matchAll(/^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm))
+      places.set(name, [...new Set([...(places.get(name) ?? []), file.path])])
+  return places
+}
+
+describe('an exported name', () => {
+  it('is declared in one file, so that it means one thing', () => {
+    const twice = [...declarations()].filter(([, files]) => files.length > 1)
+    expect(twice.map(([name, files]) => `${name}: ${files.join(', ')}`)).toEqual([])
+  })
+
+  it('is found where it is declared', () => {
+    expect(declarations().get('planRollout')).toEqual(['packages/core/planner/src/rollout/plan-rollout.ts'])
+  })
+})
