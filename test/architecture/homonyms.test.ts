@@ -11,7 +11,9 @@ const packages = layers.flatMap((layer) => layer.packages).filter((name) => !apa
 function declarations(): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>()
   for (const file of packages.flatMap((name) => filesOf(name, 'src')))
-    for (const [, name = ''] of file.code.matchAll(/^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm))
+    for (const [, name = ''] of file.code.matchAll(
+      /^export (?:abstract )?(?:async )?(?:const|let|function\*?|class|interface|type) (\w+)/gm,
+    ))
       places.set(name, [...new Set([...(places.get(name) ?? []), file.path])])
   return places
 }

@@ -1,4 +1,4 @@
-import { customResourceDefinitions, type Forecast, forecastSchema, type Problem } from '@tranche/api-schema'
+import { customResourceDefinitions, type Forecast, forecastSchema, type ProblemDetails } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
@@ -63,8 +63,8 @@ it('forecasts a release in its own thread', async () => {
 
 it('refuses an impossible request with a fix', async () => {
   const { status, body } = await plan({ if: ['node-77 fails'] })
-  expect({ status, code: (body as Problem).code }).toEqual({ status: 422, code: 'FORECAST_INVALID' })
-  expect((body as Problem).detail).toContain('node-77')
+  expect({ status, code: (body as ProblemDetails).code }).toEqual({ status: 422, code: 'FORECAST_INVALID' })
+  expect((body as ProblemDetails).detail).toContain('node-77')
   expect((await plan({ wenn: [] })).status).toBe(400)
 })
 

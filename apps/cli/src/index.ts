@@ -1,12 +1,12 @@
 export { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from './command-io.ts'
 export { type DemoBegun, type DemoPlan, type DemoView, planDemo } from './dev/plan-demo.ts'
-export { chooseFocus, rolloutOf } from './dev/focus.ts'
+export { chooseFocus, namingRollout } from './dev/focus.ts'
 export { nextCommands, type NextCommandsOptions, programCommands } from './dev/next-commands.ts'
 export { createReleaseTimer, type ReleaseTimer, type ReleaseTimes } from './dev/release-timer.ts'
 export { type AccessFiles, type ServerAccess, writeAccessFiles } from './dev/kubeconfig-file.ts'
 export { run } from './run.ts'
 export { watchList, type WatchListOptions } from './terminal/watch-list.ts'
-export { watchRelease, type WatchReleaseOptions } from './terminal/watch-release.ts'
+export { showReleaseScreen, type ReleaseScreenOptions } from './terminal/watch-release.ts'
 export { createLiveScreen, type LiveScreen } from './terminal/live-screen.ts'
 export { buildSnapshot, type Now, type ReleaseObjects } from './view/build-snapshot.ts'
 export { durationText } from './view/duration-text.ts'
@@ -17,10 +17,10 @@ export { errorLine } from './release-client/error-line.ts'
 export { inOptions } from './release-client/in-options.ts'
 export { explainMissing, findRollout } from './release-client/find-rollout.ts'
 export { followPatiently, type FollowPatientlyOptions, isLate } from './release-client/follow-patiently.ts'
-export { followRelease, type FollowReleaseOptions } from './release-client/follow-release.ts'
+export { followReleaseWithRetries, type FollowReleaseOptions } from './release-client/follow-release.ts'
 export { lookAgain, type LookAgainOptions } from './release-client/look-again.ts'
 export { type AccessOptions, toAccessOptions, toOutputOptions } from './options/access-options.ts'
-export { parseDuration } from './options/duration-option.ts'
+export { parseDurationOption } from './options/duration-option.ts'
 export { findCandidates } from './completion/find-candidates.ts'
 export { type AccountSign, neededRights } from './doctor/account-signs.ts'
 export { checkFindings } from './doctor/check-findings.ts'
@@ -43,5 +43,13 @@ export { type ListColumns, listView } from './view/reports/list-view.ts'
 export { releaseView } from './view/reports/release-view.ts'
 export { plainLines } from './view/plain-lines.ts'
 export { type WaitSeen, waitingLine } from './view/waiting-line.ts'
-export type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepMark, StepPosition, Waiting } from './view/release-snapshot.ts'
+export type {
+  EventSnapshot,
+  NodeSnapshot,
+  NodeState,
+  ReleaseSnapshot,
+  StepMark,
+  StepPosition,
+  WaitingLine,
+} from './view/release-snapshot.ts'
 export { renderReleaseView, type ViewOptions } from './view/render-release-view.ts'

@@ -56,9 +56,7 @@ describe('TRANCHE_FAILPOINT', () => {
     const first = start(`executor --kubeconfig ${kubeconfig}`, { TRANCHE_FAILPOINT: 'executor.deletePod.after#2' })
     const said = text(first.stderr!)
     expect(await once(first, 'exit')).toEqual([null, 'SIGKILL'])
-    expect(await said).toContain(
-      `TRANCHE_FAILPOINT: executor.deletePod.after#2 reached in process ${first.pid}: the process ends here\n`,
-    )
+    expect(await said).toContain(`TRANCHE_FAILPOINT: executor.deletePod.after#2 reached in process ${first.pid}: the process ends here\n`)
 
     start(`executor --kubeconfig ${kubeconfig}`)
     expect(JSON.parse(await result)).toMatchObject({ phase: 'Healthy', updated: 5, maxUnavailableSeen: 1 })

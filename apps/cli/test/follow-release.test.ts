@@ -1,4 +1,4 @@
-import { followPatiently, followRelease, isLate } from '@tranche/cli'
+import { followPatiently, followReleaseWithRetries, isLate } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FollowEnd, ReleaseClient, SeenRelease } from '@tranche/release-client'
@@ -22,7 +22,7 @@ function releaseClientOf(
 function followed(releaseClient: Pick<ReleaseClient, never>, reported: unknown[]): AsyncGenerator<unknown> {
   const session = { releaseClient: releaseClient as ReleaseClient, clock: new FakeClock() }
   const { signal } = new AbortController()
-  return followRelease(session, { key, part: 'report', signal, trouble: (error) => void reported.push(error) })
+  return followReleaseWithRetries(session, { key, part: 'report', signal, trouble: (error) => void reported.push(error) })
 }
 
 it('yields the values of the watch, and reports its errors and their end', async () => {

@@ -1,4 +1,12 @@
-import { type NodeSnapshot, type NodeState, plainLines, type ReleaseSnapshot, type Waiting, type WaitSeen, waitingLine } from '@tranche/cli'
+import {
+  type NodeSnapshot,
+  type NodeState,
+  plainLines,
+  type ReleaseSnapshot,
+  type WaitingLine,
+  type WaitSeen,
+  waitingLine,
+} from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
 const START_MS = 1_700_000_000_000
@@ -60,7 +68,7 @@ describe('plainLines', () => {
 })
 
 describe('waitingLine', () => {
-  const unready: Waiting = { message: 'waiting for updated nodes to become available: node-1', subject: 'a', sinceMs: START_MS }
+  const unready: WaitingLine = { message: 'waiting for updated nodes to become available: node-1', subject: 'a', sinceMs: START_MS }
 
   it('prints nothing about short waits, which every pod causes', () => {
     expect(
@@ -110,7 +118,10 @@ describe('waitingLine', () => {
     expect(watch([[0, waiting]], fields)).toEqual(['demo/agent 0s: step 1 waits for approval'])
   })
 
-  function watch(waits: readonly (readonly [second: number, waiting: Waiting | null])[], fields: Partial<ReleaseSnapshot> = {}): string[] {
+  function watch(
+    waits: readonly (readonly [second: number, waiting: WaitingLine | null])[],
+    fields: Partial<ReleaseSnapshot> = {},
+  ): string[] {
     let seen: WaitSeen | null = null
     return waits.flatMap(([second, waiting]) => {
       const nowMs = START_MS + second * 1000

@@ -1,4 +1,4 @@
-import { parseDuration, toAccessOptions, toOutputOptions } from '@tranche/cli'
+import { parseDurationOption, toAccessOptions, toOutputOptions } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
 describe('the options that say whom a command asks', () => {
@@ -94,10 +94,10 @@ describe('parseDuration', () => {
     ['1.5m', 90_000],
     ['250ms', 250],
   ])('reads %s', (text, ms) => {
-    expect(parseDuration('--timeout', text)).toBe(ms)
+    expect(parseDurationOption('--timeout', text)).toBe(ms)
   })
 
   it.each(['', '-1', '10 m', 'm', '1x', '1m-', '400d', 'Infinity'])('refuses %j', (text) => {
-    expect(() => parseDuration('--timeout', text)).toThrow('--timeout does not take')
+    expect(() => parseDurationOption('--timeout', text)).toThrow('--timeout does not take')
   })
 })

@@ -1,4 +1,4 @@
-import { type CommandIo, watchRelease } from '@tranche/cli'
+import { type CommandIo, showReleaseScreen } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FollowEnd, ReleaseClient, SeenRelease } from '@tranche/release-client'
@@ -37,7 +37,7 @@ it('shows since when its data are stale, and freezes ages meanwhile', async () =
   const { releaseClient, show } = releaseClientOf()
   const { stream, shown } = terminal()
   const io: CommandIo = { out: stream, err: { write: () => {} }, env: {} }
-  const ended = watchRelease({ releaseClient, clock }, options, io)
+  const ended = showReleaseScreen({ releaseClient, clock }, options, io)
   const text = (): string => shown().join('\n')
   show({})
   await clock.advanceAsync(5_000)
@@ -61,7 +61,7 @@ it('writes the same once into a file', async () => {
   const { releaseClient, show } = releaseClientOf()
   let err = ''
   const io: CommandIo = { out: { write: () => {} }, err: { write: (line: string) => void (err += line) }, env: {} }
-  const ended = watchRelease({ releaseClient, clock }, options, io)
+  const ended = showReleaseScreen({ releaseClient, clock }, options, io)
   show({})
   await clock.advanceAsync(0)
   for (let looks = 0; looks < 3; looks++) {

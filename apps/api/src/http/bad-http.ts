@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '@tranche/errors'
 import type { ApiServer } from './create-server.ts'
-import { PROBLEM_TYPE, problemOf } from './problems.ts'
+import { PROBLEM_TYPE, problemDetailsOf } from './problems.ts'
 
 /** Answers requests that are not valid HTTP with a problem, if the socket is still writable. */
 export function answerBadHttp(error: Error & { code?: string }, socket: Socket): void {
@@ -38,5 +38,5 @@ const badHttp: Readonly<Record<string, readonly [number, string]>> = {
 }
 
 function bodyOf(status: number, detail: string): string {
-  return JSON.stringify({ ...problemOf('REQUEST_INVALID', detail, { instance: randomUUID() }), status })
+  return JSON.stringify({ ...problemDetailsOf('REQUEST_INVALID', detail, { instance: randomUUID() }), status })
 }

@@ -30,7 +30,7 @@ import { createLineLimit } from './line-limit.ts'
 import { limitBodies } from './limit-bodies.ts'
 import { answerBadHttp, answerOddHttp } from './bad-http.ts'
 import { limitTime } from './request-time.ts'
-import { notSeenYet, problemOf, sendProblem, toProblem } from './problems.ts'
+import { notSeenYet, problemDetailsOf, sendProblem, toProblem } from './problems.ts'
 
 /** Infers request and response types from Zod schemas; responses may be read-only. */
 interface SchemaTypes extends FastifyTypeProvider {
@@ -179,11 +179,11 @@ function answerProblems(app: ApiServer, { clock, log }: { readonly clock: Clock;
     const allowed = methodsOf(app.guardedRoutes, path)
     if (allowed.length === 0) {
       const detail = `There is no route ${method} ${path}; see /docs for all routes.`
-      return sendProblem(reply as FastifyReply, problemOf('NOT_FOUND', detail, { instance }))
+      return sendProblem(reply as FastifyReply, problemDetailsOf('NOT_FOUND', detail, { instance }))
     }
     void reply.header('allow', allowed.join(', '))
     const detail = `${path} supports ${allowed.join(', ')}, not ${method}.`
-    return sendProblem(reply as FastifyReply, problemOf('REQUEST_INVALID', detail, { instance, status: 405 }))
+    return sendProblem(reply as FastifyReply, problemDetailsOf('REQUEST_INVALID', detail, { instance, status: 405 }))
   })
 }
 

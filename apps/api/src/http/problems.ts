@@ -1,4 +1,4 @@
-import type { Problem } from '@tranche/api-schema'
+import type { ProblemDetails } from '@tranche/api-schema'
 import { AppError, type ErrorCode, errorCatalog, isAppError } from '@tranche/errors'
 import { hasZodFastifySchemaValidationErrors } from '@fastify/type-provider-zod'
 import type { FastifyError, FastifyReply } from 'fastify'
@@ -23,19 +23,19 @@ export class FieldsInvalid extends AppError {
  *
  * @param instance request id
  */
-export function toProblem(error: unknown, instance: string): Problem {
-  if (isAppError(error)) return problemOf(error.code, detailOf(error), { instance, ...problemsOf(error) })
+export function toProblem(error: unknown, instance: string): ProblemDetails {
+  if (isAppError(error)) return problemDetailsOf(error.code, detailOf(error), { instance, ...problemsOf(error) })
   if (hasZodFastifySchemaValidationErrors(error)) return toProblem(fieldsOf(error as unknown as Validated), instance)
   const known = knownErrors[codeOf(error)]
-  if (known !== undefined) return problemOf(known.code, known.detail ?? messageOf(error), { instance })
+  if (known !== undefined) return problemDetailsOf(known.code, known.detail ?? messageOf(error), { instance })
   const status = (error as { statusCode?: unknown } | null)?.statusCode
   if (typeof status === 'number' && status >= 400 && status < 500)
-    return problemOf('REQUEST_INVALID', messageOf(error), { instance, status })
-  return problemOf('INVARIANT_BROKEN', `Unexpected internal error. The log has details under request id ${instance}.`, { instance })
+    return problemDetailsOf('REQUEST_INVALID', messageOf(error), { instance, status })
+  return problemDetailsOf('INVARIANT_BROKEN', `Unexpected internal error. The log has details under request id ${instance}.`, { instance })
 }
 
 /** Sends problem details, with `www-authenticate` for 401 and `retry-after` for 429 and 503. */
-export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+export function sendProblem(reply: FastifyReply, problem: ProblemDetails): FastifyReply {
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer')
   if ((problem.status === 503 || problem.status === 429) && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
   // Requests that Fastify itself refuses never reach helmet, which sets this header for all others.
@@ -48,11 +48,11 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
 }
 
 /** @returns problem details; `type` is a path on the same server that explains the code */
-export function problemOf(
+export function problemDetailsOf(
   code: ErrorCode,
   detail: string,
   more: { readonly instance: string; readonly status?: number; readonly problems?: readonly FieldProblem[] },
-): Problem {
+): ProblemDetails {
   const { httpStatus, summary } = errorCatalog[code]
   return { type: `/errors/${code}`, title: summary, status: httpStatus, code, detail, ...more }
 }

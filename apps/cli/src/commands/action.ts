@@ -5,7 +5,7 @@ import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
 import { inOptions } from '../release-client/in-options.ts'
 import { lookBeforeAction, membersToSee, type ActionLook } from '../release-client/look-before-action.ts'
-import { openSession, type Session } from '../release-client/open-session.ts'
+import { openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { invalid } from '../option-values.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
@@ -90,7 +90,7 @@ function asksPerson({ type, yes, dryRun }: ActionOptions, io: CommandIo): boolea
 }
 
 async function agreed(
-  session: Session,
+  session: CommandSession,
   { options, look }: { readonly options: ActionOptions; readonly look: ActionLook },
   io: CommandIo,
 ): Promise<boolean> {
@@ -105,7 +105,7 @@ async function agreed(
 
 /** Runs the action as a dry run before the prompt, so that a rejection comes without one. The REST API has no dry run. */
 async function checkRefusal(
-  { releaseClient }: Session,
+  { releaseClient }: CommandSession,
   options: ActionOptions,
   { body, report: { namespace, name } }: ActionLook,
 ): Promise<void> {

@@ -2,9 +2,9 @@ import { type KubeConfigNames, kubeConfigNames, resourcePaths } from '@tranche/k
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
-import { type Asked, type Candidate, findCandidates } from '../completion/find-candidates.ts'
+import { type Asked, type CompletionCandidate, findCandidates } from '../completion/find-candidates.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
-import { openCluster, openSession, type Session } from '../release-client/open-session.ts'
+import { openCluster, openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
 import { printable } from '../view/styled-line.ts'
@@ -34,7 +34,7 @@ export async function complete(program: Command, { words, directive }: CompleteO
   return exitCodes.done
 }
 
-async function askedOf(ask: Asked, typed: string, io: CommandIo): Promise<readonly Candidate[]> {
+async function askedOf(ask: Asked, typed: string, io: CommandIo): Promise<readonly CompletionCandidate[]> {
   const access = toAccessOptions({ ...ask.values, requestTimeout: TIMEOUT }, io.env)
   if (isOfReleases(ask.what)) {
     await using session = await openSession(access, io)
@@ -57,7 +57,11 @@ function namesOf({ kubeconfig: path }: ClusterSource, { env }: CommandIo): Promi
   return kubeConfigNames({ path, env })
 }
 
-async function candidatesOf(session: Session, { what, values, rollout }: Asked, typed: string): Promise<readonly Candidate[]> {
+async function candidatesOf(
+  session: CommandSession,
+  { what, values, rollout }: Asked,
+  typed: string,
+): Promise<readonly CompletionCandidate[]> {
   const { releaseClient } = session
   if (what === 'revisions' || what === 'hashes') {
     const { revisions } = await releaseClient.history(await keyOf(session, rollout))
@@ -75,7 +79,7 @@ async function candidatesOf(session: Session, { what, values, rollout }: Asked, 
   return [...rollouts, ...nodes.map(({ name, state }) => ({ word: `${kind}${name}`, about: state }))]
 }
 
-function keyOf({ releaseClient, namespace }: Session, named: string | undefined): Promise<ObjectKey> {
+function keyOf({ releaseClient, namespace }: CommandSession, named: string | undefined): Promise<ObjectKey> {
   return findRollout(releaseClient, namespace, { named, command: 'get' })
 }
 
@@ -86,7 +90,7 @@ interface NamedRollout {
 }
 
 /** Candidates in the form that was typed: NAME, `rollout/NAME` or `daemonset/NAME`. */
-function rolloutWords({ name, daemonSet, outcome }: NamedRollout, typed: string): readonly Candidate[] {
+function rolloutWords({ name, daemonSet, outcome }: NamedRollout, typed: string): readonly CompletionCandidate[] {
   if (!typed.includes('/')) return [{ word: name, about: outcome }]
   const [kind = ''] = typed.split('/', 1)
   const word = kind.startsWith('d') ? daemonSet : kind.startsWith('r') ? name : null

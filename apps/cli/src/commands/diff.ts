@@ -3,7 +3,7 @@ import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
-import { openSession, type Session } from '../release-client/open-session.ts'
+import { openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -58,7 +58,7 @@ interface Wanted {
   readonly known: readonly RevisionReport[]
 }
 
-async function templateOf({ releaseClient }: Session, key: ObjectKey, { wanted, known }: Wanted): Promise<RevisionTemplate> {
+async function templateOf({ releaseClient }: CommandSession, key: ObjectKey, { wanted, known }: Wanted): Promise<RevisionTemplate> {
   if (known.some(({ revision, number }) => revision === wanted || String(number) === wanted)) return releaseClient.template(key, wanted)
   throw new AppError('REVISION_NOT_FOUND', `the history has no revision ${wanted}`, {
     details: { revision: wanted },

@@ -4,7 +4,7 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
 import { nearestName } from '../release-client/nearest-name.ts'
-import { openSession, type Session } from '../release-client/open-session.ts'
+import { openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -34,7 +34,7 @@ export async function explain({ access, output, subject, rollout }: ExplainOptio
 }
 
 async function explanationOf(
-  { releaseClient, namespace }: Session,
+  { releaseClient, namespace }: CommandSession,
   subject: string | undefined,
   rollout: string | undefined,
 ): Promise<Explanation> {
@@ -51,12 +51,12 @@ async function explanationOf(
 }
 
 /** A word without a kind is a Rollout if one has that name, else a node. */
-async function namesRollout(releaseClient: Session['releaseClient'], namespace: string, word: string): Promise<boolean> {
+async function namesRollout(releaseClient: CommandSession['releaseClient'], namespace: string, word: string): Promise<boolean> {
   if (word.includes('/')) return true
   return (await releaseClient.list({ namespace })).some(({ name }) => name === word)
 }
 
-async function unknownNode(releaseClient: Session['releaseClient'], key: ObjectKey, node: string): Promise<AppError> {
+async function unknownNode(releaseClient: CommandSession['releaseClient'], key: ObjectKey, node: string): Promise<AppError> {
   const names = (await releaseClient.nodes(key)).map(({ name }) => name)
   const nearest = nearestName(node, names)
   const meant = nearest === undefined ? '' : `Did you mean ${nearest}? `

@@ -1,12 +1,12 @@
 import type { ObjectKey } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
-import { openSession, type Session } from '../release-client/open-session.ts'
+import { openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { rolloutName, valueText } from '../output/print-value.ts'
-import { watchRelease } from '../terminal/watch-release.ts'
+import { showReleaseScreen } from '../terminal/watch-release.ts'
 import { releaseView } from '../view/reports/release-view.ts'
 
 /** Options of `get`. */
@@ -24,7 +24,7 @@ export async function get(options: GetOptions, io: CommandIo): Promise<ExitCode>
   const { access, output, name, watch } = options
   await using session = await openSession(access, io)
   const key = await findRollout(session.releaseClient, session.namespace, { named: name, command: 'get', ...access })
-  if (watch) return await watchRelease(session, { key, output }, io)
+  if (watch) return await showReleaseScreen(session, { key, output }, io)
   io.out.write(await textOf(session, key, { output, io }))
   return exitCodes.done
 }
@@ -34,7 +34,11 @@ interface Printing {
   readonly io: CommandIo
 }
 
-async function textOf({ releaseClient, clock }: Session, key: ObjectKey, { output: { format, colors }, io }: Printing): Promise<string> {
+async function textOf(
+  { releaseClient, clock }: CommandSession,
+  key: ObjectKey,
+  { output: { format, colors }, io }: Printing,
+): Promise<string> {
   const picture = await releaseClient.picture(key)
   const { report, ...rest } = picture
   if (format === 'name') return `${rolloutName(report.name)}\n`

@@ -11,7 +11,7 @@ import { listView } from '../view/reports/list-view.ts'
 import { printable } from '../view/styled-line.ts'
 
 /** Options of `list`. */
-export interface ListOptions {
+export interface ListCommandOptions {
   readonly access: AccessOptions
   readonly output: OutputOptions
   /** Only Rollouts with this outcome. */
@@ -21,7 +21,7 @@ export interface ListOptions {
 }
 
 /** Prints the Rollouts of a namespace, or of all, sorted by namespace and name. */
-export async function list({ access, output, outcome, watch }: ListOptions, io: CommandIo): Promise<ExitCode> {
+export async function list({ access, output, outcome, watch }: ListCommandOptions, io: CommandIo): Promise<ExitCode> {
   await using session = await openSession(access, io)
   const { releaseClient, namespace, clock } = session
   const look = async (): Promise<readonly RolloutSummary[]> => {

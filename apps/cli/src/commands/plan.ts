@@ -9,12 +9,12 @@ import type { CommandIo } from '../command-io.ts'
 import type { ObjectKey } from '@tranche/kube-types'
 import { explained } from '../release-client/explain-error.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
-import { openCluster, openSession, type Session } from '../release-client/open-session.ts'
+import { openCluster, openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { findFiles } from '../lint/find-files.ts'
 import { readDocuments } from '../lint/read-documents.ts'
 import type { AccessOptions, ClusterSource, OutputOptions, ServerSource } from '../options/access-options.ts'
-import { createProgress, type Progress } from '../terminal/create-progress.ts'
+import { createProgress, type ProgressLine } from '../terminal/create-progress.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
 import { planManifests } from '../plan/plan-manifests.ts'
@@ -55,11 +55,11 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCod
 /** Streams and progress line of a plan. */
 interface PlanTerminal {
   readonly io: CommandIo
-  readonly progress: Progress
+  readonly progress: ProgressLine
 }
 
 /** Shows progress on a terminal: a large cluster takes long. */
-async function planWithProgress(session: Session, options: PlanOptions, terminal: PlanTerminal): Promise<Forecast> {
+async function planWithProgress(session: CommandSession, options: PlanOptions, terminal: PlanTerminal): Promise<Forecast> {
   const { source } = options.access
   terminal.progress.say('reading the cluster')
   const key = await findRollout(session.releaseClient, session.namespace, { named: options.name, command: 'plan' })

@@ -25,7 +25,7 @@ import type { Simulation } from '../dev/simulation.ts'
 import type { DevApi } from '../dev/start-dev-api.ts'
 import { type Faults, readFaultsFile, startFaults } from '../dev/start-faults.ts'
 import { startSimulation } from '../dev/start-simulation.ts'
-import { type ClusterWatch, watchCluster } from '../dev/watch-cluster.ts'
+import { type ClusterWatch, watchDemoCluster } from '../dev/watch-cluster.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { createFileLogger } from '../logging.ts'
 import { listenForStop, StopRequested, whenAborted } from '../stop-signals.ts'
@@ -127,7 +127,7 @@ async function play(session: Session): Promise<ExitCode> {
   const api = await beginApi(session, simulation)
   const kubeconfig = shareAccess(session, { ...simulation, faults: faults.access, api })
 
-  const watch = cleanup.adopt(watchCluster({ client, clock, log, preferred: demoKey }), (open) => open.stop())
+  const watch = cleanup.adopt(watchDemoCluster({ client, clock, log, preferred: demoKey }), (open) => open.stop())
   await watch.synced
   cleanup.adopt(keepDrawing(watch, screen), (end) => end())
   const broken = Promise.race([watch.stopped, ...programs.map((program) => program.stopped)])

@@ -6,7 +6,7 @@ import { askPatiently, type AskPatientlyOptions } from '../release-client/ask-pa
 import { findRollout } from '../release-client/find-rollout.ts'
 import { followPatiently, isLate } from '../release-client/follow-patiently.ts'
 import { printErrorOnce } from '../release-client/print-error-once.ts'
-import { openSession, type Session } from '../release-client/open-session.ts'
+import { openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type StatusExitCode, statusExitCodeOf, statusExitCodes } from '../exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
@@ -58,7 +58,7 @@ interface Wait extends AskPatientlyOptions, Disposable {
 }
 
 /** Starts the timeout. With a timeout of 0, errors are not retried. */
-function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: CommandIo): Wait {
+function beginWait({ clock }: CommandSession, { timeoutMs }: StatusOptions, io: CommandIo): Wait {
   const ended = new AbortController()
   const timer = timeoutMs === null || timeoutMs === 0 ? null : clock.setTimer(timeoutMs, () => ended.abort())
   const printError = printErrorOnce(io.err)
@@ -85,7 +85,7 @@ function beginWait({ clock }: Session, { timeoutMs }: StatusOptions, io: Command
 type WaitOptions = StatusOptions & { readonly wait: Wait }
 
 /** @returns the last report */
-async function lookUntilEnd(session: Session, options: WaitOptions, io: CommandIo): Promise<RolloutReport> {
+async function lookUntilEnd(session: CommandSession, options: WaitOptions, io: CommandIo): Promise<RolloutReport> {
   const { name: named, wait, timeoutMs } = options
   const { signal } = wait
   const find = async (): Promise<ObjectKey> => findRollout(session.releaseClient, session.namespace, { named, command: 'status', signal })
@@ -108,7 +108,7 @@ function notSeen(timeoutMs: number): AppError {
 
 /** @returns the last report; null if the timeout elapsed before the first */
 async function awaitEnd(
-  session: Session,
+  session: CommandSession,
   options: WaitOptions & { readonly key: ObjectKey },
   io: CommandIo,
 ): Promise<RolloutReport | null> {

@@ -3,7 +3,7 @@ import { commandAt, sharedOptions } from '../program/command-first.ts'
 import { type TypedWords, typedWords } from './typed-words.ts'
 
 /** One candidate with its description. */
-export interface Candidate {
+export interface CompletionCandidate {
   readonly word: string
   readonly about: string
 }
@@ -11,7 +11,7 @@ export interface Candidate {
 /** Candidates for the last word. */
 export interface Completion extends Pick<TypedWords, 'typed' | 'prefix'> {
   /** Candidates that begin with the typed text. */
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly CompletionCandidate[]
   /** Further candidates to read from the cluster or kubeconfig. */
   readonly ask: Asked | null
   /** Whether file names are candidates. */
@@ -100,22 +100,22 @@ function behindCommand({ command, before, option, typed }: Line): Found {
   return what === undefined ? nothing : { ...nothing, ask: { ...asked, what } }
 }
 
-function plain(all: readonly Candidate[], typed: string): Found {
+function plain(all: readonly CompletionCandidate[], typed: string): Found {
   return { ...nothing, candidates: all.filter(({ word }) => word.startsWith(typed)) }
 }
 
-function commandsOf(program: Command): readonly Candidate[] {
+function commandsOf(program: Command): readonly CompletionCandidate[] {
   return program
     .createHelp()
     .visibleCommands(program)
     .map((command) => ({ word: command.name(), about: command.description() }))
 }
 
-function toCandidate(option: Option): Candidate {
+function toCandidate(option: Option): CompletionCandidate {
   return { word: option.long ?? option.short ?? '', about: option.description }
 }
 
-function withoutAbout(word: string): Candidate {
+function withoutAbout(word: string): CompletionCandidate {
   return { word, about: '' }
 }
 

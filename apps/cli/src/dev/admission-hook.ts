@@ -3,7 +3,7 @@ import type { BatchRelease, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { type Admission, type AdmissionAnswer, type AdmissionReview, ApiStatusError, resources, type SimClient } from '@tranche/sim-api'
 import { applyPatch } from 'rfc6902'
-import { rolloutOf } from './focus.ts'
+import { namingRollout } from './focus.ts'
 
 /** Rollouts in the simulator's API. */
 const rolloutsId = { group: 'rollouts.kruise.io', resource: 'rollouts' }
@@ -96,7 +96,7 @@ function decideBatchRelease({ operation, oldObject, object, actor }: AdmissionRe
 
 function decideDaemonSet({ operation, oldObject, object, actor }: AdmissionReview, rollouts: readonly Rollout[]): Decision {
   const before = (oldObject ?? null) as unknown as DaemonSet | null
-  const rollout = before === null ? null : (boundRollout(before, rollouts) ?? rolloutOf(before, rollouts) ?? null)
+  const rollout = before === null ? null : (boundRollout(before, rollouts) ?? namingRollout(before, rollouts) ?? null)
   return admitDaemonSet({
     operation,
     oldObject: before,

@@ -9,7 +9,7 @@ import { type DaemonSet, keyOf, keyText, type ObjectKey } from '@tranche/kube-ty
  */
 export function chooseFocus(daemonSets: readonly DaemonSet[], rollouts: readonly Rollout[], preferred: ObjectKey): DaemonSet | undefined {
   const rank = (daemonSet: DaemonSet): number => {
-    const rollout = rolloutOf(daemonSet, rollouts)
+    const rollout = namingRollout(daemonSet, rollouts)
     if (rollout?.status?.phase === 'Progressing') return 0
     if (keyText(keyOf(daemonSet)) === keyText(preferred)) return 1
     return rollout === undefined ? 3 : 2
@@ -18,7 +18,7 @@ export function chooseFocus(daemonSets: readonly DaemonSet[], rollouts: readonly
 }
 
 /** @returns the Rollout that names this DaemonSet; the oldest if there are several */
-export function rolloutOf(daemonSet: DaemonSet, rollouts: readonly Rollout[]): Rollout | undefined {
+export function namingRollout(daemonSet: DaemonSet, rollouts: readonly Rollout[]): Rollout | undefined {
   return rollouts
     .filter((rollout) => rollout.metadata.namespace === daemonSet.metadata.namespace && namesDaemonSet(rollout, daemonSet.metadata.name))
     .sort((a, b) => byText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') || byKey(a, b))[0]

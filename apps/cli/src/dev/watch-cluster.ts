@@ -15,7 +15,7 @@ import {
 import type { Logger } from '@tranche/log'
 import { buildSnapshot } from '../view/build-snapshot.ts'
 import type { EventSnapshot, ReleaseSnapshot } from '../view/release-snapshot.ts'
-import { chooseFocus, rolloutOf } from './focus.ts'
+import { chooseFocus, namingRollout } from './focus.ts'
 import { createReleaseTimer } from './release-timer.ts'
 
 /** Client and settings of the watches. */
@@ -49,7 +49,7 @@ const MOST_EVENTS = 50
 const ZONE_LABEL = 'topology.kubernetes.io/zone'
 
 /** Starts watching Rollouts, BatchReleases, DaemonSets, their revisions, nodes, pods and events. */
-export function watchCluster(options: ClusterWatchOptions): ClusterWatch {
+export function watchDemoCluster(options: ClusterWatchOptions): ClusterWatch {
   const { client, clock, log } = options
   const fleet = new FleetIndex()
   const listeners = new Set<() => void>()
@@ -114,7 +114,7 @@ export function watchCluster(options: ClusterWatchOptions): ClusterWatch {
   function snapshot(): ReleaseSnapshot | null {
     const daemonSet = chooseFocus(daemonSets.store.list(), rollouts.store.list(), options.preferred)
     if (daemonSet === undefined) return null
-    const rollout = rolloutOf(daemonSet, rollouts.store.list())
+    const rollout = namingRollout(daemonSet, rollouts.store.list())
     const now = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
     return buildSnapshot(
       {

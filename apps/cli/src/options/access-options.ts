@@ -2,7 +2,7 @@ import { AppError } from '@tranche/errors'
 import type { Impersonation } from '@tranche/kube-client'
 import type { CommandIo } from '../command-io.ts'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
-import { parseDuration } from './duration-option.ts'
+import { parseDurationOption } from './duration-option.ts'
 
 /** Option values of the parser: strings, booleans, lists or undefined. */
 export type Values = Readonly<Record<string, unknown>>
@@ -190,7 +190,7 @@ function checkUnheard(url: string): void {
 
 function toRequestTimeoutMs(value: string | undefined): number {
   if (value === undefined) return DEFAULT_REQUEST_TIMEOUT_MS
-  const ms = parseDuration('--request-timeout', value)
+  const ms = parseDurationOption('--request-timeout', value)
   return ms === 0 ? LONGEST_REQUEST_TIMEOUT_MS : Math.min(ms, LONGEST_REQUEST_TIMEOUT_MS)
 }
 

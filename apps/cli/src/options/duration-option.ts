@@ -10,7 +10,7 @@ const LONGEST_MS = 365 * unitMs.d
  * @returns milliseconds, from 0 to a year
  * @throws {AppError} OPTION_INVALID
  */
-export function parseDuration(option: string, value: string): number {
+export function parseDurationOption(option: string, value: string): number {
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : sumOf(value)
   if (!(ms >= 0 && ms <= LONGEST_MS)) throw invalid(option, value, 'give a time such as 90s, 10m or 1h30m')
   return ms

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
 import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
-import { parseDuration } from '../options/duration-option.ts'
+import { parseDurationOption } from '../options/duration-option.ts'
 import type { Exit } from './release-commands.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
@@ -155,7 +155,7 @@ function toWaitMs(values: Values): number {
   const wait = values['wait']
   if (values['dryRun'] === true) return 0
   const text = wait === undefined ? SHORT_WAIT : typeof wait === 'string' ? wait : DEFAULT_WAIT
-  const ms = parseDuration('--wait', text)
+  const ms = parseDurationOption('--wait', text)
   if (ms > LONGEST_WAIT_MS)
     throw misplaced('--wait', `is limited to an hour, but is ${text}`, 'use tranche status --timeout to wait longer')
   return ms

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { invalid } from '../option-values.ts'
 import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
-import { parseDuration } from '../options/duration-option.ts'
+import { parseDurationOption } from '../options/duration-option.ts'
 import { collect } from './collect.ts'
 import type { Exit } from './release-commands.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
@@ -60,7 +60,7 @@ Examples:
 }
 
 function toSeconds(value: string): number {
-  const seconds = Math.round(parseDuration('--approve-after', value) / 1000)
+  const seconds = Math.round(parseDurationOption('--approve-after', value) / 1000)
   if (seconds > LONGEST_APPROVAL_SECONDS) throw invalid('--approve-after', value, 'give at most a day')
   return seconds
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { CommandIo } from '../command-io.ts'
 import { parseChoice } from '../option-values.ts'
 import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
-import { parseDuration } from '../options/duration-option.ts'
+import { parseDurationOption } from '../options/duration-option.ts'
 import { withAccessOptions, withOutputOptions } from './shared-options.ts'
 
 // Not imported from the schemas: loading them takes longer than running a command that needs none.
@@ -108,7 +108,7 @@ Examples:
         access: toAccessOptions(values, io.env),
         output: toOutputOptions(values, ['json', 'yaml', 'name']),
         name,
-        timeoutMs: timeout === undefined ? null : parseDuration('--timeout', timeout),
+        timeoutMs: timeout === undefined ? null : parseDurationOption('--timeout', timeout),
         throughPauses: values['throughPauses'] === true,
       }
       exit(await (await import('../commands/status.ts')).status(options, io))

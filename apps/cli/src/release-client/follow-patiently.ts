@@ -1,8 +1,8 @@
 import type { RolloutReport } from '@tranche/api-schema'
 import { isAppError } from '@tranche/errors'
 import { askPatiently, type AskPatientlyOptions } from './ask-patiently.ts'
-import { followRelease, type FollowReleaseOptions } from './follow-release.ts'
-import type { Session } from './open-session.ts'
+import { followReleaseWithRetries, type FollowReleaseOptions } from './follow-release.ts'
+import type { CommandSession } from './open-session.ts'
 
 /** @returns whether a request timed out; the next one may succeed once the cluster is less busy */
 export function isLate(error: unknown): boolean {
@@ -20,11 +20,11 @@ export interface FollowPatientlyOptions extends FollowReleaseOptions<'report'> {
  * @throws errors that are not temporary
  */
 export async function* followPatiently(
-  session: Pick<Session, 'releaseClient' | 'clock'>,
+  session: Pick<CommandSession, 'releaseClient' | 'clock'>,
   { patience, ...options }: FollowPatientlyOptions,
 ): AsyncGenerator<RolloutReport> {
   const begin = async (): Promise<{ reports: AsyncGenerator<RolloutReport>; first: IteratorResult<RolloutReport> }> => {
-    const reports = followRelease(session, options)
+    const reports = followReleaseWithRetries(session, options)
     return { reports, first: await reports.next() }
   }
   const { reports, first } = await askPatiently(begin, patience)

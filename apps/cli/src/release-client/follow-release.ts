@@ -2,7 +2,7 @@ import type { ObjectKey } from '@tranche/kube-types'
 import type { FollowEnd, ReleasePart, ReleaseParts, SeenRelease } from '@tranche/release-client'
 import { lookAgain } from './look-again.ts'
 import { mapped } from './mapped.ts'
-import type { Session } from './open-session.ts'
+import type { CommandSession } from './open-session.ts'
 
 /** Rollout and part to follow, and the signal that ends it. */
 export interface FollowReleaseOptions<P extends ReleasePart> {
@@ -18,8 +18,8 @@ export interface FollowReleaseOptions<P extends ReleasePart> {
  *
  * @throws the errors of the first read; later, errors that are not temporary
  */
-export async function* followRelease<P extends ReleasePart>(
-  { releaseClient, clock }: Pick<Session, 'releaseClient' | 'clock'>,
+export async function* followReleaseWithRetries<P extends ReleasePart>(
+  { releaseClient, clock }: Pick<CommandSession, 'releaseClient' | 'clock'>,
   { key, part, signal, trouble }: FollowReleaseOptions<P>,
 ): AsyncGenerator<ReleaseParts[P]> {
   const watched = releaseClient.follow?.(key, { part, signal })

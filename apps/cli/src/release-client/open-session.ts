@@ -29,7 +29,7 @@ import { sayingRequests } from './say-requests.ts'
 import { userAgent } from '../version.ts'
 
 /** Release client and namespace of a command. */
-export interface Session extends AsyncDisposable {
+export interface CommandSession extends AsyncDisposable {
   readonly releaseClient: ReleaseClient
   /** Namespace of `-n`, else of the context, else `default`. */
   readonly namespace: string
@@ -50,7 +50,7 @@ export interface OpenCluster extends AsyncDisposable {
  *
  * @throws {AppError} KUBECONFIG_INVALID; later requests throw API_UNREACHABLE and API_REFUSED, with server and context
  */
-export async function openSession(access: AccessOptions, io: CommandIo): Promise<Session> {
+export async function openSession(access: AccessOptions, io: CommandIo): Promise<CommandSession> {
   if (access.source.kind === 'server') return openServer(access, access.source)
   const open = await openCluster(access.source, io)
   const releaseClient = createKubeReleaseClient({
@@ -69,7 +69,7 @@ export async function openSession(access: AccessOptions, io: CommandIo): Promise
 }
 
 /** Loads the REST client only if needed: its schemas take longer to load than a command takes to run. */
-async function openServer(access: AccessOptions, source: ServerSource): Promise<Session> {
+async function openServer(access: AccessOptions, source: ServerSource): Promise<CommandSession> {
   const { openRestReleaseClient } = await import('./open-rest.ts')
   return {
     releaseClient: withLimits(openRestReleaseClient(source), access, (error) => explainedOfServer(error, source)),

@@ -1,7 +1,7 @@
 import type { CommandIo } from '../command-io.ts'
 
 /** Progress line, cleared before the output. */
-export interface Progress {
+export interface ProgressLine {
   readonly say: (text: string) => void
   readonly clear: () => void
 }
@@ -9,7 +9,7 @@ export interface Progress {
 const START_OF_LINE = '\r\u001b[K'
 
 /** A line that is overwritten in place on a terminal; no output elsewhere. */
-export function createProgress({ err }: CommandIo): Progress {
+export function createProgress({ err }: CommandIo): ProgressLine {
   if (err.isTTY !== true) return { say: () => {}, clear: () => {} }
   let shown = ''
   const show = (text: string): void => {

@@ -2,7 +2,7 @@ import type { RolloutSummary } from '@tranche/api-schema'
 import { wantsColors, wantsUnicode, type CommandIo } from '../command-io.ts'
 import { errorLine } from '../release-client/error-line.ts'
 import { lookAgain } from '../release-client/look-again.ts'
-import type { Session } from '../release-client/open-session.ts'
+import type { CommandSession } from '../release-client/open-session.ts'
 import { printErrorOnce } from '../release-client/print-error-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
@@ -29,7 +29,7 @@ export interface WatchListOptions {
  * Shows Rollouts until a signal ends the process: a live table on a terminal, one line or document per changed Rollout elsewhere. The list
  * is polled, since it has no watch.
  */
-export async function watchList({ clock }: Session, options: WatchListOptions, io: CommandIo): Promise<ExitCode> {
+export async function watchList({ clock }: CommandSession, options: WatchListOptions, io: CommandIo): Promise<ExitCode> {
   const { signal } = new AbortController()
   const isLive = io.out.isTTY === true && io.env['TERM'] !== 'dumb' && options.output.format !== 'json'
   const show = isLive ? openLive(options, io) : openPlain(options, io)

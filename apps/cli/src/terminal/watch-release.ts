@@ -1,8 +1,8 @@
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../command-io.ts'
 import { errorLine } from '../release-client/error-line.ts'
-import { followRelease } from '../release-client/follow-release.ts'
-import type { Session } from '../release-client/open-session.ts'
+import { followReleaseWithRetries } from '../release-client/follow-release.ts'
+import type { CommandSession } from '../release-client/open-session.ts'
 import { printErrorOnce } from '../release-client/print-error-once.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { OutputOptions } from '../options/access-options.ts'
@@ -18,7 +18,7 @@ import { wrapText } from '../view/reports/wrap-text.ts'
 import { createLiveScreen } from './live-screen.ts'
 
 /** Rollout to watch, and its output format. */
-export interface WatchReleaseOptions {
+export interface ReleaseScreenOptions {
   readonly key: ObjectKey
   readonly output: OutputOptions
 }
@@ -26,16 +26,16 @@ export interface WatchReleaseOptions {
 const DRAW_EVERY_MS = 1_000
 
 /** Shows a Rollout until a signal ends the process: a live view on a terminal, one line or document per change elsewhere. */
-export async function watchRelease(
-  session: Pick<Session, 'releaseClient' | 'clock'>,
-  options: WatchReleaseOptions,
+export async function showReleaseScreen(
+  session: Pick<CommandSession, 'releaseClient' | 'clock'>,
+  options: ReleaseScreenOptions,
   io: CommandIo,
 ): Promise<ExitCode> {
   const { signal } = new AbortController()
   const show = isTerminal(io.out, io) && options.output.format !== 'json' ? openLive(session, options, io) : openPlain(session, options, io)
   using _ends = endBySignal(() => show.close())
   try {
-    const looks = followRelease(session, { key: options.key, part: 'picture', signal, trouble: show.trouble })
+    const looks = followReleaseWithRetries(session, { key: options.key, part: 'picture', signal, trouble: show.trouble })
     for await (const picture of looks) show.picture(picture)
     return exitCodes.done
   } finally {
@@ -51,7 +51,7 @@ interface Showing {
 }
 
 /** Advances ages between reads, and freezes them while the data are stale. */
-function openLive({ clock }: Pick<Session, 'clock'>, { key, output }: WatchReleaseOptions, io: CommandIo): Showing {
+function openLive({ clock }: Pick<CommandSession, 'clock'>, { key, output }: ReleaseScreenOptions, io: CommandIo): Showing {
   const screen = createLiveScreen(io.out)
   screen.draw(() => [`loading ${keyText(key)}; Ctrl-C to stop`])
   let latest: ReleasePicture | null = null
@@ -102,7 +102,7 @@ function fitted(lines: readonly string[], rows: number): readonly string[] {
   return [...lines.slice(0, rows - 1), `and ${lines.length - rows + 1} more lines; run without -w to see all`]
 }
 
-function openPlain({ clock }: Pick<Session, 'clock'>, { output: { format, colors } }: WatchReleaseOptions, io: CommandIo): Showing {
+function openPlain({ clock }: Pick<CommandSession, 'clock'>, { output: { format, colors } }: ReleaseScreenOptions, io: CommandIo): Showing {
   let printed: PrintedProgress | null = null
   return {
     picture({ report }) {

@@ -1,7 +1,7 @@
 import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, keyOf, keyText, REVISION_HASH_LABEL, scaleIntOrPercent } from '@tranche/kube-types'
-import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepMark, StepPosition, Waiting } from './release-snapshot.ts'
+import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepMark, StepPosition, WaitingLine } from './release-snapshot.ts'
 
 /** Watched objects of one DaemonSet. */
 export interface ReleaseObjects {
@@ -139,7 +139,7 @@ function stepMarks(rollout: Rollout | undefined, desired: number): StepMark[] {
 }
 
 /** Reports what the batch waits for; between batches, what the Rollout waits for. */
-function waitingOf({ rollout, batchRelease }: ReleaseObjects): Waiting | null {
+function waitingOf({ rollout, batchRelease }: ReleaseObjects): WaitingLine | null {
   const status = rollout?.status
   if (status?.phase === undefined) return null
   const waiting = batchRelease?.status?.waiting

@@ -1,6 +1,6 @@
 import type { Glyphs } from './glyphs.ts'
 import type { StepMark } from './release-snapshot.ts'
-import type { Span } from './styled-line.ts'
+import type { StyledSpan } from './styled-line.ts'
 
 /** Node counts of a bar. */
 export interface Progress {
@@ -10,7 +10,7 @@ export interface Progress {
 }
 
 /** @returns the bar in exactly `width` columns: full only if every node is updated, not empty once one is */
-export function progressBar(progress: Progress, width: number, glyphs: Glyphs): readonly Span[] {
+export function progressBar(progress: Progress, width: number, glyphs: Glyphs): readonly StyledSpan[] {
   const full = share(progress.updated, progress.desired, width)
   const part = Math.min(width - full, share(progress.updated + progress.updating, progress.desired, width) - full)
   return [
@@ -24,8 +24,8 @@ export function progressBar(progress: Progress, width: number, glyphs: Glyphs): 
  * @param current current step, from 1; null if none
  * @returns the line below the bar: a mark and a label where each step ends, right aligned; overlapping labels are omitted
  */
-export function stepMarks(steps: readonly StepMark[], current: number | null, size: MarkSize): readonly Span[] {
-  const spans: Span[] = []
+export function stepMarks(steps: readonly StepMark[], current: number | null, size: MarkSize): readonly StyledSpan[] {
+  const spans: StyledSpan[] = []
   let column = 0
   for (const [index, step] of steps.entries()) {
     const label = `${step.label}${size.glyphs.bar.mark}`

@@ -25,7 +25,7 @@ export interface ReleaseSnapshot {
   readonly nodes: readonly NodeSnapshot[]
   /** `maxUnavailable` in nodes; null if unknown. */
   readonly maxUnavailable: number | null
-  readonly waiting: Waiting | null
+  readonly waiting: WaitingLine | null
   /** Newest first. */
   readonly events: readonly EventSnapshot[]
 }
@@ -69,7 +69,7 @@ export interface NodeSnapshot {
 }
 
 /** What the release waits for. */
-export interface Waiting {
+export interface WaitingLine {
   readonly message: string
   /** Identity of the wait: unchanged while its reason and nodes are the same. */
   readonly subject: string

@@ -3,7 +3,7 @@ import { asciiGlyphs, cellStyles, type Glyphs, stateWords, unicodeGlyphs } from 
 import { nodeMap, type ZoneRow } from './node-map.ts'
 import { progressBar, stepMarks } from './progress-bar.ts'
 import { countStates, type NodeState, type ReleaseSnapshot } from './release-snapshot.ts'
-import { createLinePainter, type LinePainter, shorten, type Span } from './styled-line.ts'
+import { createLinePainter, type LinePainter, shorten, type StyledSpan } from './styled-line.ts'
 
 /** Size and capabilities of the terminal. */
 export interface ViewOptions {
@@ -77,16 +77,16 @@ function headerLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const { fromVersion, toVersion, startedAtMs, endedAtMs, nowMs } = snapshot
   const versions = fromVersion === null || fromVersion === toVersion ? toVersion : `${fromVersion} → ${toVersion}`
   const name = snapshot.rollout === null ? `daemonset ${snapshot.daemonSet}` : snapshot.daemonSet
-  const elapsed: Span[] = startedAtMs === null ? [] : [['dim', `   ${durationText((endedAtMs ?? nowMs) - startedAtMs)}`]]
+  const elapsed: StyledSpan[] = startedAtMs === null ? [] : [['dim', `   ${durationText((endedAtMs ?? nowMs) - startedAtMs)}`]]
   return [pen.painter.line(['bold', name], `   ${versions}`, ...elapsed), pen.painter.line(...phaseSpans(snapshot))]
 }
 
-function phaseSpans({ phase, step, rollout, paused }: ReleaseSnapshot): Span[] {
+function phaseSpans({ phase, step, rollout, paused }: ReleaseSnapshot): StyledSpan[] {
   if (rollout === null) return [['dim', 'no Rollout: the DaemonSet controller updates the pods']]
   if (phase === null) return [['dim', 'the controller has not reconciled the Rollout yet']]
-  const word: Span = [phase === 'Healthy' ? 'green' : phase === 'Progressing' ? 'cyan' : 'yellow', phase]
+  const word: StyledSpan = [phase === 'Healthy' ? 'green' : phase === 'Progressing' ? 'cyan' : 'yellow', phase]
   if (phase !== 'Progressing') return [word]
-  const held: Span[] = paused ? ['   ', ['yellow', 'paused']] : []
+  const held: StyledSpan[] = paused ? ['   ', ['yellow', 'paused']] : []
   if (step === null) return [word, ...held]
   return [word, `   step ${step.index} of ${step.count}   `, [step.state === 'StepPaused' ? 'yellow' : 'dim', step.state], ...held]
 }
@@ -130,7 +130,7 @@ function failingLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   if (failing.length === 0) return []
   const nameWidth = Math.min(32, Math.max(...failing.slice(0, MOST_FAILING_ROWS).map((node) => node.name.length)))
   const rows = failing.slice(0, MOST_FAILING_ROWS).map((node) => {
-    const since: Span[] = node.sinceMs === undefined ? [] : [['dim', `  for ${durationText(snapshot.nowMs - node.sinceMs)}`]]
+    const since: StyledSpan[] = node.sinceMs === undefined ? [] : [['dim', `  for ${durationText(snapshot.nowMs - node.sinceMs)}`]]
     return pen.painter.line('  ', shorten(node.name, nameWidth).padEnd(nameWidth), '  ', ['red', node.reason ?? 'not running'], ...since)
   })
   const more = failing.length - rows.length
@@ -155,7 +155,7 @@ function legendLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const occurring = (Object.keys(counts) as NodeState[]).filter((state) => counts[state] > 0)
   const down = snapshot.nodes.length - counts.updated - counts.old
   const budget = snapshot.maxUnavailable === null ? '' : `, maxUnavailable ${snapshot.maxUnavailable}`
-  const words = occurring.flatMap((state): Span[] => [
+  const words = occurring.flatMap((state): StyledSpan[] => [
     [cellStyles[state], pen.glyphs.cells[state]],
     ` ${counts[state]} ${stateWords[state]}  `,
   ])
@@ -168,8 +168,8 @@ function zoneLine(row: ZoneRow, labelWidth: number, pen: Pen): string {
 }
 
 /** Merges adjacent cells of one state into a span, so that a line has few colour codes. */
-function cellSpans(row: ZoneRow, pen: Pen): Span[] {
-  const spans: Span[] = []
+function cellSpans(row: ZoneRow, pen: Pen): StyledSpan[] {
+  const spans: StyledSpan[] = []
   for (let from = 0; from < row.cells.length; ) {
     const state = row.cells[from]!
     let to = from

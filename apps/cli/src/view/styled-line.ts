@@ -4,12 +4,12 @@ import { createColors } from 'picocolors'
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan'
 
 /** A piece of a line: plain, or with a style. */
-export type Span = string | readonly [Style, string]
+export type StyledSpan = string | readonly [Style, string]
 
 /** Turns lines of spans into text for a terminal. */
 export interface LinePainter {
   /** @returns the line, cut with `…` at the terminal width, without control characters from its text */
-  line(...spans: readonly Span[]): string
+  line(...spans: readonly StyledSpan[]): string
 }
 
 /** @param width columns (≥ 1) */
@@ -39,7 +39,7 @@ interface Styled {
   readonly text: string
 }
 
-function toStyled(span: Span): Styled {
+function toStyled(span: StyledSpan): Styled {
   return typeof span === 'string' ? { style: null, text: printable(span) } : { style: span[0], text: printable(span[1]) }
 }
 

@@ -36,7 +36,7 @@ import {
 } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { readStream, type StreamOptions } from './read-stream.ts'
-import { type ApiCallOptions, type ApiRequest, type Connection, DEFAULT_DEADLINE_MS, send } from './send.ts'
+import { type ApiCallOptions, type ApiRequest, type RestConnection, DEFAULT_DEADLINE_MS, send } from './send.ts'
 
 /** Namespace and name of an object. */
 export interface ApiKey {
@@ -117,7 +117,7 @@ interface Schema<T> {
 }
 
 /** Creates a client over a connection. */
-export function createApiClient(connection: Connection): ApiClient {
+export function createApiClient(connection: RestConnection): ApiClient {
   const get = async <T>(path: string, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>
     parsed(schema, path, await send(connection, { method: 'GET', path, isSafe: true }, options))
   const post = async <T>(path: string, body: unknown, schema: Schema<T>, options: ApiCallOptions = {}): Promise<T> =>

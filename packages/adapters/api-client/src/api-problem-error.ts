@@ -1,4 +1,4 @@
-import { type Problem, problemSchema } from '@tranche/api-schema'
+import { type ProblemDetails, problemSchema } from '@tranche/api-schema'
 import { AppError, type ErrorCode, errorCatalog } from '@tranche/errors'
 
 /** The REST API returned a problem. Its `code` is the problem's if this version knows it, else API_REFUSED. */
@@ -7,7 +7,7 @@ export class ApiProblemError extends AppError {
   /** HTTP status. */
   readonly status: number
   /** Undefined if the response was not a problem document, such as a proxy's page. */
-  readonly problem: Problem | undefined
+  readonly problem: ProblemDetails | undefined
   /** Wait that the server asks for, in milliseconds; null if it did not ask. */
   readonly retryAfterMs: number | null
 
@@ -24,7 +24,7 @@ export class ApiProblemError extends AppError {
   }
 }
 
-function problemOf(body: string): Problem | undefined {
+function problemOf(body: string): ProblemDetails | undefined {
   try {
     return problemSchema.safeParse(JSON.parse(body)).data
   } catch {
@@ -32,7 +32,7 @@ function problemOf(body: string): Problem | undefined {
   }
 }
 
-function codeOf(problem: Problem | undefined): ErrorCode {
+function codeOf(problem: ProblemDetails | undefined): ErrorCode {
   return problem !== undefined && Object.hasOwn(errorCatalog, problem.code) ? (problem.code as ErrorCode) : 'API_REFUSED'
 }
 

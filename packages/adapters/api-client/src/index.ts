@@ -2,4 +2,4 @@ export { type ApiClient, type ApiKey, type ApiPage, createApiClient, type Daemon
 export { ApiProblemError } from './api-problem-error.ts'
 export type { FetchInit, FetchLike, FetchResponse } from './fetch-like.ts'
 export type { StreamOptions } from './read-stream.ts'
-export type { ApiCallOptions, Connection } from './send.ts'
+export type { ApiCallOptions, RestConnection } from './send.ts'

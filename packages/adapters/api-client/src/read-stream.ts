@@ -2,7 +2,7 @@ import { type StreamMessage, streamMessageSchema } from '@tranche/api-schema'
 import { sleep, type Timer } from '@tranche/clock'
 import { ApiProblemError } from './api-problem-error.ts'
 import { createEventParser } from './event-stream.ts'
-import { type ApiRequest, type Connection, open } from './send.ts'
+import { type ApiRequest, type RestConnection, open } from './send.ts'
 
 /** Options for reading a stream. */
 export interface StreamOptions {
@@ -28,7 +28,7 @@ const LONGEST_WAIT_MS = 30_000
  * @throws {ApiProblemError} for permanent errors: 4xx except 408 and 429; the signal's reason when it aborts
  */
 export async function* readStream(
-  connection: Connection,
+  connection: RestConnection,
   request: ApiRequest,
   options: StreamOptions,
 ): AsyncGenerator<StreamMessage, void, undefined> {
@@ -62,7 +62,7 @@ function isFinal(error: unknown): boolean {
 }
 
 async function* readOnce(
-  connection: Connection,
+  connection: RestConnection,
   request: ApiRequest,
   { signal, idleMs = DEFAULT_IDLE_MS }: StreamOptions,
   state: StreamState,
@@ -122,7 +122,7 @@ function messageOf(data: string): StreamMessage | undefined {
 }
 
 /** Sets one timer per silence, not per chunk. */
-function createSilenceWatch(clock: Connection['clock'], idleMs: number, onSilence: () => void): { heard(): void; stop(): void } {
+function createSilenceWatch(clock: RestConnection['clock'], idleMs: number, onSilence: () => void): { heard(): void; stop(): void } {
   let lastMs = clock.monotonicMs()
   let timer: Timer
   const arm = (delayMs: number): void => {

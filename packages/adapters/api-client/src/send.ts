@@ -4,7 +4,7 @@ import { ApiProblemError } from './api-problem-error.ts'
 import type { FetchInit, FetchLike, FetchResponse } from './fetch-like.ts'
 
 /** Connection settings of the server. */
-export interface Connection {
+export interface RestConnection {
   readonly fetch: FetchLike
   /** Base URL of the server, including its path prefix. */
   readonly baseUrl: string
@@ -51,7 +51,7 @@ const passing: readonly number[] = [429, 502, 503, 504]
  * @throws {ApiProblemError} for every other response
  * @throws {AppError} API_UNREACHABLE or API_DEADLINE if no response came; the signal's reason when it aborts
  */
-export async function send(connection: Connection, request: ApiRequest, options: ApiCallOptions): Promise<string> {
+export async function send(connection: RestConnection, request: ApiRequest, options: ApiCallOptions): Promise<string> {
   const { clock } = connection
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -75,7 +75,7 @@ function waitBeforeNext(error: unknown, attempt: number): number | null {
 }
 
 async function attemptOnce(
-  connection: Connection,
+  connection: RestConnection,
   request: ApiRequest,
   { signal, deadlineMs = DEFAULT_DEADLINE_MS }: ApiCallOptions,
 ): Promise<string> {
@@ -90,7 +90,7 @@ async function attemptOnce(
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason
     if (time.signal.aborted) throw late
-    throw isAppError(error) ? error : unreachable(attempt, error)
+    throw isAppError(error) ? error : serverUnreachable(attempt, error)
   } finally {
     timer.cancel()
   }
@@ -102,7 +102,7 @@ async function attemptOnce(
  * @returns the 2xx response with its body unread
  * @throws {ApiProblemError} for every other response; what `fetch` throws
  */
-export async function open(connection: Connection, request: ApiRequest, signal: AbortSignal): Promise<FetchResponse> {
+export async function open(connection: RestConnection, request: ApiRequest, signal: AbortSignal): Promise<FetchResponse> {
   const response = await connection.fetch(urlOf(connection, request), await initOf(connection, request, signal))
   if (response.status >= 200 && response.status < 300) return response
   const failed = { status: response.status, body: await response.text(), retryAfter: response.headers.get('retry-after') }
@@ -110,7 +110,7 @@ export async function open(connection: Connection, request: ApiRequest, signal: 
 }
 
 /** @returns the error for a request without an answer */
-export function unreachable(attempt: string, cause: unknown): AppError {
+export function serverUnreachable(attempt: string, cause: unknown): AppError {
   const why = cause instanceof Error ? reasonOf(cause) : String(cause)
   return new AppError('API_UNREACHABLE', `${attempt} was not answered: ${why}`, { details: { attempt }, cause })
 }
@@ -120,11 +120,11 @@ function reasonOf(error: Error): string {
   return error.cause instanceof Error ? error.cause.message : error.message
 }
 
-function urlOf({ baseUrl }: Connection, { path }: ApiRequest): string {
+function urlOf({ baseUrl }: RestConnection, { path }: ApiRequest): string {
   return `${baseUrl.replace(/\/+$/, '')}/${path}`
 }
 
-async function initOf({ token, userAgent }: Connection, request: ApiRequest, signal: AbortSignal): Promise<FetchInit> {
+async function initOf({ token, userAgent }: RestConnection, request: ApiRequest, signal: AbortSignal): Promise<FetchInit> {
   const said = await token?.()
   const headers: Record<string, string> = {
     accept: 'application/json, application/problem+json',

@@ -2,7 +2,7 @@ import type { Clock } from '@tranche/clock'
 import type { Metrics } from './metrics.ts'
 
 /** Object that this process wrote, in the version of the response. */
-export interface OwnWrite {
+export interface MeasuredWrite {
   /** Plural of its resource. */
   readonly resource: string
   /** Resolves once this process's own watch shows it; rejects when the watch ends before. */
@@ -10,7 +10,11 @@ export interface OwnWrite {
 }
 
 /** @returns the option by which a watched cluster reports its own writes; none if there are no metrics */
-export function watchLag(metrics: Metrics | undefined, clock: Clock, program: string): { readonly onWritten?: (write: OwnWrite) => void } {
+export function watchLag(
+  metrics: Metrics | undefined,
+  clock: Clock,
+  program: string,
+): { readonly onWritten?: (write: MeasuredWrite) => void } {
   if (metrics === undefined) return {}
   return {
     onWritten({ resource, shown }) {

@@ -7,7 +7,7 @@ export {
   KRUISE_LEASE_NAME,
   KRUISE_WEBHOOKS_NAME,
   kruiseNamespace,
-  type KruiseActivity,
+  type KruiseLeaseActivity,
   type KruiseWatch,
   type KruiseWatchOptions,
   type KruiseWebhooks,

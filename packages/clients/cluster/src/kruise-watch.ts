@@ -14,7 +14,7 @@ export const KRUISE_DAEMON_SET_WEBHOOK = 'mdaemonset-native.kb.io'
 const LEASE_MS = 15_000
 
 /** OpenKruise's controller of native DaemonSets, as this process sees it. */
-export interface KruiseActivity {
+export interface KruiseLeaseActivity {
   /** Namespace and name of its Lease. */
   readonly lease: string
   readonly holder: string
@@ -30,7 +30,7 @@ export interface KruiseWatch {
    * webhook's Service. Renewals count by this process's own clock, because other clocks may differ; a Lease seen for the first time counts
    * as just renewed.
    */
-  activity(): KruiseActivity | null
+  activity(): KruiseLeaseActivity | null
   /** Calls back when it may have become active or inactive; not for each renewal. */
   subscribe(onChange: () => void): void
 }

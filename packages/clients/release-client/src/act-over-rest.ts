@@ -15,7 +15,7 @@ const LONGEST_WAIT_MS = 60_000
  * Some members of the action may come from what the client saw rather than from the user (`seen`). With a key, a repetition is the same
  * action even if it sees other values: it sends the recorded members.
  */
-export async function actOverRest(client: ApiClient, { key, action }: Wanted, options: AskOptions = {}): Promise<ActionAnswer> {
+export async function actOverRest(client: ApiClient, { key, action }: RestAction, options: AskOptions = {}): Promise<ActionAnswer> {
   const { idempotencyKey = crypto.randomUUID(), waitMs, seen = [] } = action
   const ask = (body: ActionBody, leftMs: number): Promise<ActionAnswer> => {
     const call = { ...options, waitMs: Math.min(leftMs, LONGEST_WAIT_MS), idempotencyKey }
@@ -35,14 +35,14 @@ export async function actOverRest(client: ApiClient, { key, action }: Wanted, op
 }
 
 /** Action and its object. */
-export interface Wanted {
+export interface RestAction {
   readonly key: ObjectKey
   readonly action: ClientAction
 }
 
 type ActionCall = NonNullable<Parameters<ApiClient['act']>[3]>
 
-async function askOnce(client: ApiClient, { key, action }: Wanted, call: ActionCall): Promise<ActionAnswer> {
+async function askOnce(client: ApiClient, { key, action }: RestAction, call: ActionCall): Promise<ActionAnswer> {
   const { on = 'Rollout', type, body, dryRun = false } = action
   if (on === 'Rollout' && !dryRun) return client.act(key, type, body, call)
   if (on === 'Rollout' || type !== 'undo') throw notOffered({ on, type, dryRun })
@@ -59,7 +59,7 @@ function isKeyOfAnother(error: unknown): boolean {
   return isAppError(error) && error.code === 'IDEMPOTENCY_KEY_REUSED'
 }
 
-async function recordedAction(client: ApiClient, { key, action }: Wanted, options: AskOptions): Promise<RecordedAction | undefined> {
+async function recordedAction(client: ApiClient, { key, action }: RestAction, options: AskOptions): Promise<RecordedAction | undefined> {
   if (action.idempotencyKey === undefined) return undefined
   const [{ username }, { actions }] = await Promise.all([client.me(options), client.history(key, options)])
   const id = keyedActionId('rest', username, action.idempotencyKey)

@@ -1,7 +1,7 @@
 import { fieldManagers } from '@tranche/kube-types'
 
 /** One operation of a JSON Patch (RFC 6902) as admission sends it; pointers are escaped. */
-export type PatchOperation = { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
+export type AdmissionPatchOperation = { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
 
 /** Problem of one field. @see meta/v1 StatusCause */
 export interface DenyCause {
@@ -15,7 +15,7 @@ export interface DenyCause {
 export type Admission =
   | { readonly kind: 'allow'; readonly warnings: readonly string[] }
   /** Allowed with these changes; `patch` is never empty. */
-  | { readonly kind: 'patch'; readonly patch: readonly PatchOperation[]; readonly warnings: readonly string[] }
+  | { readonly kind: 'patch'; readonly patch: readonly AdmissionPatchOperation[]; readonly warnings: readonly string[] }
   | { readonly kind: 'deny'; readonly message: string; readonly causes: readonly DenyCause[] }
 
 /** Operations that admission reviews. */

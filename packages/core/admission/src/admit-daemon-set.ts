@@ -9,7 +9,7 @@ import {
   validateSettings,
   validateSpec,
 } from '@tranche/validation'
-import { type Admission, type AdmissionOperation, allow, isOurWrite, type PatchOperation } from './admission.ts'
+import { type Admission, type AdmissionOperation, allow, isOurWrite, type AdmissionPatchOperation } from './admission.ts'
 import { isSameAsSent } from './same-json.ts'
 
 /** A write to a DaemonSet (not to its status) and the Rollout that may be in charge. */
@@ -95,7 +95,7 @@ function decideUpdate({ oldObject, newObject, name, rollout }: BoundUpdate): Adm
  *
  * @param rollouts Rollouts of any namespace
  */
-export function rolloutOf(daemonSet: DaemonSet, rollouts: readonly Rollout[]): Rollout | null {
+export function rolloutInCharge(daemonSet: DaemonSet, rollouts: readonly Rollout[]): Rollout | null {
   const candidates = rollouts.filter((rollout) => isInCharge(rollout, daemonSet))
   return candidates.find((rollout) => validateBinding(rollout, candidates, null).length === 0) ?? null
 }
@@ -162,7 +162,7 @@ function rememberedType(daemonSet: DaemonSet): string | undefined {
   return daemonSet.metadata.annotations?.[daemonSetAnnotations.originalUpdateStrategy]
 }
 
-function annotationPatch(newObject: DaemonSet, annotations: Readonly<Record<string, string>>): readonly PatchOperation[] {
+function annotationPatch(newObject: DaemonSet, annotations: Readonly<Record<string, string>>): readonly AdmissionPatchOperation[] {
   const has = newObject.metadata.annotations ?? undefined
   const changed = Object.entries(annotations).filter(([key, value]) => has?.[key] !== value)
   if (changed.length === 0) return []
@@ -170,7 +170,7 @@ function annotationPatch(newObject: DaemonSet, annotations: Readonly<Record<stri
   return changed.map(([key, value]) => ({ op: 'add', path: `/metadata/annotations/${escaped(key)}`, value }))
 }
 
-function labelPatch(oldObject: DaemonSet, newObject: DaemonSet): readonly PatchOperation[] {
+function labelPatch(oldObject: DaemonSet, newObject: DaemonSet): readonly AdmissionPatchOperation[] {
   const value = oldObject.metadata.labels?.[WORKLOAD_TYPE_LABEL]
   const has = newObject.metadata.labels ?? undefined
   if (value === undefined || has?.[WORKLOAD_TYPE_LABEL] === value) return []
@@ -179,7 +179,7 @@ function labelPatch(oldObject: DaemonSet, newObject: DaemonSet): readonly PatchO
 }
 
 /** Keeps the `rollingUpdate` block, which has the budget of the release. */
-function strategyPatch(newObject: DaemonSet): readonly PatchOperation[] {
+function strategyPatch(newObject: DaemonSet): readonly AdmissionPatchOperation[] {
   if (strategyType(newObject) === 'OnDelete') return []
   const strategy = newObject.spec.updateStrategy ?? undefined
   if (strategy === undefined) return [{ op: 'add', path: '/spec/updateStrategy', value: { type: 'OnDelete' } }]

@@ -1,6 +1,12 @@
-export type { Admission, AdmissionOperation, DenyCause, PatchOperation } from './admission.ts'
+export type { Admission, AdmissionOperation, DenyCause, AdmissionPatchOperation } from './admission.ts'
 export { admitBatchRelease, type BatchReleaseRequest } from './admit-batch-release.ts'
-export { admitBoundDaemonSet, admitDaemonSet, type BoundDaemonSetRequest, type DaemonSetRequest, rolloutOf } from './admit-daemon-set.ts'
+export {
+  admitBoundDaemonSet,
+  admitDaemonSet,
+  type BoundDaemonSetRequest,
+  type DaemonSetRequest,
+  rolloutInCharge,
+} from './admit-daemon-set.ts'
 export { admitReapply, type ReapplyRequest } from './admit-reapply.ts'
 export { admitRollout, admitRolloutStatus, type RolloutRequest, type RolloutStatusRequest } from './admit-rollout.ts'
 export { planRefusals, type Refusal, type RefusalView } from './plan-refusals.ts'

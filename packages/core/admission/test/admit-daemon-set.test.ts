@@ -1,4 +1,4 @@
-import { type Admission, admitDaemonSet, type DaemonSetRequest, rolloutOf } from '@tranche/admission'
+import { type Admission, admitDaemonSet, type DaemonSetRequest, rolloutInCharge } from '@tranche/admission'
 import type { Rollout } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import fc from 'fast-check'
@@ -193,7 +193,7 @@ describe('an update passes unchanged for', () => {
     ['one whose Rollout is in another namespace', rollout({ namespace: 'other' })],
   ])('%s', (_, someRollout) => {
     expect(update(v1, v2, { rollout: someRollout })).toEqual(untouched)
-    expect(rolloutOf(v1, someRollout === null ? [] : [someRollout])).toBeNull()
+    expect(rolloutInCharge(v1, someRollout === null ? [] : [someRollout])).toBeNull()
   })
 
   it('one that is bound to another Rollout', () => {
@@ -217,11 +217,11 @@ describe('the Rollout of a DaemonSet', () => {
   const second = rollout({ name: 'a', creationTimestamp: '2026-01-02T00:00:00Z' })
 
   it('is the older one of two before it is bound', () => {
-    expect(rolloutOf(daemonSet(), [second, first])).toBe(first)
+    expect(rolloutInCharge(daemonSet(), [second, first])).toBe(first)
   })
 
   it('is the one that it is bound to', () => {
-    expect(rolloutOf(daemonSet({ annotations: { 'tranche.dev/rollout': 'a' } }), [first, second])).toBe(second)
+    expect(rolloutInCharge(daemonSet({ annotations: { 'tranche.dev/rollout': 'a' } }), [first, second])).toBe(second)
   })
 })
 

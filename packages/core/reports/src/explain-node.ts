@@ -5,7 +5,7 @@ import { stateQuestion } from './node-state.ts'
 import { outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'
-import { memoryOf, nodeReport } from './report-nodes.ts'
+import { nodeMemoryOf, nodeReport } from './report-nodes.ts'
 import { stepSizes } from './step-sizes.ts'
 import { nextText, standstillOf, unseenTemplate } from './standstill.ts'
 
@@ -28,7 +28,7 @@ export function explainNode(facts: ReleaseFacts, name: string): Explanation | un
   const outline = outlineOf(facts)
   const node = nodeInView(outline.fleet, name)
   if (node === undefined) return undefined
-  const report = nodeReport(node, stateQuestion(outline), memoryOf(outline))
+  const report = nodeReport(node, stateQuestion(outline), nodeMemoryOf(outline))
   const { rule, answer, next, facts: more = [] } = answerFor(outline, node, report)
   return { subject: name, answer, rule, facts: [...factsOf(outline, node, report), ...more], ...(next !== undefined && { next }) }
 }

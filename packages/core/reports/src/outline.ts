@@ -59,7 +59,7 @@ export function outlineOf(facts: ReleaseFacts): Outline {
     release,
     discovery,
     canary,
-    stable: (isUnderWay(rollout) ? undefined : lastStable) ?? replaced ?? lastStable ?? found?.stable,
+    stable: (isReleaseUnderWay(rollout) ? undefined : lastStable) ?? replaced ?? lastStable ?? found?.stable,
     replaced: release?.spec.tranche?.stableRevision ?? replaced,
     minReadyMs: (daemonSet?.spec.minReadySeconds ?? 0) * 1000,
     rules: release === undefined ? nodeRulesFor(rollout, undefined) : release.spec.tranche?.nodes,
@@ -98,7 +98,7 @@ function failureOf(release: BatchRelease | undefined): Failure | undefined {
 }
 
 /** Whether a release runs or is ending: until it has ended, the stable revision is the one that it replaces. */
-export function isUnderWay({ status }: Rollout): boolean {
+export function isReleaseUnderWay({ status }: Rollout): boolean {
   return status?.phase === 'Progressing' || status?.phase === 'Terminating' || status?.phase === 'Disabling'
 }
 

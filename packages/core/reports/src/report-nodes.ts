@@ -9,7 +9,7 @@ import type { ReleaseFacts } from './release-facts.ts'
 export function reportNodes(facts: ReleaseFacts): readonly NodeReport[] {
   const outline = outlineOf(facts)
   const question = stateQuestion(outline)
-  const memory = memoryOf(outline)
+  const memory = nodeMemoryOf(outline)
   return outline.fleet.nodes.flatMap((node) => (node.desired ? [nodeReport(node, question, memory)] : []))
 }
 
@@ -22,7 +22,7 @@ export interface NodeMemory {
 }
 
 /** @returns the parts of the status about single nodes */
-export function memoryOf(outline: Outline): NodeMemory {
+export function nodeMemoryOf(outline: Outline): NodeMemory {
   const { release, failure } = outline
   const said = (failure?.failedNodes ?? []).map(({ node, reason, container, exitCode, message }): [string, string] => [
     node,

@@ -4,7 +4,7 @@ import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import { imagesOf, isUnderWay, type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
+import { imagesOf, isReleaseUnderWay, type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
 import { presentMessage, presentWaitingFor } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
 import { ofVersionBefore } from './standstill.ts'
@@ -24,7 +24,7 @@ export function summaryOf(outline: Outline): RolloutSummary {
   const waitingFor = presentWaitingFor(outline)
   const limit = limitOf(outline)
   const other = otherWorkload(rollout)
-  const from = isUnderWay(rollout) ? status?.rollbackFrom : undefined
+  const from = isReleaseUnderWay(rollout) ? status?.rollbackFrom : undefined
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,

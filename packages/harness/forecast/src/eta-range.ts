@@ -1,5 +1,5 @@
 import type { PodTimes } from './pod-times.ts'
-import { createRandom, meanOf } from './statistics.ts'
+import { createSequence, meanOf } from './statistics.ts'
 
 /** Batches of a simulated release, as the basis for the duration of another run. */
 export interface EtaQuestion {
@@ -32,7 +32,7 @@ export function etaRange({ batches, limit, times, minReadyMs, wholeMs }: EtaQues
   const { believed, stop } = times
   const perPodMs = stop.ms + minReadyMs
   const played = makespan(batches, limit, (node) => perPodMs + times.startMsOf(node))
-  const random = createRandom(batches.length + limit)
+  const random = createSequence(batches.length + limit)
   const drawFrom = (values: readonly number[]): number => values[Math.floor(random() * values.length)]!
   const run = (): number => {
     // The measured times are a sample themselves: another sample would have another mean.

@@ -7,7 +7,7 @@ import { approveSteps, changeDaemonSet, killMachines, quietMs, untilOver } from 
 import { type Manifests, plannedDaemonSet, withPlannedRules } from './planned-change.ts'
 import { createLives } from './pod-lives.ts'
 import { isSimulated, measurePods } from './pod-times.ts'
-import type { ForecastPrograms, ClusterCache } from './programs.ts'
+import type { ForecastPrograms, ForecastCache } from './programs.ts'
 import { simulateCluster } from './simulated-cluster.ts'
 import { toForecast } from './to-forecast.ts'
 
@@ -27,7 +27,7 @@ export interface ForecastOptions {
  *
  * @throws AppError FORECAST_INVALID when the request names something that does not exist; WORKLOAD_NOT_FOUND without a DaemonSet
  */
-export async function forecast<R extends ClusterCache>(
+export async function forecast<R extends ForecastCache>(
   snapshot: ClusterSnapshot,
   request: ForecastRequest,
   programs: ForecastPrograms<R>,

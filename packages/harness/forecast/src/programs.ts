@@ -9,21 +9,21 @@ import type { Exchange } from '@tranche/wire'
  * Programs that a forecast runs in the copy of the cluster: the same ones as in the cluster, in one process. `R` is the cluster cache that
  * they share.
  */
-export interface ForecastPrograms<R extends ClusterCache> {
+export interface ForecastPrograms<R extends ForecastCache> {
   /** Builds the cluster cache for both programs, so that every event is read once. */
-  readonly createSharedClusterCache: (ports: ClusterCachePorts) => R
+  readonly createSharedClusterCache: (ports: ForecastCachePorts) => R
   readonly startController: (ports: ControllerPorts<R>) => RunningProgram
   readonly startExecutor: (ports: ExecutorPorts<R>) => RunningProgram
 }
 
 /** Cluster cache of the programs. */
-export interface ClusterCache {
+export interface ForecastCache {
   /** Watches until `signal` aborts; calls `failed` with an error that ends a watch early. */
   start(signal: AbortSignal, failed: (error: unknown) => void): void
 }
 
 /** Dependencies of a cluster cache. */
-export interface ClusterCachePorts {
+export interface ForecastCachePorts {
   readonly client: KubeClient
   readonly clock: Clock
   readonly log: Logger

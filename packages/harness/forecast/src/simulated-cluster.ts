@@ -11,7 +11,7 @@ import type { Exchange } from '@tranche/wire'
 import { admitChange } from './admit-change.ts'
 import { CONTROLLER, EXECUTOR } from './timeline.ts'
 import { allOf, labelPods } from './label-pods.ts'
-import type { ForecastPrograms, ClusterCache, RunningProgram } from './programs.ts'
+import type { ForecastPrograms, ForecastCache, RunningProgram } from './programs.ts'
 import { storedDaemonSet, storedObjects, storedRevisions } from './stored-objects.ts'
 import { withoutEvents } from './without-events.ts'
 
@@ -27,7 +27,7 @@ export interface SimulatedCluster {
 }
 
 /** Inputs for a copy. */
-export interface SimulatedClusterOptions<R extends ClusterCache> {
+export interface SimulatedClusterOptions<R extends ForecastCache> {
   readonly programs: ForecastPrograms<R>
   /** Decides the life cycle of each pod. */
   readonly lives: (pod: Pod) => PodLife | undefined
@@ -47,7 +47,7 @@ const WATCH_DELAY_MS = 5
 const CONTROLLERS = ['daemonset-controller', 'default-scheduler', 'taint-eviction-controller', 'resourcequota-controller'] as const
 
 /** Creates the copy and starts the programs in it; resolves when their caches have synced. */
-export async function simulateCluster<R extends ClusterCache>(
+export async function simulateCluster<R extends ForecastCache>(
   snapshot: ClusterSnapshot,
   options: SimulatedClusterOptions<R>,
 ): Promise<SimulatedCluster> {

@@ -15,7 +15,7 @@ export function varianceOf(values: readonly number[]): number {
 }
 
 /** Deterministic random numbers, uniform in [0, 1). @see Steele and Vigna, SplitMix */
-export function createRandom(seed: number): () => number {
+export function createSequence(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x9e3779b9) >>> 0

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { measurePods, type PodTimes } from '../src/pod-times.ts'
-import { createRandom, meanOf } from '../src/statistics.ts'
+import { createSequence, meanOf } from '../src/statistics.ts'
 import { type PlayedRelease, question, releasedPods } from './started-pods.ts'
 
 const one: PlayedRelease = { batches: [6, 24, 30], limit: 6, startMsOf: (at) => 7_100 + 13 * ((at * 37) % 100), stopMs: 2_400 }
@@ -94,7 +94,7 @@ describe('how long pods take to stop', () => {
       seed: fc.nat(),
     })
     const holds = fc.property(releases, ({ limit, stopMs, startMs, spreadMs, fromMs, seed }) => {
-      const random = createRandom(seed)
+      const random = createSequence(seed)
       const starts = Array.from({ length: 26 * limit }, () => startMs + Math.round(spreadMs * random()))
       const release = { batches: [limit, 10 * limit, 15 * limit], limit, stopMs, fromMs, startMsOf: (at: number) => starts[at]! }
       const times = measure(release)

@@ -16,7 +16,7 @@ import type { AnalysisRun, BatchRelease } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult } from './analysis-port.ts'
 
 /** Dependencies of {@link createAnalysisPass}. */
@@ -84,7 +84,7 @@ interface Doing extends AnalysisParts {
   readonly signal: AbortSignal
 }
 
-async function passOver(reading: AnalysisReading, doing: Doing): Promise<Outcome> {
+async function passOver(reading: AnalysisReading, doing: Doing): Promise<ReconcileResult> {
   const { release } = reading
   const { cluster, clock, log, memory, key, signal } = doing
   const stored = release.status?.analysis ?? []

@@ -3,7 +3,7 @@ export type { AnalysisPort, AnalysisReading, JudgePort, MetricPort, MetricResult
 export { createPolicyPass, type PolicyParts, type PolicyPort, type PolicyViewReading } from './policy-pass.ts'
 export { createNotifyPass, type NotifyParts, receiverKey } from './notify-pass.ts'
 export type { NotifyPort, NotifyReading, NotifyRequest, NotifyResult } from './notify-port.ts'
-export { createReleasePass, type ReleaseParts } from './release-pass.ts'
+export { createReleasePass, type ReleasePassParts } from './release-pass.ts'
 export type { LiveReading, ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 export { type RefusalPort, withRefusals } from './refusal-pass.ts'
 export { createRolloutPass, type RolloutParts } from './rollout-pass.ts'

@@ -4,7 +4,7 @@ import type { PatchOperation } from '@tranche/flight'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type NotifyPlan, planNotify, postponePatch, removalPatch } from '@tranche/planner'
-import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import type { NotifyPort, NotifyReading, NotifyResult } from './notify-port.ts'
 
 /** Dependencies of {@link createNotifyPass}. */
@@ -52,7 +52,7 @@ interface Unwritten {
   readonly result: NotifyResult
 }
 
-function forget(unwritten: Map<string, Unwritten>, key: ObjectKey): Outcome {
+function forget(unwritten: Map<string, Unwritten>, key: ObjectKey): ReconcileResult {
   unwritten.delete(keyText(key))
   return awaitChange
 }
@@ -84,7 +84,7 @@ async function notify(
 }
 
 /** Reads the notification again, because others may have written during the send. */
-function writeResult(result: NotifyResult, { id }: Notification, patching: Patching): Promise<Outcome> {
+function writeResult(result: NotifyResult, { id }: Notification, patching: Patching): Promise<ReconcileResult> {
   const { cluster, reading, clock } = patching
   const { name, namespace = '' } = reading.rollout.metadata
   const rollout = cluster.read({ namespace, name })?.rollout ?? reading.rollout
@@ -92,7 +92,7 @@ function writeResult(result: NotifyResult, { id }: Notification, patching: Patch
   return write(patch, { ...patching, reading: { ...reading, rollout } })
 }
 
-async function write(patch: readonly PatchOperation[] | null, { cluster, reading, signal }: Patching): Promise<Outcome> {
+async function write(patch: readonly PatchOperation[] | null, { cluster, reading, signal }: Patching): Promise<ReconcileResult> {
   if (patch !== null) await cluster.patchStatus(reading.rollout, patch, signal)
   return recheckAfter(0)
 }

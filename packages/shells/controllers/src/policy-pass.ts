@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import type { PatchOperation } from '@tranche/flight'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { hasReadableFields, planPolicyStatus, type PolicyView } from '@tranche/planner'
-import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 
 /** Input of a pass over a ReleasePolicy. */
 export type PolicyViewReading = Omit<PolicyView, 'nowMs' | 'unusable'>
@@ -79,7 +79,7 @@ function isLacking({ unusable }: Examination): boolean {
   return unusable !== null && unusable.length > 0
 }
 
-function untilExamined(examination: Examination, clock: Clock): Outcome {
+function untilExamined(examination: Examination, clock: Clock): ReconcileResult {
   return isLacking(examination) ? recheckAfter(Math.max(0, examination.atMs + EXAMINE_EVERY_MS - clock.monotonicMs())) : awaitChange
 }
 

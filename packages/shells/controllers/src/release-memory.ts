@@ -1,7 +1,7 @@
 import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import { isReleaseRevisionMissing, type ReleaseView, watchRelease } from '@tranche/planner'
+import { isReleaseRevisionMissing, type ReleaseView, watchedNodesOf } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, type MovedTimes, movedTimes, watchedLater } from '@tranche/verdict'
 import { createLabelMemory, type LabelMemory } from './label-memory.ts'
 import type { ReleaseReading } from './release-port.ts'
@@ -81,7 +81,7 @@ export function viewOf(reading: ReleaseReading, memory: ReleaseMemory, clock: Cl
   else memory.revisionMissingSinceMs ??= monotonicMs
   const release = judgedRelease(reading.release)
   const lookedMs = memory.looked?.release === release ? memory.looked.atMs : undefined
-  memory.watched = watchRelease(view, memory.watched ?? reading.release.status?.watchedNodes ?? [], lookedMs)
+  memory.watched = watchedNodesOf(view, memory.watched ?? reading.release.status?.watchedNodes ?? [], lookedMs)
   memory.looked = { atMs: view.steadyMs, release }
   return { ...view, watched: memory.watched, revisionMissingSinceMs: memory.revisionMissingSinceMs }
 }

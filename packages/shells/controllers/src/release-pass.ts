@@ -20,15 +20,15 @@ import {
   releaseStatusPatch,
   type ReleaseView,
 } from '@tranche/planner'
-import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { fieldsOf } from './log-plans.ts'
 import { memoryOf, type ReleaseMemory, viewOf } from './release-memory.ts'
 import type { ReleasePort, ReleaseReading, TouchablePod } from './release-port.ts'
 import { restingOn, restoreRecord, touchStandingPods } from './restore-record.ts'
-import { outcomeOfRecord, writeRecord } from './write-record.ts'
+import { outcomeOfRecord, writeReleaseRecord } from './write-record.ts'
 
 /** Dependencies of {@link createReleasePass}. */
-export interface ReleaseParts {
+export interface ReleasePassParts {
   readonly cluster: ReleasePort
   readonly clock: Clock
   readonly events: EventRecorder
@@ -46,7 +46,7 @@ const UNLABELLED_RECHECK_MS = 30_000
 const UNMARKED_RECHECK_MS = 1_000
 
 /** Drives one BatchRelease: reads everything, decides, writes one thing. Crash-safe: the next pass resumes (G7). */
-export function createReleasePass(parts: ReleaseParts): Reconcile {
+export function createReleasePass(parts: ReleasePassParts): Reconcile {
   const memories = new Map<string, ReleaseMemory>()
   return async function passOverRelease(key, signal, log) {
     const reading = await parts.cluster.read(key, signal)
@@ -63,7 +63,7 @@ export function createReleasePass(parts: ReleaseParts): Reconcile {
   }
 }
 
-interface Doing extends ReleaseParts {
+interface Doing extends ReleasePassParts {
   /** Logger of this pass. */
   readonly log: Logger
   readonly key: ObjectKey
@@ -72,7 +72,7 @@ interface Doing extends ReleaseParts {
   readonly memory: ReleaseMemory
 }
 
-async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
+async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<ReconcileResult> {
   const { cluster, signal } = doing
   switch (plan.kind) {
     case 'setFinalizer':
@@ -84,7 +84,7 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
     case 'restoreRecord':
       return restored(await restoreRecord(plan, { ...view, daemonSet: daemonSetOf(view) }, doing))
     case 'writeRecord':
-      return plan.confirm ? confirmAndWrite(plan, doing) : writeRecord(view.release, plan.record, plan.why, doing)
+      return plan.confirm ? confirmAndWrite(plan, doing) : writeReleaseRecord(view.release, plan.record, plan.why, doing)
     case 'touchPermits':
       return touchPermits(plan.permits, plan.lowerTo, view, doing)
     case 'touchOldPods':
@@ -108,14 +108,14 @@ async function apply(plan: BatchReleasePlan, view: ReleaseView, doing: Doing): P
 }
 
 /** Also rechecks a pod that could not be labelled. */
-function waitOutcome(recheckAfterMs: number | null, { memory, clock }: Doing): Outcome {
+function waitOutcome(recheckAfterMs: number | null, { memory, clock }: Doing): ReconcileResult {
   const labelMs = Math.max(0, memory.labels.nextTryMs() - clock.monotonicMs())
   const soonestMs = Math.min(recheckAfterMs ?? Number.POSITIVE_INFINITY, labelMs)
   return Number.isFinite(soonestMs) ? recheckAfter(soonestMs) : awaitChange
 }
 
 /** The response to this process's own write is known at once, so the next pass need not wait for its echo. */
-const again: Outcome = recheckAfter(0)
+const again: ReconcileResult = recheckAfter(0)
 
 /** Records the warning on both the DaemonSet that was changed and the Rollout of the release. */
 function warnAboutDrift(message: string, view: ReleaseView, { events }: Doing): void {
@@ -133,13 +133,13 @@ function warnOfQueue(waiting: Waiting | null | undefined, { release }: ReleaseVi
   events.record({ ...owner, namespace }, 'Warning', 'QueueUnavailable', waiting.message)
 }
 
-async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing): Promise<Outcome> {
+async function addFinalizer({ release }: ReleaseView, { cluster, signal }: Doing): Promise<ReconcileResult> {
   await cluster.setFinalizer(release, true, signal)
   return again
 }
 
 /** F11: caches cannot distinguish a DaemonSet that is gone from one not seen yet, so the end of a release is decided on live reads. */
-async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise<Outcome> {
+async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise<ReconcileResult> {
   const live = await cluster.readLive(key, signal)
   const plan = live === null ? null : planBatchRelease(toView(live))
   if (live === null || plan?.kind !== 'setFinalizer' || plan.present) return recheckAfter(UNCLEAR_RECHECK_MS)
@@ -148,7 +148,11 @@ async function removeFinalizer({ cluster, key, signal, toView }: Doing): Promise
 }
 
 /** F8: a stop that cannot be published is made all the same, because only the record permits deletes. */
-async function patchDaemonSet(plan: BatchReleasePlan & { kind: 'patchDaemonSet' }, view: ReleaseView, doing: Doing): Promise<Outcome> {
+async function patchDaemonSet(
+  plan: BatchReleasePlan & { kind: 'patchDaemonSet' },
+  view: ReleaseView,
+  doing: Doing,
+): Promise<ReconcileResult> {
   try {
     await doing.cluster.patchDaemonSet(daemonSetOf(view), plan.patch, doing.signal)
     doing.log.info({ ...fieldsOf(view.release), reason: plan.why }, 'patched DaemonSet')
@@ -167,7 +171,7 @@ function isLostRace(error: unknown): boolean {
 }
 
 /** Decides the leaked marks from the current record: its watch may lag behind the watch of pods. */
-async function confirmAndLabel(doing: Doing): Promise<Outcome> {
+async function confirmAndLabel(doing: Doing): Promise<ReconcileResult> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
   if (live === null) return recheckAfter(UNCLEAR_RECHECK_MS)
   const view = doing.toView(live)
@@ -179,7 +183,7 @@ async function confirmAndLabel(doing: Doing): Promise<Outcome> {
  * Labels each pod on its own. Only readers of pods need the labels, so a pod that cannot be labelled delays nothing else. A pod that has
  * changed meanwhile is left until the watch shows it, which may be minutes late.
  */
-async function labelPods(pods: readonly PodLabels[], { fleet }: ReleaseView, doing: Doing): Promise<Outcome> {
+async function labelPods(pods: readonly PodLabels[], { fleet }: ReleaseView, doing: Doing): Promise<ReconcileResult> {
   const { cluster, memory, clock, log, key, signal } = doing
   await Promise.all(
     pods.map(async (pod) => {
@@ -198,17 +202,17 @@ async function labelPods(pods: readonly PodLabels[], { fleet }: ReleaseView, doi
 }
 
 /** F2: the watermark of the first record is the highest version of a live pod list. */
-async function createFirstRecord(allowance: Allowance, view: ReleaseView, doing: Doing): Promise<Outcome> {
+async function createFirstRecord(allowance: Allowance, view: ReleaseView, doing: Doing): Promise<ReconcileResult> {
   const pods = await doing.cluster.listPods(daemonSetOf(view), doing.signal)
   const watermark = pods.map(({ resourceVersion }) => resourceVersion).reduce(newerResourceVersion, '0')
-  return writeRecord(view.release, createRecord(allowance, watermark), 'create', doing)
+  return writeReleaseRecord(view.release, createRecord(allowance, watermark), 'create', doing)
 }
 
 /**
  * F9: decides again on live reads, the record first, before allowing more, and writes only if the plan is still the same. Pods that had to
  * be touched first have been by now: a live plan that asks for touches again stands for what comes next.
  */
-async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' }, doing: Doing): Promise<Outcome> {
+async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' }, doing: Doing): Promise<ReconcileResult> {
   const live = await doing.cluster.readLive(doing.key, doing.signal)
   if (live === null) return awaitChange
   if (live.stopAsked) return recheckAfter(UNCLEAR_RECHECK_MS)
@@ -219,7 +223,7 @@ async function confirmAndWrite(plan: BatchReleasePlan & { kind: 'writeRecord' },
     return recheckAfter(UNCLEAR_RECHECK_MS)
   }
   const record = { ...write.record, watermark: newerResourceVersion(write.record.watermark, plan.record.watermark) }
-  return writeRecord(live.release, record, write.why, doing)
+  return writeReleaseRecord(live.release, record, write.why, doing)
 }
 
 /** F8, F10: touches the pods, then writes what the responses allow. */
@@ -228,7 +232,7 @@ async function touchPermits(
   lowerTo: RecordedAllowance | null,
   view: ReleaseView,
   doing: Doing,
-): Promise<Outcome> {
+): Promise<ReconcileResult> {
   const record = recordOf(view.release)
   const touched = await touchAll(permits, view, doing)
   const unclear = noteUnclear(touched, doing)
@@ -236,7 +240,7 @@ async function touchPermits(
   const done = unclear === null && lowerTo !== null ? widenRecord(erased, lowerTo) : erased
   const moved = done.state !== record.state || done.permits.length !== record.permits.length || (lowerTo !== null && unclear === null)
   if (!moved) return recheckAfter(UNCLEAR_RECHECK_MS)
-  const outcome = await writeRecord(view.release, done, 'touch', doing)
+  const outcome = await writeReleaseRecord(view.release, done, 'touch', doing)
   return unclear === null ? outcome : recheckAfter(UNCLEAR_RECHECK_MS)
 }
 
@@ -277,12 +281,12 @@ function standingFirst(permits: readonly Permit[], pods: ReadonlyMap<string, Tou
 }
 
 /** F11: once every old pod was touched, no delete of a lost record can be accepted. */
-async function touchOldPods(next: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<Outcome> {
+async function touchOldPods(next: BatchReleasePlan, view: ReleaseView, doing: Doing): Promise<ReconcileResult> {
   const answers = await touchStandingPods(daemonSetOf(view), doing)
   return answers === null ? recheckAfter(UNCLEAR_RECHECK_MS) : apply(restingOn(next, answers), view, doing)
 }
 
-function restored(written: boolean | null): Outcome {
+function restored(written: boolean | null): ReconcileResult {
   return written === null ? recheckAfter(UNCLEAR_RECHECK_MS) : outcomeOfRecord(written)
 }
 

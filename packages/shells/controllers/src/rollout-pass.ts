@@ -1,7 +1,7 @@
 import type { Clock } from '@tranche/clock'
 import { type DaemonSet, keyOf, keyText, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { isRevisionMissing, type PlannedEvent, planRollout, rolloutEvents, type RolloutPlan, type RolloutView } from '@tranche/planner'
-import { awaitChange, type EventRecorder, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { awaitChange, type EventRecorder, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { logRolloutPlan } from './log-plans.ts'
 import type { RolloutPort } from './rollout-port.ts'
 
@@ -114,7 +114,7 @@ function recordOnBoth(events: EventRecorder, view: RolloutView, daemonSet: Daemo
  * The response to this process's own write is known at once, so the next pass need not wait for its echo. A deletion has no such response:
  * only the watch shows that the release, or the Rollout whose last finalizer went, is going.
  */
-function outcomeOf(plan: RolloutPlan): Outcome {
+function outcomeOf(plan: RolloutPlan): ReconcileResult {
   if (plan.kind === 'deleteRelease' || (plan.kind === 'setFinalizer' && !plan.present)) return awaitChange
   if (plan.kind !== 'wait') return recheckAfter(0)
   return plan.recheckAfterMs === null ? awaitChange : recheckAfter(plan.recheckAfterMs)

@@ -1,7 +1,7 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { Logger } from '@tranche/log'
 import type { RecordWriteReason } from '@tranche/planner'
-import { type Outcome, recheckAfter } from '@tranche/reconcile'
+import { type ReconcileResult, recheckAfter } from '@tranche/reconcile'
 import { logRecord } from './log-plans.ts'
 import type { ReleasePort } from './release-port.ts'
 
@@ -9,18 +9,18 @@ import type { ReleasePort } from './release-port.ts'
 const OVERTAKEN_RECHECK_MS = 1_000
 
 /** Writes the permit record, unless another process has written it since it was read, and logs what it allows. */
-export async function writeRecord(
+export async function writeReleaseRecord(
   release: BatchRelease,
   record: FlightRecord,
   reason: RecordWriteReason | 'create' | 'touch',
   { cluster, signal, log }: { readonly cluster: Pick<ReleasePort, 'writeRecord'>; readonly signal: AbortSignal; readonly log: Logger },
-): Promise<Outcome> {
+): Promise<ReconcileResult> {
   const written = await cluster.writeRecord(release, record, signal)
   if (written) logRecord(release, record, reason, log)
   return outcomeOfRecord(written)
 }
 
 /** @returns when the next pass comes: at once after this process's own write, because its result is known */
-export function outcomeOfRecord(written: boolean): Outcome {
+export function outcomeOfRecord(written: boolean): ReconcileResult {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }

@@ -5,7 +5,7 @@ import { type AnalysisPass, createAnalysisPass, type MetricResult } from '@tranc
 import { AppError } from '@tranche/errors'
 import type { PatchOperation } from '@tranche/flight'
 import { silentLogger } from '@tranche/log'
-import type { Outcome } from '@tranche/reconcile'
+import type { ReconcileResult } from '@tranche/reconcile'
 import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -167,7 +167,7 @@ interface World {
   readonly judged: string[]
   readonly wakes: number
   readonly analyses: AnalysisPass
-  pass(): Promise<Outcome>
+  pass(): Promise<ReconcileResult>
   runs(): readonly AnalysisRun[] | undefined
   /** Answers what was asked last, with JSON. */
   answer(body: unknown): Promise<void>

@@ -5,7 +5,7 @@ import type { FlightRecord, Permit } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import { toFleetView } from '@tranche/fleet'
 import { silentLogger } from '@tranche/log'
-import type { Outcome } from '@tranche/reconcile'
+import type { ReconcileResult } from '@tranche/reconcile'
 import { applyPatch } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
 import { aFleetPod, aReading, recordingPort, type RecordingPort } from './recording-port.ts'
@@ -295,7 +295,7 @@ describe('a pass over a BatchRelease', () => {
   })
 })
 
-function pass(port: RecordingPort): Promise<Outcome> {
+function pass(port: RecordingPort): Promise<ReconcileResult> {
   return passOf(port)()
 }
 
@@ -318,7 +318,7 @@ function asksForPause(): RecordingPort {
   return port
 }
 
-function passOf(cluster: RecordingPort, clock = new FakeClock()): (signal?: AbortSignal) => Promise<Outcome> {
+function passOf(cluster: RecordingPort, clock = new FakeClock()): (signal?: AbortSignal) => Promise<ReconcileResult> {
   const events = { record: (_of: unknown, _type: unknown, reason: string) => void cluster.calls.push(`event ${reason}`) } as never
   const run = createReleasePass({ cluster, clock, events })
   return (signal = new AbortController().signal) => run(key, signal, silentLogger)

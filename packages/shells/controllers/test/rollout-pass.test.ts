@@ -3,7 +3,7 @@ import { FakeClock } from '@tranche/clock'
 import { createRolloutPass, type RolloutPort, type RolloutReading } from '@tranche/controllers'
 import { ROLLOUT_FINALIZER } from '@tranche/kube-types'
 import { silentLogger } from '@tranche/log'
-import type { Outcome } from '@tranche/reconcile'
+import type { ReconcileResult } from '@tranche/reconcile'
 import { describe, expect, it } from 'vitest'
 import { aReading } from './recording-port.ts'
 
@@ -118,7 +118,7 @@ async function pass(
   read: RolloutReading | null,
   fails?: Error,
   unseen = false,
-): Promise<{ readonly outcome: Outcome; readonly calls: readonly string[] }> {
+): Promise<{ readonly outcome: ReconcileResult; readonly calls: readonly string[] }> {
   const calls: string[] = []
   const note = async (call: string): Promise<void> => {
     if (fails !== undefined) throw fails

@@ -5,7 +5,7 @@ import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
 import { failedDueNodes, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
-import { awaitChange, type Outcome, type Reconcile, recheckAfter } from '@tranche/reconcile'
+import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'
 import type { ExecutorPort, ExecutorReading } from './executor-port.ts'
 import { createSentDeletes, REFUSED_RECHECK_MS, type SentDeletes } from './sent-deletes.ts'
@@ -82,7 +82,7 @@ interface Doing extends ExecutorParts {
   readonly signal: AbortSignal
 }
 
-async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise<Outcome> {
+async function apply({ plan, reading, memory }: Decision, doing: Doing): Promise<ReconcileResult> {
   switch (plan.kind) {
     case 'execute':
       return execute(plan.pods, reading, memory.sent, doing)
@@ -108,7 +108,7 @@ async function execute(
   reading: ExecutorReading,
   sent: SentDeletes,
   { cluster, clock, signal, log }: Doing,
-): Promise<Outcome> {
+): Promise<ReconcileResult> {
   const fields = fieldsOf(reading)
   const ends = await Promise.allSettled(
     pods.slice(0, DELETES_AT_ONCE).map(async (pod) => {
@@ -172,7 +172,7 @@ interface Question {
 }
 
 /** F7: a permit leaves the record only after the response to a touch of its pod showed no deletionTimestamp. */
-async function withdraw(pods: readonly PermittedPod[], reading: ExecutorReading, { cluster, signal }: Doing): Promise<Outcome> {
+async function withdraw(pods: readonly PermittedPod[], reading: ExecutorReading, { cluster, signal }: Doing): Promise<ReconcileResult> {
   const touched = await Promise.all(
     pods.map(async (pod): Promise<TouchedPermit> => ({ permit: pod.permit, answer: await cluster.touchPod(pod, signal) })),
   )
@@ -181,7 +181,7 @@ async function withdraw(pods: readonly PermittedPod[], reading: ExecutorReading,
 }
 
 /** The response to this process's own write is known at once, so the next pass need not wait for its echo. */
-function outcomeOfWrite(written: boolean): Outcome {
+function outcomeOfWrite(written: boolean): ReconcileResult {
   return recheckAfter(written ? 0 : OVERTAKEN_RECHECK_MS)
 }
 

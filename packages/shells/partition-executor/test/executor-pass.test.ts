@@ -4,7 +4,7 @@ import { type FleetNode, type FleetPod, toFleetView } from '@tranche/fleet'
 import type { LivePod, TouchAnswer } from '@tranche/flight'
 import { silentLogger } from '@tranche/log'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
-import type { Outcome } from '@tranche/reconcile'
+import type { ReconcileResult } from '@tranche/reconcile'
 import { describe, expect, it } from 'vitest'
 
 const key = { namespace: 'demo', name: 'agent' }
@@ -316,7 +316,7 @@ interface Stage {
   liveNode: FleetNode | null | 'fails'
   minReadySeconds: number
   set(record: FlightRecord, pods?: Readonly<Record<string, Partial<FleetPod>>>): void
-  pass(signal?: AbortSignal): Promise<Outcome>
+  pass(signal?: AbortSignal): Promise<ReconcileResult>
 }
 
 /** Three nodes with available old pods, one batch of all, limit 1, as `fields` change the record. */

@@ -3,7 +3,7 @@ import { parseKey } from '@tranche/kube-types'
 import type { JobHandler, JobNote, JobOutcome } from '@tranche/queue'
 import { noTracer, type SpanAttributes, type TraceContext, type Tracer } from '@tranche/tracing'
 import { createPass, FOLLOWS_MS, type PassOptions, type PassResult } from './pass.ts'
-import { awaitChange, recheckAfter, SOONEST_RECHECK_MS, type Outcome } from './reconcile.ts'
+import { awaitChange, recheckAfter, SOONEST_RECHECK_MS, type ReconcileResult } from './reconcile.ts'
 
 /** Settings of {@link createJobHandler}. */
 export interface JobHandlerOptions extends PassOptions {
@@ -30,7 +30,7 @@ export function createJobHandler(options: JobHandlerOptions): JobHandler {
     return withTrace(outcomeOf(key, failed, result), result.next)
   }
 
-  function outcomeOf(key: string, failed: number, result: PassResult): Outcome {
+  function outcomeOf(key: string, failed: number, result: PassResult): ReconcileResult {
     if (result.kind === 'retry') {
       failures.set(key, failed + 1)
       return recheckAfter(Math.min(options.backOffMaxMs ?? 30_000, (options.backOffBaseMs ?? 5) * 2 ** failed))
@@ -73,6 +73,6 @@ function attributesOf(key: string, note: JobNote | undefined): SpanAttributes {
   return { 'tranche.key': key, ...(note !== undefined && { 'tranche.waited_ms': Math.round(note.waitedMs) }) }
 }
 
-function withTrace(outcome: Outcome, trace: TraceContext | undefined): JobOutcome {
+function withTrace(outcome: ReconcileResult, trace: TraceContext | undefined): JobOutcome {
   return outcome.kind === 'recheckAfter' && outcome.ms <= FOLLOWS_MS && trace !== undefined ? { ...outcome, trace } : outcome
 }

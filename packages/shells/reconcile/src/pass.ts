@@ -3,7 +3,7 @@ import { AppError, isAppError } from '@tranche/errors'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
 import { noSpan, noTracer, type Span, type TraceContext, type Tracer } from '@tranche/tracing'
-import type { Outcome, Reconcile } from './reconcile.ts'
+import type { ReconcileResult, Reconcile } from './reconcile.ts'
 
 /** Settings of {@link createPass}. */
 export interface PassOptions {
@@ -30,12 +30,12 @@ export interface PassObservation {
    * `retry`: failed, retries after a back-off. `unmended`: failed with an error that only a person can fix. `stopped`: aborted by the stop
    * of the runner.
    */
-  readonly outcome: Outcome['kind'] | 'retry' | 'unmended' | 'stopped'
+  readonly outcome: ReconcileResult['kind'] | 'retry' | 'unmended' | 'stopped'
 }
 
 /** Result of a pass. The owner of the keys applies the back-off of `retry`. */
 export type PassResult = (
-  | Outcome
+  | ReconcileResult
   | { readonly kind: 'retry'; readonly error: unknown }
   | { readonly kind: 'unmended'; readonly error: unknown; readonly ms: number }
   | { readonly kind: 'stopped' }

@@ -11,16 +11,16 @@ import type { Logger } from '@tranche/log'
  *
  * @throws AppError or any error; the runner logs it once and derives the next pass of the key from its remedy
  */
-export type Reconcile = (key: ObjectKey, signal: AbortSignal, log: Logger) => Promise<Outcome>
+export type Reconcile = (key: ObjectKey, signal: AbortSignal, log: Logger) => Promise<ReconcileResult>
 
 /**
  * What the runner does next with the key: nothing until a watch reports a change, or another pass in `ms` (≥ 0) at the latest. A failure is
  * not an outcome; it is thrown.
  */
-export type Outcome = { readonly kind: 'awaitChange' } | { readonly kind: 'recheckAfter'; readonly ms: number }
+export type ReconcileResult = { readonly kind: 'awaitChange' } | { readonly kind: 'recheckAfter'; readonly ms: number }
 
 /** Outcome of a pass that waits for no timer. */
-export const awaitChange: Outcome = { kind: 'awaitChange' }
+export const awaitChange: ReconcileResult = { kind: 'awaitChange' }
 
 /**
  * Minimum time between two passes of the same key, in milliseconds. Never zero: a pass that repeats immediately must leave time for the
@@ -29,6 +29,6 @@ export const awaitChange: Outcome = { kind: 'awaitChange' }
 export const SOONEST_RECHECK_MS = 1
 
 /** @returns the outcome of a pass that wants another one in `ms` (≥ 0; at least {@link SOONEST_RECHECK_MS} is waited) at the latest */
-export function recheckAfter(ms: number): Outcome {
+export function recheckAfter(ms: number): ReconcileResult {
   return { kind: 'recheckAfter', ms }
 }

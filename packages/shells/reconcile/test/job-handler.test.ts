@@ -1,12 +1,12 @@
 import { getEventListeners } from 'node:events'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import { awaitChange, createJobHandler, recheckAfter, type Outcome, type Reconcile } from '@tranche/reconcile'
+import { awaitChange, createJobHandler, recheckAfter, type ReconcileResult, type Reconcile } from '@tranche/reconcile'
 import { describe, expect, it } from 'vitest'
 import { recordingLogger, type LogLine } from './recording-logger.ts'
 
 describe('createJobHandler', () => {
-  const cases: Record<string, { reconcile: Reconcile; wants: Outcome[] }> = {
+  const cases: Record<string, { reconcile: Reconcile; wants: ReconcileResult[] }> = {
     'returns that a pass awaits a change': { reconcile: async () => awaitChange, wants: [awaitChange] },
     'returns when a pass wants a recheck': { reconcile: async () => recheckAfter(70), wants: [recheckAfter(70)] },
     'backs off further with each failure in a row, up to the ceiling': {
@@ -30,7 +30,7 @@ describe('createJobHandler', () => {
       throw new AppError('API_UNREACHABLE', 'no answer')
     }
     const handle = createJobHandler({ name: 'test', reconcile, clock: new FakeClock(), log: recordingLogger([]) })
-    const outcomes: Outcome[] = []
+    const outcomes: ReconcileResult[] = []
     for (let pass = 0; pass < 4; pass++) outcomes.push(await handle('default/agent', new AbortController().signal))
     expect(outcomes).toEqual([recheckAfter(5), recheckAfter(10), awaitChange, recheckAfter(5)])
   })
@@ -38,7 +38,7 @@ describe('createJobHandler', () => {
   it('uses the given first back-off, and a maximum of 30 seconds by default', async () => {
     const reconcile: Reconcile = () => Promise.reject(new AppError('API_UNREACHABLE', 'no answer'))
     const handle = createJobHandler({ name: 'test', reconcile, clock: new FakeClock(), log: recordingLogger([]), backOffBaseMs: 8 })
-    const outcomes: Outcome[] = []
+    const outcomes: ReconcileResult[] = []
     for (let pass = 0; pass < 14; pass++) outcomes.push(await handle('default/agent', new AbortController().signal))
     expect([outcomes[0], outcomes.at(-1)]).toEqual([8, 30_000].map(recheckAfter))
   })

@@ -1,5 +1,5 @@
 import { asciiGlyphs, type Glyphs, unicodeGlyphs } from '../glyphs.ts'
-import { createLinePainter, type Span } from '../styled-line.ts'
+import { createLinePainter, type StyledSpan } from '../styled-line.ts'
 
 /** Settings of text output. */
 export interface DrawingOptions {
@@ -16,7 +16,7 @@ export interface Drawing extends DrawingOptions {
   readonly glyphs: Glyphs
   readonly tree: TreeSigns
   /** @returns the line in at most `width` columns, without control characters from its text */
-  line(...spans: readonly Span[]): string
+  line(...spans: readonly StyledSpan[]): string
 }
 
 /** Signs before a branch and its children; each three columns wide. */

@@ -1,6 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
 import type { Drawing } from './drawing.ts'
-import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf, waitText } from './report-words.ts'
+import { ageText, isOurs, outcomeStyles, shortImage, stateWord, stepFraction, versionsOf, waitingText } from './report-words.ts'
 import { type Column, GAP, tableLines } from './table.ts'
 
 /** Optional columns of a list. */
@@ -91,5 +91,5 @@ function waitsFor(rollout: RolloutSummary, inShort: boolean): string {
   const { outcome, need, message } = rollout
   if (outcome === 'Done') return ''
   // The step has a column of its own.
-  return inShort ? (need?.reason ?? waitText(rollout)) : (need?.message ?? message)
+  return inShort ? (need?.reason ?? waitingText(rollout)) : (need?.message ?? message)
 }

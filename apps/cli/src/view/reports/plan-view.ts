@@ -1,7 +1,7 @@
 import type { Forecast } from '@tranche/api-schema'
 import { foldNames } from '../../plan/fold-names.ts'
 import { durationText } from '../duration-text.ts'
-import type { Span, Style } from '../styled-line.ts'
+import type { StyledSpan, Style } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import { type Column, tableLines } from './table.ts'
 import { wrapText } from './wrap-text.ts'
@@ -33,7 +33,7 @@ export function planView(forecast: Forecast, drawing: Drawing, wide: boolean): r
 }
 
 function paragraph(text: string, drawing: Drawing, style?: Style): readonly string[] {
-  const spanOf = (line: string): Span => (style === undefined ? line : [style, line])
+  const spanOf = (line: string): StyledSpan => (style === undefined ? line : [style, line])
   return wrapText(text, Math.min(drawing.width, WIDEST_TEXT)).map((line) => drawing.line(spanOf(line)))
 }
 

@@ -1,6 +1,6 @@
 import type { BatchReport, NodeReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { durationText } from '../duration-text.ts'
-import { shorten, type Span } from '../styled-line.ts'
+import { shorten, type StyledSpan } from '../styled-line.ts'
 import type { ReleasePicture } from '@tranche/release-client'
 import { ageText, counted, nodeStyles, nodeWords, shortImage } from './report-words.ts'
 import type { TreeItem } from './tree-lines.ts'
@@ -100,7 +100,7 @@ function isDisabled({ phase }: RolloutReport): boolean {
 function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: { report }, options }: Context): TreeItem {
   const step = report.steps.find(({ index }) => index === batch.index)
   const title = [`batch ${batch.index}  `, ...(step === undefined ? [] : [`${step.replicas}  `])]
-  const state: readonly Span[] = isDisabled(report)
+  const state: readonly StyledSpan[] = isDisabled(report)
     ? [report.outcome === 'Done' ? batchMarks.done : ['yellow', 'frozen'], `  ${throughText(batch)}`]
     : [batchMarks[batch.state], `  ${batchCounts(batch)}`, ['dim', pauseText(step?.pause)]]
   return {
@@ -109,7 +109,7 @@ function batchItem(batch: BatchReport, nodes: readonly NodeReport[], { picture: 
   }
 }
 
-const batchMarks: Readonly<Record<BatchReport['state'], Span>> = {
+const batchMarks: Readonly<Record<BatchReport['state'], StyledSpan>> = {
   done: ['green', 'done'],
   current: ['cyan', 'now'],
   ahead: ['dim', 'ahead'],
@@ -189,9 +189,9 @@ function zoneTitle(zone: string): string {
   return zone.startsWith('zone') ? zone : `zone ${zone}`
 }
 
-function stateSpans(nodes: readonly NodeReport[]): readonly Span[] {
+function stateSpans(nodes: readonly NodeReport[]): readonly StyledSpan[] {
   const states = [...new Set<NodeReport['state']>(['updated', ...unwell, 'old', 'excluded'])]
-  const parts = states.flatMap((state): readonly Span[] => {
+  const parts = states.flatMap((state): readonly StyledSpan[] => {
     const count = nodes.filter((node) => node.state === state).length
     return count === 0 ? [] : [[nodeStyles[state], `${count} ${nodeWords[state]}`]]
   })

@@ -1,6 +1,6 @@
 import type { RolloutReport, ActionType } from '@tranche/api-schema'
 import { progressBar, stepMarks } from '../progress-bar.ts'
-import type { Span } from '../styled-line.ts'
+import type { StyledSpan } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
 import type { ReleasePicture } from '@tranche/release-client'
 import { releaseTree } from './release-tree.ts'
@@ -52,7 +52,7 @@ function headline({ report, revisions }: ReleasePicture, drawing: Drawing): stri
   ])
 }
 
-function nameLine(report: RolloutReport, drawing: Drawing, ...more: readonly Span[]): string {
+function nameLine(report: RolloutReport, drawing: Drawing, ...more: readonly StyledSpan[]): string {
   const { namespace, name, outcome } = report
   return drawing.line(['bold', `${namespace}/${name}`], '   ', [outcomeStyles[outcome], stateWord(report)], ...more)
 }
@@ -129,7 +129,7 @@ function etaLines(picture: ReleasePicture, drawing: Drawing): readonly string[] 
 function labelled(label: string, text: string, drawing: Drawing, style: 'red' | 'yellow' | null = null): readonly string[] {
   const rows = wrapText(text, Math.min(drawing.width, WIDEST_TEXT) - LABEL_WIDTH)
   return rows.map((row, at) => {
-    const words: Span = style === null ? row : [style, row]
+    const words: StyledSpan = style === null ? row : [style, row]
     return drawing.line(['dim', (at === 0 ? label : '').padEnd(LABEL_WIDTH)], words)
   })
 }

@@ -65,14 +65,14 @@ export function goesBackAtOnce({ rollbackFrom, steps = [] }: RolloutSummary & Pa
 }
 
 /** @returns what a Rollout waits for, without step and direction; its message if it waits for nothing */
-export function waitText({ waitingFor, message }: RolloutSummary): string {
+export function waitingText({ waitingFor, message }: RolloutSummary): string {
   if (waitingFor === undefined) return message
   return waitingFor.since === undefined ? waitingFor.message : `${waitingFor.message} (since ${waitingFor.since})`
 }
 
 /** @returns the message of a Rollout, without the text of {@link backText} */
 export function messageBesideBack(rollout: RolloutSummary): string {
-  return backText(rollout) === '' ? rollout.message : waitText(rollout)
+  return backText(rollout) === '' ? rollout.message : waitingText(rollout)
 }
 
 /** @returns `2/3`, or nothing before the first release and once it is over */

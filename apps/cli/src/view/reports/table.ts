@@ -1,5 +1,5 @@
 import type { Drawing } from './drawing.ts'
-import { shorten, type Span, type Style } from '../styled-line.ts'
+import { shorten, type StyledSpan, type Style } from '../styled-line.ts'
 
 /** One column of a table. */
 export interface Column<Row> {
@@ -56,7 +56,7 @@ interface CellLook {
   readonly style: Style | null
 }
 
-function cellSpans(text: string, { width, isLast, style }: CellLook): readonly Span[] {
+function cellSpans(text: string, { width, isLast, style }: CellLook): readonly StyledSpan[] {
   const cut = isLast ? text : shorten(text, width)
   const padding = isLast ? '' : ' '.repeat(width - lengthOf(cut) + GAP)
   return [style === null ? cut : [style, cut], padding]

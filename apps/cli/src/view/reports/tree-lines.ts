@@ -1,9 +1,9 @@
 import type { Drawing } from './drawing.ts'
-import type { Span } from '../styled-line.ts'
+import type { StyledSpan } from '../styled-line.ts'
 
 /** A line with its children. */
 export interface TreeItem {
-  readonly spans: readonly Span[]
+  readonly spans: readonly StyledSpan[]
   readonly items: readonly TreeItem[]
 }
 

@@ -48,7 +48,7 @@ function judged(view: ReleaseView): Judgement | null {
  * @param before the earlier watch data; after a restart, that of the status
  * @param lookedMs when this process last judged this release, on the view's steady clock; undefined: never
  */
-export function watchRelease(
+export function watchedNodesOf(
   view: Omit<ReleaseView, 'watched'>,
   before: readonly WatchedNode[],
   lookedMs?: number,

@@ -12,7 +12,7 @@ import { actionDigest, GENERATED_ID_PREFIX, parseAction } from '@tranche/validat
 import { discoverRevisions } from '../release/discover-revisions.ts'
 import type { RolloutState } from './rollout-state.ts'
 import { heldTemplate, toHeldRevision } from './held-revisions.ts'
-import { refusalOf } from './refuse-action.ts'
+import { actionRefusal } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** Answer to the action in `tranche.dev/action`. */
@@ -63,7 +63,7 @@ export function answerAction(view: RolloutView, before: RolloutState, decided: R
   }
   const isLost = hasLostAnswers(view.rollout)
   if (isPending(view) && !isLost) return null
-  const refused = isLost ? LOST_ANSWERS : refusalOf(view, { before, decided }, action)
+  const refused = isLost ? LOST_ANSWERS : actionRefusal(view, { before, decided }, action)
   const reason = refused ?? action.reason
   const result = refused === null ? 'Accepted' : 'Refused'
   const effect: ActionEffect = refused === null ? effectOf(view, before, action) : { kind: 'none' }

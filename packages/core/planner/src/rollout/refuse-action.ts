@@ -8,11 +8,11 @@ import { heldTemplate, isReverted } from './held-revisions.ts'
 import { isRevertDue, whyNoTemplate } from './plan-revert.ts'
 import { standingFailure } from './release-failure.ts'
 import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.ts'
-import { releaseReport } from './release-report.ts'
+import { releaseAnswer } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** The stored state, and the next state without the action. */
-export interface Standing {
+export interface ActionContext {
   readonly before: RolloutState
   readonly decided: RolloutState
 }
@@ -21,7 +21,7 @@ export interface Standing {
 const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
 
 /** Why an action cannot be carried out in the present state (G10); null where it can. */
-export function refusalOf(view: RolloutView, standing: Standing, action: RolloutAction): string | null {
+export function actionRefusal(view: RolloutView, standing: ActionContext, action: RolloutAction): string | null {
   const { before, decided } = standing
   if (action.type === 'retry' && isHeld(before, action.revision)) return null
   const accepts = action.type === 'retry' && standingFailure(view, before) !== null
@@ -54,7 +54,7 @@ function changedRefusal({ daemonSet, revisions, fleet }: RolloutView, { canary, 
 }
 
 /** Whether the action is meant for the present release and step. */
-function momentRefusal({ before, decided }: Standing, { revision, expectedStep }: RolloutAction): string | null {
+function momentRefusal({ before, decided }: ActionContext, { revision, expectedStep }: RolloutAction): string | null {
   const { canaryRevision, currentStepIndex } = before.canary
   if (decided.canary.canaryRevision !== canaryRevision) {
     return `the template has changed: revision ${decided.canary.canaryRevision} is released now, no longer ${canaryRevision}`
@@ -143,7 +143,7 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: RolloutState
 
 function retryRefusal(view: RolloutView, before: RolloutState): string | null {
   if (stopRefusal(view, before) !== null) return null
-  const { stalled } = releaseReport(view)
+  const { stalled } = releaseAnswer(view)
   if (liftedByRetry.some((reason) => reason === stalled?.reason)) return null
   return 'there is nothing for a retry to lift'
 }

@@ -1,18 +1,18 @@
 import type { Failure } from '@tranche/api-schema'
 import type { RolloutState } from './rollout-state.ts'
 import { whyNoTemplate } from './plan-revert.ts'
-import { releaseReport } from './release-report.ts'
+import { releaseAnswer } from './release-report.ts'
 import { isReturn } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
-type Standing = Pick<RolloutState, 'canary' | 'acceptedActions'>
+type ActionContext = Pick<RolloutState, 'canary' | 'acceptedActions'>
 
 /**
  * The verdict that stops the present release; null without one, or where a user accepted it with a retry that the
  * BatchRelease has yet to receive. Nothing stops a rollback: the former version is better than the one being rolled back.
  */
-export function standingFailure(view: RolloutView, { canary, acceptedActions }: Standing): Failure | null {
-  const { failure } = releaseReport(view)
+export function standingFailure(view: RolloutView, { canary, acceptedActions }: ActionContext): Failure | null {
+  const { failure } = releaseAnswer(view)
   if (failure?.stops !== true || isReturn(canary)) return null
   return failure.retry === acceptedActions.retry ? failure : null
 }
@@ -22,7 +22,7 @@ export function standingFailure(view: RolloutView, { canary, acceptedActions }: 
  * held, the reason for the rollback.
  */
 export function failureToSay(view: RolloutView, { canary, failure, heldRevisions, rollbackFrom }: RolloutState): Failure | undefined {
-  const { failure: reported } = releaseReport(view)
+  const { failure: reported } = releaseAnswer(view)
   const isHeld = heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
   if (isHeld || rollbackFrom !== undefined || isReturn(canary)) return failure ?? reported ?? undefined
   return reported === null || reported.reason === 'Accepted' ? undefined : reported

@@ -3,7 +3,7 @@ import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import { isPending } from './answer-action.ts'
 import { currentState, nextState } from './next-state.ts'
-import { refusalOf, type Standing } from './refuse-action.ts'
+import { actionRefusal, type ActionContext } from './refuse-action.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** What a client other than the controller knows about a Rollout. */
@@ -46,8 +46,8 @@ export function refusalsFor(known: KnownRollout): Refusals {
 function refusalsIn(view: RolloutView): Refusals {
   if (isPending(view)) return () => 'the released revision is not known yet: the DaemonSet controller has not observed the template'
   const before = currentState(view)
-  const standing: Standing = { before, decided: nextState(view, before) }
-  return (action) => refusalOf(view, standing, action)
+  const standing: ActionContext = { before, decided: nextState(view, before) }
+  return (action) => actionRefusal(view, standing, action)
 }
 
 function toView({ rollout, release, daemonSet, revisions, fleet, nowMs, monotonicMs }: KnownRollout): RolloutView {

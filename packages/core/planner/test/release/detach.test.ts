@@ -1,6 +1,6 @@
 import { carriedText, carryOver, type Carried } from '@tranche/flight'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { planBatchRelease, watchRelease } from '@tranche/planner'
+import { planBatchRelease, watchedNodesOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'
 import { aView, baseRecord, NOW_MS, onceSaid, permitFor, type ViewFields } from '../../../../../test/fakes/build-view.ts'
 
@@ -126,7 +126,7 @@ describe('a release that is frozen', () => {
 
   it('records it while it is deleted', () => {
     const { watched, ...view } = aView({ ...ended, status: { stoppedTime, watchedNodes } })
-    expect(watchRelease(view, watched)).toEqual(watchedNodes)
+    expect(watchedNodesOf(view, watched)).toEqual(watchedNodes)
   })
 
   it('leaves only the time since when it was judged where the data is too large', () => {
@@ -145,7 +145,7 @@ describe('a release that is frozen', () => {
     const plan = planBatchRelease(view)
     expect(plan).toEqual({ kind: 'writeStatus', status: { stoppedTime: { ...stoppedTime, release: 'r2' }, watchedNodes } })
     const { watched: _watched, ...unwatched } = view
-    expect(watchRelease(unwatched, [])).toEqual(watchedNodes)
+    expect(watchedNodesOf(unwatched, [])).toEqual(watchedNodes)
 
     const published = planBatchRelease(onceSaid(view))
     expect(published).toMatchObject({ kind: 'patchDaemonSet', why: 'publish' })

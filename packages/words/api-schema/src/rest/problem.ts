@@ -17,4 +17,4 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem' })
 /** @see problemSchema */
-export type Problem = Frozen<z.infer<typeof problemSchema>>
+export type ProblemDetails = Frozen<z.infer<typeof problemSchema>>
