@@ -60,7 +60,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     )
     const workloadRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
     const others = await kubectl(['apply', '-f', '-'], JSON.stringify({ ...rollout('web'), spec: { ...rollout('web').spec, workloadRef } }))
-    expect(others.stderr).toContain('Tranche acts on DaemonSets of apps/v1 only')
+    expect(others.stderr).toContain('Tranche releases only DaemonSets of apps/v1')
   })
 
   it('is found well by the doctor, and ill where somebody takes the trust in it away', async () => {

@@ -29,7 +29,7 @@ describe.skipIf(isMissing)('kubectl', () => {
     const { stdout } = await kubectl('explain rollout.spec.strategy.canary.steps')
     expect(words(stdout)).toContain('GROUP: rollouts.kruise.io')
     expect(words(stdout)).toContain('FIELD: steps <[]Object>')
-    expect(words(stdout)).toContain('Cumulative nodes after the step: a whole number from 1 or a percentage,')
+    expect(words(stdout)).toContain('Cumulative number of nodes after the step: a whole number from 1, or a')
   })
 
   it('explains a built-in kind to its leaves', async () => {

@@ -154,7 +154,7 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       [
         'sizes that shrink',
         steps({ replicas: '50%' }, { replicas: '20%' }),
-        /50%.*20%.*sizes are cumulative and never shrink|20%.*sizes are cumulative and never shrink.*50%/,
+        /50%.*20%.*sizes are cumulative and must not shrink|20%.*sizes are cumulative and must not shrink.*50%/,
       ],
     ])('refuse %s', async (_, spec, says) => {
       const answer = await cluster.send('POST', rollouts(), typed(rollout({}, spec)))

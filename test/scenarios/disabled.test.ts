@@ -44,7 +44,7 @@ describe('a Rollout that was disabled in mid-release', () => {
     await stage.until('it is said', async () => (await message()).includes('every node runs revision'))
     expect(await plan({})).toMatchObject({
       outcome: 'Completes',
-      message: expect.stringContaining('every node runs the template') as string,
+      message: expect.stringContaining('every node runs the current template') as string,
     })
   })
 })
@@ -119,7 +119,7 @@ it('forecasts that Kubernetes itself updates the nodes of a disabled Rollout on 
   const foretold = await plan({ image: imageOf('v2') })
   expect(foretold).toMatchObject({
     outcome: 'Blocked',
-    message: expect.stringContaining('Kubernetes updates the nodes by itself') as string,
+    message: expect.stringContaining('Kubernetes updates all nodes itself') as string,
   })
 })
 

@@ -29,7 +29,7 @@ it('Rollout says once that executors wait for a job queue that is away, and ends
   await stage.pass(60_000)
   state = 'away'
   const saysSo = async (): Promise<boolean> =>
-    (await stage.rollout()).status?.message?.includes('the job queue is away') === true &&
+    (await stage.rollout()).status?.message?.includes('the job queue is unavailable') === true &&
     (await stage.release())?.status?.waiting?.reason === 'QueueUnavailable'
   await stage.until('it says so', saysSo, 30_000)
   expect((await stage.rollout()).status?.message).toContain('Redis redis.example:6379 does not answer')

@@ -39,7 +39,7 @@ it('shows a whole release as the cluster has it, at every moment', async () => {
     maxUnavailable: 2,
   })
   expect(reportBatches(paused)).toMatchObject([{ updated: 2, available: 2, state: 'current' }, { updated: 0, state: 'ahead' }, {}])
-  expect(explainRollout(paused)).toMatchObject({ rule: 'Step', next: expect.stringMatching(/^approve: go on to the next step; /) })
+  expect(explainRollout(paused)).toMatchObject({ rule: 'Step', next: expect.stringMatching(/^approve: continue with the next step; /) })
 
   const old = reportNodes(paused).filter(({ state }) => state === 'old')
   const rules = old.map(({ name }) => explainNode(paused, name))
@@ -93,8 +93,8 @@ it('says of a version that does not start where and why, and what helps', async 
   expect(failing.length).toBeGreaterThan(0)
   expect(explainNode(facts, failing[0]!.name)).toMatchObject({
     rule: 'Failed',
-    answer: expect.stringMatching(/does not come up: CrashLoopBackOff: container agent/),
-    next: 'abort: take the version back; retry: go on with this version all the same; undo: go back to an earlier revision',
+    answer: expect.stringMatching(/is not available: CrashLoopBackOff: container agent/),
+    next: 'abort: roll back to the stable revision; retry: continue with this version despite the failures; undo: return to an earlier revision',
   })
   expect(explainRollout(facts)).toMatchObject({ rule: 'Failed' })
 })

@@ -132,7 +132,7 @@ it('refuses a forecast of an overfull namespace before its objects are in memory
   for (const name of names) await admin.create(resources.serviceAccounts, { metadata: { name, namespace: 'demo' }, secrets } as never)
   await expect(asked()).rejects.toMatchObject({
     code: 'FORECAST_INVALID',
-    message: 'the pods, revisions, service accounts, quotas and limits of the namespace are above 1 MiB',
+    message: 'the pods, revisions, service accounts, quotas and limits of the namespace exceed 1 MiB',
   })
   for (const name of names) await admin.delete(resources.serviceAccounts, name, 'demo')
   expect((await asked()).nodes).toHaveLength(4)

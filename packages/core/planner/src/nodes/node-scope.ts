@@ -1,4 +1,4 @@
-import type { NodeSelector, ReleaseNodeRules } from '@tranche/api-schema'
+import type { NodeSelector, ReleaseNodeRules, NotReadyAction } from '@tranche/api-schema'
 import { canonicalJson, type Labels, parseLabelSelector, sha256Hex } from '@tranche/kube-types'
 
 /** The parsed node rules. */
@@ -20,9 +20,6 @@ export interface NodeScope {
   /** Negative where the policy's order puts `a` before `b`, 0 where it does not decide. */
   compare(a: Ordered, b: Ordered): number
 }
-
-/** @see NodeScope.notReady */
-export type NotReadyAction = 'Skip' | 'Wait' | 'Fail'
 
 /** What the rules say about a node, by its labels alone. */
 export interface NodeFacts {
