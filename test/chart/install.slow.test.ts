@@ -73,7 +73,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
       expect.objectContaining({
         ...{ check: 'accounts', state: 'problem' },
         message: 'the account tranche-system/tranche of all-in-one may not get nodes, get pods, delete pods',
-        fix: expect.stringContaining('helm upgrade brings back what the chart grants') as string,
+        fix: expect.stringContaining('helm upgrade restores the permissions of the chart') as string,
       }),
     )
     await kubectl(['delete', 'pod', 'tranche-0', '-n', namespace, '--now'])

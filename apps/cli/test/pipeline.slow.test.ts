@@ -135,7 +135,7 @@ it('a pipeline without tranche on its PATH applies nothing, and says so', () => 
   })
   expect([status, stderr, existsSync(join(bin, applied))]).toEqual([
     4,
-    'release: there is no tranche on the PATH: nothing was applied\n',
+    'release: tranche is not on the PATH: nothing was applied\n',
     false,
   ])
   rmSync(bin, { recursive: true })

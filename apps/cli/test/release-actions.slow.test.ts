@@ -223,7 +223,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     const { code, err } = await tranche('set image daemonset/node-agent agent=node-agent:v9')
     expect([code, err]).toEqual([
       2,
-      'OPTION_INVALID: tranche sets no image: the template is that of the DaemonSet. Run kubectl set image daemonset/NAME agent=node-agent:v9, which begins a release; tranche plan ROLLOUT --image agent=node-agent:v9 plays it first.\n',
+      'OPTION_INVALID: tranche does not set images: the template belongs to the DaemonSet. Run kubectl set image daemonset/NAME agent=node-agent:v9, which starts a release; tranche plan ROLLOUT --image agent=node-agent:v9 simulates it first.\n',
     ])
   })
 

@@ -42,7 +42,8 @@ interface Remains {
  * Whether traces of a release remain though none runs: a BatchRelease of another revision, nodes with old pods, a restored
  * template, or a strategy that was not restored.
  */
-function isUnfinished({ fleet, release, strategyScope }: RolloutView, daemonSet: DaemonSet, { before, canary }: Remains): boolean {
+function isUnfinished(view: RolloutView, daemonSet: DaemonSet, { before, canary }: Remains): boolean {
+  const { fleet, release, strategyScope } = view
   if (release !== undefined && release.metadata.deletionTimestamp === undefined)
     return (release.spec.tranche?.canaryRevision ?? canary) !== canary
   if (oldNodes(fleet, canary).length > 0) return true
@@ -50,17 +51,18 @@ function isUnfinished({ fleet, release, strategyScope }: RolloutView, daemonSet:
   const hasKeys =
     daemonSetAnnotations.reverted in annotations ||
     (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in annotations)
-  return hasKeys && !isKnown(before, daemonSet)
+  return hasKeys && !isKnown(view, daemonSet, before)
 }
 
 /**
- * Whether a Healthy status already describes this DaemonSet. A lagging watch still shows the keys of the release that ended
- * with this status, and their removal raised the generation.
+ * Whether the status says that the release of this DaemonSet gave the strategy back. A lagging watch still shows the keys of
+ * that release, and their removal raised the generation.
  */
-function isKnown({ phase, canary }: RolloutState, { metadata }: DaemonSet): boolean {
+function isKnown({ rollout }: RolloutView, { metadata }: DaemonSet, { phase, canary }: RolloutState): boolean {
+  const isRestored = rollout.status?.conditions?.some(({ type, reason }) => type === 'StrategyRestored' && reason === 'Restored') ?? false
   const isNewer = (metadata.generation ?? 0) > (canary.observedWorkloadGeneration ?? 0)
   const isCreatedSince = Date.parse(metadata.creationTimestamp ?? '') > Date.parse(canary.lastUpdateTime ?? '')
-  return phase === 'Healthy' && !isNewer && !isCreatedSince
+  return phase === 'Healthy' && isRestored && !isNewer && !isCreatedSince
 }
 
 /** A budget that allows no update is reported before a release needs it. */

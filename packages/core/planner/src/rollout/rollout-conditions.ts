@@ -1,4 +1,5 @@
 import type { ConditionStatus, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
+import { daemonSetAnnotations } from '@tranche/kube-types'
 import { releaseAnswer } from './release-report.ts'
 import type { RolloutState } from './rollout-state.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -69,13 +70,23 @@ function strategy(view: RolloutView, { phase, reason }: RolloutState): Said[] {
   // A left node that is being updated now still counts. A BatchRelease that is about to be deleted leaves none.
   if (present && !completed && (nodesLeft !== null || wasLeftBehind(view)))
     return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? waitsFor ?? '' }]
-  const message =
-    view.strategyScope === 'binding' ? 'OnDelete stays while the Rollout is bound' : 'the update strategy is as it was before the release'
-  return [{ type: 'StrategyRestored', status: 'True', reason: view.strategyScope === 'binding' ? 'Bound' : 'Restored', message }]
+  if (view.strategyScope === 'binding' || isBoundStill(view))
+    return [{ type: 'StrategyRestored', status: 'True', reason: 'Bound', message: 'OnDelete stays while the Rollout is bound' }]
+  return [{ type: 'StrategyRestored', status: 'True', reason: 'Restored', message: 'the update strategy is as it was before the release' }]
 }
 
-function wasLeftBehind({ rollout }: RolloutView): boolean {
-  return rollout.status?.conditions?.find(({ type }) => type === 'StrategyRestored')?.status === 'False'
+function wasLeftBehind(view: RolloutView): boolean {
+  return strategyRestored(view)?.status === 'False'
+}
+
+/** Whether admission took the strategy over from the binding, and no release has given it back yet. */
+function isBoundStill(view: RolloutView): boolean {
+  const isTakenOver = daemonSetAnnotations.originalUpdateStrategy in (view.daemonSet?.metadata.annotations ?? {})
+  return isTakenOver && strategyRestored(view)?.reason === 'Bound'
+}
+
+function strategyRestored({ rollout }: RolloutView): RolloutCondition | undefined {
+  return rollout.status?.conditions?.find(({ type }) => type === 'StrategyRestored')
 }
 
 function stamped(said: Said, before: RolloutCondition | undefined, nowMs: number): RolloutCondition {

@@ -65,6 +65,21 @@ describe('a Rollout without a release', () => {
     expect(planOf(withKeys(fake, { generation: seen - older }))).not.toMatchObject({ status: { phase: 'Progressing' } })
   })
 
+  it('begins one to give the strategy back where admission now takes it over for each release', () => {
+    const cluster = released({ scope: 'binding', steps: [{ replicas: '100%' }] })
+    expect(strategyOf(cluster.daemonSet)).toBe('OnDelete')
+    const view = { ...cluster.rolloutView()!, strategyScope: 'release' } as const
+    expect(planRollout(view)).toMatchObject({ kind: 'writeStatus', status: { phase: 'Progressing' } })
+  })
+
+  it('does not report the strategy as restored while it waits for the DaemonSet controller before that', () => {
+    const cluster = released({ scope: 'binding', steps: [{ replicas: '100%' }] })
+    const { daemonSet, ...view } = cluster.rolloutView()!
+    const unobserved = { ...daemonSet!, status: { ...daemonSet!.status!, observedGeneration: 0 } }
+    const plan = planRollout({ ...view, daemonSet: unobserved, strategyScope: 'release' })
+    expect(statusOf(plan).conditions?.find(({ type }) => type === 'StrategyRestored')).toMatchObject({ reason: 'Bound' })
+  })
+
   it.each([
     ['changed since', { generation: 99 }],
     ['created since', { generation: 1, creationTimestamp: '2999-01-01T00:00:00Z' }],
