@@ -61,5 +61,5 @@ function alike(text: string): string {
     .replaceAll(/\bnode-agent-[a-z0-9]{5}\b/g, 'POD')
     .replaceAll(/\b[0-9a-f]{8,10}\b/g, 'HASH')
     .replaceAll(/ for (?:\d+[hms])+/g, ' for SPAN')
-    .replaceAll(/step \d of 3 takes it|before it {2}\d+ nodes/g, 'ITS TURN')
+    .replaceAll(/step \d of 3 updates it|before it {2}\d+ nodes/g, 'ITS TURN')
 }
