@@ -133,11 +133,7 @@ it('a pipeline without tranche on its PATH applies nothing, and says so', () => 
     env: { PATH: bin },
     encoding: 'utf8',
   })
-  expect([status, stderr, existsSync(join(bin, applied))]).toEqual([
-    4,
-    'release: tranche is not on the PATH: nothing was applied\n',
-    false,
-  ])
+  expect([status, stderr, existsSync(join(bin, applied))]).toEqual([4, 'release: tranche is not on the PATH: nothing was applied\n', false])
   rmSync(bin, { recursive: true })
 })
 
