@@ -1,5 +1,5 @@
 import type { RecordedWrite } from '../recorded-write.ts'
-import { inNodes, resolveLimit } from '../world/resolve-limit.ts'
+import { resolveLimit, resolvePolicyLimit } from '../world/resolve-limit.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 
@@ -24,7 +24,9 @@ export function createLoweredJudge({ world, query, breach }: JudgeParts): Judge 
     if (rollout === undefined || daemonSet.latest === undefined) return null
     const name = rollout.metadata.annotations?.['tranche.dev/release-policy']
     const ofPolicy = name === undefined ? undefined : policies.get(`${daemonSet.namespace}/${name}`)
-    return ofPolicy === undefined ? resolveLimit(daemonSet.latest.strategy, daemonSet.wanted) : inNodes(ofPolicy, daemonSet.wanted)
+    return ofPolicy === undefined
+      ? resolveLimit(daemonSet.latest.strategy, daemonSet.wanted)
+      : resolvePolicyLimit(ofPolicy, daemonSet.wanted)
   }
 
   return {

@@ -2,7 +2,7 @@ import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from
 import { isWanted } from './eligibility.ts'
 import { createNodeStory, isAvailable, isOld, type NodeStory, type PodStory } from './node-story.ts'
 import { createOrders, type Orders, type RecordedFlight } from './orders.ts'
-import { inNodes, resolveLimit } from './resolve-limit.ts'
+import { resolveLimit, resolvePolicyLimit } from './resolve-limit.ts'
 import type { Cause, Decision, Observations } from './observations.ts'
 import type { RecordedTerms } from './terms.ts'
 import { createVersions, type Versions } from './versions.ts'
@@ -93,7 +93,7 @@ export class DaemonSetStory {
     const wanted = this.mostWanted(decision, observations)
     let most = 0
     for (const terms of this.terms.possible(decision, observations)) {
-      if (terms?.maxUnavailable !== undefined) most = Math.max(most, inNodes(terms.maxUnavailable, wanted))
+      if (terms?.maxUnavailable !== undefined) most = Math.max(most, resolvePolicyLimit(terms.maxUnavailable, wanted))
       else for (const { strategy } of this.possibleVersions(decision, observations)) most = Math.max(most, resolveLimit(strategy, wanted))
     }
     return most

@@ -11,6 +11,11 @@ export function resolveLimit(strategy: RecordedDaemonSet['strategy'], wanted: nu
   return maxUnavailable === undefined ? 1 : Math.max(1, inNodes(maxUnavailable, wanted))
 }
 
+/** Number of nodes that the `maxUnavailable` of a policy allows to be down. As with a DaemonSet, a percentage comes to at least 1. */
+export function resolvePolicyLimit(maxUnavailable: number | string, wanted: number): number {
+  return typeof maxUnavailable === 'number' ? maxUnavailable : Math.max(1, inNodes(maxUnavailable, wanted))
+}
+
 /** @returns a whole number unchanged, a percentage of the wanted nodes rounded up; 0 for anything else */
 export function inNodes(size: number | string, wanted: number): number {
   if (typeof size === 'number') return size
