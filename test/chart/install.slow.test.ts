@@ -72,7 +72,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(JSON.parse(doctor.stdout)).toContainEqual(
       expect.objectContaining({
         ...{ check: 'accounts', state: 'problem' },
-        message: 'the account tranche-system/tranche of all-in-one may not get nodes, get pods, delete pods',
+        message: 'the service account tranche-system/tranche of all-in-one may not get nodes, get pods, delete pods',
         fix: expect.stringContaining('helm upgrade restores the permissions of the chart') as string,
       }),
     )
