@@ -8,7 +8,8 @@ import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './kept-holds.ts'
-import { isForeign } from './release-report.ts'
+import { isForeign, releaseAnswer } from './release-report.ts'
+import { strategyRestored } from './rollout-conditions.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
 import { planRevert } from './plan-revert.ts'
@@ -165,9 +166,13 @@ function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchRele
   return spec === null || hold === null ? spec : { ...spec, tranche: { ...spec.tranche, hold } }
 }
 
-/** The release is over: its BatchRelease is deleted, or stays for the nodes left behind. */
+/**
+ * The release is over: its BatchRelease is deleted, or stays for the nodes left behind. The status first says that no node is
+ * left: later a lagging watch may still show the keys of this release.
+ */
 function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan | null {
-  if (release.status?.phase === 'Completed') return { kind: 'deleteRelease' }
+  const isUnsaid = strategyRestored(view.rollout)?.status === 'False' && releaseAnswer(view).completed
+  if (release.status?.phase === 'Completed') return isUnsaid ? null : { kind: 'deleteRelease' }
   const spec = overReleaseSpec(release, view)
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }

@@ -10,6 +10,7 @@ import { releaseAnswer } from './release-report.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { completedCanary, refreshed, startState } from './start-state.ts'
 import { rolledBackText } from './rolled-back-text.ts'
+import { strategyRestored } from './rollout-conditions.ts'
 
 /** State without a release: starts one where needed. */
 export function restingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
@@ -48,21 +49,21 @@ function isUnfinished(view: RolloutView, daemonSet: DaemonSet, { before, canary 
     return (release.spec.tranche?.canaryRevision ?? canary) !== canary
   if (oldNodes(fleet, canary).length > 0) return true
   const annotations = daemonSet.metadata.annotations ?? {}
-  const hasKeys =
-    daemonSetAnnotations.reverted in annotations ||
-    (strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in annotations)
-  return hasKeys && !isKnown(view, daemonSet, before)
+  const end = endOfRelease(view, daemonSet, before)
+  const isTakenOver = strategyScope === 'release' && daemonSetAnnotations.originalUpdateStrategy in annotations
+  return (isTakenOver && end !== 'Restored') || (daemonSetAnnotations.reverted in annotations && end === null)
 }
 
 /**
- * Whether the status says that the release of this DaemonSet gave the strategy back. A lagging watch still shows the keys of
- * that release, and their removal raised the generation.
+ * How the status says that the release of this DaemonSet ended: with its strategy `Restored`, or `Bound`, because it belongs
+ * to the binding. A lagging watch still shows the keys of that release. Null where the DaemonSet changed since.
  */
-function isKnown({ rollout }: RolloutView, { metadata }: DaemonSet, { phase, canary }: RolloutState): boolean {
-  const isRestored = rollout.status?.conditions?.some(({ type, reason }) => type === 'StrategyRestored' && reason === 'Restored') ?? false
+function endOfRelease({ rollout }: RolloutView, { metadata }: DaemonSet, { phase, canary }: RolloutState): 'Restored' | 'Bound' | null {
   const isNewer = (metadata.generation ?? 0) > (canary.observedWorkloadGeneration ?? 0)
   const isCreatedSince = Date.parse(metadata.creationTimestamp ?? '') > Date.parse(canary.lastUpdateTime ?? '')
-  return phase === 'Healthy' && isRestored && !isNewer && !isCreatedSince
+  if (phase !== 'Healthy' || isNewer || isCreatedSince) return null
+  const reason = strategyRestored(rollout)?.reason
+  return reason === 'Restored' || reason === 'Bound' ? reason : null
 }
 
 /** A budget that allows no update is reported before a release needs it. */

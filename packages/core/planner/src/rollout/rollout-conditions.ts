@@ -1,4 +1,4 @@
-import type { ConditionStatus, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
+import type { ConditionStatus, Rollout, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { releaseAnswer } from './release-report.ts'
 import type { RolloutState } from './rollout-state.ts'
@@ -76,17 +76,18 @@ function strategy(view: RolloutView, { phase, reason }: RolloutState): Said[] {
 }
 
 function wasLeftBehind(view: RolloutView): boolean {
-  return strategyRestored(view)?.status === 'False'
+  return strategyRestored(view.rollout)?.status === 'False'
 }
 
 /** Whether admission took the strategy over from the binding, and no release has given it back yet. */
 function isBoundStill(view: RolloutView): boolean {
   const isTakenOver = daemonSetAnnotations.originalUpdateStrategy in (view.daemonSet?.metadata.annotations ?? {})
-  return isTakenOver && strategyRestored(view)?.reason === 'Bound'
+  return isTakenOver && strategyRestored(view.rollout)?.reason === 'Bound'
 }
 
-function strategyRestored({ rollout }: RolloutView): RolloutCondition | undefined {
-  return rollout.status?.conditions?.find(({ type }) => type === 'StrategyRestored')
+/** How the last release left the update strategy: `Restored`, `Bound` or `NodesLeft`; undefined before the first release ends. */
+export function strategyRestored({ status }: Rollout): RolloutCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'StrategyRestored')
 }
 
 function stamped(said: Said, before: RolloutCondition | undefined, nowMs: number): RolloutCondition {

@@ -65,6 +65,18 @@ describe('a Rollout without a release', () => {
     expect(planOf(withKeys(fake, { generation: seen - older }))).not.toMatchObject({ status: { phase: 'Progressing' } })
   })
 
+  it.each(['release', 'binding'] as const)(
+    'starts no release again where a lagging watch shows a restored template, with a strategy per %s',
+    (scope) => {
+      const cluster = released({ scope, steps: [{ replicas: '100%' }] })
+      const { metadata } = cluster.daemonSet
+      cluster.setCanaryStatus({ observedWorkloadGeneration: metadata.generation ?? 0 })
+      const annotations = { ...metadata.annotations, [daemonSetAnnotations.reverted]: 'hash-v1' }
+      cluster.daemonSet = { ...cluster.daemonSet, metadata: { ...metadata, annotations } }
+      expect(planOf(cluster)).not.toMatchObject({ status: { phase: 'Progressing' } })
+    },
+  )
+
   it('begins one to give the strategy back where admission now takes it over for each release', () => {
     const cluster = released({ scope: 'binding', steps: [{ replicas: '100%' }] })
     expect(strategyOf(cluster.daemonSet)).toBe('OnDelete')
@@ -493,6 +505,18 @@ describe('nodes that are left behind', () => {
     expect(fake.oldPods()).toEqual([])
     expect(fake.release).toBeUndefined()
     expect(conditions(fake)).toMatchObject({ StrategyRestored: 'True' })
+  })
+
+  it('leave the condition before their BatchRelease is deleted, so that a lagging watch starts no release again', () => {
+    const fake = leftBehind()
+    fake.nodes.set('node-4', { ready: true, bad: false })
+    settle(fake, () => {
+      if (planOf(fake).kind === 'deleteRelease') expect(conditions(fake)).toMatchObject({ StrategyRestored: 'True' })
+    })
+    expect(fake.release).toBeUndefined()
+    const seen = (fake.daemonSet.metadata.generation ?? 0) - 1
+    fake.setCanaryStatus({ observedWorkloadGeneration: seen })
+    expect(planOf(withKeys(fake, { generation: seen }))).not.toMatchObject({ status: { phase: 'Progressing' } })
   })
 })
 
