@@ -311,8 +311,8 @@ export const mutantsOfRollout: readonly Mutant[] = [
     rule: 'failure',
     fault: 'a release is said to be stalled while pods can still be deleted for it',
     file: 'packages/core/planner/src/rollout/failed-state.ts',
-    find: 'if (releaseAnswer(view).stopped) return',
-    replace: 'if (releaseAnswer(view).present) return',
+    find: 'if (summarizeBatchRelease(view).stopped) return',
+    replace: 'if (summarizeBatchRelease(view).present) return',
     tests: [failedStateTests],
   },
   {

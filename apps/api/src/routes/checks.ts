@@ -10,7 +10,7 @@ export async function addCheckRoutes(app: ApiServer, { limits }: Pick<RouteParts
     '/api/v1/me',
     {
       config: { access: { kind: 'authenticated', why: 'it returns only what the API server says about the caller' } },
-      schema: { tags: tags.checks, operationId: 'readOwnUsername', summary: 'Get the user of the token', response: answers(meSchema) },
+      schema: { tags: tags.checks, operationId: 'whoAmI', summary: 'Get the user of the token', response: answers(meSchema) },
     },
     async (request) => {
       const { username, uid, groups } = callerOf(request)

@@ -61,7 +61,7 @@ export { resolveLimit, type Wanted, wantedAllowance } from './release/wanted-all
 export { newAnswer, rolloutEvents } from './rollout/rollout-events.ts'
 export { FINAL_SETTLE_SECONDS, nodeRulesFor, type PolicyReading, policyProblems } from './rollout/release-policy.ts'
 export { isFinalising, releaseSpecFor, stepsOf } from './rollout/release-spec.ts'
-export { isForeign } from './rollout/release-report.ts'
+export { isForeign } from './rollout/batch-release-summary.ts'
 export { releaseTitle } from './rollout/release-title.ts'
 export { heldTemplate, templateDigest } from './rollout/held-revisions.ts'
 export { isStopAsked } from './rollout/on-delete.ts'

@@ -34,7 +34,7 @@ function revisionColumns(heldBecause: ReadonlyMap<string | undefined, string>, n
       style: ({ held, role }) => (held ? 'red' : role === 'none' ? null : 'cyan'),
     },
     { heading: 'NODES', cell: ({ nodes }) => String(nodes) },
-    { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 12 },
+    { heading: 'IMAGES', cell: ({ images }) => images.map(shortImage).join(', '), least: 24 },
     { heading: 'CHANGE CAUSE', cell: ({ changeCause }) => changeCause ?? '' },
   ]
 }

@@ -4,7 +4,7 @@ import { hasOldPod } from '../old-nodes.ts'
 import type { RolloutState } from './rollout-state.ts'
 import { isSameJson } from '@tranche/kube-types'
 import { batchesOf, isFinalising, isWithinSteps, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'
-import { isForeign, releaseAnswer } from './release-report.ts'
+import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
 import { stepTitle } from './release-title.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { type Soak, soakOf } from './soak.ts'
@@ -88,7 +88,7 @@ function releasedReach({ release, fleet }: RolloutView): BatchReach {
 }
 
 function walkStep(view: RolloutView, state: RolloutState, step: RolloutStep): RolloutState {
-  const { readyBatch, message, stalled, waiting } = releaseAnswer(view)
+  const { readyBatch, message, stalled, waiting } = summarizeBatchRelease(view)
   const { canary } = state
   const title = stepTitle(view.rollout, state, step)
   const ready = readyBatch === canary.currentStepIndex - 1
@@ -127,7 +127,7 @@ function soakedStep(view: RolloutView, state: RolloutState, step: RolloutStep, t
     const { waitingFor } = soak
     if (state.canary.currentStepState !== 'StepMetricsAnalysis')
       return { ...enter(view, state, 'StepMetricsAnalysis', message), waitingFor }
-    return { ...state, message, waitingFor, stalled: releaseAnswer(view).stalled, recheckAfterMs: soak.recheckAfterMs }
+    return { ...state, message, waitingFor, stalled: summarizeBatchRelease(view).stalled, recheckAfterMs: soak.recheckAfterMs }
   }
   if (coversAll(view, state.canary)) return finalise(view, state)
   if (isPromoted(state)) return enter(view, state, 'StepReady', `${title} is ready; its pause is skipped`)
@@ -145,14 +145,14 @@ interface PausedStep {
 /** A person or the clock ends a pause; health is checked again when it ends. */
 function pausedStep(view: RolloutView, state: RolloutState, step: RolloutStep, { ready, title, stalled }: PausedStep): RolloutState {
   const since = state.canary.lastUpdateTime ?? stamp(view)
-  const unhealthy = ready ? stalledText(stalled) : `; not healthy now: ${releaseAnswer(view).message ?? 'not known'}`
+  const unhealthy = ready ? stalledText(stalled) : `; not healthy now: ${summarizeBatchRelease(view).message ?? 'not known'}`
   const paused = { ...state, message: `${pauseText(title, step, since)}${unhealthy}`, stalled }
   const seconds = step.pause?.duration
   if (seconds === undefined) return paused
   const leftMs = Date.parse(since) + seconds * 1000 - view.nowMs
   if (leftMs > 0) return { ...paused, recheckAfterMs: leftMs }
   if (ready) return nextStep(view, state)
-  return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${releaseAnswer(view).message ?? ''}` }
+  return { ...paused, message: `${title}: its pause is over, but it is not healthy: ${summarizeBatchRelease(view).message ?? ''}` }
 }
 
 /** A ready batch may still have lost control of the DaemonSet, which an approval alone does not fix. */

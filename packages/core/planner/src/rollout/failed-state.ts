@@ -7,7 +7,7 @@ import { toHeldRevision, withHeld } from './held-revisions.ts'
 import { waitsForResume } from './on-delete.ts'
 import { asksForRollback, whyNoRollback } from './release-failure.ts'
 import { policyInUse, policyTerms } from './release-policy.ts'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**
@@ -22,7 +22,7 @@ export function failedState(view: RolloutView, daemonSet: DaemonSet, state: Roll
   }
   const reason = state.reason === null || state.reason === 'Paused' ? 'InRolling' : state.reason
   const stalled = failedStall(view, state, failure)
-  if (releaseAnswer(view).stopped) return { ...said, reason, message: stalled.message, stalled }
+  if (summarizeBatchRelease(view).stopped) return { ...said, reason, message: stalled.message, stalled }
   return { ...said, reason, message: `${seenText(view, state, failure)}; waiting until no deletion can be accepted any more` }
 }
 

@@ -2,14 +2,14 @@ import type { CanaryStatus } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
 import type { RolloutState } from './rollout-state.ts'
 import { currentText } from './current-text.ts'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import { returnTitle } from './release-title.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { rolledBackText } from './rolled-back-text.ts'
 
 /** The steps are done: the release is over once the DaemonSet was given back, or stays under control for nodes left behind. */
 export function finalisingState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState): RolloutState {
-  const { completed, nodesLeft, message, stalled, waiting } = releaseAnswer(view)
+  const { completed, nodesLeft, message, stalled, waiting } = summarizeBatchRelease(view)
   if (!completed && nodesLeft === null) return { ...before, message: endingText(before, message), waitingFor: waiting, stalled }
   const canary: CanaryStatus = {
     ...before.canary,

@@ -1,6 +1,6 @@
 import type { HeldBy } from '@tranche/api-schema'
 import type { RolloutState } from './rollout-state.ts'
-import { isForeign } from './release-report.ts'
+import { isForeign } from './batch-release-summary.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /**

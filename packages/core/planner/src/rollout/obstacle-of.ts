@@ -3,7 +3,7 @@ import { problemsText, validateBinding, validateSettings, validateSpec } from '@
 import { kruiseActiveText } from '../kruise-activity.ts'
 import type { RolloutState, Obstacle } from './rollout-state.ts'
 import { policyObstacle } from './release-policy.ts'
-import { isForeign } from './release-report.ts'
+import { isForeign } from './batch-release-summary.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** In order of precedence: the first one found is reported. */

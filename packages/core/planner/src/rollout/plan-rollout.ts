@@ -8,7 +8,7 @@ import { planYieldToKruise } from './yield-to-kruise.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import type { NextStatus, Obstacle } from './rollout-state.ts'
 import { holdsText, mustKeepFirst, withMemory } from './kept-holds.ts'
-import { isForeign, releaseAnswer } from './release-report.ts'
+import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
 import { strategyRestored } from './rollout-conditions.ts'
 import { isStatusOurs, leftStatus } from './left-status.ts'
 import { bind, planUnbinding } from './plan-binding.ts'
@@ -171,7 +171,7 @@ function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchRele
  * left: later a lagging watch may still show the keys of this release.
  */
 function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan | null {
-  const isUnsaid = strategyRestored(view.rollout)?.status === 'False' && releaseAnswer(view).completed
+  const isUnsaid = strategyRestored(view.rollout)?.status === 'False' && summarizeBatchRelease(view).completed
   if (release.status?.phase === 'Completed') return isUnsaid ? null : { kind: 'deleteRelease' }
   const spec = overReleaseSpec(release, view)
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }

@@ -10,7 +10,7 @@ import { finalisingState } from './finalising-state.ts'
 import { heldState } from './held-state.ts'
 import { heldTemplate } from './held-revisions.ts'
 import { failureToSay, standingFailure } from './release-failure.ts'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import { isFinalising, isInBatches, isReturn, isWithinSteps } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { refreshed, startState, toTheEnd, withCounts } from './start-state.ts'
@@ -83,7 +83,7 @@ function goingOnText({ reason, message }: RolloutState): string {
 
 /** G9: reports the pause when nothing can be deleted any more, not when it was requested. */
 function pausedState(view: RolloutView, before: RolloutState): RolloutState {
-  const { paused, message } = releaseAnswer(view)
+  const { paused, message } = summarizeBatchRelease(view)
   if (!paused)
     return {
       ...before,

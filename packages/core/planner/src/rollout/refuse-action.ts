@@ -8,7 +8,7 @@ import { heldTemplate, isReverted } from './held-revisions.ts'
 import { isRevertDue, whyNoTemplate } from './plan-revert.ts'
 import { standingFailure } from './release-failure.ts'
 import { isFinalising, isReturn, isWithinSteps, stepsOf } from './release-spec.ts'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** The stored state, and the next state without the action. */
@@ -143,7 +143,7 @@ function abortRefusal(view: RolloutView, { canary, heldRevisions }: RolloutState
 
 function retryRefusal(view: RolloutView, before: RolloutState): string | null {
   if (stopRefusal(view, before) !== null) return null
-  const { stalled } = releaseAnswer(view)
+  const { stalled } = summarizeBatchRelease(view)
   if (liftedByRetry.some((reason) => reason === stalled?.reason)) return null
   return 'there is nothing for a retry to lift'
 }

@@ -1,7 +1,7 @@
 import type { Failure } from '@tranche/api-schema'
 import type { RolloutState } from './rollout-state.ts'
 import { whyNoTemplate } from './plan-revert.ts'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import { isReturn } from './release-spec.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -12,7 +12,7 @@ type ActionContext = Pick<RolloutState, 'canary' | 'acceptedActions'>
  * BatchRelease has yet to receive. Nothing stops a rollback: the former version is better than the one being rolled back.
  */
 export function standingFailure(view: RolloutView, { canary, acceptedActions }: ActionContext): Failure | null {
-  const { failure } = releaseAnswer(view)
+  const { failure } = summarizeBatchRelease(view)
   if (failure?.stops !== true || isReturn(canary)) return null
   return failure.retry === acceptedActions.retry ? failure : null
 }
@@ -22,7 +22,7 @@ export function standingFailure(view: RolloutView, { canary, acceptedActions }: 
  * held, the reason for the rollback.
  */
 export function failureToSay(view: RolloutView, { canary, failure, heldRevisions, rollbackFrom }: RolloutState): Failure | undefined {
-  const { failure: reported } = releaseAnswer(view)
+  const { failure: reported } = summarizeBatchRelease(view)
   const isHeld = heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
   if (isHeld || rollbackFrom !== undefined || isReturn(canary)) return failure ?? reported ?? undefined
   return reported === null || reported.reason === 'Accepted' ? undefined : reported

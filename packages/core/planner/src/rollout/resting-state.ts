@@ -6,7 +6,7 @@ import type { RolloutState } from './rollout-state.ts'
 import { currentText } from './current-text.ts'
 import { failureToSay } from './release-failure.ts'
 import { policyTerms } from './release-policy.ts'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import type { RolloutView } from './rollout-view.ts'
 import { completedCanary, refreshed, startState } from './start-state.ts'
 import { rolledBackText } from './rolled-back-text.ts'
@@ -23,7 +23,7 @@ export function restingState(view: RolloutView, daemonSet: DaemonSet, before: Ro
     isUnfinished(view, daemonSet, { before, canary: discovery.canary })
   )
     return startState(view, daemonSet, before, discovery)
-  const left = releaseAnswer(view).nodesLeft
+  const left = summarizeBatchRelease(view).nodesLeft
   const { text, availableInMs } = currentText(view, daemonSet, discovery.canary)
   const message = `${left ?? text}${rolledBackText(before)}`
   const known = before.phase === 'Healthy' && before.canary.canaryRevision === discovery.canary

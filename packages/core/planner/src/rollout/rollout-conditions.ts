@@ -1,6 +1,6 @@
 import type { ConditionStatus, Rollout, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
 import { daemonSetAnnotations } from '@tranche/kube-types'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import type { RolloutState } from './rollout-state.ts'
 import type { RolloutView } from './rollout-view.ts'
 
@@ -66,7 +66,7 @@ function health(state: RolloutState): Said[] {
 /** Set from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
 function strategy(view: RolloutView, { phase, reason }: RolloutState): Said[] {
   if (phase !== 'Healthy' || reason !== 'Completed') return []
-  const { present, completed, nodesLeft, message: waitsFor } = releaseAnswer(view)
+  const { present, completed, nodesLeft, message: waitsFor } = summarizeBatchRelease(view)
   // A left node that is being updated now still counts. A BatchRelease that is about to be deleted leaves none.
   if (present && !completed && (nodesLeft !== null || wasLeftBehind(view)))
     return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? waitsFor ?? '' }]

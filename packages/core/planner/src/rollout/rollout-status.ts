@@ -11,7 +11,7 @@ import { leakedWhileHeld } from './leaked-while-held.ts'
 import { standingFailure } from './release-failure.ts'
 import { policyInUse } from './release-policy.ts'
 import { nextReleases } from './release-records.ts'
-import { releaseAnswer } from './release-report.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
 import { rolloutHash } from './rollout-hash.ts'
 import { toConditions } from './rollout-conditions.ts'
 import type { RolloutView } from './rollout-view.ts'
@@ -87,7 +87,7 @@ function toStatus(view: RolloutView, state: RolloutState): RolloutStatus {
   const policy = policyInUse(view)
   const kept = withoutOwnWords(before)
   const { heldRevisions, acceptedActions, rollbackFrom, failure } = state
-  const settlingUntil = state.phase === 'Progressing' ? releaseAnswer(view).settlingUntil : null
+  const settlingUntil = state.phase === 'Progressing' ? summarizeBatchRelease(view).settlingUntil : null
   return {
     ...kept,
     observedGeneration: observedGeneration(view, state),
@@ -155,7 +155,7 @@ function keptStatus({ schemaGap }: RolloutView, status: RolloutStatus): RolloutS
 function observedGeneration(view: RolloutView, state: RolloutState): number {
   const generation = view.rollout.metadata.generation ?? 0
   const before = view.rollout.status?.observedGeneration ?? 0
-  const { present, completed, acknowledged, paused } = releaseAnswer(view)
+  const { present, completed, acknowledged, paused } = summarizeBatchRelease(view)
   if (state.obstacle !== null) return paused || !present ? generation : before
   if (state.phase === 'Progressing') return acknowledged ? generation : before
   if (state.phase === 'Healthy') return acknowledged || completed || !present ? generation : before

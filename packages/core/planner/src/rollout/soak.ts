@@ -1,7 +1,7 @@
 import type { BatchRelease, WaitingFor } from '@tranche/api-schema'
 import { stepAnalyses } from '@tranche/analysis'
 import { policyTerms } from './release-policy.ts'
-import { isForeign, releaseAnswer } from './release-report.ts'
+import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
 import type { RolloutView } from './rollout-view.ts'
 
 /** State of a step between ready and its pause. */
@@ -19,7 +19,7 @@ export type Soak =
  */
 export function soakOf(view: RolloutView, step: number): Soak {
   const release = releaseOf(view)
-  const { readyBatch, readySince, message } = releaseAnswer(view)
+  const { readyBatch, readySince, message } = summarizeBatchRelease(view)
   const soakSeconds = policyTerms(view).stepSoakSeconds ?? 0
   if (release === undefined || readyBatch !== step - 1 || readySince === null) {
     const again = soakSeconds > 0 ? '; its soak starts again when it is' : ''

@@ -1,7 +1,7 @@
 import type { RolloutCondition, RolloutStatus } from '@tranche/api-schema'
 import { daemonSetAnnotations, isSameJson } from '@tranche/kube-types'
 import { type KruiseActivity, kruiseActiveText } from '../kruise-activity.ts'
-import { isForeign } from './release-report.ts'
+import { isForeign } from './batch-release-summary.ts'
 import { type RolloutPlan, wait } from './rollout-plan.ts'
 import type { RolloutView } from './rollout-view.ts'
 

@@ -5,7 +5,7 @@ import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReaso
 import { isReleaseOf } from '@tranche/kube-types'
 
 /** What the BatchRelease of a Rollout reports about the Rollout's present release. */
-export interface ReleaseAnswer {
+export interface BatchReleaseSummary {
   /** Whether its status is for the spec written for this generation of the Rollout. */
   readonly acknowledged: boolean
   /** Whether its record is stopped by a pause: no deletion by Tranche can be accepted (G9). */
@@ -40,7 +40,7 @@ export function isForeign({ rollout, release }: Pick<RolloutView, 'rollout' | 'r
 }
 
 /** Reads the BatchRelease. A status for another release, or an older spec, is ignored. */
-export function releaseAnswer(view: RolloutView): ReleaseAnswer {
+export function summarizeBatchRelease(view: RolloutView): BatchReleaseSummary {
   const { rollout } = view
   const release = isForeign(view) ? undefined : view.release
   const status = release?.status
