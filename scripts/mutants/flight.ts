@@ -1,25 +1,25 @@
 import type { Mutant } from './mutant.ts'
 
-const flightRecord = 'packages/core/flight/src/flight-record.ts'
-const permitState = 'packages/core/flight/src/permit-state.ts'
-const confirm = 'packages/core/flight/src/confirm.ts'
+const flightRecord = 'packages/core/fence/src/record/flight-record.ts'
+const permitState = 'packages/core/fence/src/record/permit-state.ts'
+const confirm = 'packages/core/fence/src/record/confirm.ts'
 const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
-const touch = 'packages/core/flight/src/touch.ts'
-const allowance = 'packages/core/flight/src/allowance.ts'
-const carried = 'packages/core/flight/src/carried.ts'
-const countQuestion = 'packages/core/planner/src/count-question.ts'
-const oldNodes = 'packages/core/planner/src/old-nodes.ts'
+const touch = 'packages/core/fence/src/record/touch.ts'
+const allowance = 'packages/core/fence/src/record/allowance.ts'
+const carried = 'packages/core/fence/src/record/carried.ts'
+const countQuestion = 'packages/core/fence/src/nodes/count-question.ts'
+const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
 
-const flightRecordTests = 'packages/core/flight/test/flight-record.test.ts'
-const confirmTests = 'packages/core/flight/test/confirm.test.ts'
-const permitStateTests = 'packages/core/flight/test/permit-state.test.ts'
-const allowanceTests = 'packages/core/flight/test/allowance.test.ts'
+const flightRecordTests = 'packages/core/fence/test/record/flight-record.test.ts'
+const confirmTests = 'packages/core/fence/test/record/confirm.test.ts'
+const permitStateTests = 'packages/core/fence/test/record/permit-state.test.ts'
+const allowanceTests = 'packages/core/fence/test/record/allowance.test.ts'
 const fenceProperties = 'packages/core/planner/test/fence.property.test.ts'
-const carriedTests = 'packages/core/flight/test/carried.test.ts'
+const carriedTests = 'packages/core/fence/test/record/carried.test.ts'
 const countsProperties = 'packages/core/planner/test/counts.property.test.ts'
-const planPassProperties = 'packages/core/planner/test/pass/plan-pass.property.test.ts'
-const flightRecordProperties = 'packages/core/flight/test/flight-record.property.test.ts'
-const allowanceProperties = 'packages/core/flight/test/allowance.property.test.ts'
+const planPassProperties = 'packages/core/fence/test/pass/plan-pass.property.test.ts'
+const flightRecordProperties = 'packages/core/fence/test/record/flight-record.property.test.ts'
+const allowanceProperties = 'packages/core/fence/test/record/allowance.property.test.ts'
 
 /** Faults in what is known of nodes and pods, and in the record of the fence. */
 export const mutantsOfFlight: readonly Mutant[] = [
@@ -117,7 +117,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: permitState,
     find: "if (pod.terminating) return 'flying'",
     replace: "if (pod.terminating) return 'settled'",
-    tests: ['packages/core/planner/test/pass/plan-pass.test.ts'],
+    tests: ['packages/core/fence/test/pass/plan-pass.test.ts'],
   },
   {
     rule: 'G2',
@@ -197,7 +197,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
     file: touch,
     find: 'const complete = clear === touched.length && touched.length === record.permits.length',
     replace: 'const complete = clear <= touched.length',
-    tests: ['packages/core/flight/test/touch.test.ts'],
+    tests: ['packages/core/fence/test/record/touch.test.ts'],
   },
   {
     rule: 'F7',

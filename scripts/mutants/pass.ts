@@ -1,22 +1,22 @@
 import type { Mutant } from './mutant.ts'
 
-const planPass = 'packages/core/planner/src/pass/plan-pass.ts'
-const budget = 'packages/core/planner/src/pass/budget.ts'
-const nodeTally = 'packages/core/planner/src/pass/node-tally.ts'
-const fence = 'packages/core/planner/src/pass/fence-state.ts'
-const executablePermits = 'packages/core/planner/src/pass/executable-permits.ts'
-const permitChange = 'packages/core/planner/src/pass/permit-change.ts'
-const chooseCandidates = 'packages/core/planner/src/pass/choose-candidates.ts'
-const spreadHolds = 'packages/core/planner/src/pass/spread-holds.ts'
-const batchScope = 'packages/core/planner/src/nodes/batch-scope.ts'
-const oldNodes = 'packages/core/planner/src/old-nodes.ts'
-const candidateOrder = 'packages/core/planner/src/pass/candidate-order.ts'
+const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
+const budget = 'packages/core/fence/src/pass/budget.ts'
+const nodeTally = 'packages/core/fence/src/pass/node-tally.ts'
+const fence = 'packages/core/fence/src/pass/fence-state.ts'
+const executablePermits = 'packages/core/fence/src/pass/executable-permits.ts'
+const permitChange = 'packages/core/fence/src/pass/permit-change.ts'
+const chooseCandidates = 'packages/core/fence/src/pass/choose-candidates.ts'
+const spreadHolds = 'packages/core/fence/src/pass/spread-holds.ts'
+const batchScope = 'packages/core/fence/src/nodes/batch-scope.ts'
+const oldNodes = 'packages/core/fence/src/nodes/old-nodes.ts'
+const candidateOrder = 'packages/core/fence/src/pass/candidate-order.ts'
 
-const planPassTests = 'packages/core/planner/test/pass/plan-pass.test.ts'
-const planPassProperties = 'packages/core/planner/test/pass/plan-pass.property.test.ts'
+const planPassTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
+const planPassProperties = 'packages/core/fence/test/pass/plan-pass.property.test.ts'
 const fenceProperties = 'packages/core/planner/test/fence.property.test.ts'
-const nodeRulesTests = 'packages/core/planner/test/pass/node-rules.test.ts'
-const candidateOrderTests = 'packages/core/planner/test/pass/candidate-order.test.ts'
+const nodeRulesTests = 'packages/core/fence/test/pass/node-rules.test.ts'
+const candidateOrderTests = 'packages/core/fence/test/pass/candidate-order.test.ts'
 
 /** Faults in the decisions of an executor's pass. */
 export const mutantsOfPass: readonly Mutant[] = [
@@ -319,7 +319,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'nodes that have a permit are forgotten',
-    file: 'packages/core/planner/src/pass/fence-state.ts',
+    file: 'packages/core/fence/src/pass/fence-state.ts',
     find: 'lack: size - taken }',
     replace: 'lack: size - tally.onRevision }',
     tests: [planPassProperties],
@@ -375,7 +375,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F3',
     fault: 'a mis-scheduled pod is taken',
-    file: 'packages/core/planner/src/pass/node-tally.ts',
+    file: 'packages/core/fence/src/pass/node-tally.ts',
     find: 'if (!node.desired) continue',
     replace: '',
     tests: [planPassProperties],

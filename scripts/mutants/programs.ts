@@ -19,7 +19,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F9',
     fault: 'a record opens only while no pod changes between the two looks',
-    file: 'packages/core/flight/src/same-decision.ts',
+    file: 'packages/core/fence/src/record/same-decision.ts',
     find: 'JSON.stringify([record.state, record.epoch, record.holds, allowanceOf(record)])',
     replace: 'JSON.stringify(record)',
     tests: [releasePassTests, 'test/scenarios/changing-pods.test.ts'],
@@ -414,10 +414,10 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F11',
     fault: 'a node counts as up by a pod that our view does not show as available',
-    file: 'packages/core/flight/src/lost-permits.ts',
+    file: 'packages/core/fence/src/record/lost-permits.ts',
     find: 'pod.uid === uid && isAvailable(',
     replace: 'isAvailable(',
-    tests: ['packages/core/flight/test/lost-permits.test.ts'],
+    tests: ['packages/core/fence/test/record/lost-permits.test.ts'],
   },
   {
     rule: 'G8',

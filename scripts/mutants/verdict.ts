@@ -13,7 +13,7 @@ const judgeTests = 'packages/core/verdict/test/judge-revision.test.ts'
 const releaseTests = 'packages/core/verdict/test/judge-release.test.ts'
 const watchTests = 'packages/core/verdict/test/watch-nodes.test.ts'
 const properties = 'packages/core/verdict/test/verdict.property.test.ts'
-const passTests = 'packages/core/planner/test/pass/plan-pass.test.ts'
+const passTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 
 /** Faults in the verdict on the new version (product §5), and in heeding it. */
@@ -133,7 +133,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   {
     rule: 'verdict',
     fault: 'an executor goes on while the new version is bad',
-    file: 'packages/core/planner/src/pass/plan-pass.ts',
+    file: 'packages/core/fence/src/pass/plan-pass.ts',
     find: "if (view.isBad) return waitFor('verdict', fence.tally.nextAvailableMs)",
     replace: '',
     tests: [passTests],

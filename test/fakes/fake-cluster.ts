@@ -1,6 +1,16 @@
 import type { BatchRelease, Failure, FlightRecord, ReleasePolicy, ReleasePolicySpec, Rollout, RolloutStep } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
-import { changePermits, createRecord, permitId, recordPatch, recordTouches, type TouchedPermit, widenRecord } from '@tranche/flight'
+import {
+  changePermits,
+  createRecord,
+  permitId,
+  recordPatch,
+  recordTouches,
+  type TouchedPermit,
+  widenRecord,
+  type PermittedPod,
+  planPass,
+} from '@tranche/fence'
 import {
   type ControllerRevision,
   type DaemonSet,
@@ -11,9 +21,7 @@ import {
 import {
   type BatchReleasePlan,
   controlledBy,
-  type PermittedPod,
   planBatchRelease,
-  planPass,
   planRollout,
   releaseStatusPatch,
   type ReleaseView,

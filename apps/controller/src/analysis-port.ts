@@ -2,7 +2,7 @@ import type { BatchRelease } from '@tranche/api-schema'
 import type { WatchedCluster } from '@tranche/cluster'
 import type { AnalysisPort } from '@tranche/controllers'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { updatedNodeNames } from '@tranche/planner'
+import { updatedNodeNames } from '@tranche/fence'
 import { patchOrConflict } from './patch-or-conflict.ts'
 
 /** Implements the analysis port with the API server and the watches of this process. */

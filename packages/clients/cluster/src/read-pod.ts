@@ -1,5 +1,5 @@
 import { toFleetPod } from '@tranche/fleet'
-import type { LivePod } from '@tranche/flight'
+import type { LivePod } from '@tranche/fence'
 import { isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { ObjectKey, Pod } from '@tranche/kube-types'
 

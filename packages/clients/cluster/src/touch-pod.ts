@@ -1,4 +1,4 @@
-import type { TouchAnswer } from '@tranche/flight'
+import type { TouchAnswer } from '@tranche/fence'
 import { isInvalid, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type Pod, TOUCHED_ANNOTATION } from '@tranche/kube-types'
 

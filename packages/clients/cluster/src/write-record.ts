@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
-import { recordPatch } from '@tranche/flight'
+import { recordPatch } from '@tranche/fence'
 import { isInvalid, isNotFound, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { keyOf, keyText } from '@tranche/kube-types'
 

@@ -1,6 +1,6 @@
 import type { RecordedAction, Rollout, ActionBody, ActionType } from '@tranche/api-schema'
 import type { ErrorCode } from '@tranche/errors'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { ControllerRevision, DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { TraceContext } from '@tranche/tracing'
 

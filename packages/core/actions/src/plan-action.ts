@@ -1,5 +1,5 @@
 import type { RecordedAction, Rollout, RolloutAction, ActionType } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, type KubeObject, keyOf, RECORDED_ACTIONS_ANNOTATION, rolloutAnnotations } from '@tranche/kube-types'
 import { bindingFault } from './binding-fault.ts'
 import { misplacedMember } from './misplaced-member.ts'

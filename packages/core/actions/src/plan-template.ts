@@ -1,5 +1,5 @@
 import type { Rollout } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
 import { hashOf, heldTemplate, imagesText, plainTemplate, templateDigest, templateOf, templateText } from '@tranche/planner'
 import { refused, type UndoLook, type Action, type ActionFacts, type ActionRejection } from './action.ts'

@@ -1,5 +1,5 @@
 import type { AnalysisRun, BatchRelease } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 
 /**
  * JSON Patch that writes the runs and tests those that were read, so that measurements of two controllers count once. Changed runs

@@ -1,15 +1,6 @@
 export { type KruiseActivity, kruiseActiveText } from './kruise-activity.ts'
 export { batchReach, type BatchReach } from './nodes/batch-reach.ts'
-export { batchScope, type BatchScope, isInScope, isInSteps } from './nodes/batch-scope.ts'
-export { failedDueNodes, type DueNodesQuery } from './nodes/failed-due-nodes.ts'
-export {
-  type Candidate,
-  type ChoiceRules,
-  firstCandidates,
-  dueNotReadyNodes,
-  type OrderReason,
-  orderReasonOf,
-} from './pass/candidate-order.ts'
+
 export { type Outbox, withNotifications } from './notify/outbox.ts'
 export {
   FIRST_BACK_OFF_MS,
@@ -24,13 +15,9 @@ export {
 } from './notify/plan-notify.ts'
 export { receiverTrouble } from './notify/receiver-trouble.ts'
 export { type Wait, waitOf } from './notify/reminders.ts'
-export { hasOldPod, isInReach, isOld, type Revisions } from './old-nodes.ts'
-export { type NodeTally, tallyNodes } from './pass/node-tally.ts'
-export type { PublishedTarget, Confirmation, PassView } from './pass/pass-view.ts'
-export type { NodeToConfirm, PodToConfirm, Questions } from './pass/questions.ts'
+
 export { toPublishedTarget } from './pass/to-published-target.ts'
-export { type NodeOutlook, nodeOutlook } from './pass/node-outlook.ts'
-export { agrees, type PassPlan, type PassWait, type PermittedPod, planPass } from './pass/plan-pass.ts'
+
 export { badBeforeText, firstNodes, unwellText } from './release/unwell-text.ts'
 export { type BatchProgress, batchProgress, type BatchQuestion, batchSize } from './release/batch-progress.ts'
 export type {
@@ -73,5 +60,5 @@ export { isRevisionMissing } from './rollout/missing-revision.ts'
 export { planRollout } from './rollout/plan-rollout.ts'
 export type { PlannedEvent, RolloutPlan } from './rollout/rollout-plan.ts'
 export type { RolloutView, WorkloadReading } from './rollout/rollout-view.ts'
-export { countUpdated, updatedNodeNames, updatedPod } from './updated-nodes.ts'
+
 export { type KnownRollout, type Refusals, refusalsFor } from './rollout/why-refused.ts'

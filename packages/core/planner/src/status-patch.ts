@@ -1,5 +1,5 @@
 import type { BatchRelease } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { KubeObject } from '@tranche/kube-types'
 import type { BatchReleaseStatusPatch } from './release/batch-release-plan.ts'
 

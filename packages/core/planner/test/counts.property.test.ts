@@ -1,9 +1,9 @@
 import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
-import { batchProgress, tallyNodes } from '@tranche/planner'
+import { batchProgress } from '@tranche/planner'
+import { tallyNodes, oldNodes } from '@tranche/fence'
 import { aNode, aPod, FLEET_OWNER } from '@tranche/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { oldNodes } from '../src/old-nodes.ts'
 
 const NODES = 150
 const podChange = fc.record({

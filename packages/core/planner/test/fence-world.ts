@@ -17,8 +17,6 @@ import {
   type TouchedPermit,
   revokeRecord,
   widenRecord,
-} from '@tranche/flight'
-import {
   type PublishedTarget,
   batchScope,
   type Confirmation,
@@ -28,8 +26,8 @@ import {
   planPass,
   type PodToConfirm,
   type Questions,
-} from '@tranche/planner'
-import { scopeTextOf } from '../src/nodes/batch-scope.ts'
+  scopeTextOf,
+} from '@tranche/fence'
 
 /**
  * A random walk over the fence. Executors have lagging views of pods, nodes and the DaemonSet, each independently, and freeze

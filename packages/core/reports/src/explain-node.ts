@@ -1,6 +1,7 @@
 import type { Explanation, NodeReport } from '@tranche/api-schema'
 import { nodeInView, type NodeView } from '@tranche/fleet'
-import { firstNodes, hasOldPod, stepsOf, toPublishedTarget, type NodeOutlook, nodeOutlook } from '@tranche/planner'
+import { firstNodes, stepsOf, toPublishedTarget } from '@tranche/planner'
+import { hasOldPod, type NodeOutlook, nodeOutlook } from '@tranche/fence'
 import { stateQuestion } from './node-state.ts'
 import { outcomeIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'

@@ -1,5 +1,6 @@
 import type { Explanation } from '@tranche/api-schema'
-import { firstNodes, hashOf, tallyNodes } from '@tranche/planner'
+import { firstNodes, hashOf } from '@tranche/planner'
+import { tallyNodes } from '@tranche/fence'
 import { recordedActionsOf } from '@tranche/actions'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'

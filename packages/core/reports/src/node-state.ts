@@ -1,6 +1,6 @@
 import type { ReportedNodeState, RevisionRole } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeView } from '@tranche/fleet'
-import { type BatchScope, batchScope, hasOldPod, updatedPod } from '@tranche/planner'
+import { type BatchScope, batchScope, hasOldPod, updatedPod } from '@tranche/fence'
 import type { Outline } from './outline.ts'
 
 /** Facts besides the node that its state depends on. */

@@ -1,6 +1,7 @@
 import type { BatchReport } from '@tranche/api-schema'
 import { isAvailable } from '@tranche/fleet'
-import { isFinalising, updatedPod } from '@tranche/planner'
+import { isFinalising } from '@tranche/planner'
+import { updatedPod } from '@tranche/fence'
 import { conditionIn } from './outcome-of.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { ReleaseFacts } from './release-facts.ts'

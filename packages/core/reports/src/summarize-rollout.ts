@@ -1,5 +1,6 @@
 import type { RolloutSummary } from '@tranche/api-schema'
-import { resolveLimit, stepsOf, tallyNodes } from '@tranche/planner'
+import { resolveLimit, stepsOf } from '@tranche/planner'
+import { tallyNodes } from '@tranche/fence'
 import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'

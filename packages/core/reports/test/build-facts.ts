@@ -1,7 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, type NodeView, toFleetView } from '@tranche/fleet'
-import { nodeScopeText } from '@tranche/flight'
-import { batchScope } from '@tranche/planner'
+import { nodeScopeText, batchScope } from '@tranche/fence'
 import type { ReleaseFacts } from '@tranche/reports'
 import { aView, NOW_MS, type ViewFields } from '../../../../test/fakes/build-view.ts'
 import type { FakeCluster } from '../../../../test/fakes/fake-cluster.ts'

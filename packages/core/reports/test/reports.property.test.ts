@@ -1,6 +1,7 @@
 import type { NodeReport } from '@tranche/api-schema'
 import { FleetIndex, type FleetView, toFleetNode, toFleetPod, toFleetView } from '@tranche/fleet'
-import { nodeOutlook, toPublishedTarget } from '@tranche/planner'
+import { nodeOutlook } from '@tranche/fence'
+import { toPublishedTarget } from '@tranche/planner'
 import {
   explainNode,
   explainRollout,

@@ -1,6 +1,6 @@
 import type { Permit } from '@tranche/api-schema'
 import { type FleetView, nodeInView } from '@tranche/fleet'
-import { type Availability, permitState } from '@tranche/flight'
+import { type Availability, permitState } from '@tranche/fence'
 
 /** Nodes that were unhealthy before their update and have not settled since: their failures are not the new version's fault. */
 export function badBefore({

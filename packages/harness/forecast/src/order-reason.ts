@@ -1,6 +1,7 @@
 import { isDesiredNode, toFleetNode, toFleetPod } from '@tranche/fleet'
 import type { Node } from '@tranche/kube-types'
-import { batchScope, hashOf, isInScope, templateOf, templateText, type OrderReason, orderReasonOf } from '@tranche/planner'
+import { batchScope, isInScope, type OrderReason, orderReasonOf } from '@tranche/fence'
+import { hashOf, templateOf, templateText } from '@tranche/planner'
 import { nodeOf, revisionOf, type Taken } from './timeline.ts'
 import type { ForecastInputs } from './to-forecast.ts'
 

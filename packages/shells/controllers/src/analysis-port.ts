@@ -1,6 +1,6 @@
 import type { JudgedAnswer, MetricAnswer, MetricRequest, RawOutcome } from '@tranche/analysis'
 import type { BatchRelease } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { ObjectKey } from '@tranche/kube-types'
 
 /** Input of a pass over the analyses of a BatchRelease. */

@@ -1,6 +1,6 @@
 import type { Notification } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { type NotifyPlan, planNotify, postponePatch, removalPatch } from '@tranche/planner'

@@ -1,5 +1,5 @@
 import type { Notification, Receiver, Rollout } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { NotifyView } from '@tranche/planner'
 import type { ObjectKey } from '@tranche/kube-types'
 

@@ -1,6 +1,6 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
 import { hasReadableFields, planPolicyStatus, type PolicyView } from '@tranche/planner'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'

@@ -8,7 +8,7 @@ import {
   recordTouches,
   type TouchedPermit,
   widenRecord,
-} from '@tranche/flight'
+} from '@tranche/fence'
 import { isAppError } from '@tranche/errors'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'

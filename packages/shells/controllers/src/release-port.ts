@@ -1,6 +1,6 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { FleetPod } from '@tranche/fleet'
-import type { PatchOperation, TouchAnswer } from '@tranche/flight'
+import type { PatchOperation, TouchAnswer } from '@tranche/fence'
 import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { PodLabels, ReleaseView } from '@tranche/planner'
 

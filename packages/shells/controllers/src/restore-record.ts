@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { createRecord, lostPermits, type TouchAnswer } from '@tranche/flight'
+import { createRecord, lostPermits, type TouchAnswer } from '@tranche/fence'
 import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { BatchReleasePlan, ReleaseView } from '@tranche/planner'

@@ -1,5 +1,5 @@
 import type { BatchRelease, BatchReleaseSpec, Rollout, RolloutStatus } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { DaemonSet, ObjectKey } from '@tranche/kube-types'
 import type { RolloutView } from '@tranche/planner'
 

@@ -1,7 +1,7 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { ReleasePort, ReleaseReading } from '@tranche/controllers'
 import { type FleetPod, toFleetView } from '@tranche/fleet'
-import type { TouchAnswer } from '@tranche/flight'
+import type { TouchAnswer } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
 import { controlInfo } from '@tranche/planner'
 

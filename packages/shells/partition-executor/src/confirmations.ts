@@ -1,6 +1,5 @@
 import type { FlightRecord, Permit } from '@tranche/api-schema'
-import { permitId } from '@tranche/flight'
-import type { Confirmation } from '@tranche/planner'
+import { permitId, type Confirmation } from '@tranche/fence'
 
 /** First retry delay of an inconclusive read of a pod or node, in milliseconds; doubles each time to avoid a storm. */
 const FIRST_AGAIN_MS = 1_000

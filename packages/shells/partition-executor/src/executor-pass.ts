@@ -1,9 +1,20 @@
 import type { Permit } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import { changePermits, hasLeft, isConfirmedBy, recordTouches, type TouchedPermit } from '@tranche/flight'
+import {
+  changePermits,
+  hasLeft,
+  isConfirmedBy,
+  recordTouches,
+  type TouchedPermit,
+  failedDueNodes,
+  type PassPlan,
+  type PassView,
+  planPass,
+  type PermittedPod,
+  type Questions,
+} from '@tranche/fence'
 import { keyText, type ObjectKey, rolloutOf } from '@tranche/kube-types'
 import type { LogFields, Logger } from '@tranche/log'
-import { failedDueNodes, type PassPlan, type PassView, planPass, type PermittedPod, type Questions } from '@tranche/planner'
 import { CLOCK_SET_MS, judgedRelease, judgeRelease } from '@tranche/verdict'
 import { awaitChange, type ReconcileResult, type Reconcile, recheckAfter } from '@tranche/reconcile'
 import { type Confirmations, createConfirmations } from './confirmations.ts'

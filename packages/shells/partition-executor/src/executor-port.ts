@@ -1,8 +1,7 @@
 import type { BatchRelease, FlightRecord } from '@tranche/api-schema'
 import type { FleetNode, FleetView } from '@tranche/fleet'
-import type { LivePod, TouchAnswer } from '@tranche/flight'
+import type { LivePod, TouchAnswer, PublishedTarget, PermittedPod } from '@tranche/fence'
 import type { ObjectKey, PodPlacement } from '@tranche/kube-types'
-import type { PublishedTarget, PermittedPod } from '@tranche/planner'
 
 /** Input of one pass over a DaemonSet, all from this process's watches. */
 export interface ExecutorReading {

@@ -1,6 +1,6 @@
 import type { Permit } from '@tranche/api-schema'
 import { type FleetView, nodeInView } from '@tranche/fleet'
-import { permitId } from '@tranche/flight'
+import { permitId } from '@tranche/fence'
 
 /**
  * Minimum time before a refused delete is sent again, in milliseconds. Usually the watch shows the reason long before; a server that

@@ -1,7 +1,7 @@
 import type { FlightRecord, Permit, StoppedTime } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { type FleetNode, type FleetPod, toFleetView } from '@tranche/fleet'
-import type { LivePod, TouchAnswer } from '@tranche/flight'
+import type { LivePod, TouchAnswer } from '@tranche/fence'
 import { silentLogger } from '@tranche/log'
 import { createExecutorPass, type ExecutorReading } from '@tranche/partition-executor'
 import type { ReconcileResult } from '@tranche/reconcile'

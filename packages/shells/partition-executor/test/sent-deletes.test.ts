@@ -1,6 +1,6 @@
 import type { Permit } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, toFleetView } from '@tranche/fleet'
-import { permitId } from '@tranche/flight'
+import { permitId } from '@tranche/fence'
 import { describe, expect, it } from 'vitest'
 import { createSentDeletes, REFUSED_RECHECK_MS } from '../src/sent-deletes.ts'
 

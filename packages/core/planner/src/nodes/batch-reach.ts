@@ -1,7 +1,7 @@
 import type { ReleaseNodeRules, ReleasePlan } from '@tranche/api-schema'
 import type { FleetView, NodeView } from '@tranche/fleet'
 import { batchSize } from '../release/batch-progress.ts'
-import { batchScope, isInSteps } from './batch-scope.ts'
+import { batchScope, isInSteps } from '@tranche/fence'
 
 /** Nodes that the batches up to one reach, including excluded and NotReady ones. */
 export interface BatchReach {

@@ -1,5 +1,5 @@
 import type { Notification, Receiver, Rollout } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { PolicyReading } from '../rollout/release-policy.ts'
 
 /** Everything one pass over one receiver of one Rollout has read. */

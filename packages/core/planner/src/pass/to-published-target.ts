@@ -1,7 +1,7 @@
 import { daemonSetAnnotations, type DaemonSet } from '@tranche/kube-types'
 import { strategyOf } from '../release/daemon-set-patch.ts'
 import { controlledBy } from '../release/release-view.ts'
-import type { PublishedTarget } from './pass-view.ts'
+import type { PublishedTarget } from '@tranche/fence'
 
 /** Reads the published target from a DaemonSet (rule F1). */
 export function toPublishedTarget(daemonSet: DaemonSet): PublishedTarget {

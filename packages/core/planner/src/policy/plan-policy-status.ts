@@ -1,5 +1,5 @@
 import { LISTED_NODES_MAX, type ReleasePolicy, type ReleasePolicyStatus, type Rollout } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import { isSameJson } from '@tranche/kube-types'
 import { type Advice, problemsText } from '@tranche/validation'
 import { receiverTrouble } from '../notify/receiver-trouble.ts'

@@ -1,11 +1,18 @@
 import type { BatchState, ReleaseNodeRules, ReleasePlan } from '@tranche/api-schema'
 import { availableFromMs, type FleetPod, type FleetView, isAvailable, keptPerBlock, type NodeBlock, type NodeView } from '@tranche/fleet'
 import { scaleIntOrPercent } from '@tranche/kube-types'
-import { type CountQuestion, isSameAnswer } from '../count-question.ts'
-import { type BatchScope, batchScope, isInSteps, isSameScope } from '../nodes/batch-scope.ts'
-import { exemptNodes } from '../nodes/exempt-nodes.ts'
-import { hasOldPod, isInReach } from '../old-nodes.ts'
-import { updatedPod } from '../updated-nodes.ts'
+import {
+  type CountQuestion,
+  isSameAnswer,
+  type BatchScope,
+  batchScope,
+  isInSteps,
+  isSameScope,
+  exemptNodes,
+  hasOldPod,
+  isInReach,
+  updatedPod,
+} from '@tranche/fence'
 
 /** Progress of one batch, counted over the desired nodes. */
 export interface BatchProgress {

@@ -1,5 +1,5 @@
 import type { BatchReleaseStatus, FlightRecord, Permit } from '@tranche/api-schema'
-import type { Allowance, PatchOperation, RecordedAllowance } from '@tranche/flight'
+import type { Allowance, PatchOperation, RecordedAllowance } from '@tranche/fence'
 
 /** The next action of a pass over a BatchRelease. Each kind is one write, or a set of independent writes. */
 export type BatchReleasePlan =

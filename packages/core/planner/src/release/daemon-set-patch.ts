@@ -1,4 +1,4 @@
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, WORKLOAD_TYPE_DAEMONSET, WORKLOAD_TYPE_LABEL } from '@tranche/kube-types'
 
 /** Changes to a DaemonSet in one write; Tranche changes nothing else of the user's object (G11). */

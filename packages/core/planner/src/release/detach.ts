@@ -1,7 +1,6 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
-import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation } from '@tranche/flight'
+import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation, oldNodes } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
-import { oldNodes } from '../old-nodes.ts'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'
 import { watchToFreeze } from './frozen-watch.ts'

@@ -9,7 +9,7 @@ import {
   watchNodes,
   withMovedTimes,
 } from '@tranche/verdict'
-import { failedDueNodes } from '../nodes/failed-due-nodes.ts'
+import { failedDueNodes } from '@tranche/fence'
 import { hashOf } from './discover-revisions.ts'
 import { frozenWatch } from './frozen-watch.ts'
 import { isFinalized } from './is-finalized.ts'

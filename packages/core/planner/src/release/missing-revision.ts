@@ -1,6 +1,6 @@
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, rolloutOf, TOUCHED_ANNOTATION } from '@tranche/kube-types'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { BatchReleasePlan } from './batch-release-plan.ts'
 import { daemonSetPatch } from './daemon-set-patch.ts'
 import { discoverRevisions } from './discover-revisions.ts'

@@ -9,7 +9,7 @@ import {
   revokeRecord,
   widenRecord,
   withHolds,
-} from '@tranche/flight'
+} from '@tranche/fence'
 import {
   BATCH_RELEASE_FINALIZER,
   type DaemonSet,

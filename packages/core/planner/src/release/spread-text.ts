@@ -1,7 +1,6 @@
 import type { ReleaseNodeRules } from '@tranche/api-schema'
 import type { FleetView, NodeView } from '@tranche/fleet'
-import { type BatchScope, isInScope } from '../nodes/batch-scope.ts'
-import { isInReach, oldNodes } from '../old-nodes.ts'
+import { type BatchScope, isInScope, fullValues, valueOn, isInReach, oldNodes } from '@tranche/fence'
 import { firstNodes } from './unwell-text.ts'
 
 /** A wait of a batch whose every node waits for others of its zone, rack or other spread value. */
@@ -41,27 +40,6 @@ export function spreadWait({ fleet, revision, stable, rules, scope, unavailable 
       `${valueText(key, value)} may have ${limit} down, and ${firstNodes(nodes)} ${nodes.length === 1 ? 'is' : 'are'}`,
   )
   return { text: texts.slice(0, 3).join('; '), nodes: [...new Set(bound.flatMap(({ nodes }) => nodes))] }
-}
-
-/** @see fullValues */
-export interface FullValue {
-  readonly key: string
-  readonly value: string
-  readonly limit: number
-  readonly nodes: readonly string[]
-}
-
-/** Values of the label with as many nodes down as the rule allows. */
-export function fullValues(rule: NonNullable<ReleaseNodeRules['spread']>[number], down: readonly NodeView[]): readonly FullValue[] {
-  const { topologyKey: key, maxUnavailable: limit } = rule
-  const byValue = Map.groupBy(down, (node) => valueOn(node, key))
-  return [...byValue].flatMap(([value, nodes]) =>
-    nodes.length < limit ? [] : [{ key, value, limit, nodes: nodes.map(({ name }) => name) }],
-  )
-}
-
-function valueOn({ labels }: NodeView, key: string): string {
-  return labels[key] ?? ''
 }
 
 function valueText(key: string, value: string): string {

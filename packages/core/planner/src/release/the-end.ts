@@ -1,6 +1,6 @@
 import { keptPerBlock, nodeInView } from '@tranche/fleet'
 import { daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
-import { hasOldPod } from '../old-nodes.ts'
+import { hasOldPod } from '@tranche/fence'
 import type { BatchProgress } from './batch-progress.ts'
 import { isStatusOfRelease } from './is-finalized.ts'
 import type { ReleaseView } from './release-view.ts'

@@ -1,6 +1,6 @@
 import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
 import { judgedRelease } from '@tranche/verdict'
-import { batchScope } from '../nodes/batch-scope.ts'
+import { batchScope } from '@tranche/fence'
 import type { BatchProgress } from './batch-progress.ts'
 import type { ReleaseView } from './release-view.ts'
 import { carryLeftMs } from './detach.ts'

@@ -1,6 +1,6 @@
 import type { CanaryStatus, RolloutStep } from '@tranche/api-schema'
 import { type BatchReach, batchReach, isWithinReach } from '../nodes/batch-reach.ts'
-import { hasOldPod } from '../old-nodes.ts'
+import { hasOldPod } from '@tranche/fence'
 import type { RolloutState } from './rollout-state.ts'
 import { isSameJson } from '@tranche/kube-types'
 import { batchesOf, isFinalising, isWithinSteps, nextIndex, releaseId, stepReach, stepsOf } from './release-spec.ts'

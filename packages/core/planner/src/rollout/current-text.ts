@@ -1,5 +1,5 @@
 import type { DaemonSet } from '@tranche/kube-types'
-import { tallyNodes } from '../pass/node-tally.ts'
+import { tallyNodes } from '@tranche/fence'
 import type { RolloutView } from './rollout-view.ts'
 
 /** State of the DaemonSet while no release runs. */

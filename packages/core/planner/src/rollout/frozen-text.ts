@@ -1,5 +1,5 @@
 import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
-import { isOld, oldNodes } from '../old-nodes.ts'
+import { isOld, oldNodes } from '@tranche/fence'
 import { discoverRevisions, hashOf } from '../release/discover-revisions.ts'
 import type { DaemonSetChange } from '../release/daemon-set-patch.ts'
 import { onDeletePolicy } from './on-delete.ts'

@@ -1,6 +1,6 @@
 import type { HeldRevision } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import { countUpdated } from '../updated-nodes.ts'
+import { countUpdated } from '@tranche/fence'
 import { commandText } from './command-text.ts'
 import type { RolloutState } from './rollout-state.ts'
 import { isReverted, revertOver, replaceHeld } from './held-revisions.ts'

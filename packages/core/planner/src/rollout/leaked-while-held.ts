@@ -1,5 +1,5 @@
 import { type Leaked, LISTED_NODES_MAX } from '@tranche/api-schema'
-import { updatedPod } from '../updated-nodes.ts'
+import { updatedPod } from '@tranche/fence'
 import type { RolloutState } from './rollout-state.ts'
 import { heldTemplate } from './held-revisions.ts'
 import { isRevertAgain } from './reapply.ts'

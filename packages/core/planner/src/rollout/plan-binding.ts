@@ -1,5 +1,5 @@
 import { type DaemonSet, daemonSetAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
-import { oldNodes } from '../old-nodes.ts'
+import { oldNodes } from '@tranche/fence'
 import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { controlledBy } from '../release/release-view.ts'
 import { isMidSurge } from '../release/strategy-drift.ts'

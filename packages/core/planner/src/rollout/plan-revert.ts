@@ -1,5 +1,5 @@
 import type { HeldRevision } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { annotationPath, daemonSetPatch, takeOverStrategy } from '../release/daemon-set-patch.ts'
 import { hashOf } from '../release/discover-revisions.ts'

@@ -1,6 +1,6 @@
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
 import { problemsText, validateDaemonSetBudget } from '@tranche/validation'
-import { oldNodes } from '../old-nodes.ts'
+import { oldNodes } from '@tranche/fence'
 import type { FoundRevisions } from '../release/discover-revisions.ts'
 import type { RolloutState } from './rollout-state.ts'
 import { currentText } from './current-text.ts'

@@ -1,5 +1,5 @@
 import type { BatchReleaseSpec, RolloutStatus } from '@tranche/api-schema'
-import type { PatchOperation } from '@tranche/flight'
+import type { PatchOperation } from '@tranche/fence'
 import type { DaemonSet } from '@tranche/kube-types'
 
 /** A Kubernetes event with a stable reason. */

@@ -1,6 +1,6 @@
 import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
 import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import { countUpdated, updatedPod } from '../updated-nodes.ts'
+import { countUpdated, updatedPod } from '@tranche/fence'
 import { type FoundRevisions, hashOf } from '../release/discover-revisions.ts'
 import { numberOf } from './applied-again.ts'
 import type { RolloutState } from './rollout-state.ts'

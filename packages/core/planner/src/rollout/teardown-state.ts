@@ -1,6 +1,6 @@
 import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { oldNodes } from '../old-nodes.ts'
+import { oldNodes } from '@tranche/fence'
 import { discoverRevisions, type FoundRevisions } from '../release/discover-revisions.ts'
 import type { RolloutState } from './rollout-state.ts'
 import { failedState } from './failed-state.ts'

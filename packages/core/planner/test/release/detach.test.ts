@@ -1,4 +1,4 @@
-import { carriedText, carryOver, type Carried } from '@tranche/flight'
+import { carriedText, carryOver, type Carried } from '@tranche/fence'
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { planBatchRelease, watchedNodesOf } from '@tranche/planner'
 import { describe, expect, it } from 'vitest'

@@ -1,0 +1,33 @@
+import type { BatchRelease } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+import { dueNotReadyNodes } from './candidate-order.ts'
+import { tallyNodes } from './node-tally.ts'
+import { batchSizeOf } from './fence-state.ts'
+import { scopeInRecord } from '../nodes/batch-scope.ts'
+
+/** The release, and the clock, for which due nodes are computed. */
+export interface DueNodesQuery {
+  readonly release: Pick<BatchRelease, 'spec' | 'status'>
+  readonly fleet: FleetView
+  /** How long (ms) a pod must be Ready to be available. */
+  readonly minReadyMs: number
+  /** Now, on the monotonic clock that stamped the pods. */
+  readonly monotonicMs: number
+}
+
+/**
+ * NotReady nodes that are due, where the policy counts such a node as failed: with a healthy pod, the batch would take each
+ * of them next. They count while the record is stopped, too: otherwise the stop would remove its own cause.
+ *
+ * @returns names
+ */
+export function failedDueNodes({ release, fleet, minReadyMs, monotonicMs }: DueNodesQuery): readonly string[] {
+  const { tranche } = release.spec
+  const record = release.status?.flight
+  if (tranche?.nodes?.notReady?.action !== 'Fail' || record === undefined) return []
+  const scope = scopeInRecord(record.scope, tranche.nodes)
+  if (scope === null) return []
+  const { desired, onRevision, old } = tallyNodes(fleet, { revision: record.revision, minReadyMs, monotonicMs })
+  const rules = { canary: record.revision, stable: tranche.stableRevision, scope }
+  return dueNotReadyNodes(old, rules, batchSizeOf(record, desired, onRevision) - onRevision).map(({ name }) => name)
+}

@@ -1,0 +1,138 @@
+import type { FlightRecord, Permit } from '@tranche/api-schema'
+import { type FleetPod, isAvailable, nodeInView } from '@tranche/fleet'
+import { type Availability, permitState, type PermitState } from '../record/permit-state.ts'
+import { permitId } from '../record/flight-record.ts'
+import { type BatchScope, batchScope, isInScope, scopeInRecord } from '../nodes/batch-scope.ts'
+import { hasOldPod, isInReach, type Revisions } from '../nodes/old-nodes.ts'
+import { type NodeTally, tallyNodes } from './node-tally.ts'
+import type { PassView } from './pass-view.ts'
+
+/** Input of the fence rules, computed once per pass. */
+export interface FenceState {
+  readonly view: PassView
+  readonly record: FlightRecord
+  readonly availability: Availability
+  readonly revisions: Revisions
+  /** Nodes that the record allows. */
+  readonly scope: BatchScope
+  readonly tally: NodeTally
+  /** In the order of the record. */
+  readonly permits: readonly TrackedPermit[]
+  /** Nodes that the batch may have on the revision: the record's size, capped by what its partition leaves in our view (G3). */
+  readonly size: number
+  /**
+   * Nodes that the batch lacks: its size minus the nodes that run, or will come back on, the revision, or have a permit (G3).
+   * Negative where pods leaked.
+   */
+  readonly lack: number
+}
+
+/** A permit with its state. */
+export interface TrackedPermit {
+  readonly permit: Permit
+  readonly state: PermitState
+  /** Pod of the permit, while it is in our view. */
+  readonly pod: FleetPod | undefined
+  /** Whether this process has sent the delete and its watch has not shown the outcome yet. */
+  readonly isSent: boolean
+  readonly unconfirmed?: Unconfirmed
+}
+
+/** F6: a change that our view suggests and only a live read can confirm. */
+export type Unconfirmed =
+  /** Only the clock has made this pod available: the permit stays `flying` until the pod is read. */
+  | { readonly kind: 'pod'; readonly pod: FleetPod }
+  /** The node is not desired in our view: the permit, though `left`, stays in the record until the node is read. */
+  | { readonly kind: 'node' }
+
+/** Computes the fence state of a view. */
+export function toFenceState(view: PassView, record: FlightRecord): FenceState {
+  const availability: Availability = { minReadyMs: view.published.minReadySeconds * 1000, monotonicMs: view.monotonicMs }
+  const tally = tallyNodes(view.fleet, { revision: record.revision, ...availability })
+  const permits = record.permits.map((permit): TrackedPermit => {
+    const node = nodeInView(view.fleet, permit.node)
+    return {
+      permit,
+      ...stateOf(view, permit, availability),
+      pod: node?.pods.find((pod) => pod.uid === permit.podUid),
+      isSent: view.sent.size > 0 && view.sent.has(permitId(permit)),
+    }
+  })
+  const old = [...permittedNodes(permits)].filter((node) => isOldNode(view, record, node))
+  const scope = scopeInRecord(record.scope, view.nodes) ?? batchScope(undefined, null)
+  const revisions = { canary: record.revision, stable: view.published.stableRevision }
+  const taken = tally.onRevision + old.length
+  const size = batchSizeOf(record, tally.desired, taken)
+  return { view, record, availability, revisions, scope, tally, permits, size, lack: size - taken }
+}
+
+/**
+ * G3, F3: how many nodes may have the revision. Our own count of desired nodes only lowers it; otherwise nodes that become
+ * desired again would widen a batch. A record without a size, from an earlier version, allows no new permit until the
+ * controller writes one; its permits stay.
+ *
+ * @param desired number of desired nodes in our view
+ * @param taken number of nodes that run the revision, will come back on it, or have a permit
+ */
+export function batchSizeOf({ size, partition }: FlightRecord, desired: number, taken: number): number {
+  return Math.max(0, Math.min(desired - partition, size ?? taken))
+}
+
+/**
+ * F6: time passes in a stale view, too. Where only the clock makes a pod available, its permit settles only after a live
+ * read; with minReadySeconds 0 the watch event is enough. A node missing from our watch has not left for certain: it may have
+ * joined since, or its taints may be gone.
+ */
+function stateOf(view: PassView, permit: Permit, availability: Availability): Pick<TrackedPermit, 'state' | 'unconfirmed'> {
+  const node = nodeInView(view.fleet, permit.node)
+  const state = permitState(permit, node, availability)
+  if (state === 'left') return { state, ...(!isConfirmed(view, permit) && { unconfirmed: { kind: 'node' } }) }
+  if (state !== 'settled' || availability.minReadyMs === 0) return { state }
+  if (isConfirmed(view, permit)) return { state }
+  const pod = node?.pods.find((one) => isAvailable(one, availability.minReadyMs, availability.monotonicMs))
+  return { state: 'flying', ...(pod !== undefined && { unconfirmed: { kind: 'pod', pod } }) }
+}
+
+function isConfirmed({ confirmations }: PassView, permit: Permit): boolean {
+  return confirmations.get(permitId(permit))?.kind === 'confirmed'
+}
+
+/** Whether the node's pod may be taken now: desired, in the batch's scope, and in reach. */
+export function isTakeable({ view, scope, revisions }: FenceState, name: string): boolean {
+  const node = nodeInView(view.fleet, name)
+  return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
+}
+
+/** F6: a permit of a node that is no longer desired counts as unsettled until the record changes. */
+export function isUnsettled({ state }: TrackedPermit): boolean {
+  return state !== 'settled'
+}
+
+/** F6: whether the permit may leave the record: it has settled, or a live read confirmed that its node left. */
+export function isOver({ state, unconfirmed }: TrackedPermit): boolean {
+  return state === 'settled' || (state === 'left' && unconfirmed === undefined)
+}
+
+/** Permits that are standing and not sent yet. */
+export function standingPermits(fence: FenceState): readonly TrackedPermit[] {
+  return fence.permits.filter(({ state, isSent }) => state === 'standing' && !isSent)
+}
+
+/** Whether the node is in {@link NodeTally.old}. */
+export function isOldNode({ fleet }: PassView, { revision }: FlightRecord, name: string): boolean {
+  const node = nodeInView(fleet, name)
+  return node?.desired === true && hasOldPod(node, revision)
+}
+
+/**
+ * Nodes whose old pod has a permit. A permit whose pod is gone does not cover an old pod that came up later, such as one of a
+ * superseded revision after a rollover.
+ */
+export function permittedNodes(permits: readonly TrackedPermit[]): Set<string> {
+  return new Set(permits.filter(({ state }) => state !== 'flying').map(({ permit }) => permit.node))
+}
+
+/** Whether the pod is terminating or gone, whoever deleted it, and the permit has not settled. */
+export function isGone({ state }: TrackedPermit): boolean {
+  return state === 'flying' || state === 'left'
+}

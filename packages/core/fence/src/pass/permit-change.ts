@@ -1,0 +1,90 @@
+import type { Permit } from '@tranche/api-schema'
+import { type FleetPod, isAvailable, nodeInView, type NodeView } from '@tranche/fleet'
+import { type PermitChange, permitSlack } from '../record/flight-record.ts'
+import { chooseCandidates } from './choose-candidates.ts'
+import { type TrackedPermit, isOldNode, isOver, permittedNodes, type FenceState } from './fence-state.ts'
+
+/** Standing permits at which new ones are appended: one write then serves as many nodes as the record has slack for. */
+const LOW_WATER = 2
+
+/** The next write of the record; null while none is worth its cost. Settled permits leave with the next append (F3). */
+export function permitChange(fence: FenceState, again: readonly NodeView[] | null): PermitChange | null {
+  const gone = fence.permits.filter((tracked) => isOver(tracked) || tracked.state === 'dead')
+  const standing = fence.permits.filter(({ state }) => state === 'standing' || state === 'unseen')
+  const cannotWait = mustLeaveNow(fence, gone)
+  if (!cannotWait && standing.length > LOW_WATER) return null
+  const leaving = [...gone, ...repeatedPermits(fence)]
+  const stay = fence.permits.filter((tracked) => !leaving.includes(tracked))
+  const append = again === null ? permitsToAppend(fence, fence.tally.old, stay) : permitsToTakeAgain(fence, again, stay)
+  if (!cannotWait && append.length === 0) return null
+  return {
+    remove: leaving.map(({ permit }) => permit),
+    append: append.map(({ permit }) => permit),
+    restsOn: restsOn(fence, leaving, append),
+  }
+}
+
+/** Permits whose pod is gone and which another permit of the same node follows, with no standing one between them. */
+function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
+  const later = new Set<string>()
+  return fence.permits.toReversed().filter((tracked) => {
+    if (tracked.state === 'standing' || tracked.state === 'unseen') later.clear()
+    if (tracked.state !== 'flying') return false
+    const isRepeated = later.has(tracked.permit.node)
+    later.add(tracked.permit.node)
+    return isRepeated
+  })
+}
+
+/**
+ * A settled permit may stay while nothing else needs a write. It leaves when there are more than the record has slack for, or
+ * when it keeps its node from a new permit.
+ */
+function mustLeaveNow(fence: FenceState, gone: readonly TrackedPermit[]): boolean {
+  const settled = gone.filter(({ state }) => state === 'settled')
+  if (settled.length < gone.length || settled.some((tracked) => isOldAgain(fence, tracked))) return true
+  return settled.length > 0 && (settled.length === fence.permits.length || settled.length >= permitSlack(fence.record.limit))
+}
+
+interface NewPermit {
+  readonly permit: Permit
+  readonly pod: FleetPod
+}
+
+/** There is always room for one, however far the limit has fallen below the record's permits. */
+function permitsToTakeAgain(fence: FenceState, again: readonly NodeView[], stay: readonly TrackedPermit[]): readonly NewPermit[] {
+  return permitsToAppend(fence, again, stay, 1)
+}
+
+/** F3: old pods without a permit on nodes that can be taken, in G5 order; at most what the batch lacks or the record has room for. */
+function permitsToAppend(fence: FenceState, from: readonly NodeView[], stay: readonly TrackedPermit[], atLeast = 0): readonly NewPermit[] {
+  const { limit } = fence.record
+  const count = Math.max(atLeast, limit + permitSlack(limit) - stay.length)
+  if (count <= 0) return []
+  const permitted = permittedNodes(fence.permits)
+  const free = from.filter((node) => !permitted.has(node.name))
+  return chooseCandidates(fence, { free, stay, count }).map(({ node, pod }) => ({
+    permit: { node: node.name, podUid: pod.uid, podResourceVersion: pod.resourceVersion, ...wasBad(fence, node) },
+    pod,
+  }))
+}
+
+/** A failure on a node that was bad before is no evidence against the new version (product §5). */
+function wasBad({ availability: { minReadyMs, monotonicMs } }: FenceState, { ready, pods }: NodeView): Pick<Permit, 'wasBad'> {
+  return ready && pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs)) ? {} : { wasBad: true }
+}
+
+/** Whether another old pod stands on the node of a settled permit: the node needs a new permit. */
+function isOldAgain(fence: FenceState, { permit }: TrackedPermit): boolean {
+  return isOldNode(fence.view, fence.record, permit.node)
+}
+
+/** F2: the versions of every pod that the change depends on. */
+export function restsOn(
+  fence: FenceState,
+  remove: readonly TrackedPermit[],
+  append: readonly { readonly pod: FleetPod }[],
+): readonly string[] {
+  const onNodes = remove.flatMap(({ permit }) => nodeInView(fence.view.fleet, permit.node)?.pods ?? [])
+  return [...onNodes, ...append.map(({ pod }) => pod)].map((pod) => pod.resourceVersion)
+}

@@ -1,0 +1,133 @@
+import type { Permit } from '@tranche/api-schema'
+import { FleetIndex, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { permitId, type PassPlan, type PassView } from '@tranche/fence'
+import { FLEET_OWNER, type GeneratedCluster, generatedClusters, nodeOfPod, type SeenPod } from '@tranche/testing'
+import fc from 'fast-check'
+import { publishedTargetOf, NOW_MS } from './pass-notation.ts'
+
+/** A generated cluster, the view of a pass on it, and the truth about it, computed independently of the code under test. */
+export interface GeneratedPass {
+  readonly cluster: GeneratedCluster
+  readonly view: PassView
+}
+
+/** Passes without disagreement, over clusters in every state; some permits were sent without a visible outcome. */
+export function generatedPasses(): fc.Arbitrary<GeneratedPass> {
+  return fc.tuple(generatedClusters(), fc.constantFrom(0, 0, 0, 2, 3)).map(([cluster, everySent]) => {
+    const sent = cluster.record.permits.filter((_, at) => everySent > 0 && at % everySent === 0)
+    return { cluster, view: toView(cluster, sent) }
+  })
+}
+
+/** The view of a pass that has read every pod; nodes and pods arrive in the order in which the cluster lists them. */
+export function toView(cluster: GeneratedCluster, sent: readonly Permit[] = []): PassView {
+  const index = new FleetIndex()
+  for (const node of cluster.nodes) index.nodeChanged(undefined, toFleetNode(node))
+  for (const { pod, seenForMs } of cluster.pods) {
+    index.podChanged(undefined, toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: NOW_MS - seenForMs })!)
+  }
+  return {
+    published: { ...publishedTargetOf(cluster.record), minReadySeconds: cluster.minReadySeconds },
+    releaseUid: 'release',
+    record: cluster.record,
+    fleet: index.view(FLEET_OWNER),
+    podsSeen: '9999',
+    sent: new Set(sent.map(permitId)),
+    confirmations: new Map(cluster.record.permits.map((permit) => [permitId(permit), { kind: 'confirmed' }])),
+    isBad: false,
+    monotonicMs: NOW_MS,
+  }
+}
+
+/** The truth about one node, in the words of the guarantees. */
+export interface NodeTruth {
+  readonly desired: boolean
+  readonly isReady: boolean
+  /** The node is Ready, or its kubelet answers and it runs a superseded revision. */
+  readonly inReach: boolean
+  readonly pods: readonly SeenPod[]
+  /** The node has an available, non-terminating pod. */
+  readonly available: boolean
+  /** The node has a standing pod on another revision than the record's. */
+  readonly old: boolean
+}
+
+/** The truth about every node that exists or has a pod, by name. */
+export function truthOf({ nodes, pods, record, minReadySeconds }: GeneratedCluster): ReadonlyMap<string, NodeTruth> {
+  const names = new Set([...nodes.map(({ metadata }) => metadata.name), ...pods.map(({ pod }) => nodeOfPod(pod))])
+  return new Map(
+    [...names].map((name) => {
+      const node = nodes.find(({ metadata }) => metadata.name === name)
+      const here = pods.filter(({ pod }) => nodeOfPod(pod) === name)
+      const health = node?.status?.conditions?.[0]?.status
+      const truth: NodeTruth = {
+        desired: node !== undefined && node.spec?.taints?.every(({ key }) => key.startsWith('node.kubernetes.io/')) === true,
+        isReady: health === 'True',
+        inReach:
+          health === 'True' || (health === 'False' && here.some(({ pod }) => stands(pod) && !['old', 'new'].includes(hashOf(pod) ?? ''))),
+        pods: here,
+        available: here.some(({ pod, seenForMs }) => stands(pod) && isReady(pod) && seenForMs >= minReadySeconds * 1000),
+        old: here.some(({ pod }) => stands(pod) && hashOf(pod) !== record.revision),
+      }
+      return [name, truth]
+    }),
+  )
+}
+
+/** F6: its pod is gone and the node has an available one; a node that is no longer desired never settles in a count. */
+export function isSettled({ node, podUid }: Permit, truth: ReadonlyMap<string, NodeTruth>): boolean {
+  const known = truth.get(node)
+  return known?.desired === true && known.available && !known.pods.some(({ pod }) => pod.metadata.uid === podUid)
+}
+
+/** Its pod is terminating or gone, and has not settled: the view shows it as deleted by Tranche. */
+export function isFlying(permit: Permit, truth: ReadonlyMap<string, NodeTruth>): boolean {
+  const pod = truth.get(permit.node)?.pods.find((seen) => seen.pod.metadata.uid === permit.podUid)?.pod
+  return pod === undefined ? !isSettled(permit, truth) : !stands(pod)
+}
+
+/** What the batch lacks (G3): its size minus the nodes that run, or will come back on, the revision, or have a permit. */
+export function lackOf({ record }: GeneratedCluster, truth: ReadonlyMap<string, NodeTruth>): number {
+  const desired = [...truth].filter(([, node]) => node.desired)
+  const taken = permittedNodes(record.permits, truth)
+  const onTheWay = desired.filter(([name, node]) => !node.old || taken.has(name))
+  return Math.max(0, desired.length - record.partition) - onTheWay.length
+}
+
+/** Nodes with a permit; an executed permit does not cover an old pod that came up later on the node. */
+export function permittedNodes(permits: readonly Permit[], truth: ReadonlyMap<string, NodeTruth>): ReadonlySet<string> {
+  return new Set(permits.filter((permit) => !isFlying(permit, truth)).map(({ node }) => node))
+}
+
+/** Permits that the plan executes. */
+export function executedBy(plan: PassPlan): readonly Permit[] {
+  return plan.kind === 'execute' ? plan.pods.map(({ permit }) => permit) : []
+}
+
+/** Permits that the plan appends. */
+export function appendedBy(plan: PassPlan): readonly Permit[] {
+  return plan.kind === 'changePermits' ? plan.change.append : []
+}
+
+/** The pod of a permit, exactly as the permit has it; undefined where there is none. */
+export function podOf({ pods }: GeneratedCluster, permit: Permit): SeenPod['pod'] | undefined {
+  return pods.find(
+    ({ pod }) =>
+      pod.metadata.uid === permit.podUid && pod.metadata.resourceVersion === permit.podResourceVersion && nodeOfPod(pod) === permit.node,
+  )?.pod
+}
+
+/** Not terminating. */
+export function stands(pod: SeenPod['pod']): boolean {
+  return pod.metadata.deletionTimestamp === undefined
+}
+
+/** Its Ready condition is True. */
+export function isReady(pod: SeenPod['pod']): boolean {
+  return pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+}
+
+/** Its revision; undefined where the label is missing. */
+export function hashOf(pod: SeenPod['pod']): string | undefined {
+  return pod.metadata.labels?.['controller-revision-hash']
+}

@@ -1,0 +1,219 @@
+import type { NodeSelector } from '@tranche/api-schema'
+import { planPass } from '@tranche/fence'
+import { describe, expect, it } from 'vitest'
+import { type PassCase, passView, planText } from './pass-notation.ts'
+
+const zones = 'a=x b=x c=y d=y e=z f=z'
+const six = 'a:old b:old c:old d:old e:old f:old'
+const onePerZone = { spread: [{ topologyKey: 'zone', maxUnavailable: 1 }] }
+const inZone = (...values: readonly string[]): NodeSelector => ({ matchExpressions: [{ key: 'zone', operator: 'In', values }] })
+
+describe('the pods that an executor permits and deletes under the node rules of a release', () => {
+  it.each<[string, PassCase, string]>([
+    [
+      'the first key of the order that distinguishes two nodes decides (G5)',
+      { nodes: six, zones, rules: { order: [{ selector: inZone('z') }, { selector: inZone('y') }] }, partition: 1 },
+      'append e f c d a',
+    ],
+    ['a key by name decides where ages are equal (G5)', { nodes: 'b:old a:old', rules: { order: [{ by: 'Name' }] } }, 'append a b'],
+    [
+      'an unhealthy pod goes before the order of the policy (G5)',
+      { nodes: 'a:old b:old c:old!', zones, rules: { order: [{ selector: inZone('x') }] }, limit: 2, partition: 1 },
+      'append c a',
+    ],
+    ['an excluded node is never taken (G4)', { nodes: six, zones, rules: { exclude: [inZone('x', 'y')] } }, 'append e f'],
+    [
+      'an unreadable selector excludes every node',
+      { nodes: six, zones, rules: { exclude: [{ matchExpressions: [{ key: 'zone', operator: 'Like' as 'In', values: ['x'] }] }] } },
+      'wait for batch',
+    ],
+    [
+      'the permit of a node that its labels now exclude is withdrawn (F7)',
+      { nodes: six, zones, rules: { exclude: [inZone('x')] }, permits: 'a' },
+      'withdraw a',
+    ],
+    ['a step takes only its own nodes', { nodes: six, zones, rules: { steps: [inZone('y'), {}] }, batch: 0, partition: 4 }, 'append c d'],
+    [
+      'the next step takes its nodes as well as those of the steps before it',
+      { nodes: six, zones, rules: { steps: [inZone('y'), inZone('z'), {}] }, batch: 1, partition: 2 },
+      'append c d e f',
+    ],
+    ['the last batch takes every node', { nodes: 'a:old e:old', zones, rules: { steps: [inZone('y')] }, batch: null }, 'append a e'],
+    [
+      'as many of a zone are permitted as may be down in it, then those of the next zone, and again (F3)',
+      { nodes: six, zones, rules: onePerZone, limit: 3 },
+      'append a c e b d f',
+    ],
+    ['a zone allows one slot at a time (F4)', { nodes: six, zones, rules: onePerZone, limit: 3, permits: 'a b c' }, 'execute a c'],
+    [
+      'a node that another client took down uses the slot of its zone, for a Ready pod',
+      { nodes: 'a:new! b:old c:old d:old', zones, rules: onePerZone, limit: 3, permits: 'b c' },
+      'execute c',
+    ],
+    [
+      'a pod that is not Ready only needs that Tranche deleted none in its zone',
+      { nodes: 'a:new! b:old! c:old', zones, rules: onePerZone, limit: 3, permits: 'b' },
+      'execute b',
+    ],
+    [
+      'nodes without the label form one zone',
+      { nodes: 'g:old h:old a:old', zones, rules: onePerZone, limit: 3, permits: 'g h a' },
+      'execute g a',
+    ],
+    [
+      'a permit that waits for its zone gives its slot to one that does not (F7)',
+      { nodes: 'a:none b:old c:old d:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone b' },
+      'withdraw b',
+    ],
+    [
+      'a permit that waits for its zone stays where no other could be executed',
+      { nodes: 'a:none b:old c:new d:new', zones, rules: onePerZone, limit: 2, permits: 'a.gone b' },
+      'wait for budget',
+    ],
+    [
+      'the node of the zone’s last permit that is gone may be deleted on again, however many nodes are down there (F4)',
+      { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 3, permits: 'a.gone b.gone', partition: 1 },
+      'append b c',
+    ],
+    [
+      'it is found among as many gone nodes of its zone as there are, whatever their order (F4, G6)',
+      { nodes: 'a:bad! b:bad! g:bad! h:bad!', zones: `${zones} g=x h=x`, rules: onePerZone, limit: 5, permits: 'a.gone b.gone g.gone' },
+      'append g',
+    ],
+    [
+      'a permit of a node that is in no view uses a slot of every zone (F4)',
+      { nodes: 'a:old c:old', zones, rules: onePerZone, limit: 3, permits: 'n.gone a c' },
+      'confirm node n',
+    ],
+    [
+      'a permit of a node that is in no view uses a slot of a zone where nodes are down already (F4)',
+      { nodes: 'a:new! b:old', zones, rules: { spread: [{ topologyKey: 'zone', maxUnavailable: 2 }] }, limit: 4, permits: 'n.gone b' },
+      'confirm node n',
+    ],
+    [
+      'a node does not wait for permits of a zone without a slot, because other clients took its nodes down (F3)',
+      { nodes: 'a:new! b:old c:old', zones, rules: onePerZone, limit: 3 },
+      'append c',
+    ],
+    [
+      'no more than twice as many of a zone are permitted as may be down in it (F3)',
+      { nodes: 'a:old b:old g:old c:old', zones: `${zones} g=x`, rules: onePerZone, limit: 4 },
+      'append a c b',
+    ],
+    [
+      'no more than twice as many of a zone are permitted, whatever other rules distinguish its nodes (F3)',
+      {
+        nodes: 'a:old b:old g:old',
+        zones: 'a=x/1 b=x/2 g=x/3',
+        rules: {
+          spread: [
+            { topologyKey: 'zone', maxUnavailable: 1 },
+            { topologyKey: 'rack', maxUnavailable: 1 },
+          ],
+        },
+        limit: 4,
+      },
+      'append a b',
+    ],
+    [
+      'no more are permitted than the batch lacks, however many zones have room (F3)',
+      { nodes: 'a:old c:old e:old', zones, rules: onePerZone, limit: 4, partition: 2 },
+      'append a',
+    ],
+    [
+      'nothing is permitted without a size in the record, however many zones have room',
+      { nodes: 'a:old b:old', zones, rules: onePerZone, limit: 4, record: { size: undefined } },
+      'wait for batch',
+    ],
+    [
+      'the permit of another node is withdrawn while one on a node in flight waits for its zone and blocks it (F7, G6)',
+      { nodes: 'a:bad! b:bad! c:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone b.gone a c' },
+      'withdraw c',
+    ],
+    [
+      'a permit stays while the waiting broken pod has no slot in its own zone (F7)',
+      { nodes: 'a:none b:old! c:old', zones, rules: onePerZone, limit: 2, permits: 'a.gone c' },
+      'wait for budget',
+    ],
+    [
+      'a permit stays while the broken pod that uses the budget is on an excluded node (F7)',
+      { nodes: 'a:old! c:old', zones, rules: { exclude: [inZone('x')] }, permits: 'c' },
+      'wait for budget',
+    ],
+    [
+      'a permit stays while the broken pod that uses the budget is on a node of a later step (F7)',
+      { nodes: 'a:old! c:old', zones, rules: { steps: [inZone('y'), {}] }, batch: 0, permits: 'c' },
+      'wait for budget',
+    ],
+    [
+      'the next node needs room under every rule (F3)',
+      {
+        nodes: 'a:new! b:old c:old d:old',
+        zones,
+        rules: {
+          spread: [
+            { topologyKey: 'zone', maxUnavailable: 1 },
+            { topologyKey: 'none', maxUnavailable: 3 },
+          ],
+        },
+        limit: 4,
+      },
+      'append c d',
+    ],
+    [
+      'a NotReady node is skipped, and another taken in its place (G6)',
+      { nodes: 'a?:old! b:old c:old', rules: { notReady: { action: 'Skip' } }, partition: 1, limit: 3 },
+      'append b c',
+    ],
+    [
+      'a NotReady node that the batch waits for keeps its rank, by name and age as if it were healthy',
+      { nodes: 'a?:old! b:old c:old', rules: { notReady: { action: 'Wait' } }, partition: 1, limit: 3 },
+      'append b',
+    ],
+    [
+      'a NotReady node that is not due yet delays no other',
+      { nodes: 'a:old b:old c?:old!', rules: { notReady: { action: 'Wait' } }, partition: 1, limit: 3 },
+      'append a b',
+    ],
+    ['a NotReady node costs budget', { nodes: 'a?:old! b:old', rules: { notReady: { action: 'Skip' } }, permits: 'b' }, 'wait for budget'],
+    [
+      'exempt NotReady nodes cost no budget (G1)',
+      { nodes: 'a?:old! b:old', rules: { notReady: { exempt: 1 } }, permits: 'b' },
+      'execute b',
+    ],
+    [
+      'one NotReady node beyond the exempt ones costs budget',
+      { nodes: 'a?:old! b:old c?:old!', rules: { notReady: { exempt: 1 } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'an updated node that is NotReady is never exempt',
+      { nodes: 'a?:new! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'a node that is Ready is never exempt, however broken its pod is (G1)',
+      { nodes: 'a:old! b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'withdraw b',
+    ],
+    [
+      'a NotReady node is not exempt once its old pod is terminating: it is about to come back on the revision',
+      { nodes: 'a?:oldx b:old', rules: { notReady: { exempt: '100%' } }, permits: 'b' },
+      'wait for budget',
+    ],
+    [
+      'a Ready node takes no exemption from a NotReady one',
+      { nodes: 'a:old! b?:old! c:old', rules: { notReady: { exempt: 1 } }, permits: 'c', limit: 2 },
+      'execute c',
+    ],
+  ])('%s', (_sentence, given, plan) => {
+    expect(planText(planPass(passView(given)))).toBe(plan)
+  })
+
+  it('waits while the visible rules are not those of the record, and while none are visible (F1)', () => {
+    const view = passView({ nodes: six, zones, rules: onePerZone })
+    for (const nodes of [undefined, { ...onePerZone, exclude: [inZone('x')] }]) {
+      expect(planText(planPass({ ...view, nodes }))).toBe('wait for agreement')
+    }
+  })
+})

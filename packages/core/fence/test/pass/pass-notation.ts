@@ -1,0 +1,153 @@
+import type { FlightRecord, Permit, ReleaseNodeRules } from '@tranche/api-schema'
+import { FleetIndex, type FleetPod, type FleetView, toFleetNode, toFleetPod } from '@tranche/fleet'
+import { type PublishedTarget, batchScope, type Confirmation, type PassPlan, type PassView } from '@tranche/fence'
+import { aNode, aPod, aRecord, FLEET_OWNER } from '@tranche/testing'
+
+import { scopeTextOf } from '../../src/nodes/batch-scope.ts'
+
+/** Now, on the monotonic clock of every view here. */
+export const NOW_MS = 100_000
+
+/** Input of a case. Defaults: every party agrees, one node at a time, no partition, fresh views. */
+export interface PassCase {
+  /** See {@link fleetOf}. */
+  readonly nodes: string
+  /** See {@link permitsOf}. */
+  readonly permits?: string
+  /** Nodes whose permit was sent without a visible outcome. */
+  readonly sent?: string
+  /** Nodes whose gone pod's permit has settled, or left, by a live read (F6). */
+  readonly confirmed?: string
+  /** Nodes whose new pod was read at its present version without confirmation, to be read again in one second. */
+  readonly open?: string
+  /** Nodes whose new pod was read at an older version without confirmation. */
+  readonly openBefore?: string
+  /** Nodes that were read without confirmation, to be read again in one second. */
+  readonly openNodes?: string
+  readonly limit?: number
+  /** Label `zone` of nodes, and `rack` behind a slash, as `a=x b=y/1`. */
+  readonly zones?: string
+  /** Node rules of the release; the record has their scope. */
+  readonly rules?: ReleaseNodeRules
+  /** Batch from 0 for which the record is open; null, the default, for the last. */
+  readonly batch?: number | null
+  readonly partition?: number
+  readonly minReadySeconds?: number
+  readonly record?: Partial<FlightRecord>
+  readonly published?: Partial<PublishedTarget>
+  readonly podsSeen?: string
+  readonly isBad?: boolean
+}
+
+/** Builds the view of a case. */
+export function passView(given: PassCase): PassView {
+  const permits = permitsOf(given.permits ?? '')
+  const partition = given.partition ?? 0
+  const scope = scopeTextOf(batchScope(given.rules, given.batch ?? null))
+  const record = aRecord({ partition, limit: given.limit ?? 1, permits, scope, ...given.record })
+  return {
+    published: { ...publishedTargetOf(record), minReadySeconds: given.minReadySeconds ?? 0, ...given.published },
+    releaseUid: 'release',
+    record,
+    nodes: given.rules,
+    fleet: fleetOf(given.nodes, given.zones),
+    podsSeen: given.podsSeen ?? '1000',
+    sent: new Set(words(given.sent ?? '').map((node) => `uid-pod-${node}@10`)),
+    confirmations: new Map<string, Confirmation>([
+      ...words(given.confirmed ?? '').map((node) => [`gone-${node}@4`, { kind: 'confirmed' }] as const),
+      ...words(given.open ?? '').map((node) => openUntil(node, '10')),
+      ...words(given.openBefore ?? '').map((node) => openUntil(node, '9')),
+      ...words(given.openNodes ?? '').map((node) => openUntil(node, null)),
+    ]),
+    isBad: given.isBad ?? false,
+    monotonicMs: NOW_MS,
+  }
+}
+
+/** Published target of a DaemonSet that agrees with the record. */
+export function publishedTargetOf(record: FlightRecord): PublishedTarget {
+  return {
+    uid: record.workloadUid,
+    generation: record.generation,
+    observedGeneration: record.generation,
+    controlledBy: 'release',
+    canaryRevision: record.revision,
+    stableRevision: 'old',
+    partition: record.partition,
+    paused: false,
+    strategy: 'OnDelete',
+    inProgress: true,
+    minReadySeconds: 0,
+  }
+}
+
+/**
+ * Notation of nodes and pods. In `a:old b?:new! c-:none d:old+new`, node a has an available pod of revision old. Node b,
+ * whose kubelet does not answer, has a pod that is not Ready. Node c is not desired and has no pod. Node d has two pods.
+ * Suffixes of a revision: `!` (not Ready), `*` (Ready since one second), `x` (terminating). `e¿:old` is a NotReady node whose
+ * kubelet answers.
+ */
+export function fleetOf(text: string, zones = ''): FleetView {
+  const index = new FleetIndex()
+  const zoneOf = new Map(words(zones).map((word) => word.split('=') as [string, string]))
+  for (const word of words(text)) {
+    const [, name = '', flag, pods = ''] = /^(\w+)([?¿-]?):(.*)$/.exec(word) ?? []
+    const zone = zoneOf.get(name)
+    const taints = flag === '-' ? [{ key: 'dedicated', effect: 'NoSchedule' }] : []
+    const health = { ready: flag !== '?' && flag !== '¿', answers: flag !== '?' }
+    const [labelZone, rack] = zone?.split('/') ?? []
+    const labels = { ...(labelZone !== undefined && { zone: labelZone }), ...(rack !== undefined && { rack }) }
+    index.nodeChanged(undefined, toFleetNode(aNode(name, { taints, ...health, labels })))
+    for (const [at, pod] of pods.split('+').entries()) if (pod !== 'none') index.podChanged(undefined, podOf(name, pod, at))
+  }
+  return index.view(FLEET_OWNER)
+}
+
+/**
+ * Notation of permits. `a b.gone c.dead d.unseen` permits the present pod of a, a pod of b that is gone, an older version of
+ * the pod of c, and a newer version of the pod of d than the view shows.
+ */
+export function permitsOf(text: string): readonly Permit[] {
+  return words(text).map((word) => {
+    const [node = '', kind] = word.split('.')
+    if (kind === 'gone') return { node, podUid: `gone-${node}`, podResourceVersion: '4' }
+    return { node, podUid: `uid-pod-${node}`, podResourceVersion: kind === 'dead' ? '9' : kind === 'unseen' ? '11' : '10' }
+  })
+}
+
+/** The plan in words: `execute a b`, `confirm a`, `confirm node a`, `withdraw a`, `remove a, append b c`, `wait for budget`, `wait for availability until 159000`. */
+export function planText(plan: PassPlan): string {
+  switch (plan.kind) {
+    case 'execute':
+    case 'withdraw':
+      return [plan.kind, ...plan.pods.map(({ permit }) => permit.node)].join(' ')
+    case 'confirm':
+      return [plan.kind, ...plan.pods.map(({ pod }) => pod.node), ...plan.nodes.map(({ node }) => `node ${node}`)].join(' ')
+    case 'changePermits':
+      return [changeText('remove', plan.change.remove), changeText('append', plan.change.append)].filter((part) => part !== '').join(', ')
+    case 'wait':
+      return `wait for ${plan.for}${plan.wakeAtMs === null ? '' : ` until ${plan.wakeAtMs}`}`
+    default:
+      return plan satisfies never
+  }
+}
+
+function openUntil(node: string, podVersion: string | null): readonly [string, Confirmation] {
+  return [`gone-${node}@4`, { kind: 'open', podVersion, againAtMs: NOW_MS + 1_000 }]
+}
+
+function podOf(node: string, text: string, at: number): FleetPod {
+  const [, hash = '', flag] = /^(\w+?)([!*x]?)$/.exec(text) ?? []
+  const name = at === 0 ? `pod-${node}` : `pod-${node}-${at + 1}`
+  const pod = aPod({ node, name, hash, ready: flag !== '!', terminating: flag === 'x' })
+  const seenMs = flag === '*' ? NOW_MS - 1_000 : 0
+  return toFleetPod(pod, undefined, { nowMs: 0, monotonicMs: seenMs })!
+}
+
+function changeText(word: string, permits: readonly Permit[]): string {
+  return permits.length === 0 ? '' : [word, ...permits.map(({ node }) => node)].join(' ')
+}
+
+function words(text: string): readonly string[] {
+  return text === '' ? [] : text.split(' ')
+}
