@@ -1,14 +1,14 @@
 import type { Mutant } from './mutant.ts'
 
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'
-const readStatusActions = 'packages/core/planner/src/rollout/read-status-actions.ts'
-const answerAction = 'packages/core/planner/src/rollout/answer-action.ts'
-const heldRevisions = 'packages/core/planner/src/rollout/held-revisions.ts'
-const releaseSpec = 'packages/core/planner/src/rollout/release-spec.ts'
-const releaseFailure = 'packages/core/planner/src/rollout/release-failure.ts'
-const reapply = 'packages/core/planner/src/rollout/reapply.ts'
-const releasePolicy = 'packages/core/planner/src/rollout/release-policy.ts'
-const onDelete = 'packages/core/planner/src/rollout/on-delete.ts'
+const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
+const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
+const heldRevisions = 'packages/core/planner/src/rollout/held/held-revisions.ts'
+const releaseSpec = 'packages/core/planner/src/rollout/release/release-spec.ts'
+const releaseFailure = 'packages/core/planner/src/rollout/release/release-failure.ts'
+const reapply = 'packages/core/planner/src/rollout/held/reapply.ts'
+const releasePolicy = 'packages/core/planner/src/rollout/view/release-policy.ts'
+const onDelete = 'packages/core/planner/src/rollout/held/on-delete.ts'
 
 const planRolloutTests = 'packages/core/planner/test/rollout/plan-rollout.test.ts'
 const actionProperties = 'packages/core/planner/test/rollout/status-actions.property.test.ts'
@@ -28,7 +28,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a version that failed is forgotten when another template comes over it',
-    file: 'packages/core/planner/src/rollout/held-when-overtaken.ts',
+    file: 'packages/core/planner/src/rollout/states/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null || failure.reason !== undefined) return heldRevisions',
     tests: [failedStateTests],
@@ -36,7 +36,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a version is held whose failure somebody has accepted, or of which nothing could be told',
-    file: 'packages/core/planner/src/rollout/held-when-overtaken.ts',
+    file: 'packages/core/planner/src/rollout/states/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null) return heldRevisions',
     tests: [failedStateTests],
@@ -44,7 +44,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'verdict',
     fault: 'the end of a pause from before lifts a failure that nobody has seen',
-    file: 'packages/core/planner/src/rollout/actions-after-pause.ts',
+    file: 'packages/core/planner/src/rollout/actions/actions-after-pause.ts',
     find: 'lifts: wasReported(view, failure)',
     replace: 'lifts: true',
     tests: [failedStateTests],
@@ -68,7 +68,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G8',
     fault: 'a BatchRelease that was made late stays in its first batch for ever',
-    file: 'packages/core/planner/src/rollout/release-spec.ts',
+    file: 'packages/core/planner/src/rollout/release/release-spec.ts',
     find: "return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }",
     replace: 'return { ...spec, tranche }',
     tests: [leftBehindTests],
@@ -157,7 +157,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G3',
     fault: 'nodes that other hands update while a release is frozen approve its steps',
-    file: 'packages/core/planner/src/rollout/start-state.ts',
+    file: 'packages/core/planner/src/rollout/states/start-state.ts',
     find: 'Math.max(1, Math.min(fitting + 1, opened.step))',
     replace:
       'Math.max(1, steps.findLastIndex((_, at) => stepReach(view, at + 1).nodes.filter((node) => updatedPod(node, revision) !== undefined).length >= stepReach(view, at + 1).size) + 1)',
@@ -166,7 +166,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a held template is forgotten with a status that other definitions have pruned',
-    file: 'packages/core/planner/src/rollout/kept-holds.ts',
+    file: 'packages/core/planner/src/rollout/actions/kept-holds.ts',
     find: '!hasLostAnswers(rollout)',
     replace: 'true',
     tests: ['packages/core/planner/test/rollout/kept-holds.test.ts'],
@@ -214,7 +214,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'a template is put back over one that was applied in between',
-    file: 'packages/core/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: "    { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },\n",
     replace: '',
     tests: [heldRevisionsTests],
@@ -222,7 +222,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'CRDOutdated',
     fault: 'a release starts though its record would be dropped',
-    file: 'packages/core/planner/src/rollout/obstacle-of.ts',
+    file: 'packages/core/planner/src/rollout/states/obstacle-of.ts',
     find: '  outdatedDefinitions,\n',
     replace: '',
     tests: [outdatedDefinitionsTests],
@@ -254,7 +254,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'Complete releases a held revision when the Rollout goes',
-    file: 'packages/core/planner/src/rollout/teardown-state.ts',
+    file: 'packages/core/planner/src/rollout/states/teardown-state.ts',
     find: 'if (held !== undefined) return isBeingRolledBack(held) ? heldState(view, daemonSet, before, held) : null',
     replace: '',
     tests: [onDeleteTests],
@@ -270,7 +270,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a release that was finished passes for the rollback that begins where it ended',
-    file: 'packages/core/planner/src/release/is-finalized.ts',
+    file: 'packages/core/planner/src/release/view/is-finalized.ts',
     find: '  if (!isStatusOfRelease(release)) return false\n',
     replace: '',
     tests: ['packages/core/planner/test/rollout/rollback.test.ts'],
@@ -278,7 +278,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G11',
     fault: 'a late leader puts a template back on a DaemonSet that was let go',
-    file: 'packages/core/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: "    { op: 'test', path: annotationPath(daemonSetAnnotations.rollout), value: rollout.metadata.name },\n",
     replace: '',
     tests: [heldRevisionsTests],
@@ -286,7 +286,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G6',
     fault: 'a rollback counts as over when its Rollout is enabled again',
-    file: 'packages/core/planner/src/rollout/next-state.ts',
+    file: 'packages/core/planner/src/rollout/states/next-state.ts',
     find: 'return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)',
     replace: 'return canary.canaryRevision === "" && isReturn(canary) && heldRevisions.length > 0',
     tests: [onDeleteTests],
@@ -310,7 +310,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'failure',
     fault: 'a release is said to be stalled while pods can still be deleted for it',
-    file: 'packages/core/planner/src/rollout/failed-state.ts',
+    file: 'packages/core/planner/src/rollout/states/failed-state.ts',
     find: 'if (summarizeBatchRelease(view).stopped) return',
     replace: 'if (summarizeBatchRelease(view).present) return',
     tests: [failedStateTests],
@@ -334,7 +334,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'held first',
     fault: 'the status says that a revision is held before its release is stopped',
-    file: 'packages/core/planner/src/rollout/hold-first.ts',
+    file: 'packages/core/planner/src/rollout/states/hold-first.ts',
     find: "return record === undefined || (record.state === 'stopped' && record.holds.length > 0)\n}",
     replace: 'return true\n}',
     tests: [failedStateTests],
@@ -366,7 +366,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
     fault: 'the stable template is put back before its time',
-    file: 'packages/core/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: ' || untilRevertMs(held, view.nowMs) > 0)) return false',
     replace: ')) return false',
     tests: [reapplyTests],
@@ -374,7 +374,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G11',
     fault: 'a policy has the stable template put back while somebody has paused',
-    file: 'packages/core/planner/src/rollout/failed-state.ts',
+    file: 'packages/core/planner/src/rollout/states/failed-state.ts',
     find: ' && !waitsForResume(view.rollout)) {',
     replace: ') {',
     tests: [failedStateTests],
@@ -382,7 +382,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G11',
     fault: 'what was decided before a pause has the template put back in it',
-    file: 'packages/core/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: ' && waitsForResume(view.rollout))',
     replace: ' && waitsForResume(view.rollout) && view.nowMs < 0)',
     tests: [failedStateTests],
@@ -414,7 +414,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'a template is put back whatever digest it has',
-    file: 'packages/core/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: 'status?.stableDigest !== undefined && status.stableDigest',
     replace: "status?.stableDigest === '' && status.stableDigest",
     tests: [heldRevisionsTests],
@@ -422,7 +422,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'a stable revision of another hash brings its own digest',
-    file: 'packages/core/planner/src/rollout/stable-digest.ts',
+    file: 'packages/core/planner/src/rollout/states/stable-digest.ts',
     find: "if (known !== undefined && before?.phase !== 'Disabled') return known",
     replace: '',
     tests: [heldRevisionsTests],
@@ -430,7 +430,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'what the BatchRelease has kept is not looked at while the history holds the hash',
-    file: 'packages/core/planner/src/rollout/plan-revert.ts',
+    file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: 'templatesOf(view, hash).find(',
     replace: 'templatesOf(view, hash).slice(0, 1).find(',
     tests: [heldRevisionsTests],

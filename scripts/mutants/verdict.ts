@@ -6,7 +6,7 @@ const downTime = 'packages/core/verdict/src/down-time.ts'
 const watchNodes = 'packages/core/verdict/src/watch-nodes.ts'
 const failureStatus = 'packages/core/verdict/src/failure-status.ts'
 const badBefore = 'packages/core/verdict/src/bad-before.ts'
-const judgement = 'packages/core/planner/src/release/judgement.ts'
+const judgement = 'packages/core/planner/src/release/progress/judgement.ts'
 const planBatchRelease = 'packages/core/planner/src/release/plan-batch-release.ts'
 
 const judgeTests = 'packages/core/verdict/test/judge-revision.test.ts'

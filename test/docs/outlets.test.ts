@@ -15,8 +15,8 @@ describe('events', () => {
     'packages/shells/controllers/src/release-pass.ts',
     'packages/shells/controllers/src/rollout-pass.ts',
     'packages/core/planner/src/rollout/plan-binding.ts',
-    'packages/core/planner/src/rollout/revert-event.ts',
-    'packages/core/planner/src/rollout/rollout-events.ts',
+    'packages/core/planner/src/rollout/held/revert-event.ts',
+    'packages/core/planner/src/rollout/actions/rollout-events.ts',
     'packages/clients/release-client/src/record-event.ts',
   ]
 
@@ -38,7 +38,7 @@ describe('events', () => {
 
   it('are made nowhere else', () => {
     const found = sources.filter(({ text }) => /\bevents\.record\(|type: '(Normal|Warning)'/.test(text)).map(({ path }) => path)
-    expect(found.filter((path) => !makers.includes(path))).toEqual(['packages/core/planner/src/rollout/rollout-plan.ts'])
+    expect(found.filter((path) => !makers.includes(path))).toEqual(['packages/core/planner/src/rollout/view/rollout-plan.ts'])
   })
 })
 

@@ -4,11 +4,11 @@ const budget = 'packages/core/fence/src/pass/budget.ts'
 const fence = 'packages/core/fence/src/pass/fence-state.ts'
 const planPass = 'packages/core/fence/src/pass/plan-pass.ts'
 const tally = 'packages/core/fence/src/pass/node-tally.ts'
-const wantedAllowance = 'packages/core/planner/src/release/wanted-allowance.ts'
-const batchProgress = 'packages/core/planner/src/release/batch-progress.ts'
-const advanceStep = 'packages/core/planner/src/rollout/advance-step.ts'
-const startState = 'packages/core/planner/src/rollout/start-state.ts'
-const answerAction = 'packages/core/planner/src/rollout/answer-action.ts'
+const wantedAllowance = 'packages/core/planner/src/release/progress/wanted-allowance.ts'
+const batchProgress = 'packages/core/planner/src/release/progress/batch-progress.ts'
+const advanceStep = 'packages/core/planner/src/rollout/release/advance-step.ts'
+const startState = 'packages/core/planner/src/rollout/states/start-state.ts'
+const answerAction = 'packages/core/planner/src/rollout/actions/answer-action.ts'
 const fleetPod = 'packages/core/fleet/src/fleet-pod.ts'
 const permitState = 'packages/core/fence/src/record/permit-state.ts'
 const flightRecord = 'packages/core/fence/src/record/flight-record.ts'
@@ -127,7 +127,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
     edits: [
       { file: advanceStep, find: 'const ready = readyBatch === canary.currentStepIndex - 1', replace: 'const ready = readyBatch !== -7' },
       {
-        file: 'packages/core/planner/src/rollout/soak.ts',
+        file: 'packages/core/planner/src/rollout/release/soak.ts',
         find: 'const release = releaseOf(view)',
         replace: "if (step > 0) return { kind: 'done' }\n  const release = releaseOf(view)",
       },

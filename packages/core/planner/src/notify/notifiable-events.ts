@@ -1,5 +1,5 @@
 import { NOTIFIED_NODES_MAX, type NotifyEvent, notifyEvents, type RolloutStatus, stalledReasons } from '@tranche/api-schema'
-import { rolloutEvents } from '../rollout/rollout-events.ts'
+import { rolloutEvents } from '../rollout/actions/rollout-events.ts'
 
 /** An event that receivers may be notified of. */
 export interface NotifiableEvent {

@@ -1,6 +1,6 @@
 import type { Notification, Receiver, Rollout } from '@tranche/api-schema'
 import type { PatchOperation } from '@tranche/fence'
-import type { PolicyReading } from '../rollout/release-policy.ts'
+import type { PolicyReading } from '../rollout/view/release-policy.ts'
 
 /** Everything one pass over one receiver of one Rollout has read. */
 export interface NotifyView {

@@ -1,5 +1,5 @@
 import { durationMs, type Receiver, type Rollout, type RolloutStatus } from '@tranche/api-schema'
-import { stepsOf } from '../rollout/release-spec.ts'
+import { stepsOf } from '../rollout/release/release-spec.ts'
 
 /** A wait for a person. */
 export interface Wait {

@@ -3,8 +3,8 @@ import type { PatchOperation } from '@tranche/fence'
 import { isSameJson } from '@tranche/kube-types'
 import { type Advice, problemsText } from '@tranche/validation'
 import { receiverTrouble } from '../notify/receiver-trouble.ts'
-import { policyProblems } from '../rollout/release-policy.ts'
-import { statusPatch } from '../status-patch.ts'
+import { policyProblems } from '../rollout/view/release-policy.ts'
+import { statusPatch } from '../release/view/status-patch.ts'
 
 /** Everything one pass over one ReleasePolicy has read. */
 export interface PolicyView {

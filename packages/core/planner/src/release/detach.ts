@@ -1,11 +1,11 @@
 import type { BatchRelease, FlightRecord, FrozenWatch } from '@tranche/api-schema'
 import { carriedText, carryOver, inheritPermits, parseCarried, type PatchOperation, oldNodes } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations, kruiseAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
-import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './daemon-set-patch.ts'
-import { discoverRevisions } from './discover-revisions.ts'
-import { watchToFreeze } from './frozen-watch.ts'
-import { steadyMs, stoppedSoFar } from './judgement.ts'
-import type { ReleaseView } from './release-view.ts'
+import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf } from './view/daemon-set-patch.ts'
+import { discoverRevisions } from './view/discover-revisions.ts'
+import { watchToFreeze } from './progress/frozen-watch.ts'
+import { steadyMs, stoppedSoFar } from './progress/judgement.ts'
+import type { ReleaseView } from './view/release-view.ts'
 
 /**
  * How long (ms) after its deletion a release waits for the nodes in flight to have an available pod. Most have one by then. A

@@ -1,6 +1,6 @@
 import { rolloutOf } from '@tranche/kube-types'
-import type { BatchReleasePlan } from './batch-release-plan.ts'
-import type { ReleaseView } from './release-view.ts'
+import type { BatchReleasePlan } from './view/batch-release-plan.ts'
+import type { ReleaseView } from './view/release-view.ts'
 
 /**
  * Leaves a BatchRelease alone that no Tranche Rollout has written yet, while OpenKruise's controller is active and until its

@@ -1,11 +1,11 @@
 import type { FleetView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, rolloutOf, TOUCHED_ANNOTATION } from '@tranche/kube-types'
 import type { PatchOperation } from '@tranche/fence'
-import type { BatchReleasePlan } from './batch-release-plan.ts'
-import { daemonSetPatch } from './daemon-set-patch.ts'
-import { discoverRevisions } from './discover-revisions.ts'
-import { isInCharge, type ReleaseView } from './release-view.ts'
-import type { Wanted } from './wanted-allowance.ts'
+import type { BatchReleasePlan } from './view/batch-release-plan.ts'
+import { daemonSetPatch } from './view/daemon-set-patch.ts'
+import { discoverRevisions } from './view/discover-revisions.ts'
+import { isInCharge, type ReleaseView } from './view/release-view.ts'
+import type { Wanted } from './progress/wanted-allowance.ts'
 
 /** How long (ms) the ControllerRevision of the template may be missing before the DaemonSet is touched, and between two touches. */
 const PATIENCE_MS = 30_000

@@ -1,10 +1,10 @@
 import type { FlightRecord } from '@tranche/api-schema'
 import { type FleetPod, keptPerBlock } from '@tranche/fleet'
 import { LEAKED_LABEL, ROLLOUT_BATCH_ID_LABEL, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
-import type { BatchReleasePlan, PodLabels } from './batch-release-plan.ts'
-import { hashOf } from './discover-revisions.ts'
-import { isFinalized } from './is-finalized.ts'
-import type { ReleaseView } from './release-view.ts'
+import type { BatchReleasePlan, PodLabels } from './view/batch-release-plan.ts'
+import { hashOf } from './view/discover-revisions.ts'
+import { isFinalized } from './view/is-finalized.ts'
+import type { ReleaseView } from './view/release-view.ts'
 
 /** Maximum number of pods labelled in one pass, so that other writes are not delayed. */
 const LABELS_PER_PASS = 20

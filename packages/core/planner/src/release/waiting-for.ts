@@ -1,14 +1,14 @@
 import { LISTED_NODES_MAX, type Waiting } from '@tranche/api-schema'
 import { judgedRelease } from '@tranche/verdict'
 import { batchScope } from '@tranche/fence'
-import type { BatchProgress } from './batch-progress.ts'
-import type { ReleaseView } from './release-view.ts'
+import type { BatchProgress } from './progress/batch-progress.ts'
+import type { ReleaseView } from './view/release-view.ts'
 import { carryLeftMs } from './detach.ts'
-import { spreadWait } from './spread-text.ts'
-import { stuckPods } from './stuck-pods.ts'
-import { leftBehind } from './the-end.ts'
-import { badBeforeText, firstNodes, unwellText } from './unwell-text.ts'
-import type { Wanted } from './wanted-allowance.ts'
+import { spreadWait } from './progress/spread-text.ts'
+import { stuckPods } from './view/stuck-pods.ts'
+import { leftBehind } from './progress/the-end.ts'
+import { badBeforeText, firstNodes, unwellText } from './progress/unwell-text.ts'
+import type { Wanted } from './progress/wanted-allowance.ts'
 
 /** What a release waits for, since when, and on which nodes; null where it waits for nothing. The time stays while the reason does. */
 export function waitingFor(view: ReleaseView, wanted: Wanted): Waiting | null {

@@ -1,7 +1,7 @@
 import { daemonSetAnnotations } from '@tranche/kube-types'
 import { isTemplateUnkept, touchPatch, untilTouchMs } from '../release/missing-revision.ts'
-import type { RolloutPlan } from './rollout-plan.ts'
-import type { RolloutView } from './rollout-view.ts'
+import type { RolloutPlan } from './view/rollout-plan.ts'
+import type { RolloutView } from './view/rollout-view.ts'
 
 /** Whether no ControllerRevision of the bound DaemonSet holds its template, though its controller has observed it. */
 export function isRevisionMissing(view: Pick<RolloutView, 'rollout' | 'daemonSet' | 'revisions' | 'fleet'>): boolean {

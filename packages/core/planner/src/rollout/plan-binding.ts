@@ -1,13 +1,13 @@
 import { type DaemonSet, daemonSetAnnotations, TOUCHED_ANNOTATION } from '@tranche/kube-types'
 import { oldNodes } from '@tranche/fence'
-import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/daemon-set-patch.ts'
-import { controlledBy } from '../release/release-view.ts'
-import { isMidSurge } from '../release/strategy-drift.ts'
-import { discoverRevisions } from '../release/discover-revisions.ts'
-import { frozenText } from './frozen-text.ts'
+import { type DaemonSetChange, daemonSetPatch, originalStrategy, strategyOf, takeOverStrategy } from '../release/view/daemon-set-patch.ts'
+import { controlledBy } from '../release/view/release-view.ts'
+import { isMidSurge } from '../release/progress/strategy-drift.ts'
+import { discoverRevisions } from '../release/view/discover-revisions.ts'
+import { frozenText } from './states/frozen-text.ts'
 import { isRevisionMissing } from './missing-revision.ts'
-import { type RolloutPlan, wait } from './rollout-plan.ts'
-import type { RolloutView } from './rollout-view.ts'
+import { type RolloutPlan, wait } from './view/rollout-plan.ts'
+import type { RolloutView } from './view/rollout-view.ts'
 
 /** Binds the DaemonSet to the Rollout; null when it is bound. */
 export function bind(view: RolloutView, daemonSet: DaemonSet): RolloutPlan | null {

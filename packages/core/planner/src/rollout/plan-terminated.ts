@@ -1,7 +1,7 @@
 import type { RolloutCondition } from '@tranche/api-schema'
-import type { RolloutPlan } from './rollout-plan.ts'
+import type { RolloutPlan } from './view/rollout-plan.ts'
 import { nextRolloutStatus } from './rollout-status.ts'
-import type { RolloutView } from './rollout-view.ts'
+import type { RolloutView } from './view/rollout-view.ts'
 
 /** Reports that everything was detached, before the finalizer is removed, for clients that watch the deletion. Null once reported. */
 export function planTerminated(view: RolloutView): RolloutPlan | null {

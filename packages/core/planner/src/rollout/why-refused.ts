@@ -1,10 +1,10 @@
 import type { BatchRelease, Rollout, RolloutAction, StalledReason } from '@tranche/api-schema'
 import type { FleetView } from '@tranche/fleet'
 import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
-import { isPending } from './answer-action.ts'
-import { currentState, nextState } from './next-state.ts'
-import { actionRefusal, type ActionContext } from './refuse-action.ts'
-import type { RolloutView } from './rollout-view.ts'
+import { isPending } from './actions/answer-action.ts'
+import { currentState, nextState } from './states/next-state.ts'
+import { actionRefusal, type ActionContext } from './actions/refuse-action.ts'
+import type { RolloutView } from './view/rollout-view.ts'
 
 /** What a client other than the controller knows about a Rollout. */
 export interface KnownRollout {

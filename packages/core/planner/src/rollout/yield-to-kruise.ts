@@ -1,9 +1,9 @@
 import type { RolloutCondition, RolloutStatus } from '@tranche/api-schema'
 import { daemonSetAnnotations, isSameJson } from '@tranche/kube-types'
-import { type KruiseActivity, kruiseActiveText } from '../kruise-activity.ts'
-import { isForeign } from './batch-release-summary.ts'
-import { type RolloutPlan, wait } from './rollout-plan.ts'
-import type { RolloutView } from './rollout-view.ts'
+import { type KruiseActivity, kruiseActiveText } from '../release/view/kruise-activity.ts'
+import { isForeign } from './release/batch-release-summary.ts'
+import { type RolloutPlan, wait } from './view/rollout-plan.ts'
+import type { RolloutView } from './view/rollout-view.ts'
 
 /**
  * While OpenKruise's controller is active, a Rollout that it manages is left to it: only the three conditions that no other

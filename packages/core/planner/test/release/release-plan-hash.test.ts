@@ -1,6 +1,6 @@
 import type { ReleasePlan } from '@tranche/api-schema'
 import { expect, it } from 'vitest'
-import { releasePlanHash } from '../../src/release/release-plan-hash.ts'
+import { releasePlanHash } from '../../src/release/view/release-plan-hash.ts'
 
 // Computed by a program in Go with OpenKruise's types.
 it.each<[ReleasePlan, string]>([

@@ -1,7 +1,7 @@
 import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type PolicyReading, releaseSpecFor, type RolloutView } from '@tranche/planner'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { policyTerms } from '../../src/rollout/release-policy.ts'
+import { policyTerms } from '../../src/rollout/view/release-policy.ts'
 import { settle } from '../../../../../test/fakes/settle.ts'
 import { FakeCluster } from '../../../../../test/fakes/fake-cluster.ts'
 

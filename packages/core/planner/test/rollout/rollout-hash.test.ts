@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { rolloutHash } from '../../src/rollout/rollout-hash.ts'
+import { rolloutHash } from '../../src/rollout/view/rollout-hash.ts'
 
 type Canary = NonNullable<Rollout['spec']['strategy']['canary']>
 

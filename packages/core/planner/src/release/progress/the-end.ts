@@ -1,0 +1,64 @@
+import { keptPerBlock, nodeInView } from '@tranche/fleet'
+import { daemonSetAnnotations, rolloutOf } from '@tranche/kube-types'
+import { hasOldPod } from '@tranche/fence'
+import type { BatchProgress } from './batch-progress.ts'
+import { isStatusOfRelease } from '../view/is-finalized.ts'
+import type { ReleaseView } from '../view/release-view.ts'
+
+/** How long (ms) the last batch must still stay ready, in which a crash still counts; Infinity while it is not ready. */
+export function settleLeftMs({ release, nowMs }: ReleaseView, progress: BatchProgress): number {
+  const canary = release.status?.canaryStatus
+  if (progress.desired === 0) return 0
+  if (progress.state !== 'Ready' || canary?.batchState !== 'Ready') return Number.POSITIVE_INFINITY
+  return Date.parse(canary.batchReadyTime ?? '') + (release.spec.tranche?.finalSettleSeconds ?? 0) * 1000 - nowMs
+}
+
+/** Nodes left behind, by reason; in the order in which they are reported. */
+export interface LeftBehind {
+  /** Nodes with an old pod because they are NotReady, or were not desired because of that. */
+  readonly old: readonly string[]
+  /** Nodes with an old pod because the policy excludes them. */
+  readonly excluded: readonly string[]
+  /** Nodes that were updated, or were being updated, and have no available pod. */
+  readonly unwell: readonly string[]
+}
+
+/** Nodes left behind by a release that is otherwise over; null while it is not over, or without such nodes. */
+export function leftBehind(view: ReleaseView, progress: BatchProgress): LeftBehind | null {
+  const { spec, status } = view.release
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing') return null
+  if (settleLeftMs(view, progress) > 0 && (progress.state === 'Ready' || !wasOver(view))) return null
+  const record = status.flight
+  const excluded = new Set(progress.excluded)
+  const old = [...progress.old.filter((node) => !excluded.has(node)), ...deadWithOldPods(view, record?.revision)]
+  const notWell = new Set([...progress.unwell.map(({ node }) => node), ...progress.between])
+  const unsettled = [...new Set((record?.permits ?? []).map(({ node }) => node))]
+  const unwell = unsettled.filter(
+    (node) => !old.includes(node) && !excluded.has(node) && (notWell.has(node) || nodeInView(view.fleet, node)?.desired !== true),
+  )
+  return old.length + unwell.length + excluded.size > 0 ? { old, excluded: progress.excluded, unwell } : null
+}
+
+/** Once the Rollout knows that its release is over, accepted failures are no longer judged: the batch need not be ready again. */
+function wasOver({ release, daemonSet }: ReleaseView): boolean {
+  const isOwned = rolloutOf(release) !== undefined
+  if (!isOwned || daemonSet === undefined || !isStatusOfRelease(release)) return false
+  return !(daemonSetAnnotations.inProgressing in (daemonSet.metadata.annotations ?? {}))
+}
+
+/** Nodes that a taint for their own failure keeps from being desired: when they return, their old pod is desired again. */
+function deadWithOldPods({ fleet }: ReleaseView, revision: string | undefined): readonly string[] {
+  return deadPerBlock(fleet, revision ?? '').flat()
+}
+
+const deadPerBlock = keptPerBlock<string, readonly string[]>({
+  count: (block, revision) => block.filter((node) => !node.desired && !node.ready && hasOldPod(node, revision)).map(({ name }) => name),
+  holds: (known, asked) => known === asked,
+})
+
+/** Whether the release is over for readers of `in-progressing`, though nodes are left; once true, it stays true. */
+export function isOverButForNodesLeft(view: ReleaseView, progress: BatchProgress): boolean {
+  const { spec, status } = view.release
+  if (spec.releasePlan.batchPartition !== undefined || status?.phase !== 'Finalizing' || !isStatusOfRelease(view.release)) return false
+  return leftBehind(view, progress) !== null || !(daemonSetAnnotations.inProgressing in (view.daemonSet?.metadata.annotations ?? {}))
+}

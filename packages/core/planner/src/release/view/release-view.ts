@@ -1,0 +1,73 @@
+import type { BatchRelease, WatchedNode } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+import { type ControllerRevision, type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
+import type { MovedTimes } from '@tranche/verdict'
+import type { KruiseActivity } from './kruise-activity.ts'
+
+/**
+ * When the update strategy is taken over.
+ *
+ * - `release`: admission sets it to `OnDelete` when a release begins; it is restored when the release ends.
+ * - `binding`: it is `OnDelete` from the moment the Rollout is bound until it is unbound.
+ */
+export type StrategyScope = 'release' | 'binding'
+
+/** Everything one pass over one BatchRelease has read. */
+export interface ReleaseView {
+  readonly release: BatchRelease
+  /** Undefined when it does not exist. */
+  readonly daemonSet: DaemonSet | undefined
+  /** ControllerRevisions that the DaemonSet controls. */
+  readonly revisions: readonly ControllerRevision[]
+  readonly fleet: FleetView
+  /** Why the job queue of the executors accepts nothing; undefined or null while it works. */
+  readonly queueOutage?: string | null | undefined
+  /** The API server's answer when the DaemonSet controller could not create a pod that nodes wait for; undefined where unknown. */
+  readonly createRefused?: string | undefined
+  /** State of another BatchRelease that control-info names. */
+  readonly otherControl: 'none' | 'exists' | 'vanished'
+  readonly strategyScope: StrategyScope
+  /** OpenKruise's controller for native DaemonSets, active on the cluster; null where it is not. */
+  readonly kruise: KruiseActivity | null
+  /** Fields that the API server drops, and the fix; undefined where it keeps them all. */
+  readonly schemaGap?: string | undefined
+  /** UIDs of pods for which this process sent release labels that its watch has not shown yet. */
+  readonly labelled: ReadonlySet<string>
+  /** Answer to the last touch of a permit's pod if it was unclear: node, pod and reason; null otherwise. */
+  readonly unclear: string | null
+  /** The API server rejected the paused annotation; the record alone permits, so a stop continues without it. */
+  readonly pauseRefused: boolean
+  /** Updated nodes that are or were not well (`status.watchedNodes`, and what was seen since). */
+  readonly watched: readonly WatchedNode[]
+  /** When this process last wrote the status of this BatchRelease, on the monotonic clock; null before the first write. */
+  readonly statusWrittenMs: number | null
+  /**
+   * Since when (monotonic) the template's ControllerRevision has been missing, or when the DaemonSet was last touched for it;
+   * null or undefined: it is not missing.
+   */
+  readonly revisionMissingSinceMs?: number | null
+  /** Status times that were stamped before the API server's clock was set; undefined: none. */
+  readonly movedTimes?: MovedTimes | undefined
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+  readonly monotonicMs: number
+  /** Epoch milliseconds by a clock that is never set while the process runs; deadlines use it. Undefined: same as `nowMs`. */
+  readonly steadyMs?: number | undefined
+}
+
+/** The owner reference in the annotation control-info; undefined where it is missing or not JSON. */
+export function controlledBy(daemonSet: DaemonSet): { readonly name: string; readonly uid: string } | undefined {
+  const text = daemonSet.metadata.annotations?.[daemonSetAnnotations.controlInfo]
+  if (text === undefined) return undefined
+  try {
+    const { name, uid } = JSON.parse(text) as { name?: unknown; uid?: unknown }
+    return typeof name === 'string' && typeof uid === 'string' ? { name, uid } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether control-info names this BatchRelease. */
+export function isInCharge({ release }: Pick<ReleaseView, 'release'>, daemonSet: DaemonSet): boolean {
+  return controlledBy(daemonSet)?.uid === release.metadata.uid
+}

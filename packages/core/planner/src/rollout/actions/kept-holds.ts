@@ -1,0 +1,60 @@
+import { HELD_REVISIONS_MAX, type HeldRevision, heldRevisionSchema, type Rollout, type RolloutStatus } from '@tranche/api-schema'
+import { HELD_REVISIONS_ANNOTATION } from '@tranche/kube-types'
+import { hasLostAnswers } from './answer-action.ts'
+import { partsOfReleaseId } from '../release/release-spec.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+/**
+ * The view with data kept elsewhere, where the status has lost it. A write of the Rollout under other
+ * CustomResourceDefinitions drops our fields, and a backup may be restored without a status. The annotation keeps held
+ * revisions (G12). The BatchRelease says which release runs, and so whose failure counts (G9). A status that has its fields
+ * is used alone.
+ */
+export function withMemory(view: RolloutView): RolloutView {
+  const { rollout } = view
+  const { status } = rollout
+  if (status !== undefined && !hasLostAnswers(rollout)) return view
+  const heldRevisions = keptHolds(rollout)
+  const releaseGeneration = generationOfRelease(view)
+  if (heldRevisions.length === 0 && releaseGeneration === undefined) return view
+  const begun = { phase: 'Initial', currentStepIndex: 0, currentStepState: '' } as const
+  const kept = { ...(heldRevisions.length > 0 && { heldRevisions }), ...(releaseGeneration !== undefined && { releaseGeneration }) }
+  return { ...view, rollout: { ...rollout, status: { ...(status ?? begun), ...kept } } }
+}
+
+/** Generation of the release that the BatchRelease was made for; undefined where the status describes another one. */
+function generationOfRelease({ rollout, release }: RolloutView): number | undefined {
+  const { uid, revision, generation } = partsOfReleaseId(release?.spec.tranche?.release)
+  const isOurs = uid === rollout.metadata.uid && revision === rollout.status?.canaryStatus?.canaryRevision
+  return isOurs && generation !== '' ? Number(generation) : undefined
+}
+
+type Holds = Pick<RolloutStatus, 'heldRevisions'>
+
+/** Whether the annotation must be written before the status: it always holds at least what the status does. */
+export function mustKeepFirst(rollout: Rollout, { heldRevisions = [] }: Holds): boolean {
+  const kept = new Set(keptHolds(rollout).map(({ digest }) => digest))
+  return heldRevisions.some(({ digest }) => !kept.has(digest))
+}
+
+/** @returns the annotation's text; null: no annotation */
+export function holdsText({ heldRevisions = [] }: Holds): string | null {
+  if (heldRevisions.length === 0) return null
+  // By the time this is read, the stable template was restored, or is no longer restored for this hold.
+  return JSON.stringify(heldRevisions.map(({ digest, revision, reason, at }) => ({ digest, revision, reason, at })))
+}
+
+/** A user who may annotate the Rollout may write anything here: a list of other things is ignored, and so are excess entries. */
+function keptHolds({ metadata }: Rollout): readonly HeldRevision[] {
+  const list = heldRevisionSchema.array().safeParse(jsonOf(metadata.annotations?.[HELD_REVISIONS_ANNOTATION]))
+  return list.success ? list.data.slice(-HELD_REVISIONS_MAX) : []
+}
+
+function jsonOf(text: string | undefined): unknown {
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,39 @@
+import type { Failure } from '@tranche/api-schema'
+import type { RolloutState } from '../view/rollout-state.ts'
+import { whyNoTemplate } from '../held/plan-revert.ts'
+import { summarizeBatchRelease } from './batch-release-summary.ts'
+import { isReturn } from './release-spec.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+type ActionContext = Pick<RolloutState, 'canary' | 'acceptedActions'>
+
+/**
+ * The verdict that stops the present release; null without one, or where a user accepted it with a retry that the
+ * BatchRelease has yet to receive. Nothing stops a rollback: the former version is better than the one being rolled back.
+ */
+export function standingFailure(view: RolloutView, { canary, acceptedActions }: ActionContext): Failure | null {
+  const { failure } = summarizeBatchRelease(view)
+  if (failure?.stops !== true || isReturn(canary)) return null
+  return failure.retry === acceptedActions.retry ? failure : null
+}
+
+/**
+ * The failure to report: that of the present release, whether it stops it or not; during a rollback, and while a revision is
+ * held, the reason for the rollback.
+ */
+export function failureToSay(view: RolloutView, { canary, failure, heldRevisions, rollbackFrom }: RolloutState): Failure | undefined {
+  const { failure: reported } = summarizeBatchRelease(view)
+  const isHeld = heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
+  if (isHeld || rollbackFrom !== undefined || isReturn(canary)) return failure ?? reported ?? undefined
+  return reported === null || reported.reason === 'Accepted' ? undefined : reported
+}
+
+/** Whether the policy asks for a rollback. An inconclusive analysis never does. */
+export function asksForRollback({ action, reason }: Failure): boolean {
+  return action === 'Rollback' && reason !== 'AnalysisInconclusive'
+}
+
+/** Why the stable template cannot be restored; null where it can. */
+export function whyNoRollback(view: RolloutView, { canary: { stableRevision = '' } }: Pick<RolloutState, 'canary'>): string | null {
+  return whyNoTemplate(view, stableRevision)
+}

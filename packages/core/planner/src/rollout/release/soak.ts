@@ -1,0 +1,52 @@
+import type { BatchRelease, WaitingFor } from '@tranche/api-schema'
+import { stepAnalyses } from '@tranche/analysis'
+import { policyTerms } from '../view/release-policy.ts'
+import { isForeign, summarizeBatchRelease } from './batch-release-summary.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+/** State of a step between ready and its pause. */
+export type Soak =
+  /** The batch stayed ready for the policy's soak time, and its analyses succeeded. */
+  | { readonly kind: 'done' }
+  /** `recheckAfterMs`: milliseconds until the clock alone changes it; null where it does not. */
+  | { readonly kind: 'waiting'; readonly waitingFor: WaitingFor; readonly recheckAfterMs: number | null }
+
+/**
+ * Whether a batch that is or was ready may leave its step. It must stay ready without a break for `soak.step` of the policy;
+ * then the analyses of the step must succeed.
+ *
+ * @param step from 1
+ */
+export function soakOf(view: RolloutView, step: number): Soak {
+  const release = releaseOf(view)
+  const { readyBatch, readySince, message } = summarizeBatchRelease(view)
+  const soakSeconds = policyTerms(view).stepSoakSeconds ?? 0
+  if (release === undefined || readyBatch !== step - 1 || readySince === null) {
+    const again = soakSeconds > 0 ? '; its soak starts again when it is' : ''
+    return waiting('BatchNotReady', `is not ready any more: ${message ?? 'not known'}${again}`)
+  }
+  const endMs = Date.parse(readySince) + soakSeconds * 1000
+  if (soakSeconds > 0 && endMs > view.nowMs) {
+    const end = new Date(endMs).toISOString()
+    return waiting('Soak', `is ready since ${readySince} and must stay so until ${end}`, {
+      since: readySince,
+      recheckAfterMs: endMs - view.nowMs,
+    })
+  }
+  const analyses = stepAnalyses(release, step)
+  return analyses.kind === 'done'
+    ? analyses
+    : waiting('Analysis', `is ready since ${readySince}; ${analyses.message}`, { since: readySince })
+}
+
+function releaseOf(view: RolloutView): BatchRelease | undefined {
+  return isForeign(view) ? undefined : view.release
+}
+
+function waiting(
+  reason: string,
+  message: string,
+  { since, recheckAfterMs = null }: { readonly since?: string; readonly recheckAfterMs?: number | null } = {},
+): Soak {
+  return { kind: 'waiting', waitingFor: { reason, message, nodes: [], ...(since !== undefined && { since }) }, recheckAfterMs }
+}

@@ -1,0 +1,67 @@
+import type { Failure } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import { commandText } from '../view/command-text.ts'
+import type { RolloutState } from '../view/rollout-state.ts'
+import { afterPause, heldState } from './held-state.ts'
+import { toHeldRevision, withHeld } from '../held/held-revisions.ts'
+import { waitsForResume } from '../held/on-delete.ts'
+import { asksForRollback, whyNoRollback } from '../release/release-failure.ts'
+import { policyInUse, policyTerms } from '../view/release-policy.ts'
+import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+/**
+ * The new version is bad. By the policy's failure.action it is rolled back like an abort, or the release waits for a person.
+ * It is reported as stalled when nothing can be deleted for it any more (G9), not when the verdict was reached.
+ */
+export function failedState(view: RolloutView, daemonSet: DaemonSet, state: RolloutState, failure: Failure): RolloutState {
+  const said = { ...state, failure }
+  if (asksForRollback(failure) && whyNoRollback(view, state) === null && !waitsForResume(view.rollout)) {
+    const held = { ...toHeldRevision(view, daemonSet, state.canary.canaryRevision), reason: 'Failed' } as const
+    return heldState(view, daemonSet, { ...said, heldRevisions: withHeld(state.heldRevisions, held) }, held)
+  }
+  const reason = state.reason === null || state.reason === 'Paused' ? 'InRolling' : state.reason
+  const stalled = failedStall(view, state, failure)
+  if (summarizeBatchRelease(view).stopped) return { ...said, reason, message: stalled.message, stalled }
+  return { ...said, reason, message: `${seenText(view, state, failure)}; waiting until no deletion can be accepted any more` }
+}
+
+/** Reports the failure, what is done about it, and what a user can do. */
+function failedStall(view: RolloutView, state: RolloutState, failure: Failure): NonNullable<RolloutState['stalled']> {
+  return {
+    reason: failure.reason === 'AnalysisInconclusive' ? 'AnalysisInconclusive' : 'ReleaseFailed',
+    message: `${seenText(view, state, failure)}; ${wayOut(view, failure)}${rollbackText(view, state, failure)}`,
+  }
+}
+
+function seenText(view: RolloutView, { canary: { canaryRevision } }: Pick<RolloutState, 'canary'>, { reason, message }: Failure): string {
+  if (reason === 'AnalysisInconclusive')
+    return `the analysis cannot tell whether revision ${canaryRevision} is healthy: ${message}${policyText(view)}`
+  return `revision ${canaryRevision} failed: ${message}${reason === 'AnalysisFailed' ? policyText(view) : ''}`
+}
+
+/** Names the ReleasePolicy that holds the analysis conditions. */
+function policyText(view: RolloutView): string {
+  const policy = policyInUse(view)
+  return policy === undefined ? '' : ` (ReleasePolicy ${policy.name})`
+}
+
+/** Says why a version that should be rolled back is not. */
+function rollbackText(view: RolloutView, state: RolloutState, failure: Failure): string {
+  if (!asksForRollback(failure)) return ''
+  const whyNot = whyNoRollback(view, state)
+  if (whyNot !== null) return `; failure.action is Rollback, and ${whyNot}`
+  return `; failure.action is Rollback: ${afterPause(view)}`
+}
+
+function wayOut(view: RolloutView, { reason, limit = 0 }: Failure): string {
+  const stopped = 'nothing more is deleted for it'
+  if (reason === 'AnalysisInconclusive')
+    return `${stopped}; run ${commandText(view.rollout, 'retry')} to measure again, ${commandText(view.rollout, 'promote', '--full')} to continue without, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template`
+  const { autoResume } = policyTerms(view).failure ?? {}
+  const byItself =
+    autoResume === undefined
+      ? ''
+      : `; it continues by itself when no more than ${limit} nodes have failed for ${autoResume} (failure.autoResume)`
+  return `${stopped}; run ${commandText(view.rollout, 'retry')} to continue all the same, or ${commandText(view.rollout, 'abort')} to roll back; or apply another template${byItself}`
+}

@@ -1,0 +1,92 @@
+import { type DaemonSet, daemonSetAnnotations, rolloutAnnotations } from '@tranche/kube-types'
+import { isOld, oldNodes } from '@tranche/fence'
+import { discoverRevisions, hashOf } from '../../release/view/discover-revisions.ts'
+import type { DaemonSetChange } from '../../release/view/daemon-set-patch.ts'
+import { onDeletePolicy } from '../held/on-delete.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+/**
+ * Reports what an unbinding leaves frozen: how many nodes, on which revisions, and how to continue; null without any.
+ *
+ * @param change the unbinding change; the BatchRelease may have frozen the DaemonSet already
+ */
+export function frozenText(view: RolloutView, { metadata }: DaemonSet, change: DaemonSetChange): string | null {
+  const frozen = change.annotations?.[daemonSetAnnotations.frozen] ?? metadata.annotations?.[daemonSetAnnotations.frozen]
+  const published = frozen === undefined || frozen === null ? null : revisionOf(frozen)
+  if (published === null) return null
+  const revision = revisionNow(view) ?? published
+  const left = leftByRevision(view, revision)
+  const nodes = [...left.values()].reduce((sum, count) => sum + count, 0)
+  const where = [...left].map(([hash, count]) => `${count} on revision ${hash}`).join(', ')
+  const ways = `to continue in steps, enable a Rollout for DaemonSet ${metadata.name}; to let Kubernetes continue, set updateStrategy.type to RollingUpdate`
+  if (nodes === 0) return `every node runs revision ${revision} of the template; updateStrategy.type stays OnDelete; ${ways}`
+  return (
+    `${nodes} of ${view.fleet.desired} nodes do not run revision ${revision} of the template: ${where}; updateStrategy.type stays OnDelete, so nothing ` +
+    `updates them; ${ways}${policyText(view)}`
+  )
+}
+
+/** The template may have changed since the freeze: nodes lack the present one. Null while its revision is unknown. */
+function revisionNow({ daemonSet, revisions, fleet }: RolloutView): string | null {
+  if (daemonSet === undefined) return null
+  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: undefined })
+  return discovery.kind === 'found' ? discovery.canary : null
+}
+
+/** Number of nodes that do not run the present template; null while that is unknown. */
+export function nodesLeft(view: RolloutView): number | null {
+  const revision = revisionNow(view)
+  return revision === null ? null : oldNodes(view.fleet, revision).length
+}
+
+/** Standing pods decide; a node with pods of two revisions counts for the old one. */
+function leftByRevision({ fleet }: RolloutView, revision: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { pods } of oldNodes(fleet, revision)) {
+    const hash = pods.find((pod) => isOld(pod, revision))?.hash ?? 'unknown'
+    counts.set(hash, (counts.get(hash) ?? 0) + 1)
+  }
+  return new Map([...counts].sort(([a, most], [b, more]) => more - most || (a < b ? -1 : 1)))
+}
+
+function policyText({ rollout }: RolloutView): string {
+  const policy = onDeletePolicy(rollout)
+  if (policy === 'Freeze') return ''
+  return `; ${rolloutAnnotations.onDelete}: ${policy} was not completed: the remaining nodes cannot be updated, the revision is held, or control was lost`
+}
+
+/** Stable revision of the release that was frozen on the DaemonSet; undefined without one, or where the history lost it. */
+export function frozenStable({ daemonSet, revisions }: RolloutView): string | undefined {
+  const frozen = daemonSet?.metadata.annotations?.[daemonSetAnnotations.frozen]
+  const { stable } = frozen === undefined ? {} : membersOf(frozen)
+  return revisions.map(hashOf).find((hash) => hash === stable)
+}
+
+/** Steps and nodes that a release had opened when it was frozen. */
+export interface OpenedWhenFrozen {
+  /** Step number, from 1. */
+  readonly step: number
+  /** Number of nodes of the step. */
+  readonly size: number
+}
+
+/** @returns null where no release of this revision was frozen on the DaemonSet, or by a version that did not record it */
+export function openedWhenFrozen({ metadata }: DaemonSet, revision: string): OpenedWhenFrozen | null {
+  const frozen = metadata.annotations?.[daemonSetAnnotations.frozen]
+  const { revision: its, step, size } = frozen === undefined ? {} : membersOf(frozen)
+  return its === revision && typeof step === 'number' && typeof size === 'number' ? { step, size } : null
+}
+
+function revisionOf(frozen: string): string | null {
+  const { revision } = membersOf(frozen)
+  return typeof revision === 'string' ? revision : null
+}
+
+function membersOf(frozen: string): Readonly<Partial<Record<'revision' | 'stable' | 'step' | 'size', unknown>>> {
+  try {
+    const value: unknown = JSON.parse(frozen)
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,88 @@
+import type { ProgressingReason, RolloutStatus } from '@tranche/api-schema'
+import type { DaemonSet } from '@tranche/kube-types'
+import { discoverRevisions } from '../../release/view/discover-revisions.ts'
+import { acceptedActionsOf } from '../view/accepted-actions.ts'
+import type { RolloutState } from '../view/rollout-state.ts'
+import { frozenStable } from './frozen-text.ts'
+import { teardownState } from './teardown-state.ts'
+import { readStatusActions } from '../actions/read-status-actions.ts'
+import { obstacleOf, stalledState } from './obstacle-of.ts'
+import { isGoing } from '../held/on-delete.ts'
+import { progressingState } from './progressing-state.ts'
+import { isReturn, isUnderWay } from '../release/release-spec.ts'
+import { restingState } from './resting-state.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+import { completedCanary } from './start-state.ts'
+import { takenOver } from '../view/taken-over.ts'
+
+/** Next state of the Rollout. */
+export function nextState(view: RolloutView, before: RolloutState): RolloutState {
+  if (isGoing(view.rollout)) return teardownState(view, before)
+  const obstacle = obstacleOf(view)
+  if (obstacle !== null) return stalledState(before, obstacle)
+  return unblockedState(view, before)
+}
+
+/** Without an obstacle: looks up the revisions, then continues, starts or skips a release. */
+function unblockedState(view: RolloutView, before: RolloutState): RolloutState {
+  const { daemonSet, revisions, fleet } = view
+  if (daemonSet === undefined) throw new Error('a Rollout without a DaemonSet is stalled')
+  const discovery = discoverRevisions({ daemonSet, revisions, fleet, lastStable: before.stableRevision })
+  if (discovery.kind === 'pending') return { ...before, message: pendingText(daemonSet, discovery.why) }
+  if (before.phase === 'Progressing') return progressingState(view, daemonSet, before, discovery)
+  if (isRollbackOfGoing(before)) return progressingState(view, daemonSet, { ...before, phase: 'Progressing' }, discovery)
+  return restingState(view, daemonSet, before, discovery)
+}
+
+function pendingText({ metadata }: DaemonSet, why: 'generation' | 'revision'): string {
+  if (why === 'revision') return 'waiting for the DaemonSet controller to store the template in a ControllerRevision'
+  return `waiting for the DaemonSet controller to observe generation ${metadata.generation ?? 0}`
+}
+
+/**
+ * The Rollout was disabled with `Rollback` and is enabled again before that ended: the rollback continues. One that was to be
+ * completed is released in its steps again.
+ */
+function isRollbackOfGoing({ phase, canary, heldRevisions }: RolloutState): boolean {
+  if (phase !== 'Disabling' || !isUnderWay(canary)) return false
+  return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)
+}
+
+/** The stored state; invalid values that users wrote into it are put back. */
+export function currentState(view: RolloutView): RolloutState {
+  const status = view.rollout.status
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
+  const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded')?.status
+  const read = readStatusActions(view)
+  const taken = takenOver(status, read?.canary ?? completedCanary(view, ''))
+  return {
+    phase: status?.phase ?? 'Initial',
+    reason: (progressing?.reason as ProgressingReason | undefined) ?? null,
+    ...taken,
+    stableRevision: taken.stableRevision ?? frozenStable(view),
+    canaryNumber: status?.canaryNumber,
+    succeeded: succeeded === undefined ? null : succeeded === 'True',
+    heldRevisions: status?.heldRevisions ?? [],
+    acceptedActions: acceptedActionsOf(status),
+    failure: status?.failure,
+    rollbackFrom: status?.rollbackFrom,
+    pausedSince: pausedSince(status),
+    message: status?.message ?? '',
+    stalled: null,
+    warning: read?.warning ?? null,
+    recheckAfterMs: null,
+    obstacle: null,
+    goesOn: false,
+  }
+}
+
+/** Length of a time with nanoseconds and an offset, in characters, with a margin. */
+const LONGEST_TIME = 40
+
+/** A status of an older version has no `pausedSince`: its condition was updated when the pause began. */
+function pausedSince(status: RolloutStatus | undefined): string | undefined {
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing')
+  const since = progressing?.reason === 'Paused' ? (status?.pausedSince ?? progressing.lastUpdateTime) : undefined
+  // API servers accept more than one time format, with any number of letters after a second T.
+  return since === undefined || since.length > LONGEST_TIME || Number.isNaN(Date.parse(since)) ? undefined : since
+}

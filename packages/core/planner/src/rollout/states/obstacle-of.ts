@@ -1,0 +1,92 @@
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { problemsText, validateBinding, validateSettings, validateSpec } from '@tranche/validation'
+import { kruiseActiveText } from '../../release/view/kruise-activity.ts'
+import type { RolloutState, Obstacle } from '../view/rollout-state.ts'
+import { policyObstacle } from '../view/release-policy.ts'
+import { isForeign } from '../release/batch-release-summary.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+/** In order of precedence: the first one found is reported. */
+const obstacles: readonly ((view: RolloutView) => Obstacle | null)[] = [
+  foreignRelease,
+  activeKruise,
+  outdatedDefinitions,
+  brokenRules,
+  missingWorkload,
+  unusablePolicy,
+]
+
+/** @returns what prevents acting on the Rollout; null where nothing does, and its DaemonSet exists */
+export function obstacleOf(view: RolloutView): Obstacle | null {
+  for (const find of obstacles) {
+    const obstacle = find(view)
+    if (obstacle !== null) return obstacle
+  }
+  return null
+}
+
+/** The unchanged state, stalled by the obstacle. */
+export function stalledState(before: RolloutState, obstacle: Obstacle): RolloutState {
+  const { reason, message, recheckAfterMs } = obstacle
+  return {
+    ...before,
+    message: stalledText(before, obstacle),
+    stalled: { reason, message },
+    obstacle,
+    recheckAfterMs: recheckAfterMs ?? before.recheckAfterMs,
+  }
+}
+
+/** Says what the nodes of a revision that was rolled back meanwhile wait for. */
+function stalledText(
+  { phase, canary: { canaryRevision }, heldRevisions }: RolloutState,
+  { message, takesAborts = false }: Obstacle,
+): string {
+  const isRolledBack = phase === 'Progressing' && heldRevisions.some(({ revision }) => revision === canaryRevision)
+  if (!takesAborts || !isRolledBack) return message
+  return `revision ${canaryRevision} was rolled back; no pod is deleted until the policy can be used: ${message}`
+}
+
+function foreignRelease(view: RolloutView): Obstacle | null {
+  if (!isForeign(view)) return null
+  const { name } = view.rollout.metadata
+  return {
+    reason: 'ForeignControl',
+    message: `the BatchRelease ${name} exists and does not belong to this Rollout; delete that BatchRelease first`,
+  }
+}
+
+/** While OpenKruise's controller acts, Tranche does not. */
+export function activeKruise({ kruise }: Pick<RolloutView, 'kruise'>): Obstacle | null {
+  return kruise === null ? null : { reason: 'PeerActive', message: kruiseActiveText(kruise), recheckAfterMs: kruise.activeForMs }
+}
+
+function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
+  return schemaGap === undefined ? null : { reason: 'CRDOutdated', message: schemaGap }
+}
+
+function brokenRules({ rollout, others, daemonSet, fleet }: RolloutView): Obstacle | null {
+  const boundTo = daemonSet?.metadata.annotations?.[daemonSetAnnotations.rollout] ?? null
+  const problems = [
+    ...validateSpec(rollout, { desired: daemonSet === undefined ? null : fleet.desired }),
+    ...validateSettings(rollout),
+    ...validateBinding(rollout, others, boundTo),
+  ]
+  const [first] = problems
+  return first === undefined ? null : { reason: first.reason, message: problemsText(problems) }
+}
+
+function missingWorkload({ rollout, daemonSet }: RolloutView): Obstacle | null {
+  if (daemonSet !== undefined) return null
+  const message = `spec.workloadRef.name is "${rollout.spec.workloadRef.name}": there is no such DaemonSet in namespace ${rollout.metadata.namespace ?? ''}; create it or name another one`
+  return { reason: 'WorkloadNotFound', message }
+}
+
+/**
+ * A release never follows anything laxer than its policy: without the policy, it holds. That deletes nothing, so an abort is
+ * possible (G9).
+ */
+export function unusablePolicy(view: RolloutView): Obstacle | null {
+  const obstacle = policyObstacle(view)
+  return obstacle === null ? null : { ...obstacle, binds: true, takesAborts: true }
+}

@@ -1,0 +1,99 @@
+import type { ConditionStatus, Rollout, RolloutCondition, RolloutConditionType } from '@tranche/api-schema'
+import { daemonSetAnnotations } from '@tranche/kube-types'
+import { summarizeBatchRelease } from '../release/batch-release-summary.ts'
+import type { RolloutState } from '../view/rollout-state.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+interface Said {
+  readonly type: RolloutConditionType
+  readonly status: ConditionStatus
+  readonly reason: string
+  readonly message: string
+}
+
+/**
+ * The conditions of a Rollout: OpenKruise's (`Progressing`, `Succeeded`, `Terminating`), the three that Flux reads (`Ready`,
+ * `Reconciling`, `Stalled`), and `StrategyRestored`. A transition time changes only with the status.
+ */
+export function toConditions(view: RolloutView, state: RolloutState): readonly RolloutCondition[] {
+  const said = [...progressing(state), ...terminating(state), ...health(state), ...strategy(view, state)]
+  const before = view.rollout.status?.conditions ?? []
+  return said.map((condition) =>
+    stamped(
+      condition,
+      before.find(({ type }) => type === condition.type),
+      view.nowMs,
+    ),
+  )
+}
+
+function progressing({ phase, reason, succeeded, message, rollbackFrom, goesOn }: RolloutState): Said[] {
+  const conditions: Said[] = []
+  const isOn = phase === 'Progressing' || (goesOn && reason !== 'Completed')
+  if (reason !== null)
+    conditions.push({
+      type: 'Progressing',
+      status: isOn ? 'True' : 'False',
+      reason,
+      message: isOn ? message : 'the release is over',
+    })
+  if (succeeded === null) return conditions
+  const why = succeeded || rollbackFrom === undefined ? '' : `revision ${rollbackFrom} was rolled back`
+  conditions.push({ type: 'Succeeded', status: succeeded ? 'True' : 'False', reason: '', message: why })
+  return conditions
+}
+
+function terminating({ phase, message }: RolloutState): Said[] {
+  return phase === 'Terminating' ? [{ type: 'Terminating', status: 'True', reason: 'InTerminating', message }] : []
+}
+
+function health(state: RolloutState): Said[] {
+  const { phase, stalled, message } = state
+  const busy = phase === 'Progressing' || phase === 'Disabling' || phase === 'Terminating' || phase === 'Initial'
+  const ready = !busy && stalled === null
+  return [
+    { type: 'Ready', status: ready ? 'True' : 'False', reason: stalled?.reason ?? phase, message },
+    { type: 'Reconciling', status: busy && stalled === null ? 'True' : 'False', reason: phase, message: busy ? message : '' },
+    {
+      type: 'Stalled',
+      status: stalled === null ? 'False' : 'True',
+      reason: stalled?.reason ?? 'NotStalled',
+      message: stalled?.message ?? '',
+    },
+  ]
+}
+
+/** Set from the end of a release on: nodes left behind keep the DaemonSet on `OnDelete`. */
+function strategy(view: RolloutView, { phase, reason }: RolloutState): Said[] {
+  if (phase !== 'Healthy' || reason !== 'Completed') return []
+  const { present, completed, nodesLeft, message: waitsFor } = summarizeBatchRelease(view)
+  // A left node that is being updated now still counts. A BatchRelease that is about to be deleted leaves none.
+  if (present && !completed && (nodesLeft !== null || wasLeftBehind(view)))
+    return [{ type: 'StrategyRestored', status: 'False', reason: 'NodesLeft', message: nodesLeft ?? waitsFor ?? '' }]
+  if (view.strategyScope === 'binding' || isBoundStill(view))
+    return [{ type: 'StrategyRestored', status: 'True', reason: 'Bound', message: 'OnDelete stays while the Rollout is bound' }]
+  return [{ type: 'StrategyRestored', status: 'True', reason: 'Restored', message: 'the update strategy is as it was before the release' }]
+}
+
+function wasLeftBehind(view: RolloutView): boolean {
+  return strategyRestored(view.rollout)?.status === 'False'
+}
+
+/** Whether admission took the strategy over from the binding, and no release has given it back yet. */
+function isBoundStill(view: RolloutView): boolean {
+  const isTakenOver = daemonSetAnnotations.originalUpdateStrategy in (view.daemonSet?.metadata.annotations ?? {})
+  return isTakenOver && strategyRestored(view.rollout)?.reason === 'Bound'
+}
+
+/** How the last release left the update strategy: `Restored`, `Bound` or `NodesLeft`; undefined before the first release ends. */
+export function strategyRestored({ status }: Rollout): RolloutCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'StrategyRestored')
+}
+
+function stamped(said: Said, before: RolloutCondition | undefined, nowMs: number): RolloutCondition {
+  const now = new Date(nowMs).toISOString()
+  if (before === undefined) return { ...said, lastUpdateTime: now, lastTransitionTime: now }
+  const same = before.status === said.status && before.reason === said.reason && before.message === said.message
+  if (same) return before
+  return { ...said, lastUpdateTime: now, lastTransitionTime: before.status === said.status ? (before.lastTransitionTime ?? now) : now }
+}

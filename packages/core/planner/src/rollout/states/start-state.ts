@@ -1,0 +1,138 @@
+import type { CanaryStatus, HeldRevision } from '@tranche/api-schema'
+import { type DaemonSet, ROLLOUT_ID_LABEL } from '@tranche/kube-types'
+import { countUpdated, updatedPod } from '@tranche/fence'
+import { type FoundRevisions, hashOf } from '../../release/view/discover-revisions.ts'
+import { numberOf } from '../actions/applied-again.ts'
+import type { RolloutState } from '../view/rollout-state.ts'
+import { openedWhenFrozen } from './frozen-text.ts'
+import { heldState } from './held-state.ts'
+import { heldAsSeen, heldTemplate } from '../held/held-revisions.ts'
+import { heldWhenOvertaken } from './held-when-overtaken.ts'
+import { isInBatches, isReturn, nextIndex, stepReach, stepsOf } from '../release/release-spec.ts'
+import type { RolloutView } from '../view/rollout-view.ts'
+
+/**
+ * Starts a release, or starts again because the template changed. During a release the stable revision stays the same,
+ * however many templates follow; returning to it is a rollback.
+ */
+export function startState(view: RolloutView, daemonSet: DaemonSet, before: RolloutState, discovery: FoundRevisions): RolloutState {
+  const revision = discovery.canary
+  const kept = stableInMidRelease(view, before)
+  const stable = kept ?? discovery.stable
+  const rollbackFrom = revision === kept && before.canary.canaryRevision !== revision ? before.canary.canaryRevision : undefined
+  const held = heldTemplate(before.heldRevisions, daemonSet)
+  const isOvertaken = before.canary.canaryRevision !== revision
+  const walksBack = rollbackFrom !== undefined && isInBatches(view.rollout)
+  const first = firstStep(view, daemonSet, { revision, isReturn: revision === stable, walksBack })
+  const canary: CanaryStatus = {
+    ...completedCanary(view, revision),
+    stableRevision: stable,
+    currentStepIndex: first,
+    nextStepIndex: nextIndex(first, stepsOf(view.rollout).length),
+    currentStepState: 'BeforeStepUpgrade',
+  }
+  const state: RolloutState = {
+    ...before,
+    phase: 'Progressing',
+    reason: 'Initializing',
+    canary,
+    stableRevision: stable,
+    releaseGeneration: view.daemonSet?.metadata.generation ?? 0,
+    canaryNumber: numberOf(view.revisions, revision),
+    succeeded: null,
+    heldRevisions: heldAsSeen(isOvertaken ? heldWhenOvertaken(view, before) : before.heldRevisions, daemonSet, { held, revision }),
+    acceptedActions: {},
+    failure: rollbackFrom !== undefined || isOfHeld(before, held, revision) ? before.failure : undefined,
+    rollbackFrom,
+    message: rollbackFrom === undefined ? `releasing revision ${revision}` : `rolling back from revision ${rollbackFrom} to ${revision}`,
+  }
+  if (held !== undefined) return heldState(view, daemonSet, state, { ...held, revision })
+  return rollbackFrom === undefined || walksBack ? state : { ...toTheEnd(state), reason: 'Cancelling' }
+}
+
+/** Whether the recorded failure is of the held template itself, not of another version that was released since. */
+function isOfHeld({ rollbackFrom, canary }: RolloutState, held: HeldRevision | undefined, revision: string): boolean {
+  const failed = rollbackFrom ?? canary.canaryRevision
+  return held !== undefined && (failed === revision || failed === held.revision)
+}
+
+/**
+ * The steps count as done: remaining nodes follow under the budget, and then the DaemonSet is given back. During a rollback
+ * nodes are still updated, and `Completed` would read as if it were over.
+ */
+export function toTheEnd(state: RolloutState): RolloutState {
+  const currentStepState = isReturn(state.canary) ? 'StepUpgrade' : 'Completed'
+  return { ...state, canary: { ...state.canary, currentStepState, finalisingStep: 'ResumeWorkload', nextStepIndex: -1 } }
+}
+
+/** Stable revision of the overtaken release, while the DaemonSet's history or the BatchRelease has it; null otherwise. */
+function stableInMidRelease({ revisions, release }: RolloutView, { phase, canary }: RolloutState): string | null {
+  const { stableRevision } = canary
+  if (phase !== 'Progressing' || stableRevision === undefined) return null
+  const isKept = release?.status?.stableTemplate?.revision === stableRevision
+  return isKept || revisions.some((revision) => hashOf(revision) === stableRevision) ? stableRevision : null
+}
+
+interface Beginning {
+  readonly revision: string
+  readonly isReturn: boolean
+  /** Whether a rollback walks the steps with their pauses. */
+  readonly walksBack: boolean
+}
+
+/**
+ * The first step of a release:
+ * - step 1 by default;
+ * - where a release was frozen: the last step that the updated nodes fill, but none that was not open then, because nodes
+ *   that other clients updated approve nothing (G3);
+ * - where a rollback walks the steps: the first that takes a node back;
+ * - where the template came back and nothing is new: no step pauses.
+ */
+function firstStep(view: RolloutView, daemonSet: DaemonSet, { isReturn, walksBack, revision }: Beginning): number {
+  const steps = stepsOf(view.rollout)
+  if (isReturn && !walksBack) return steps.length
+  const opened = walksBack ? { step: steps.length, size: Number.POSITIVE_INFINITY } : openedWhenFrozen(daemonSet, revision)
+  if (opened === null) return 1
+  const fitting = steps.findLastIndex((_, at) => {
+    const { size, nodes } = stepReach(view, at + 1)
+    return size <= Math.min(opened.size, nodes.filter((node) => updatedPod(node, revision) !== undefined).length)
+  })
+  return walksBack ? Math.min(fitting + 2, steps.length) : Math.max(1, Math.min(fitting + 1, opened.step))
+}
+
+/** Status of a finished release, and the first status ever, which readers dereference. */
+export function completedCanary({ rollout, daemonSet, nowMs }: RolloutView, revision: string): CanaryStatus {
+  const steps = Math.max(1, stepsOf(rollout).length)
+  return {
+    ...ofWorkload(daemonSet, revision),
+    stableRevision: revision,
+    podTemplateHash: revision,
+    canaryRevision: revision,
+    currentStepIndex: steps,
+    nextStepIndex: -1,
+    finalisingStep: '',
+    currentStepState: 'Completed',
+    canaryReplicas: 0,
+    canaryReadyReplicas: 0,
+    lastUpdateTime: new Date(nowMs).toISOString(),
+  }
+}
+
+/** The same status for the present DaemonSet: readers compare generation and id with their own. */
+export function refreshed({ daemonSet }: RolloutView, canary: CanaryStatus): CanaryStatus {
+  return { ...canary, ...ofWorkload(daemonSet, canary.canaryRevision) }
+}
+
+/** Counted here and not by the BatchRelease: nodes change while it is stopped, too. */
+export function withCounts({ fleet }: RolloutView, canary: CanaryStatus): CanaryStatus {
+  const { updated, updatedReady } = countUpdated(fleet, canary.canaryRevision)
+  return { ...canary, canaryReplicas: updated, canaryReadyReplicas: updatedReady }
+}
+
+function ofWorkload(
+  daemonSet: DaemonSet | undefined,
+  revision: string,
+): Required<Pick<CanaryStatus, 'observedWorkloadGeneration' | 'observedRolloutID'>> {
+  const { generation = 0, labels } = daemonSet?.metadata ?? {}
+  return { observedWorkloadGeneration: generation, observedRolloutID: labels?.[ROLLOUT_ID_LABEL] ?? revision }
+}

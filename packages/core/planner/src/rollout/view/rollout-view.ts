@@ -1,0 +1,44 @@
+import type { BatchRelease, Rollout } from '@tranche/api-schema'
+import type { FleetView } from '@tranche/fleet'
+import type { ControllerRevision, DaemonSet } from '@tranche/kube-types'
+import type { KruiseActivity } from '../../release/view/kruise-activity.ts'
+import type { PolicyReading } from './release-policy.ts'
+import type { StrategyScope } from '../../release/view/release-view.ts'
+
+/** A DaemonSet with its revisions and its nodes. */
+export interface WorkloadReading {
+  readonly daemonSet: DaemonSet
+  /** ControllerRevisions that the DaemonSet controls. */
+  readonly revisions: readonly ControllerRevision[]
+  readonly fleet: FleetView
+}
+
+/** Everything one pass over one Rollout has read. */
+export interface RolloutView {
+  readonly rollout: Rollout
+  /** DaemonSet named by spec.workloadRef; undefined when it does not exist, or the workload is of another kind. */
+  readonly daemonSet: DaemonSet | undefined
+  /** ControllerRevisions that the DaemonSet controls. */
+  readonly revisions: readonly ControllerRevision[]
+  readonly fleet: FleetView
+  /** Another DaemonSet of the namespace that is still bound to the Rollout; undefined without one. */
+  readonly former: WorkloadReading | undefined
+  /** BatchRelease with the Rollout's name; undefined when it does not exist. */
+  readonly release: BatchRelease | undefined
+  /** Other Rollouts of the namespace. */
+  readonly others: readonly Rollout[]
+  /** ReleasePolicy that the Rollout names. */
+  readonly policy: PolicyReading
+  readonly strategyScope: StrategyScope
+  /** OpenKruise's controller for native DaemonSets, active on the cluster; null where it is not. */
+  readonly kruise: KruiseActivity | null
+  /** Fields that the API server drops, and the fix; undefined where it keeps them all. */
+  readonly schemaGap?: string | undefined
+  /** When this process last wrote the status of this Rollout, on the monotonic clock; null before the first write. */
+  readonly statusWrittenMs: number | null
+  /** Since when (monotonic) this process sees `isRevisionMissing`, or last touched the DaemonSet for it; null where it does not. */
+  readonly revisionMissingSinceMs?: number | null
+  /** Epoch milliseconds. */
+  readonly nowMs: number
+  readonly monotonicMs: number
+}
