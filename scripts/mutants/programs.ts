@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const releasePass = 'packages/shells/controllers/src/release-pass.ts'
-const rolloutPort = 'apps/controller/src/rollout-port.ts'
+const rolloutPort = 'apps/controller/src/ports/rollout-port.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
 const touchPod = 'packages/clients/cluster/src/touch-pod.ts'
@@ -147,7 +147,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F9',
     fault: 'nobody reads live whether a stop is asked for',
-    file: 'apps/controller/src/release-port.ts',
+    file: 'apps/controller/src/ports/release-port.ts',
     find: ' || isStopAsked(rollout, release)',
     replace: '',
     tests: ['test/scenarios/pause.test.ts'],
@@ -347,7 +347,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F15',
     fault: 'a Rollout that was made again counts as the owner of what it replaced left',
-    file: 'apps/controller/src/release-port.ts',
+    file: 'apps/controller/src/ports/release-port.ts',
     find: '!isReleaseOf(release, rollout) || ',
     replace: '',
     tests: ['test/scenarios/pause.test.ts'],

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-const validateSizes = 'packages/core/validation/src/validate-sizes.ts'
+const validateSizes = 'packages/core/validation/src/fields/validate-sizes.ts'
 const validateBatchRelease = 'packages/core/validation/src/validate-batch-release.ts'
 
 const validateRolloutTests = 'packages/core/validation/test/validate-rollout.test.ts'
@@ -35,7 +35,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   {
     rule: 'WorkloadTaken',
     fault: 'a disabled Rollout keeps a DaemonSet from another one',
-    file: 'packages/core/validation/src/workload.ts',
+    file: 'packages/core/validation/src/fields/workload.ts',
     find: 'other.spec.disabled !== true &&',
     replace: '',
     tests: ['packages/core/validation/test/workload.test.ts'],

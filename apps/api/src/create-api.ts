@@ -1,7 +1,7 @@
 import { systemClock } from '@tranche/clock'
 import { silentLogger } from '@tranche/log'
 import { noTracer, type Tracer } from '@tranche/tracing'
-import { defaultLimits } from './http/limits.ts'
+import { defaultLimits } from './limits/limits.ts'
 import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/describe.ts'
 import { createApiMetrics } from './http/metrics.ts'
 import { traceRequests } from './http/trace-requests.ts'

@@ -8,5 +8,5 @@ export {
   type UnboundApi,
   type UnboundApiOptions,
 } from './start-api.ts'
-export { defaultLimits, type Limits } from './http/limits.ts'
+export { defaultLimits, type Limits } from './limits/limits.ts'
 export type { HandedAnswer, HandedRequest, SendRequest } from './http/take-requests.ts'

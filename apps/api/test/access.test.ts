@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { problemSchema, rolloutSummarySchema } from '@tranche/api-schema'
 import { FakeClock } from '@tranche/clock'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { GuardedRoute } from '../src/auth/guard.ts'
+import type { GuardedRoute } from '../src/http/guard.ts'
 import { type ApiServer, createServer } from '../src/http/create-server.ts'
-import { defaultLimits } from '../src/http/limits.ts'
+import { defaultLimits } from '../src/limits/limits.ts'
 import { aSummary, type ApiStage, startTestApi, readsOf } from './fixtures.ts'
 
 let stage: ApiStage

@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { beforeEach, expect, it } from 'vitest'
-import { createFairQueue, type FairQueue, type FairQueueClient } from '../src/http/fair-queue.ts'
+import { createFairQueue, type FairQueue, type FairQueueClient } from '../src/limits/fair-queue.ts'
 
 let clock: FakeClock
 let queue: FairQueue

@@ -10,10 +10,10 @@ import { rememberReviews } from '../src/auth/remembered-reviews.ts'
 import { createReviews } from '../src/auth/reviews.ts'
 import { type ApiParts, createApi } from '../src/create-api.ts'
 import { createHookHandler } from '../src/hooks/hook-handler.ts'
-import { defaultLimits, type Limits } from '../src/http/limits.ts'
+import { defaultLimits, type Limits } from '../src/limits/limits.ts'
 import { createApiMetrics } from '../src/http/metrics.ts'
 import type { ApiServer } from '../src/http/create-server.ts'
-import type { ReleaseReads } from '../src/release-reads.ts'
+import type { ReleaseReads } from '../src/cluster/release-reads.ts'
 
 /** The API with a simulated API server for reviews and with fake releases. */
 export interface ApiStage {

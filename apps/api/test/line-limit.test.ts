@@ -4,7 +4,7 @@ import { createKubeClient } from '@tranche/kube-client'
 import { type Logger, silentLogger } from '@tranche/log'
 import { describe, expect, it } from 'vitest'
 import { createHookHandler } from '../src/hooks/hook-handler.ts'
-import { createLineLimit } from '../src/http/line-limit.ts'
+import { createLineLimit } from '../src/limits/line-limit.ts'
 import { createLogin } from '../src/login/login.ts'
 import { aSummary, startTestApi, readsOf } from './fixtures.ts'
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningApi, startApi } from '../src/index.ts'
 import { patient } from './fixtures.ts'
 import { createPlanner } from '../src/plan/create-planner.ts'
-import { planMemory } from '../src/plan/plan-memory.ts'
+import { planMemory } from '../src/limits/plan-memory.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
 let simulator: Simulator

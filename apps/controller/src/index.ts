@@ -1,6 +1,6 @@
-export { controllerFailpointPorts } from './failpoint-ports.ts'
+export { controllerFailpointPorts } from './ports/failpoint-ports.ts'
 export { createThreadJudge, type ThreadJudge, type ThreadJudgeParts } from './judging/thread-judge.ts'
-export { createMetricPort, type MetricPortParts } from './metric-port.ts'
+export { createMetricPort, type MetricPortParts } from './ports/metric-port.ts'
 export {
   type AdmissionMode,
   type ControllerOptions,

@@ -2,7 +2,7 @@ import type { BatchRelease, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { isSameButForCounts, type WatchedCluster } from '@tranche/cluster'
 import { receiverKey } from '@tranche/controllers'
 import { controllerOf, type DaemonSet, daemonSetAnnotations, isSameJson, keyOf, keyText, type ObjectKey } from '@tranche/kube-types'
-import { policyNameOf, rolloutsOf } from './policy-port.ts'
+import { policyNameOf, rolloutsOf } from './ports/policy-port.ts'
 
 /** Enqueues keys for the reconcilers. */
 export interface Woken {

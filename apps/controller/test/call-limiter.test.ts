@@ -1,6 +1,6 @@
 import { FakeClock, sleep } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
-import { createCallLimiter } from '../src/call-limiter.ts'
+import { createCallLimiter } from '../src/ports/call-limiter.ts'
 
 describe('createCallLimiter', () => {
   it('limits concurrent calls, and starts them in FIFO order', async () => {

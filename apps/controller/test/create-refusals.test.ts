@@ -3,7 +3,7 @@ import type { FleetView } from '@tranche/fleet'
 import { createKubeClient } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { expect, it } from 'vitest'
-import { createCreateRefusals } from '../src/create-refusals.ts'
+import { createCreateRefusals } from '../src/ports/create-refusals.ts'
 
 const never = new AbortController().signal
 const daemonSet = { metadata: { uid: 'u', namespace: 'demo', name: 'agent' } } as never

@@ -1,7 +1,7 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import type { SecretAnswer } from '@tranche/egress'
 import { expect, it } from 'vitest'
-import { examinePolicy } from '../src/examine-policy.ts'
+import { examinePolicy } from '../src/ports/examine-policy.ts'
 
 const never = new AbortController().signal
 const missing = { kind: 'missing', message: 'there is no Secret', fix: 'create it' } as const

@@ -1,6 +1,6 @@
 import { type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { describe, expect, it } from 'vitest'
-import { patchOrConflict } from '../src/patch-or-conflict.ts'
+import { patchOrConflict } from '../src/ports/patch-or-conflict.ts'
 
 const message = { op: 'add', path: '/status/message', value: 'written since' } as const
 

@@ -2,7 +2,7 @@ import { FakeClock } from '@tranche/clock'
 import { createKubeClient } from '@tranche/kube-client'
 import { silentLogger } from '@tranche/log'
 import { expect, it } from 'vitest'
-import { createSecretReader } from '../src/secret-reader.ts'
+import { createSecretReader } from '../src/ports/secret-reader.ts'
 
 const never = new AbortController().signal
 const paths: string[] = []

@@ -1,7 +1,7 @@
 import type { BluntMutant } from './blunt-mutant.ts'
 
-const releasePort = 'apps/controller/src/release-port.ts'
-const rolloutPort = 'apps/controller/src/rollout-port.ts'
+const releasePort = 'apps/controller/src/ports/release-port.ts'
+const rolloutPort = 'apps/controller/src/ports/rollout-port.ts'
 const readStatusActions = 'packages/core/planner/src/rollout/actions/read-status-actions.ts'
 const refuseAction = 'packages/core/planner/src/rollout/actions/refuse-action.ts'
 const rolloutStatus = 'packages/core/planner/src/rollout/rollout-status.ts'

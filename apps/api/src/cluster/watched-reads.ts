@@ -18,7 +18,7 @@ import {
 import { newestFirst, templateOfRevision, watchedFacts, workloadKey } from '@tranche/release-client'
 import { bindingFault } from '@tranche/actions'
 import { LRUCache } from 'lru-cache'
-import type { ReleaseReads, WorkloadAccess } from '../release-reads.ts'
+import type { ReleaseReads, WorkloadAccess } from './release-reads.ts'
 import type { KeptEvent } from './events-watch.ts'
 
 /** Dependencies of {@link createWatchedReads}. */

@@ -1,6 +1,6 @@
 import { AppError } from '@tranche/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { addressOf } from './address-of.ts'
+import { addressOf } from '../limits/address-of.ts'
 import type { ApiServer } from './create-server.ts'
 
 /**

@@ -15,7 +15,7 @@ import type { ActionOrder } from '@tranche/release-client'
 import type { FastifyRequest } from 'fastify'
 import { accessResources } from '../auth/access.ts'
 import type { Caller } from '../auth/caller.ts'
-import { callerOf } from '../auth/guard.ts'
+import { callerOf } from '../http/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, existing, type RouteParts, tags } from './route-parts.ts'
 

@@ -1,5 +1,5 @@
 import { meSchema, validateAnswerSchema, validateRequestSchema } from '@tranche/api-schema'
-import { callerOf } from '../auth/guard.ts'
+import { callerOf } from '../http/guard.ts'
 import { createValidator } from '../checks/create-validator.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'

@@ -1,7 +1,7 @@
 import { forecastRequestSchema, forecastSchema, objectParamsSchema } from '@tranche/api-schema'
 import type { ObjectKey } from '@tranche/kube-types'
 import { accessResources } from '../auth/access.ts'
-import { callerOf } from '../auth/guard.ts'
+import { callerOf } from '../http/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { answers, type RouteParts, tags } from './route-parts.ts'
 

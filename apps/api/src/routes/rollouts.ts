@@ -8,11 +8,11 @@ import {
   rolloutsQuerySchema,
   rolloutSummarySchema,
 } from '@tranche/api-schema'
-import { callerOf } from '../auth/guard.ts'
+import { callerOf } from '../http/guard.ts'
 import { visibleNamespaces } from '../auth/visibility.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { type Page, pageOfList } from '../http/page.ts'
-import type { ReleaseReads } from '../release-reads.ts'
+import type { ReleaseReads } from '../cluster/release-reads.ts'
 import { answers, existing, type RouteParts, workloadAccessOf, tags } from './route-parts.ts'
 
 const rolloutPage = pageOf(rolloutSummarySchema).meta({ id: 'RolloutPage' })

@@ -2,7 +2,7 @@ import { lastEventHeadersSchema, problemSchema, streamMessageSchema, streamQuery
 import type { Clock, Timer } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerOf } from '../auth/guard.ts'
+import { callerOf } from '../http/guard.ts'
 import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
 import { createQuota } from '@tranche/connections'

@@ -1,7 +1,7 @@
 import type { EventReport, StreamMessage } from '@tranche/api-schema'
 import type { Clock, Timer } from '@tranche/clock'
 import { compareResourceVersions, keyText, type ObjectKey, parseKey } from '@tranche/kube-types'
-import type { ReleaseReads } from '../release-reads.ts'
+import type { ReleaseReads } from '../cluster/release-reads.ts'
 import { isBeyond, type Positions } from './positions.ts'
 
 /** A Kubernetes event about a Rollout. */

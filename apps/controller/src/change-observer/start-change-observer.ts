@@ -24,7 +24,7 @@ import {
 import { type Logger, silentLogger } from '@tranche/log'
 import type { Exchange } from '@tranche/wire'
 import { observedChangesOf, withObservedChanges } from '@tranche/actions'
-import { patchOrConflict } from '../patch-or-conflict.ts'
+import { patchOrConflict } from '../ports/patch-or-conflict.ts'
 import { type ObservedVersion, observeDaemonSet, observeRollout } from './observed-version.ts'
 
 /** Options of the change observer. */

@@ -4,7 +4,7 @@ import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
 import { keyOf, keyText } from '@tranche/kube-types'
 import { type GaugeName, type Metrics, type Sample, EXPORTED_RELEASES_MAX } from '@tranche/metrics'
 import { type ReleaseFacts, reportRollout } from '@tranche/reports'
-import type { SchemaWatch } from '../schema-watch.ts'
+import type { SchemaWatch } from '../schema/schema-watch.ts'
 import { followDownTime } from './follow-down-time.ts'
 import { followReleases } from './follow-releases.ts'
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Certificate, KeptCertificates } from '@tranche/certificates'
 import { isNotFound, type JsonPatchOperation, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
-import { patchOrConflict } from '../patch-or-conflict.ts'
+import { patchOrConflict } from '../ports/patch-or-conflict.ts'
 
 /** The Secret with our certificates, as read. */
 export interface ReadCertificates {

@@ -1,8 +1,8 @@
 import type { BatchRelease } from '@tranche/api-schema'
 import type { DaemonSet } from '@tranche/kube-types'
-import { adviceRules } from './advice-rules.ts'
-import { type Advice, adviceOf } from './problem.ts'
-import { isDaemonSetRef, otherWorkloadFix } from './workload.ts'
+import { adviceRules } from './problems/advice-rules.ts'
+import { type Advice, adviceOf } from './problems/problem.ts'
+import { isDaemonSetRef, otherWorkloadFix } from './fields/workload.ts'
 
 /** Advice about a hand-written BatchRelease: settings that are allowed but may surprise. */
 export function adviseBatchRelease({ spec }: BatchRelease): readonly Advice[] {

@@ -1,9 +1,9 @@
 import type { Rollout } from '@tranche/api-schema'
-import { adviceRules } from './advice-rules.ts'
-import { type Advice, adviceOf } from './problem.ts'
-import { EVERY_NODE, isSize } from './validate-sizes.ts'
-import { nodeSets, STEPS_PATH } from './validate-steps.ts'
-import { isDaemonSetRef, otherWorkloadFix } from './workload.ts'
+import { adviceRules } from './problems/advice-rules.ts'
+import { type Advice, adviceOf } from './problems/problem.ts'
+import { EVERY_NODE, isSize } from './fields/validate-sizes.ts'
+import { nodeSets, STEPS_PATH } from './fields/validate-steps.ts'
+import { isDaemonSetRef, otherWorkloadFix } from './fields/workload.ts'
 
 /** Facts about the cluster that advice about a Rollout depends on. */
 export interface AdviceSurroundings {

@@ -2,12 +2,12 @@ import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { adviseDaemonSet } from './advise-others.ts'
 import { checkBatchRelease, type Checked, checkPolicy, checkRollout } from './check-object.ts'
-import { adviseNearMiss } from './near-misses.ts'
+import { adviseNearMiss } from './fields/near-misses.ts'
 import { adviseReferences, toWrittenSecret, type WrittenSecret } from './policy/advise-references.ts'
-import { type Advice, adviceOf, type Problem, problemOf } from './problem.ts'
+import { type Advice, adviceOf, type Problem, problemOf } from './problems/problem.ts'
 import { validateDaemonSetBudget } from './validate-budget.ts'
 import { validateKeys } from './validate-keys.ts'
-import { isDaemonSetRef, isSameWorkload, validateBinding } from './workload.ts'
+import { isDaemonSetRef, isSameWorkload, validateBinding } from './fields/workload.ts'
 
 /** Problems and advice of one document. */
 export interface Findings {

@@ -1,7 +1,7 @@
 import { onDeletePolicies, type Rollout, type RolloutAction, rolloutActionSchema } from '@tranche/api-schema'
 import { rolloutAnnotations, sha256Hex } from '@tranche/kube-types'
-import { isObjectName } from './names.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { isObjectName } from './fields/names.ts'
+import { type Problem, problemOf } from './problems/problem.ts'
 
 /** Parsed value of the annotation `tranche.dev/action`. */
 export type ParsedAction =

@@ -1,12 +1,12 @@
 import type { BatchRelease, NodeSelector, ReleasePlan, TrancheSpec } from '@tranche/api-schema'
-import { isLabelValue, isObjectName } from './names.ts'
+import { isLabelValue, isObjectName } from './fields/names.ts'
 import { validateTrancheRules } from './policy/validate-policy-rules.ts'
-import { type Problem, problemOf } from './problem.ts'
-import { problemRules } from './rules.ts'
+import { type Problem, problemOf } from './problems/problem.ts'
+import { problemRules } from './problems/rules.ts'
 import { isThreshold, type RolloutSurroundings } from './validate-rollout.ts'
-import { shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
-import { MAX_STEPS, nodeSets } from './validate-steps.ts'
-import { isDaemonSetRef } from './workload.ts'
+import { shrinkingProblems, type SizeList, sizeProblems } from './fields/validate-sizes.ts'
+import { MAX_STEPS, nodeSets } from './fields/validate-steps.ts'
+import { isDaemonSetRef } from './fields/workload.ts'
 
 /**
  * Checks a BatchRelease that its schema has accepted. Mostly for hand-written ones: those of a Rollout follow from a

@@ -1,5 +1,5 @@
 import { type DaemonSet, type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
-import { type Problem, problemOf } from './problem.ts'
+import { type Problem, problemOf } from './problems/problem.ts'
 
 /**
  * Checks that the DaemonSet leaves a budget: at least one node may be unavailable at a time, and `maxSurge` is zero,

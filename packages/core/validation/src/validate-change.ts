@@ -1,7 +1,7 @@
 import type { Rollout } from '@tranche/api-schema'
-import { type Problem, problemOf } from './problem.ts'
-import { countOfSteps } from './validate-steps.ts'
-import { isDaemonSetRef, isSameWorkload } from './workload.ts'
+import { type Problem, problemOf } from './problems/problem.ts'
+import { countOfSteps } from './fields/validate-steps.ts'
+import { isDaemonSetRef, isSameWorkload } from './fields/workload.ts'
 
 /** Phases in which a release runs. */
 const busyPhases: readonly unknown[] = ['Progressing', 'Terminating', 'Disabling']

@@ -1,7 +1,7 @@
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { isLabelValue, isObjectName } from './names.ts'
-import { type Problem, problemOf } from './problem.ts'
-import type { ProblemRule } from './rules.ts'
+import { isLabelValue, isObjectName } from './fields/names.ts'
+import { type Problem, problemOf } from './problems/problem.ts'
+import type { ProblemRule } from './problems/rules.ts'
 
 type Key = keyof typeof daemonSetAnnotations
 

@@ -1,10 +1,10 @@
 import type { CanaryStrategy, Rollout } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
-import { isObjectName } from './names.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { isObjectName } from './fields/names.ts'
+import { type Problem, problemOf } from './problems/problem.ts'
 import { validateAnnotations } from './validate-annotations.ts'
-import { validateSteps } from './validate-steps.ts'
-import { isDaemonSetRef } from './workload.ts'
+import { validateSteps } from './fields/validate-steps.ts'
+import { isDaemonSetRef } from './fields/workload.ts'
 
 /** Facts about the cluster that the rules about a Rollout depend on. */
 export interface RolloutSurroundings {

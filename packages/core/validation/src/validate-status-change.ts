@@ -1,7 +1,7 @@
 import type { Rollout, RolloutStatus } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
-import { type Problem, problemOf } from './problem.ts'
-import { isDaemonSetRef } from './workload.ts'
+import { type Problem, problemOf } from './problems/problem.ts'
+import { isDaemonSetRef } from './fields/workload.ts'
 
 /**
  * Checks a user's change to the status of a Rollout. Users may set `currentStepState` to `StepReady`, and `nextStepIndex`.

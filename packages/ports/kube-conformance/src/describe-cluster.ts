@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { describeControllers } from './controllers/describe-controllers.ts'
-import { type ConformanceTest, conformanceTest, whenNamespacesAreGone } from './fixtures.ts'
-import type { ClusterHarness } from './harness.ts'
+import { type ConformanceTest, conformanceTest, whenNamespacesAreGone } from './fixtures/fixtures.ts'
+import type { ClusterHarness } from './fixtures/harness.ts'
 import { describeRequests } from './requests/describe-requests.ts'
 import { describeWatches } from './watches/describe-watches.ts'
 

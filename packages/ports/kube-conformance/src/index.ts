@@ -1,2 +1,2 @@
 export { describeCluster, type Level } from './describe-cluster.ts'
-export type { ClusterHarness } from './harness.ts'
+export type { ClusterHarness } from './fixtures/harness.ts'

@@ -1,6 +1,6 @@
-import type { Breach, RecordedGuarantee } from './breach.ts'
+import type { Breach, RecordedGuarantee } from './judges/breach.ts'
 import { countDeletions as countAll, judge } from './judge.ts'
-import type { RecordedWrite } from './recorded-write.ts'
+import type { RecordedWrite } from './record/recorded-write.ts'
 
 /** Which deletions to judge, and how. */
 export interface BreachQuery {

@@ -1,9 +1,9 @@
-export { type Breach, type ClockStep, type JudgeQuery, type RecordedGuarantee, recordedGuarantees } from './breach.ts'
+export { type Breach, type ClockStep, type JudgeQuery, type RecordedGuarantee, recordedGuarantees } from './judges/breach.ts'
 export { type BreachQuery, countDeletions, findBreaches } from './find-breaches.ts'
 export { judge } from './judge.ts'
-export { readRecording, readWithDeliveries } from './read-recording.ts'
+export { readRecording, readWithDeliveries } from './record/read-recording.ts'
 export { type PaceQuery, type ReleasePace, releasePace } from './release-pace.ts'
-export type { RecordedDelivery, Recording } from './recorded-delivery.ts'
+export type { RecordedDelivery, Recording } from './record/recorded-delivery.ts'
 export type {
   RecordedDaemonSet,
   RecordedNode,
@@ -13,6 +13,6 @@ export type {
   RecordedRevision,
   RecordedTerm,
   RecordedWrite,
-} from './recorded-write.ts'
+} from './record/recorded-write.ts'
 export { type UnavailableQuery, type UnavailableSeen, unavailableSeen } from './unavailable-seen.ts'
 export type { Stall } from './world/observations.ts'

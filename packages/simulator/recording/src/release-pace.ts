@@ -1,4 +1,4 @@
-import type { RecordedPod, RecordedWrite } from './recorded-write.ts'
+import type { RecordedPod, RecordedWrite } from './record/recorded-write.ts'
 
 /** Release to measure. */
 export interface PaceQuery {

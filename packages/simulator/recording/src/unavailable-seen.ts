@@ -1,4 +1,4 @@
-import type { RecordedPod, RecordedWrite } from './recorded-write.ts'
+import type { RecordedPod, RecordedWrite } from './record/recorded-write.ts'
 
 /** DaemonSet to look at, and the start time. */
 export interface UnavailableQuery {

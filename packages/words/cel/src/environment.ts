@@ -1,13 +1,13 @@
 import { Environment, EvaluationError } from '@marcbachmann/cel-js'
-import { boundSizes } from './bounded-sizes.ts'
-import { boundSteps, type CelNode, MOST_STEPS, wasTooCostly, withStepLimit } from './bounded-steps.ts'
+import { boundSizes } from './bounds/bounded-sizes.ts'
+import { boundSteps, type CelNode, MOST_STEPS, wasTooCostly, withStepLimit } from './bounds/bounded-steps.ts'
 import type { CelType } from './cel-type.ts'
 import { compileErrorText, runtimeErrorText } from './error-texts.ts'
 import { celFieldName } from './field-names.ts'
 import { type CelMessages, messagesAsMaps } from './message-literals.ts'
 import { registerLibraries } from './libraries/register.ts'
-import { boundPatterns } from './patterns.ts'
-import { isSameValue } from './same-value.ts'
+import { boundPatterns } from './bounds/patterns.ts'
+import { isSameValue } from './libraries/same-value.ts'
 import { toCelValue, type ObjectClasses } from './values.ts'
 
 /** Compiles expressions over typed variables. */

@@ -1,4 +1,4 @@
-import { type CelNode, childrenOf, isNode } from './bounded-steps.ts'
+import { type CelNode, childrenOf, isNode } from './bounds/bounded-steps.ts'
 import type { CelType } from './cel-type.ts'
 
 /** Maximum size of a request in bytes, which bounds lists without their own bound. */

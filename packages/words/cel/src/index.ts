@@ -10,4 +10,4 @@ export {
 } from './environment.ts'
 export type { CelMessages } from './message-literals.ts'
 export { celFieldName } from './field-names.ts'
-export { compilePattern, type Pattern } from './patterns.ts'
+export { compilePattern, type Pattern } from './bounds/patterns.ts'

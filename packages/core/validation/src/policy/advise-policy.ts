@@ -1,5 +1,5 @@
 import type { Analysis, ReleasePolicy, ReleasePolicySpec } from '@tranche/api-schema'
-import { type Advice, adviceOf } from '../problem.ts'
+import { type Advice, adviceOf } from '../problems/problem.ts'
 
 /** Names of headers that usually carry credentials. */
 const secretHeaders = /^(?:authorization|proxy-authorization|cookie|.*(?:token|secret|api-?key|password).*)$/i

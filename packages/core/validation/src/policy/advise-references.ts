@@ -1,6 +1,6 @@
 import type { ReleasePolicy } from '@tranche/api-schema'
 import { POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
-import type { Advice } from '../problem.ts'
+import type { Advice } from '../problems/problem.ts'
 import { hostAdvice, policyReferences, secretAdvice, type SecretLack, secretLackText } from './policy-references.ts'
 
 /** The parts of a Secret among the checked documents that policies depend on. */

@@ -1,6 +1,6 @@
 import type { Analysis, ReleasePolicy, SecretKey } from '@tranche/api-schema'
 import { POLICY_SECRET, POLICY_SECRET_LABEL } from '@tranche/kube-types'
-import { type Advice, adviceOf } from '../problem.ts'
+import { type Advice, adviceOf } from '../problems/problem.ts'
 
 /** A key of a Secret that a policy names. */
 export interface SecretReference {

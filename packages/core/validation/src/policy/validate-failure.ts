@@ -1,5 +1,5 @@
 import type { FailureRules } from '@tranche/api-schema'
-import { type Problem, problemOf } from '../problem.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
 import { durationProblems, numberProblems, thresholdProblems } from './validate-values.ts'
 
 const path = 'spec.failure'

@@ -1,7 +1,7 @@
 import type { NodeRules } from '@tranche/api-schema'
-import { isLabelKey } from '../names.ts'
-import { type Problem, problemOf } from '../problem.ts'
-import { matchesEverything, selectorFaults } from './selector-faults.ts'
+import { isLabelKey } from '../fields/names.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
+import { matchesEverything, selectorFaults } from '../fields/selector-faults.ts'
 import { numberProblems, repeated, thresholdProblems } from './validate-values.ts'
 
 const path = 'spec.nodes'

@@ -1,5 +1,5 @@
 import { type Analysis, filledLength, type NodeRules, type ReleasePolicySpec } from '@tranche/api-schema'
-import { type Problem, problemOf } from '../problem.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
 
 /** The parts of a policy whose number or length determines the cost of checking and using it. */
 export type SizedTerms = Pick<ReleasePolicySpec, 'nodes' | 'failure' | 'analysis' | 'notify'>

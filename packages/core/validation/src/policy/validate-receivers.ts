@@ -1,6 +1,6 @@
 import { notifyArguments, type Receiver } from '@tranche/api-schema'
-import { isEntryName } from '../names.ts'
-import { type Problem, problemOf } from '../problem.ts'
+import { isEntryName } from '../fields/names.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
 import { headerProblems, secretProblems, templateProblems, urlProblems } from './validate-request.ts'
 import { durationProblems, repeated, textProblems } from './validate-values.ts'
 

@@ -1,6 +1,6 @@
 import { type Analysis, fillTemplate, type SecretKey, templateArguments, templateLeavings } from '@tranche/api-schema'
-import { isObjectName, isSecretKey } from '../names.ts'
-import { type Problem, problemOf } from '../problem.ts'
+import { isObjectName, isSecretKey } from '../fields/names.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
 import { repeated, textProblems } from './validate-values.ts'
 
 type Header = NonNullable<NonNullable<Analysis['http']>['headers']>[number]

@@ -1,6 +1,6 @@
 import { durationMs } from '@tranche/api-schema'
 import { type IntOrString, scaleIntOrPercent } from '@tranche/kube-types'
-import { type Problem, problemOf } from '../problem.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
 
 /** Minimum and maximum of a duration, as text such as `30s`. */
 export interface DurationRange {

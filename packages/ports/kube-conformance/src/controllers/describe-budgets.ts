@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { type Body, causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { idlePod } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { type Body, causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { idlePod } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 import { allReady, fleetTest } from './fleet-fixture.ts'
 
 /** Disruption budgets at eviction, and quotas. */

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { type Body, namesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { type Body, namesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** Garbage collection, and the end of namespaces. */
 export function describeCollection(it: ConformanceTest): void {

@@ -1,4 +1,4 @@
-import type { ConformanceTest } from '../fixtures.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
 import { describeBudgets } from './describe-budgets.ts'
 import { describeCollection } from './describe-collection.ts'
 import { describeDaemonSets } from './describe-daemon-sets.ts'

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { daemonSet } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { daemonSet } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 import { allReady, fleetTest } from './fleet-fixture.ts'
 
 const up = (nth: number, revision: number): string => `${nth}:rev${revision}:Created > ${nth}:rev${revision}:Ready`

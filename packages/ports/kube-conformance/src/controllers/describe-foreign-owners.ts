@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { type Body, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { idlePod } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { type Body, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { idlePod } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 import { allReady, type Fleet, fleetTest } from './fleet-fixture.ts'
 
 /** What the DaemonSet controller makes of objects that name a DaemonSet as their owner, and that it did not create. */

@@ -1,8 +1,8 @@
-import type { Api } from '../api.ts'
-import { type Body, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { daemonSet } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { type Body, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { daemonSet } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 import { followPods, type NodeHistories, type PodNow } from './node-histories.ts'
 
 /** Three nodes, labelled for one test, and the DaemonSet `agent` that runs on them. */

@@ -1,7 +1,7 @@
-import type { Api } from '../api.ts'
-import { type Body, valueAt } from '../body.ts'
-import { pathOf } from '../paths.ts'
-import type { WatchEvent } from '../watch.ts'
+import type { Api } from '../fixtures/api.ts'
+import { type Body, valueAt } from '../fixtures/body.ts'
+import { pathOf } from '../fixtures/paths.ts'
+import type { WatchEvent } from '../fixtures/watch.ts'
 
 /** A pod as the last event showed it. */
 export interface PodNow {

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { causesOf } from '../body.ts'
-import { type ConformanceTest, RUN_LABEL } from '../fixtures.ts'
-import { configMap } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { causesOf } from '../fixtures/body.ts'
+import { type ConformanceTest, RUN_LABEL } from '../fixtures/fixtures.ts'
+import { configMap } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1'
 const rules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] }]

@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { type Answer, causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet } from '../objects.ts'
-import { managedFieldsOf, ownersOf } from '../owned-fields.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { type Answer, causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet } from '../fixtures/objects.ts'
+import { managedFieldsOf, ownersOf } from '../fixtures/owned-fields.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** Server-side apply: who owns a field says what becomes of it. */
 export function describeApply(it: ConformanceTest): void {

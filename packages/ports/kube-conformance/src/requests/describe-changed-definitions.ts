@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { type Answer, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { type Answer, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { pathOf } from '../fixtures/paths.ts'
 import { specSchema, typed, widget, type Widgets, withWidgets } from './widgets.ts'
 
 /** Without `low`, among others. */

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** POST of a new object. */
 export function describeCreate(it: ConformanceTest): void {

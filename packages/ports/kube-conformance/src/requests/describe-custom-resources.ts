@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
-import { causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { pathOf } from '../paths.ts'
+import { causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { pathOf } from '../fixtures/paths.ts'
 import { definitionOf, typed, widget, withWidgets } from './widgets.ts'
 
 /** CustomResourceDefinitions, and what follows from them for the objects they bring. */

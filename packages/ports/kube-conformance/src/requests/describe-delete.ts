@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { causesOf, namesOf } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet, idlePod } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { causesOf, namesOf } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet, idlePod } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 const held = { name: 'a', finalizers: ['conformance.tranche.dev/hold'] }
 const noFinalizers = { metadata: { finalizers: null } }

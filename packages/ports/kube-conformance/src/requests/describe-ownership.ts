@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet, idlePod } from '../objects.ts'
-import { managedFieldsOf, ownersOf } from '../owned-fields.ts'
-import { pathOf } from '../paths.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet, idlePod } from '../fixtures/objects.ts'
+import { managedFieldsOf, ownersOf } from '../fixtures/owned-fields.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 const by = (fieldManager: string) => ({ query: { fieldManager } })
 

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet, idlePod } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet, idlePod } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** PATCH in its three kinds (server-side apply is not part of the suite). */
 export function describePatch(it: ConformanceTest): void {

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { idlePod } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { idlePod } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** Pods: what admission adds, their binding and their eviction. */
 export function describePods(it: ConformanceTest): void {

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { lease } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { lease } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** Leases, events, disruption budgets, quotas, secrets, namespaces, nodes: defaults and validation. */
 export function describePolicies(it: ConformanceTest): void {

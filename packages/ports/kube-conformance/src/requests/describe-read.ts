@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import type { Api } from '../api.ts'
-import { causesOf, namesOf } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, idlePod } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { causesOf, namesOf } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, idlePod } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** GET of one object and of many. */
 export function describeRead(it: ConformanceTest): void {

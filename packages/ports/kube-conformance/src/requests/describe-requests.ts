@@ -1,4 +1,4 @@
-import type { ConformanceTest } from '../fixtures.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
 import { describeAdmissionPolicies } from './describe-admission-policies.ts'
 import { describeAccess } from './describe-access.ts'
 import { describeApply } from './describe-apply.ts'

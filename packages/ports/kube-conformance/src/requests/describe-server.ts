@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { type Body, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
+import { type Body, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
 
 interface Resource {
   readonly name: string

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { type Body, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet, idlePod, lease } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { type Body, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet, idlePod, lease } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const asPartial = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'

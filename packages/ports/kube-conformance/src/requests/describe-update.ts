@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { type Body, causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet, idlePod, lease } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { type Body, causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet, idlePod, lease } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** PUT of an object that exists. */
 export function describeUpdate(it: ConformanceTest): void {

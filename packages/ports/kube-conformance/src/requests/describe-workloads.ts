@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest'
-import { causesOf, valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, daemonSet } from '../objects.ts'
-import { pathOf } from '../paths.ts'
+import { causesOf, valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, daemonSet } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** Defaults and validation of DaemonSets, their revisions, and ConfigMaps. */
 export function describeWorkloads(it: ConformanceTest): void {

@@ -1,7 +1,7 @@
-import type { Api } from '../api.ts'
-import { valueAt } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { pathOf } from '../paths.ts'
+import type { Api } from '../fixtures/api.ts'
+import { valueAt } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { pathOf } from '../fixtures/paths.ts'
 
 /** What a widget may say in `spec`. */
 export const specSchema = {

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import { causesOf } from '../body.ts'
-import type { ConformanceTest } from '../fixtures.ts'
-import { configMap, idlePod } from '../objects.ts'
-import { pathOf } from '../paths.ts'
-import type { WatchEvent } from '../watch.ts'
+import { causesOf } from '../fixtures/body.ts'
+import type { ConformanceTest } from '../fixtures/fixtures.ts'
+import { configMap, idlePod } from '../fixtures/objects.ts'
+import { pathOf } from '../fixtures/paths.ts'
+import type { WatchEvent } from '../fixtures/watch.ts'
 
 /** Events of a watch, and their order. */
 export function describeWatches(it: ConformanceTest): void {

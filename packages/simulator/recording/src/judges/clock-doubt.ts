@@ -1,4 +1,4 @@
-import type { JudgeQuery } from '../breach.ts'
+import type { JudgeQuery } from './breach.ts'
 
 /** A `Date` is cut to whole seconds when it is stamped and when it is read (F14). */
 const ROUNDED_MS = 2_000

@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet } from '../recorded-write.ts'
+import type { RecordedDaemonSet } from '../record/recorded-write.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 

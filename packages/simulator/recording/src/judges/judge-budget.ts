@@ -1,5 +1,5 @@
 import type { NodeStory } from '../world/node-story.ts'
-import type { RecordedNode, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedNode, RecordedWrite } from '../record/recorded-write.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { Cause, Decision } from '../world/observations.ts'
 import type { Deletion } from '../world/world.ts'

@@ -1,4 +1,4 @@
-import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { Cause } from '../world/observations.ts'

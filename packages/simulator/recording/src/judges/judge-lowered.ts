@@ -1,4 +1,4 @@
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedWrite } from '../record/recorded-write.ts'
 import { resolveLimit, resolvePolicyLimit } from '../world/resolve-limit.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'

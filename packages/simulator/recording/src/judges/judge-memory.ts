@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import { bindingOf } from './binding.ts'
 import type { Deletion } from '../world/world.ts'

@@ -1,4 +1,4 @@
-import type { RecordedPod, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'

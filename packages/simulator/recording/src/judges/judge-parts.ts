@@ -1,5 +1,5 @@
-import type { JudgeQuery, RecordedGuarantee } from '../breach.ts'
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { JudgeQuery, RecordedGuarantee } from './breach.ts'
+import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { Observations } from '../world/observations.ts'
 import type { Deletion, World } from '../world/world.ts'
 

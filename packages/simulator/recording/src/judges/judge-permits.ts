@@ -1,4 +1,4 @@
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRelease } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 

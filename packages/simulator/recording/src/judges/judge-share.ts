@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import { takenBy } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'

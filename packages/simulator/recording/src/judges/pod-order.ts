@@ -1,4 +1,4 @@
-import type { RecordedNode, RecordedPod } from '../recorded-write.ts'
+import type { RecordedNode, RecordedPod } from '../record/recorded-write.ts'
 import { byText, compareByRules, type RecordedNodeRules } from '../world/terms.ts'
 
 /** Old pod that the executor may choose. */

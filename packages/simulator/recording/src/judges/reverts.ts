@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { actionOf } from './recorded-action.ts'
 

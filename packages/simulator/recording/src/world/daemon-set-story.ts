@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import { isWanted } from './eligibility.ts'
 import { createNodeStory, isAvailable, isOld, type NodeStory, type PodStory } from './node-story.ts'
 import { createOrders, type Orders, type RecordedFlight } from './orders.ts'

@@ -1,4 +1,4 @@
-import type { RecordedNode, RecordedPlacement, RecordedRequirement, RecordedTerm } from '../recorded-write.ts'
+import type { RecordedNode, RecordedPlacement, RecordedRequirement, RecordedTerm } from '../record/recorded-write.ts'
 
 type Toleration = NonNullable<RecordedPlacement['tolerations']>[number]
 type Taint = NonNullable<RecordedNode['taints']>[number]

@@ -1,4 +1,4 @@
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRollout } from './stops.ts'
 
 /** Failures reported by the status of a Rollout: each stops its release until it is lifted. */

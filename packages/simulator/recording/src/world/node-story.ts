@@ -1,4 +1,4 @@
-import type { RecordedNode, RecordedPod } from '../recorded-write.ts'
+import type { RecordedNode, RecordedPod } from '../record/recorded-write.ts'
 import type { Cause } from './observations.ts'
 
 /** One pod, from its first write on. */

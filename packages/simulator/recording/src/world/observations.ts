@@ -1,5 +1,5 @@
-import type { RecordedDelivery } from '../recorded-delivery.ts'
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDelivery } from '../record/recorded-delivery.ts'
+import type { RecordedWrite } from '../record/recorded-write.ts'
 
 /** Write that changed something, and the watch that delivers it. */
 export interface Cause {

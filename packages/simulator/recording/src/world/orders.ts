@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet } from '../recorded-write.ts'
+import type { RecordedDaemonSet } from '../record/recorded-write.ts'
 
 /** Permit record of a BatchRelease, as written. Hand-made recordings may omit fields that their judges do not read. */
 export interface RecordedFlight {

@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet } from '../recorded-write.ts'
+import type { RecordedDaemonSet } from '../record/recorded-write.ts'
 
 /**
  * Number of nodes that a DaemonSet allows to be down, out of the wanted ones. A percentage rounds up. The default is 1. A percentage that

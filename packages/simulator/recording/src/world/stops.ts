@@ -1,4 +1,4 @@
-import type { RecordedWrite } from '../recorded-write.ts'
+import type { RecordedWrite } from '../record/recorded-write.ts'
 import { createFailures } from './failures.ts'
 import type { RecordedFlight } from './orders.ts'
 import type { RecordedTerms } from './terms.ts'

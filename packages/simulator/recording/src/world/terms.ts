@@ -1,4 +1,4 @@
-import type { RecordedNode, RecordedRequirement } from '../recorded-write.ts'
+import type { RecordedNode, RecordedRequirement } from '../record/recorded-write.ts'
 import { matchesAll } from './eligibility.ts'
 
 /** Policy terms in a BatchRelease, limited to the fields that judges read. */

@@ -1,4 +1,4 @@
-import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../recorded-write.ts'
+import type { RecordedDaemonSet, RecordedNode, RecordedPod, RecordedRevision, RecordedWrite } from '../record/recorded-write.ts'
 import { DaemonSetStory } from './daemon-set-story.ts'
 import type { PodStory } from './node-story.ts'
 import type { Decision, Observations } from './observations.ts'

@@ -1,6 +1,6 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js'
-import type { CelNode } from '../bounded-steps.ts'
-import { isSameValue } from '../same-value.ts'
+import type { CelNode } from '../bounds/bounded-steps.ts'
+import { isSameValue } from './same-value.ts'
 
 /** `optMap`, `optFlatMap`, `optional.ofNonZeroValue` and equality, which the library lacks. */
 export function registerOptionals(environment: Environment): void {

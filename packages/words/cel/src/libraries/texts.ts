@@ -1,7 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js'
 import { Duration } from '@marcbachmann/cel-js/evaluator'
-import { takeSteps } from '../bounded-steps.ts'
-import { evaluationPattern } from '../patterns.ts'
+import { takeSteps } from '../bounds/bounded-steps.ts'
+import { evaluationPattern } from '../bounds/patterns.ts'
 
 /** String extensions, and `find` and `findAll` of the regex library. */
 export function registerTexts(environment: Environment): void {

@@ -9,7 +9,7 @@ import { isDaemonSetRef } from '@tranche/validation'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
 import { policyOf } from './policy-of.ts'
-import type { SchemaWatch } from './schema-watch.ts'
+import type { SchemaWatch } from '../schema/schema-watch.ts'
 
 /** Dependencies of {@link createRolloutPort}. */
 export interface RolloutPortParts {

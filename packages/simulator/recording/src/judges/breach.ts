@@ -1,4 +1,4 @@
-import type { Stall } from './world/observations.ts'
+import type { Stall } from '../world/observations.ts'
 
 /** Guarantee that a recording can be checked against. */
 export type RecordedGuarantee = (typeof recordedGuarantees)[number]

@@ -2,10 +2,10 @@ import type { WatchedCluster } from '@tranche/cluster'
 import type { Reflector } from '@tranche/kube-client'
 import { compareResourceVersions, keyText, type ObjectKey } from '@tranche/kube-types'
 import { workloadKey } from '@tranche/release-client'
-import type { ReleaseReads } from '../release-reads.ts'
-import type { StreamedEvent, StreamSource } from '../stream/stream-hub.ts'
-import type { KeptEvent } from './events-watch.ts'
-import { boundRolloutOf } from './watched-reads.ts'
+import type { ReleaseReads } from '../cluster/release-reads.ts'
+import type { StreamedEvent, StreamSource } from './stream-hub.ts'
+import type { KeptEvent } from '../cluster/events-watch.ts'
+import { boundRolloutOf } from '../cluster/watched-reads.ts'
 
 /** Dependencies of {@link createWatchedStreamSource}. */
 export interface WatchedStreamParts {

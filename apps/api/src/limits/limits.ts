@@ -1,4 +1,4 @@
-import { planMemory } from '../plan/plan-memory.ts'
+import { planMemory } from './plan-memory.ts'
 
 /** Limits on requests, connections, memory and streams. */
 export interface Limits {

@@ -1,6 +1,6 @@
 import type { Rollout } from '@tranche/api-schema'
 import { nearMiss } from './near-misses.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
 
 type WorkloadRef = Rollout['spec']['workloadRef']
 

@@ -1,6 +1,6 @@
 import type { IntOrString } from '@tranche/kube-types'
-import { type Problem, problemOf } from './problem.ts'
-import type { ProblemRule } from './rules.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
+import type { ProblemRule } from '../problems/rules.ts'
 import { resolveSize } from './step-sizes.ts'
 
 /** Key of the set of all desired nodes. */

@@ -19,7 +19,7 @@ import { controlledBy, isStopAsked, type PodLabels, type StrategyScope } from '@
 import { type CreateRefusals, createCreateRefusals } from './create-refusals.ts'
 import { patchFinalizer } from './patch-finalizer.ts'
 import { patchOrConflict } from './patch-or-conflict.ts'
-import type { SchemaWatch } from './schema-watch.ts'
+import type { SchemaWatch } from '../schema/schema-watch.ts'
 import { createCallLimiter } from './call-limiter.ts'
 
 /** Dependencies of {@link createReleasePort}. */

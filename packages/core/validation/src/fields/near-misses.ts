@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein'
-import { type Advice, adviceOf } from './problem.ts'
+import { type Advice, adviceOf } from '../problems/problem.ts'
 
 /** Type fields of an untrusted object; they may hold any value. */
 interface Typed {

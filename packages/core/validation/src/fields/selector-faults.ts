@@ -1,5 +1,5 @@
 import type { NodeSelector } from '@tranche/api-schema'
-import { isLabelKey, isLabelValue } from '../names.ts'
+import { isLabelKey, isLabelValue } from './names.ts'
 
 /** A problem in one field of a selector. */
 export interface SelectorFault {

@@ -1,11 +1,11 @@
 import { AppError } from '@tranche/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Access, questionOf, questionText } from './access.ts'
+import { type Access, questionOf, questionText } from '../auth/access.ts'
 import type { Session, Sessions } from '../login/sessions.ts'
-import type { Caller } from './caller.ts'
-import { addressOf } from '../http/address-of.ts'
-import type { FairQueue } from '../http/fair-queue.ts'
-import type { RememberedReviews, TokenStanding } from './remembered-reviews.ts'
+import type { Caller } from '../auth/caller.ts'
+import { addressOf } from '../limits/address-of.ts'
+import type { FairQueue } from '../limits/fair-queue.ts'
+import type { RememberedReviews, TokenStanding } from '../auth/remembered-reviews.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

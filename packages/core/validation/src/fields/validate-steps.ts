@@ -1,8 +1,8 @@
 import type { RolloutStep } from '@tranche/api-schema'
 import { canonicalJson } from '@tranche/kube-types'
-import { matchesEverything, selectorFaults } from './policy/selector-faults.ts'
-import { type Problem, problemOf } from './problem.ts'
-import { problemRules } from './rules.ts'
+import { matchesEverything, selectorFaults } from './selector-faults.ts'
+import { type Problem, problemOf } from '../problems/problem.ts'
+import { problemRules } from '../problems/rules.ts'
 import { EVERY_NODE, shrinkingProblems, type SizeList, sizeProblems } from './validate-sizes.ts'
 
 /** Path of the steps of a Rollout. */
