@@ -315,7 +315,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F2',
     fault: 'an older event sets the position of a watch back',
-    file: 'packages/adapters/kube-client/src/resource-cache.ts',
+    file: 'packages/adapters/kube-client/src/cache/resource-cache.ts',
     find: 'newerResourceVersion(position.value, event.object.metadata.resourceVersion)',
     replace: 'event.object.metadata.resourceVersion',
     tests: ['packages/adapters/kube-client/test/reflector.test.ts'],

@@ -1,7 +1,7 @@
-export { traceExchange } from './trace-exchange.ts'
-export { abortable } from './abortable.ts'
-export type { Impersonation } from './impersonation.ts'
-export { joinReflectors } from './join-reflectors.ts'
+export { traceExchange } from './exchange/trace-exchange.ts'
+export { abortable } from './exchange/abortable.ts'
+export type { Impersonation } from './credentials/impersonation.ts'
+export { joinReflectors } from './cache/join-reflectors.ts'
 export {
   addOp,
   jsonPointer,
@@ -37,13 +37,13 @@ export {
   KubeStatusError,
   type StatusCause,
   type StatusFields,
-} from './kube-status-error.ts'
-export { type KubeConfigOptions, loadKubeConfig, type LoadedCluster } from './load-kube-config.ts'
-export { type KubeConfigNames, kubeConfigNames } from './read-kube-config.ts'
-export type { ReflectorHandler } from './resource-cache.ts'
-export { createReflector, type Lists, type Reflector, type ReflectorOptions } from './reflector.ts'
+} from './exchange/kube-status-error.ts'
+export { type KubeConfigOptions, loadKubeConfig, type LoadedCluster } from './credentials/load-kube-config.ts'
+export { type KubeConfigNames, kubeConfigNames } from './credentials/read-kube-config.ts'
+export type { ReflectorHandler } from './cache/resource-cache.ts'
+export { createReflector, type Lists, type Reflector, type ReflectorOptions } from './cache/reflector.ts'
 export { type ResourcePath, resourcePaths } from './resource-path.ts'
-export { type Connection, createServerClock, onServerClock, type ServerClock } from './server-clock.ts'
-export type { Indexer, Store } from './store.ts'
-export { type ClusterAccess, createUndiciExchange, type Credentials, type UndiciExchange } from './undici-exchange.ts'
+export { type Connection, createServerClock, onServerClock, type ServerClock } from './exchange/server-clock.ts'
+export type { Indexer, Store } from './cache/store.ts'
+export { type ClusterAccess, createUndiciExchange, type Credentials, type UndiciExchange } from './exchange/undici-exchange.ts'
 export type { WatchEvent } from './watch-stream.ts'

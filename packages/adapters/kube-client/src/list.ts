@@ -1,8 +1,8 @@
 import { AppError } from '@tranche/errors'
 import type { KubeObject } from '@tranche/kube-types'
 import type { KubeList, ListOptions } from './kube-client.ts'
-import { isExpired } from './kube-status-error.ts'
-import { createListSplitter } from './list-splitter.ts'
+import { isExpired } from './exchange/kube-status-error.ts'
+import { createListSplitter } from './exchange/list-splitter.ts'
 import type { Query } from './resource-path.ts'
 
 /** Maximum number of objects per request. */

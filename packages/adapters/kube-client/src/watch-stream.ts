@@ -1,10 +1,10 @@
 import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
-import { abortable, type LinkedAbort, linkAbort, withinDeadline } from './abortable.ts'
-import { attemptName, deadlineErrorOf, unreachable } from './call.ts'
-import { statusErrorOf, toStatusError } from './kube-status-error.ts'
-import { createLineSplitter } from './line-splitter.ts'
+import { abortable, type LinkedAbort, linkAbort, withinDeadline } from './exchange/abortable.ts'
+import { attemptName, deadlineErrorOf, unreachable } from './exchange/call.ts'
+import { statusErrorOf, toStatusError } from './exchange/kube-status-error.ts'
+import { createLineSplitter } from './exchange/line-splitter.ts'
 
 /** Watch event, in the order of the changes on the server. */
 export type WatchEvent<T> =

@@ -2,7 +2,7 @@ import { FakeClock } from '@tranche/clock'
 import { type LogFields, type Logger, silentLogger } from '@tranche/log'
 import type { Exchange } from '@tranche/wire'
 import { expect, it } from 'vitest'
-import { createCredentialNotice } from '../src/credential-notice.ts'
+import { createCredentialNotice } from '../src/credentials/credential-notice.ts'
 
 it('credentials that are not accepted are one line a minute with what to check, and one line at their end', async () => {
   const clock = new FakeClock()

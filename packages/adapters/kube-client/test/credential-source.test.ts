@@ -1,7 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import { describe, expect, it } from 'vitest'
-import { createCredentialSource } from '../src/credential-source.ts'
-import type { Credentials } from '../src/undici-exchange.ts'
+import { createCredentialSource } from '../src/credentials/credential-source.ts'
+import type { Credentials } from '../src/exchange/undici-exchange.ts'
 import { failure } from './canned-client.ts'
 
 describe('the source of credentials', () => {

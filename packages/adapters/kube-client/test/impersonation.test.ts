@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Impersonation, impersonationHeaders } from '../src/impersonation.ts'
+import { type Impersonation, impersonationHeaders } from '../src/credentials/impersonation.ts'
 
 it.each<[string, Impersonation, object]>([
   [

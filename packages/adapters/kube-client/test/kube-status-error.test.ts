@@ -11,7 +11,7 @@ import {
   KubeStatusError,
   statusErrorOf,
   toStatusError,
-} from '../src/kube-status-error.ts'
+} from '../src/exchange/kube-status-error.ts'
 
 const predicates = { isAlreadyExists, isBadRequest, isConflict, isExpired, isForbidden, isInvalid, isNotFound, isUnauthorized }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createStore } from '../src/store.ts'
+import { createStore } from '../src/cache/store.ts'
 
 describe('a store', () => {
   it('shows the same list until something changes, and then what there is', () => {

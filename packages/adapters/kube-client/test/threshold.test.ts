@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { createThreshold } from '../src/threshold.ts'
+import { createThreshold } from '../src/cache/threshold.ts'
 import { failure } from './canned-client.ts'
 
 describe('a threshold', () => {

@@ -11,13 +11,13 @@ export {
   type SimClient,
   type Watching,
   type WatchEvent,
-} from './client.ts'
-export { timestamp } from './timestamp.ts'
-export { isTerminal } from './pods/is-terminal.ts'
-export { ApiStatusError, type ApiStatus, isStatus, type StatusCause } from './status-error.ts'
+} from './model/client.ts'
+export { timestamp } from './model/timestamp.ts'
+export { isTerminal } from './model/is-terminal.ts'
+export { ApiStatusError, type ApiStatus, isStatus, type StatusCause } from './model/status-error.ts'
 export { createCustomResourceSchema, type CustomResourceSchema } from './schema/custom-resource-schema.ts'
 export { type Decoded, decodeBuiltin } from './schema/decode.ts'
-export type { JsonObject } from './store/json.ts'
+export type { JsonObject } from './model/json.ts'
 export { schemaSource } from './schema/schema-source.ts'
 export type { AccessControl } from './auth/access.ts'
 export type { Attributes, Decision, PathAttributes, ResourceAttributes } from './auth/attributes.ts'
@@ -45,12 +45,12 @@ export {
   type WatchFrame,
   type WatchRequest,
   type WatchSink,
-} from './requests/request.ts'
-export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './resources/resource-definition.ts'
+} from './model/request.ts'
+export type { ObjectSchema, ResourceDefinition, SchemaSource, Strategy } from './model/resource-definition.ts'
 export { type AcceptedWrite, type ApiServer, type ApiServerOptions, createApiServer, type Delivery } from './server.ts'
 export { type NanoAmounts, podAmounts, readAmounts } from './quota/pod-resources.ts'
-export { formatQuantity, quantityForm } from './quota/quantity.ts'
+export { formatQuantity, quantityForm } from './model/quantity.ts'
 export { isInScope, resourcesFor, usageOf } from './quota/usage.ts'
 export type { DelayRange } from './watch/watch-hub.ts'
 export { createSeededFaults, type SeededFaultsOptions } from './faults/seeded-faults.ts'
-export { createRandom, type Random } from './store/random.ts'
+export { createRandom, type Random } from './model/random.ts'

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
-import type { Actor, ApiObject, ResourceId, Scope, SimClient, Watching, WatchEvent } from './client.ts'
-import { objectOrEmpty } from './store/json.ts'
-import { ApiStatusError } from './status-error.ts'
+import type { Actor, ApiObject, ResourceId, Scope, SimClient, Watching, WatchEvent } from './model/client.ts'
+import { objectOrEmpty } from './model/json.ts'
+import { ApiStatusError } from './model/status-error.ts'
 import {
   type ApiList,
   type ApiRequest,
@@ -10,8 +10,8 @@ import {
   type WatchFrame,
   type WatchRequest,
   type WatchSink,
-} from './requests/request.ts'
-import { idOf, type ResourceDefinition } from './resources/resource-definition.ts'
+} from './model/request.ts'
+import { idOf, type ResourceDefinition } from './model/resource-definition.ts'
 
 /** Dependencies of a client on the server. */
 export interface ClientPort {

@@ -2,7 +2,7 @@ import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { isStalled } from './judge-progress.ts'
-import { actionOf, stepOf } from './recorded-action.ts'
+import { actionOf, stepOf } from '../world/recorded-action.ts'
 
 /**
  * G7: no request is lost. Judged at the end of a recording that has been quiescent since `quiescentFromMs`. Every request written before

@@ -1,7 +1,7 @@
 import type { RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { actionOf, stepOf } from './recorded-action.ts'
+import { actionOf, stepOf } from '../world/recorded-action.ts'
 
 /**
  * How actions of users are answered.

@@ -4,7 +4,7 @@ import type { Deletion } from '../world/world.ts'
 import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { createReverts } from './reverts.ts'
-import { actionOf } from './recorded-action.ts'
+import { actionOf } from '../world/recorded-action.ts'
 
 /**
  * G11: on the user's DaemonSet we change only our keys and the strategy type.

@@ -3,7 +3,7 @@ import type { RecordedRollout } from '../world/stops.ts'
 import { bindingOf } from './binding.ts'
 import type { Deletion } from '../world/world.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { actionOf } from './recorded-action.ts'
+import { actionOf } from '../world/recorded-action.ts'
 
 /** Number of blocked revisions that a Rollout remembers. */
 const MOST_HELD = 10

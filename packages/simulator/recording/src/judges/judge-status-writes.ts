@@ -1,6 +1,6 @@
 import type { RecordedRollout } from '../world/stops.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { actionOf, stepOf } from './recorded-action.ts'
+import { actionOf, stepOf } from '../world/recorded-action.ts'
 
 /**
  * G10: our writes never overwrite what users wrote on a Rollout without having read it. After another actor has written the step, our next

@@ -3,7 +3,7 @@ import type { PodStory } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRollout } from '../world/stops.ts'
 import type { World } from '../world/world.ts'
-import { actionOf, stepOf } from './recorded-action.ts'
+import { actionOf, stepOf } from '../world/recorded-action.ts'
 
 /** Step as the user wrote it; a step without a size has all nodes. */
 export interface Step {

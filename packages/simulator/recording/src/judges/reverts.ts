@@ -1,6 +1,6 @@
 import type { RecordedDaemonSet, RecordedWrite } from '../record/recorded-write.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
-import { actionOf } from './recorded-action.ts'
+import { actionOf } from '../world/recorded-action.ts'
 
 /** Shortest time between two rollbacks of the same re-applied template, in milliseconds. */
 const SOONEST_AGAIN_MS = 10_000

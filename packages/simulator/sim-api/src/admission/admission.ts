@@ -1,5 +1,5 @@
-import type { Actor, ApiObject, ResourceId } from '../client.ts'
-import type { ApiStatusError } from '../status-error.ts'
+import type { Actor, ApiObject, ResourceId } from '../model/client.ts'
+import type { ApiStatusError } from '../model/status-error.ts'
 
 /** Write about to happen, as admission sees it. Objects are frozen. */
 export interface AdmissionReview {

@@ -1,5 +1,5 @@
 import { type CelProgram, createCelEnvironment } from '@tranche/cel'
-import { objectOrEmpty } from '../store/json.ts'
+import { objectOrEmpty } from '../model/json.ts'
 import { createKeptPrograms } from './kept-programs.ts'
 import type { MatchCondition } from './webhook-configuration.ts'
 

@@ -1,7 +1,7 @@
-import type { ApiObject } from '../client.ts'
-import { internalError } from '../errors.ts'
-import { applyPatch } from '../requests/patch.ts'
-import { freezeDeep } from '../store/json.ts'
+import type { ApiObject } from '../model/client.ts'
+import { internalError } from '../model/errors.ts'
+import { applyPatch } from '../patching/patch.ts'
+import { freezeDeep } from '../model/json.ts'
 import type { WebhookWrite } from './webhook-write.ts'
 
 const givenByServer = [

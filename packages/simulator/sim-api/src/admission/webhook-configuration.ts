@@ -1,5 +1,5 @@
-import type { ApiObject } from '../client.ts'
-import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import type { ApiObject } from '../model/client.ts'
+import { type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 
 /** Parsed webhook of a configuration. @see admissionregistration/v1 MutatingWebhook */
 export interface Webhook {

@@ -1,5 +1,5 @@
-import { selectsLabels } from '../requests/label-selector.ts'
-import type { ApiObject } from '../client.ts'
+import { selectsLabels } from '../model/label-selector.ts'
+import type { ApiObject } from '../model/client.ts'
 import type { Webhook, WebhookRule } from './webhook-configuration.ts'
 import type { WebhookWrite } from './webhook-write.ts'
 

@@ -1,5 +1,5 @@
-import { ApiStatusError, type ApiStatus } from '../status-error.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { ApiStatusError, type ApiStatus } from '../model/status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import type { WebhookAnswer } from './webhook-client.ts'
 
 /** Parsed response of a webhook. */

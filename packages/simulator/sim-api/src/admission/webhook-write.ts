@@ -1,5 +1,5 @@
-import type { ResourceDefinition } from '../resources/resource-definition.ts'
-import type { JsonObject } from '../store/json.ts'
+import type { ResourceDefinition } from '../model/resource-definition.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { AdmissionReview } from './admission.ts'
 import type { RequestPlace } from './webhook-match.ts'
 

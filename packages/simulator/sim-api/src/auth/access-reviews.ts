@@ -1,8 +1,8 @@
-import type { Actor } from '../client.ts'
-import { badRequest, invalidObject } from '../errors.ts'
-import { invalid } from '../field-errors.ts'
-import type { StatusCause } from '../status-error.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import type { Actor } from '../model/client.ts'
+import { badRequest, invalidObject } from '../model/errors.ts'
+import { invalid } from '../model/field-errors.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import type { Attributes } from './attributes.ts'
 import type { Authorizer } from './authorizer.ts'
 

@@ -1,5 +1,5 @@
-import type { Actor } from '../client.ts'
-import { ApiStatusError } from '../status-error.ts'
+import type { Actor } from '../model/client.ts'
+import { ApiStatusError } from '../model/status-error.ts'
 
 /** Authorization attributes of a request. */
 export type Attributes = ResourceAttributes | PathAttributes

@@ -1,4 +1,4 @@
-import { listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import { type Attributes, combinedResource, type PathAttributes, type ResourceAttributes } from './attributes.ts'
 
 /** @see rbac/v1 PolicyRule; missing lists are empty */

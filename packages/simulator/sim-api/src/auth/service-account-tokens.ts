@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult, randomUUID, sign, verify } from 'node:crypto'
-import { type Actor, type ApiObject, type ResourceId, resources } from '../client.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { type Actor, type ApiObject, type ResourceId, resources } from '../model/client.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import { authenticatedGroup } from './attributes.ts'
 
 /** @returns the object as it is stored, or undefined */

@@ -1,10 +1,10 @@
-import { type ApiObject, resources } from '../client.ts'
-import { badRequest, conflict, invalidObject, notFound } from '../errors.ts'
-import { invalid } from '../field-errors.ts'
-import type { StatusCause } from '../status-error.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { type ApiObject, resources } from '../model/client.ts'
+import { badRequest, conflict, invalidObject, notFound } from '../model/errors.ts'
+import { invalid } from '../model/field-errors.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import { apiAudience, boundResource, type ReadObject, type ServiceAccountTokens } from './service-account-tokens.ts'
-import { timestamp } from '../timestamp.ts'
+import { timestamp } from '../model/timestamp.ts'
 
 /** Dependencies of the token issuer. */
 export interface TokenIssuer {

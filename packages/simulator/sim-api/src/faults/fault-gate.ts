@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '@tranche/clock'
-import { modifiedMeanwhile } from '../errors.ts'
-import { type ApiRequest, ConnectionCutError, type WatchRequest } from '../requests/request.ts'
+import { modifiedMeanwhile } from '../model/errors.ts'
+import { type ApiRequest, ConnectionCutError, type WatchRequest } from '../model/request.ts'
 import type { FaultCall, FaultInjector, RequestFault } from './faults.ts'
 
 /** Attributes that select a fault: a request, or a request to watch. */

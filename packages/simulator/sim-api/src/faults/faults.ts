@@ -1,6 +1,6 @@
-import type { ApiObject, ResourceId } from '../client.ts'
-import type { ApiStatusError } from '../status-error.ts'
-import type { Verb } from '../requests/request.ts'
+import type { ApiObject, ResourceId } from '../model/client.ts'
+import type { ApiStatusError } from '../model/status-error.ts'
+import type { Verb } from '../model/request.ts'
 
 /** Request attributes for fault selection. */
 export interface FaultCall {

@@ -1,5 +1,5 @@
-import { createRandom, type Random } from '../store/random.ts'
-import { ApiStatusError } from '../status-error.ts'
+import { createRandom, type Random } from '../model/random.ts'
+import { ApiStatusError } from '../model/status-error.ts'
 import type { FaultInjector, RequestFault, WatchFault } from './faults.ts'
 
 /** Rates of faults. */

@@ -1,9 +1,9 @@
-import type { ApiObject } from '../client.ts'
-import type { ApiList, WatchFrame } from '../requests/request.ts'
-import type { ResourceDefinition } from '../resources/resource-definition.ts'
-import type { Representation } from './negotiate.ts'
-import { itemText, objectText } from './object-text.ts'
-import { columnsOf, type IncludeObject, partialMetadata, toTable } from './table.ts'
+import type { ApiObject } from '../model/client.ts'
+import type { ApiList, WatchFrame } from '../model/request.ts'
+import type { ResourceDefinition } from '../model/resource-definition.ts'
+import type { Representation } from './wire/negotiate.ts'
+import { itemText, objectText } from './wire/object-text.ts'
+import { columnsOf, type IncludeObject, partialMetadata, toTable } from './tables/table.ts'
 import { withManagedFields } from '../ownership/owners.ts'
 
 /** Formats the results of one request in the shape that the client requested. All texts are JSON. */

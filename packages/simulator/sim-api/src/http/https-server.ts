@@ -9,8 +9,8 @@ import { systemClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { bodyText, type WireRequest, type WireResponse } from '@tranche/wire'
 import type { HttpFront } from './front.ts'
-import { protobufToJson } from './protobuf-body.ts'
-import { LONGEST_BODY } from './request-body.ts'
+import { protobufToJson } from './wire/protobuf-body.ts'
+import { LONGEST_BODY } from './wire/request-body.ts'
 
 /** Settings of {@link listen}. */
 export interface ListenOptions {

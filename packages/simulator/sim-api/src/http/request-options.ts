@@ -1,8 +1,8 @@
-import type { FieldValidation, RequestOptions } from '../requests/request.ts'
-import { invalidObject } from '../errors.ts'
-import { invalid, notAllowed, notSupported, required, tooLong } from '../field-errors.ts'
-import { ApiStatusError, type StatusCause } from '../status-error.ts'
-import type { IncludeObject } from './table.ts'
+import type { FieldValidation, RequestOptions } from '../model/request.ts'
+import { invalidObject } from '../model/errors.ts'
+import { invalid, notAllowed, notSupported, required, tooLong } from '../model/field-errors.ts'
+import { ApiStatusError, type StatusCause } from '../model/status-error.ts'
+import type { IncludeObject } from './tables/table.ts'
 
 /** Kinds under which invalid parameters of a write are reported. */
 const optionKinds: Readonly<Record<string, string>> = {

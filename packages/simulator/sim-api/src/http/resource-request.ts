@@ -1,13 +1,13 @@
 import type { WireRequest } from '@tranche/wire'
-import type { Actor } from '../client.ts'
-import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '../requests/request.ts'
-import type { ResourceDefinition } from '../resources/resource-definition.ts'
-import { methodNotAllowed } from '../errors.ts'
-import { ApiStatusError } from '../status-error.ts'
-import { APPLY_PATCH, readRequestBody, unknownFormat } from './request-body.ts'
+import type { Actor } from '../model/client.ts'
+import type { ApiRequest, PatchType, RequestOptions, Verb, WatchRequest } from '../model/request.ts'
+import type { ResourceDefinition } from '../model/resource-definition.ts'
+import { methodNotAllowed } from '../model/errors.ts'
+import { ApiStatusError } from '../model/status-error.ts'
+import { APPLY_PATCH, readRequestBody, unknownFormat } from './wire/request-body.ts'
 import { readFlag, readRequestOptions, refuseForce, requireManager } from './request-options.ts'
-import type { ResourceRoute } from './route.ts'
-import { postedKind, verbsOf } from './served-groups.ts'
+import type { ResourceRoute } from './wire/route.ts'
+import { postedKind, verbsOf } from './documents/served-groups.ts'
 
 /** Request for a resource, in terms of the API server. */
 export type ResourceCall =

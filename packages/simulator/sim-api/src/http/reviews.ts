@@ -2,12 +2,12 @@ import type { AccessControl } from '../auth/access.ts'
 import { issueToken } from '../auth/token-request.ts'
 import { accessReview, rulesReview } from '../auth/access-reviews.ts'
 import { apiAudience } from '../auth/service-account-tokens.ts'
-import type { Actor } from '../client.ts'
-import { badRequest, methodNotAllowed } from '../errors.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { readRequestBody } from './request-body.ts'
-import { reviewResources } from './review-resources.ts'
-import type { ResourceRoute } from './route.ts'
+import type { Actor } from '../model/client.ts'
+import { badRequest, methodNotAllowed } from '../model/errors.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { readRequestBody } from './wire/request-body.ts'
+import { reviewResources } from './documents/review-resources.ts'
+import type { ResourceRoute } from './wire/route.ts'
 
 /** Review or token request. */
 export interface ReviewCall {

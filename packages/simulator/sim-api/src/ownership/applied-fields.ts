@@ -1,4 +1,4 @@
-import { isObject } from '../store/json.ts'
+import { isObject } from '../model/json.ts'
 import { belowOf, type FieldSet, isMember, LEAF, nodeOf } from './field-set.ts'
 import { fieldsOf, isNamedField, itemsOf, SEVERAL, type Shape, shapeAt, shapeFor } from './shape.ts'
 

@@ -1,4 +1,4 @@
-import { jsonEqual, type JsonObject, objectOrEmpty } from '../store/json.ts'
+import { jsonEqual, type JsonObject, objectOrEmpty } from '../model/json.ts'
 import { appliedFields, withNamedFields } from './applied-fields.ts'
 import { compareFields } from './compare-fields.ts'
 import { differenceOf, type FieldSet, intersectionOf, isEmptySet, unionOf, withoutBranches } from './field-set.ts'

@@ -1,4 +1,4 @@
-import { jsonEqual } from '../store/json.ts'
+import { jsonEqual } from '../model/json.ts'
 import { type FieldSet, isEmptySet, LEAF, nodeOf } from './field-set.ts'
 import { fieldsOf, itemsOf, type KnownShape, type Parts, SEVERAL, type Shape, shapeAt, shapeFor } from './shape.ts'
 

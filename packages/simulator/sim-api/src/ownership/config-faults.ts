@@ -1,4 +1,4 @@
-import { isObject } from '../store/json.ts'
+import { isObject } from '../model/json.ts'
 import { elementText } from './path-element.ts'
 import { itemElement, type ListShape, type MapShape, type ScalarShape, type Shape, shapeFor } from './shape.ts'
 

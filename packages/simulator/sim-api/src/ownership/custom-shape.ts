@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../schema/json-schema.ts'
-import { isObject } from '../store/json.ts'
+import type { JsonSchema } from '../model/json-schema.ts'
+import { isObject } from '../model/json.ts'
 import { builtInShape } from './built-in-shape.ts'
 import { anyShape, type ListKey, type MapShape, type ScalarShape, type Shape } from './shape.ts'
 

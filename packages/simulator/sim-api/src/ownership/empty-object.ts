@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from '../resources/resource-definition.ts'
+import type { ResourceDefinition } from '../model/resource-definition.ts'
 import { definitionOf, findBuiltinKind } from '../schema/builtin-definitions.ts'
 
 /**

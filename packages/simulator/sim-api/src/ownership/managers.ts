@@ -1,4 +1,4 @@
-import { isObject } from '../store/json.ts'
+import { isObject } from '../model/json.ts'
 import { byElement } from './path-element.ts'
 import { type FieldSet, isEmptySet } from './field-set.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, setField } from '../store/json.ts'
+import { isObject, setField } from '../model/json.ts'
 import { fieldElement } from './path-element.ts'
 import { itemElement, itemsOf, type ListShape, type MapShape, SEVERAL, type Shape, shapeAt, shapeFor } from './shape.ts'
 

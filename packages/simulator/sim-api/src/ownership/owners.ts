@@ -1,4 +1,4 @@
-import type { ApiObject } from '../client.ts'
+import type { ApiObject } from '../model/client.ts'
 import { type Managers, managersText } from './managers.ts'
 import { type OwnedWrite, updateManagers } from './update-managers.ts'
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../store/json.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 
 /** @returns path element of an object's field */
 export function fieldElement(name: string): string {

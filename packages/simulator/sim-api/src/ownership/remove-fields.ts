@@ -1,4 +1,4 @@
-import { isObject, setField } from '../store/json.ts'
+import { isObject, setField } from '../model/json.ts'
 import { belowOf, type FieldSet, isEmptySet, isMember } from './field-set.ts'
 import { fieldElement } from './path-element.ts'
 import { itemElement, type ListShape, type MapShape, type Shape, shapeAt, shapeFor } from './shape.ts'

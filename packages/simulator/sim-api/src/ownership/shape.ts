@@ -1,6 +1,6 @@
-import type { JsonObject } from '../store/json.ts'
+import type { JsonObject } from '../model/json.ts'
 import { fieldElement, fieldName, keyElement, valueElement } from './path-element.ts'
-import { isObject } from '../store/json.ts'
+import { isObject } from '../model/json.ts'
 
 /** Type of a plain value. `untyped`: any. */
 export type ScalarShape = 'string' | 'numeric' | 'boolean' | 'untyped'

@@ -2,7 +2,7 @@ import { type Comparison, compareFields } from './compare-fields.ts'
 import { differenceOf, type FieldSet, isEmptySet, LEAF, SELF, unionOf, withoutBranches } from './field-set.ts'
 import { type Manager, managerKey, type Managers, parseSet, setText, sortManagers, withFields } from './managers.ts'
 import type { Shape } from './shape.ts'
-import { timestamp } from '../timestamp.ts'
+import { timestamp } from '../model/timestamp.ts'
 
 /** Writer, operation, and how the write is compared. */
 export interface OwnedWrite {

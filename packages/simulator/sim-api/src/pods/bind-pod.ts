@@ -1,11 +1,11 @@
-import type { ApiObject } from '../client.ts'
-import { importJson, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import type { ApiObject } from '../model/client.ts'
+import { importJson, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import { storedObject } from '../requests/change-object.ts'
-import { type Engine, putObject } from '../requests/engine.ts'
-import { timestamp } from '../timestamp.ts'
-import { badRequest, conflict } from '../errors.ts'
+import { type Engine, putObject } from '../engine/engine.ts'
+import { timestamp } from '../model/timestamp.ts'
+import { badRequest, conflict } from '../model/errors.ts'
 import type { Served } from '../resources/registry.ts'
-import type { ApiRequest, ApiResult } from '../requests/request.ts'
+import type { ApiRequest, ApiResult } from '../model/request.ts'
 
 /**
  * Binds a pod to a node: sets `spec.nodeName` and the condition PodScheduled.

@@ -1,8 +1,8 @@
-import type { ApiObject } from '../client.ts'
-import { ApiStatusError } from '../status-error.ts'
-import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { isTerminal } from './is-terminal.ts'
-import { forbidden } from '../errors.ts'
+import type { ApiObject } from '../model/client.ts'
+import { ApiStatusError } from '../model/status-error.ts'
+import { type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { isTerminal } from '../model/is-terminal.ts'
+import { forbidden } from '../model/errors.ts'
 
 /** Outcome of an allowed eviction. */
 export type EvictionDecision =

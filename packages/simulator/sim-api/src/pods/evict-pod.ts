@@ -1,15 +1,15 @@
-import { type ApiObject, resources } from '../client.ts'
-import type { ApiStatusError } from '../status-error.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty, importJson } from '../store/json.ts'
+import { type ApiObject, resources } from '../model/client.ts'
+import type { ApiStatusError } from '../model/status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty, importJson } from '../model/json.ts'
 import { storedObject } from '../requests/change-object.ts'
 import { deleteObject } from '../requests/delete-object.ts'
 import { decideEviction, type EvictionDecision } from './decide-eviction.ts'
-import { type Engine, putObject } from '../requests/engine.ts'
-import { timestamp } from '../timestamp.ts'
-import { badRequest, conflict } from '../errors.ts'
-import { selectsLabels } from '../requests/label-selector.ts'
+import { type Engine, putObject } from '../engine/engine.ts'
+import { timestamp } from '../model/timestamp.ts'
+import { badRequest, conflict } from '../model/errors.ts'
+import { selectsLabels } from '../model/label-selector.ts'
 import type { Served } from '../resources/registry.ts'
-import type { ApiRequest, ApiResult } from '../requests/request.ts'
+import type { ApiRequest, ApiResult } from '../model/request.ts'
 
 /**
  * Evicts a pod: deletes it, if its disruption budget allows that.

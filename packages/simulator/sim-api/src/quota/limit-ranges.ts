@@ -1,6 +1,6 @@
-import { type ApiObject, resources } from '../client.ts'
-import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { forbidden } from '../errors.ts'
+import { type ApiObject, resources } from '../model/client.ts'
+import { type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { forbidden } from '../model/errors.ts'
 import { type NanoAmounts, podAmounts, readAmounts } from './pod-resources.ts'
 
 const ANNOTATION = 'kubernetes.io/limit-ranger'

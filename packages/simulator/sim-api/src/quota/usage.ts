@@ -1,6 +1,6 @@
-import type { ApiObject, ResourceId } from '../client.ts'
-import { type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { isTerminal } from '../pods/is-terminal.ts'
+import type { ApiObject, ResourceId } from '../model/client.ts'
+import { type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { isTerminal } from '../model/is-terminal.ts'
 import { type NanoAmounts, podAmounts } from './pod-resources.ts'
 
 const ONE = 1_000_000_000n

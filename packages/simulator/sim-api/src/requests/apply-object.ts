@@ -1,5 +1,5 @@
-import type { ApiObject } from '../client.ts'
-import { badRequest, conflict, namelessError } from '../errors.ts'
+import type { ApiObject } from '../model/client.ts'
+import { badRequest, conflict, namelessError } from '../model/errors.ts'
 import { applyConfig, type Conflict } from '../ownership/apply-config.ts'
 import { configFaults } from '../ownership/config-faults.ts'
 import { belowOf, type FieldSet, isMember } from '../ownership/field-set.ts'
@@ -8,10 +8,10 @@ import { Owners, ownersOf } from '../ownership/owners.ts'
 import { byElement, elementText } from '../ownership/path-element.ts'
 import type { OwnedWrite } from '../ownership/update-managers.ts'
 import type { Served } from '../resources/registry.ts'
-import { ApiStatusError } from '../status-error.ts'
-import { isObject, type JsonObject, objectOrEmpty } from '../store/json.ts'
+import { ApiStatusError } from '../model/status-error.ts'
+import { isObject, type JsonObject, objectOrEmpty } from '../model/json.ts'
 import { apiVersionOf } from './list.ts'
-import type { ApiRequest } from './request.ts'
+import type { ApiRequest } from '../model/request.ts'
 
 /** Object after an apply, and its field owners. */
 export interface AppliedObject {

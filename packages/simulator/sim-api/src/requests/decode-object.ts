@@ -1,11 +1,11 @@
-import type { ApiMeta, ApiObject } from '../client.ts'
-import { isObject, type JsonObject } from '../store/json.ts'
-import { badRequest, invalidObject } from '../errors.ts'
-import { invalid } from '../field-errors.ts'
+import type { ApiMeta, ApiObject } from '../model/client.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
+import { badRequest, invalidObject } from '../model/errors.ts'
+import { invalid } from '../model/field-errors.ts'
 import { apiVersionOf } from './list.ts'
-import { readMeta } from './metadata.ts'
+import { readMeta } from '../model/metadata.ts'
 import type { Served } from '../resources/registry.ts'
-import type { ApiRequest } from './request.ts'
+import type { ApiRequest } from '../model/request.ts'
 
 /** Object from a request, decoded as its kind. */
 export interface DecodedObject {

@@ -1,14 +1,14 @@
-import type { ApiMeta, ApiObject } from '../client.ts'
-import { ApiStatusError, type ApiStatus, type StatusCause } from '../status-error.ts'
-import { freezeDeep, importJson, isObject, jsonEqual, objectOrEmpty } from '../store/json.ts'
+import type { ApiMeta, ApiObject } from '../model/client.ts'
+import { ApiStatusError, type ApiStatus, type StatusCause } from '../model/status-error.ts'
+import { freezeDeep, importJson, isObject, jsonEqual, objectOrEmpty } from '../model/json.ts'
 import { storedObject } from './change-object.ts'
-import { admitted, type Engine, needsAdmission, putObject, removeObject } from './engine.ts'
-import { timestamp } from '../timestamp.ts'
-import { badRequest, conflict, forbidden, invalidObject, methodNotAllowed } from '../errors.ts'
-import { invalid, notSupported } from '../field-errors.ts'
+import { admitted, type Engine, needsAdmission, putObject, removeObject } from '../engine/engine.ts'
+import { timestamp } from '../model/timestamp.ts'
+import { badRequest, conflict, forbidden, invalidObject, methodNotAllowed } from '../model/errors.ts'
+import { invalid, notSupported } from '../model/field-errors.ts'
 import { listObjects } from './list.ts'
 import type { Served } from '../resources/registry.ts'
-import type { ApiRequest, ApiResult, RequestOptions } from './request.ts'
+import type { ApiRequest, ApiResult, RequestOptions } from '../model/request.ts'
 
 /**
  * Deletes one object: removes it, or marks it when it has a grace period or finalizers.

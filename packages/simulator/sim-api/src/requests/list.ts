@@ -1,13 +1,13 @@
-import type { ApiObject } from '../client.ts'
-import type { ApiStatusError, StatusCause } from '../status-error.ts'
+import type { ApiObject } from '../model/client.ts'
+import type { ApiStatusError, StatusCause } from '../model/status-error.ts'
 import type { Snapshot } from '../store/bucket.ts'
-import { objectOrEmpty } from '../store/json.ts'
+import { objectOrEmpty } from '../model/json.ts'
 import type { Store } from '../store/store.ts'
-import { badRequest, expired, futureResourceVersion, invalidObject } from '../errors.ts'
-import { notAllowed, notSupported } from '../field-errors.ts'
-import type { ApiList, RequestOptions } from './request.ts'
-import { idOf, type ResourceDefinition } from '../resources/resource-definition.ts'
-import { parseSelection } from './selectors.ts'
+import { badRequest, expired, futureResourceVersion, invalidObject } from '../model/errors.ts'
+import { notAllowed, notSupported } from '../model/field-errors.ts'
+import type { ApiList, RequestOptions } from '../model/request.ts'
+import { idOf, type ResourceDefinition } from '../model/resource-definition.ts'
+import { parseSelection } from '../model/selectors.ts'
 
 /**
  * Handles a list request.

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../client.ts'
+import type { ApiObject } from '../model/client.ts'
 import { builtInShape } from '../ownership/built-in-shape.ts'
 import { customShape } from '../ownership/custom-shape.ts'
 import { emptyObject } from '../ownership/empty-object.ts'
@@ -9,12 +9,12 @@ import { anyShape, type Shape } from '../ownership/shape.ts'
 import type { OwnedWrite } from '../ownership/update-managers.ts'
 import type { Served } from '../resources/registry.ts'
 import { findBuiltinKind } from '../schema/builtin-definitions.ts'
-import type { JsonSchema } from '../schema/json-schema.ts'
+import type { JsonSchema } from '../model/json-schema.ts'
 import { openApiSchemaOf } from '../schema/schema-source.ts'
-import { isObject } from '../store/json.ts'
-import type { Engine } from './engine.ts'
+import { isObject } from '../model/json.ts'
+import type { Engine } from '../engine/engine.ts'
 import { apiVersionOf } from './list.ts'
-import type { ApiRequest } from './request.ts'
+import type { ApiRequest } from '../model/request.ts'
 
 /** @returns writer of a request, and how its write is compared */
 export function ownedWriteOf(engine: Engine, request: ApiRequest, served: Served): OwnedWrite {

@@ -1,12 +1,12 @@
-import type { ApiObject } from '../client.ts'
-import { badRequest, internalError, noSuchResource, unsupportedPatch } from '../errors.ts'
+import type { ApiObject } from '../model/client.ts'
+import { badRequest, internalError, noSuchResource, unsupportedPatch } from '../model/errors.ts'
 import type { Served } from '../resources/registry.ts'
-import type { ResourceDefinition, ScalePaths } from '../resources/resource-definition.ts'
-import { importJson, isObject, type JsonObject, objectOrEmpty } from '../store/json.ts'
+import type { ResourceDefinition, ScalePaths } from '../model/resource-definition.ts'
+import { importJson, isObject, type JsonObject, objectOrEmpty } from '../model/json.ts'
 import { changeObject, storedObject } from './change-object.ts'
-import type { Engine } from './engine.ts'
-import { applyPatch } from './patch.ts'
-import type { ApiRequest, ApiResult } from './request.ts'
+import type { Engine } from '../engine/engine.ts'
+import { applyPatch } from '../patching/patch.ts'
+import type { ApiRequest, ApiResult } from '../model/request.ts'
 
 /**
  * Reads or changes the replicas of a custom resource as a Scale of autoscaling/v1. A change updates the object itself: its generation

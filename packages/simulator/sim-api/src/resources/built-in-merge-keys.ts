@@ -1,6 +1,6 @@
 import { definitionOf, type FieldType, findBuiltinKind } from '../schema/builtin-definitions.ts'
 import { listMergeOf } from '../schema/merge-keys.ts'
-import type { MergeKeys } from './resource-definition.ts'
+import type { MergeKeys } from '../model/resource-definition.ts'
 
 /** @returns merge keys of a built-in kind's lists for strategic merge patches; atomic lists for other kinds */
 export function builtInMergeKeys(group: string, version: string, kind: string): MergeKeys {

@@ -18,7 +18,7 @@ import {
   priorityClassStrategy,
   resourceQuotaStrategy,
 } from '../strategies/policy-strategies.ts'
-import type { ResourceDefinition, SchemaSource } from './resource-definition.ts'
+import type { ResourceDefinition, SchemaSource } from '../model/resource-definition.ts'
 import {
   controllerRevisionStrategy,
   eventStrategy,

@@ -1,11 +1,11 @@
-import { type ApiObject, resources } from '../client.ts'
+import { type ApiObject, resources } from '../model/client.ts'
 import type { Change } from '../store/change.ts'
-import { isObject, jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import { isObject, jsonEqual, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import type { Store } from '../store/store.ts'
 import { CUSTOM_RESOURCE_CLEANUP } from '../strategies/custom-resource-definition-strategy.ts'
-import { timestamp } from '../timestamp.ts'
+import { timestamp } from '../model/timestamp.ts'
 import type { Registry } from './registry.ts'
-import { idOf, type ResourceDefinition, type SchemaSource } from './resource-definition.ts'
+import { idOf, type ResourceDefinition, type SchemaSource } from '../model/resource-definition.ts'
 import { plainStrategy } from '../strategies/strategies.ts'
 
 /** Dependencies of the CustomResourceDefinition controller. */

@@ -1,7 +1,7 @@
-import type { ResourceId } from '../client.ts'
+import type { ResourceId } from '../model/client.ts'
 import { resourceKey } from '../store/store.ts'
-import { noSuchResource } from '../errors.ts'
-import { idOf, type ObjectSchema, type ResourceDefinition } from './resource-definition.ts'
+import { noSuchResource } from '../model/errors.ts'
+import { idOf, type ObjectSchema, type ResourceDefinition } from '../model/resource-definition.ts'
 
 /** Currently served resource. */
 export interface Served {

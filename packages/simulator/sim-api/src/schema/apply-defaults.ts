@@ -1,5 +1,5 @@
-import type { JsonSchema } from './json-schema.ts'
-import { isObject, type JsonObject } from '../store/json.ts'
+import type { JsonSchema } from '../model/json-schema.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 
 /** @returns `value` with the schema's defaults for missing fields; the same value when none was missing */
 export function applyDefaults(schema: JsonSchema, value: unknown): unknown {

@@ -1,12 +1,12 @@
-import type { StatusCause } from '../status-error.ts'
+import type { StatusCause } from '../model/status-error.ts'
 import { applyDefaults } from './apply-defaults.ts'
 import type { Decoded } from './decode.ts'
 import { evaluateRules } from './rules/evaluate-rules.ts'
 import { ruleTree, type RuleTree } from './rules/compile-rules.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '../model/json-schema.ts'
 import { pruneCustomResource } from './prune.ts'
 import { validateAgainstSchema } from './validate.ts'
-import type { JsonObject } from '../store/json.ts'
+import type { JsonObject } from '../model/json.ts'
 
 /** Schema of a CustomResourceDefinition. Its functions never change their arguments. */
 export interface CustomResourceSchema {

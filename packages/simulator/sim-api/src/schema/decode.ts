@@ -1,7 +1,7 @@
-import { canonicalQuantity } from '../quota/quantity.ts'
+import { canonicalQuantity } from '../model/quantity.ts'
 import { type Definition, definitionOf, type FieldType, type ScalarType } from './builtin-definitions.ts'
-import { isObject, type JsonObject, mapList, mapValues } from '../store/json.ts'
-import { childPath } from './json-schema.ts'
+import { isObject, type JsonObject, mapList, mapValues } from '../model/json.ts'
+import { childPath } from '../model/json-schema.ts'
 
 /** Result of decoding an object as a built-in kind. */
 export interface Decoded {

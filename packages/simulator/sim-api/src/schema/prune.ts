@@ -1,6 +1,6 @@
 import { type Decoded, decodeBuiltin } from './decode.ts'
-import { childPath, type JsonSchema } from './json-schema.ts'
-import { isObject, type JsonObject } from '../store/json.ts'
+import { childPath, type JsonSchema } from '../model/json-schema.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 
 /**
  * Drops the fields that a custom resource's schema does not know and returns their paths. `apiVersion`, `kind` and `metadata` always stay.

@@ -1,13 +1,13 @@
-import type { ApiObject } from '../client.ts'
-import type { JsonObject, ObjectSchema, SchemaSource } from '../resources/resource-definition.ts'
-import { ApiStatusError, type StatusCause } from '../status-error.ts'
+import type { ApiObject } from '../model/client.ts'
+import type { JsonObject, ObjectSchema, SchemaSource } from '../model/resource-definition.ts'
+import { ApiStatusError, type StatusCause } from '../model/status-error.ts'
 import { findBuiltinKind } from './builtin-definitions.ts'
 import { createCustomResourceSchema } from './custom-resource-schema.ts'
 import { type Decoded, decodeBuiltin } from './decode.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '../model/json-schema.ts'
 import { ruleCauses } from './rules/rule-causes.ts'
 import { structuralCauses } from './structural-causes.ts'
-import { isObject } from '../store/json.ts'
+import { isObject } from '../model/json.ts'
 
 /**
  * Schemas of the built-in kinds, and those of CustomResourceDefinitions. `custom` throws ApiStatusError 422 for a non-structural schema,

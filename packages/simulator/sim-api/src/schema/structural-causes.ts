@@ -1,8 +1,8 @@
 import { compilePattern } from '@tranche/cel'
-import type { StatusCause } from '../status-error.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import type { JsonSchema } from '../model/json-schema.ts'
 import { validateAgainstSchema } from './validate.ts'
-import { isObject, type JsonObject } from '../store/json.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 
 /**
  * @returns errors of a CustomResourceDefinition's schema: it must be structural, with valid patterns and valid defaults

@@ -1,8 +1,8 @@
 import { compilePattern } from '@tranche/cel'
-import type { StatusCause } from '../status-error.ts'
+import type { StatusCause } from '../model/status-error.ts'
 import { matchesFormat } from './formats.ts'
-import { childPath, type JsonSchema } from './json-schema.ts'
-import { isObject, type JsonObject } from '../store/json.ts'
+import { childPath, type JsonSchema } from '../model/json-schema.ts'
+import { isObject, type JsonObject } from '../model/json.ts'
 
 /**
  * @param path of `value`; the root by default

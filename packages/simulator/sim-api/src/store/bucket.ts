@@ -1,6 +1,6 @@
-import type { ApiObject } from '../client.ts'
+import type { ApiObject } from '../model/client.ts'
 import type { Change } from './change.ts'
-import { jsonEqual } from './json.ts'
+import { jsonEqual } from '../model/json.ts'
 
 /** Objects of one resource at one revision. `keys` are sorted by code unit. */
 export interface Snapshot {

@@ -1,4 +1,4 @@
-import type { ApiObject, ResourceId } from '../client.ts'
+import type { ApiObject, ResourceId } from '../model/client.ts'
 
 /** One accepted write. */
 export interface Change {

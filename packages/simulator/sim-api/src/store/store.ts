@@ -1,7 +1,7 @@
-import type { ApiObject, ResourceId } from '../client.ts'
+import type { ApiObject, ResourceId } from '../model/client.ts'
 import { Bucket, storeKey } from './bucket.ts'
 import type { Change } from './change.ts'
-import { freezeDeep } from './json.ts'
+import { freezeDeep } from '../model/json.ts'
 import { Owners, ownersOf, setOwners } from '../ownership/owners.ts'
 import { readManagers } from '../ownership/managers.ts'
 

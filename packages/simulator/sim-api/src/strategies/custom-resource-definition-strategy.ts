@@ -1,9 +1,9 @@
-import type { ApiObject } from '../client.ts'
-import type { StatusCause } from '../status-error.ts'
-import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { invalid, required } from '../field-errors.ts'
-import { isSubdomain, NOT_A_SUBDOMAIN } from '../requests/names.ts'
-import type { SchemaSource, Strategy } from '../resources/resource-definition.ts'
+import type { ApiObject } from '../model/client.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { invalid, required } from '../model/field-errors.ts'
+import { isSubdomain, NOT_A_SUBDOMAIN } from '../model/names.ts'
+import type { SchemaSource, Strategy } from '../model/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
 /** Finalizer that keeps a deleted CustomResourceDefinition until its objects are gone. */

@@ -1,11 +1,11 @@
-import type { ApiObject } from '../client.ts'
-import type { StatusCause } from '../status-error.ts'
-import { jsonEqual, objectOrEmpty } from '../store/json.ts'
+import type { ApiObject } from '../model/client.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { jsonEqual, objectOrEmpty } from '../model/json.ts'
 import { validateDaemonSet } from './daemon-set-validation.ts'
-import { invalid } from '../field-errors.ts'
+import { invalid } from '../model/field-errors.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
 import { podSpecWarnings } from './pod-template-validation.ts'
-import type { Strategy } from '../resources/resource-definition.ts'
+import type { Strategy } from '../model/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
 /** Annotation that counts template changes; written by the server only. */

@@ -1,8 +1,8 @@
-import type { ApiObject } from '../client.ts'
-import type { StatusCause } from '../status-error.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { invalid, notAllowed, notSupported, required } from '../field-errors.ts'
-import { isEmptySelector, labelSelectorCauses, selectsLabels } from '../requests/label-selector.ts'
+import type { ApiObject } from '../model/client.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { invalid, notAllowed, notSupported, required } from '../model/field-errors.ts'
+import { isEmptySelector, labelSelectorCauses, selectsLabels } from '../model/label-selector.ts'
 import { notNegative, validatePodSpec } from './pod-template-validation.ts'
 import { sizeCauses, sizeOf } from './size.ts'
 

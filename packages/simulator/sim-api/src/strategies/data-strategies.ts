@@ -1,8 +1,8 @@
-import type { ApiObject } from '../client.ts'
-import { jsonEqual, objectOrEmpty } from '../store/json.ts'
-import type { StatusCause } from '../status-error.ts'
-import { invalid, notAllowed, tooLong } from '../field-errors.ts'
-import type { Strategy } from '../resources/resource-definition.ts'
+import type { ApiObject } from '../model/client.ts'
+import { jsonEqual, objectOrEmpty } from '../model/json.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { invalid, notAllowed, tooLong } from '../model/field-errors.ts'
+import type { Strategy } from '../model/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
 
 /** Maximum total size of the values of one ConfigMap or Secret, in bytes. */

@@ -1,11 +1,11 @@
-import type { ApiObject } from '../client.ts'
-import type { StatusCause } from '../status-error.ts'
-import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { notAllowed } from '../field-errors.ts'
+import type { ApiObject } from '../model/client.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { jsonEqual, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { notAllowed } from '../model/field-errors.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
 import { podSpecWarnings, validatePodSpec } from './pod-template-validation.ts'
-import type { Strategy } from '../resources/resource-definition.ts'
-import { isTerminal } from '../pods/is-terminal.ts'
+import type { Strategy } from '../model/resource-definition.ts'
+import { isTerminal } from '../model/is-terminal.ts'
 import { plainStrategy } from './strategies.ts'
 
 /** Pods: two-phase deletion, a mostly immutable spec, and the fields by which kubelets select. */

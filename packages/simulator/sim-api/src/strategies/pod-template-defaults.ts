@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '../store/json.ts'
+import { isObject, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '../model/json.ts'
 
 /**
  * Sets the defaults of a pod spec. Defaults are stored, so they are part of a DaemonSet's revision. Returns the same object when nothing is

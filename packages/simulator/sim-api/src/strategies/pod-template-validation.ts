@@ -1,9 +1,9 @@
-import type { StatusCause } from '../status-error.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import { duplicate, invalid, notAllowed, notSupported, required } from '../field-errors.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import { duplicate, invalid, notAllowed, notSupported, required } from '../model/field-errors.ts'
 import { readAmounts } from '../quota/pod-resources.ts'
-import { labelCauses } from '../requests/metadata.ts'
-import { isDnsLabel, NOT_A_LABEL } from '../requests/names.ts'
+import { labelCauses } from '../model/metadata.ts'
+import { isDnsLabel, NOT_A_LABEL } from '../model/names.ts'
 
 /** @returns validation errors of a pod spec; `field` is its path */
 export function validatePodSpec(spec: JsonObject, field: string): readonly StatusCause[] {

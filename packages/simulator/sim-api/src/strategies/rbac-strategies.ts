@@ -1,9 +1,9 @@
-import type { ApiObject } from '../client.ts'
-import { invalid, notSupported, required } from '../field-errors.ts'
-import type { Strategy } from '../resources/resource-definition.ts'
+import type { ApiObject } from '../model/client.ts'
+import { invalid, notSupported, required } from '../model/field-errors.ts'
+import type { Strategy } from '../model/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
-import type { StatusCause } from '../status-error.ts'
-import { jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { jsonEqual, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 import { rbacGroup } from '../auth/authorizer.ts'
 
 /** Roles, whose rules apply to resources only. */

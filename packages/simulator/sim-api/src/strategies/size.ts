@@ -1,5 +1,5 @@
-import type { StatusCause } from '../status-error.ts'
-import { invalid } from '../field-errors.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { invalid } from '../model/field-errors.ts'
 import { notNegative } from './pod-template-validation.ts'
 
 /** @returns errors unless the value at `field` is a whole number ≥ 0 or a percentage up to 100% */

@@ -2,12 +2,12 @@
  * Objects of charts that the simulator stores without behaviour: Deployments without pods, Services without endpoints, NetworkPolicies and
  * Ingresses without enforcement. Has the defaults and validation that an apply depends on.
  */
-import type { ApiObject } from '../client.ts'
-import { invalid, required } from '../field-errors.ts'
-import { labelSelectorCauses, selectsLabels } from '../requests/label-selector.ts'
-import type { Strategy } from '../resources/resource-definition.ts'
-import type { StatusCause } from '../status-error.ts'
-import { isObject, jsonEqual, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '../store/json.ts'
+import type { ApiObject } from '../model/client.ts'
+import { invalid, required } from '../model/field-errors.ts'
+import { labelSelectorCauses, selectsLabels } from '../model/label-selector.ts'
+import type { Strategy } from '../model/resource-definition.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { isObject, jsonEqual, type JsonObject, listOrEmpty, mapList, objectOrEmpty } from '../model/json.ts'
 import { defaultPodSpec, withDefaults } from './pod-template-defaults.ts'
 import { notNegative, podSpecWarnings, validatePodSpec } from './pod-template-validation.ts'
 import { plainStrategy } from './strategies.ts'

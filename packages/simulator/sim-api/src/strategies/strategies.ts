@@ -1,8 +1,8 @@
-import type { ApiObject } from '../client.ts'
-import { jsonEqual, listOrEmpty, objectOrEmpty } from '../store/json.ts'
-import type { StatusCause } from '../status-error.ts'
-import { duplicate, invalid, notSupported, required } from '../field-errors.ts'
-import type { Strategy } from '../resources/resource-definition.ts'
+import type { ApiObject } from '../model/client.ts'
+import { jsonEqual, listOrEmpty, objectOrEmpty } from '../model/json.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { duplicate, invalid, notSupported, required } from '../model/field-errors.ts'
+import type { Strategy } from '../model/resource-definition.ts'
 
 /** Objects without a strategy of their own. */
 export const plainStrategy: Strategy = {

@@ -1,11 +1,11 @@
-import type { ApiObject } from '../client.ts'
-import { duplicate, invalid, notSupported, required } from '../field-errors.ts'
-import { labelSelectorCauses } from '../requests/label-selector.ts'
+import type { ApiObject } from '../model/client.ts'
+import { duplicate, invalid, notSupported, required } from '../model/field-errors.ts'
+import { labelSelectorCauses } from '../model/label-selector.ts'
 import { conditionFault } from '../admission/match-conditions.ts'
-import type { Strategy } from '../resources/resource-definition.ts'
+import type { Strategy } from '../model/resource-definition.ts'
 import { plainStrategy } from './strategies.ts'
-import type { StatusCause } from '../status-error.ts'
-import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../store/json.ts'
+import type { StatusCause } from '../model/status-error.ts'
+import { isObject, type JsonObject, listOrEmpty, objectOrEmpty } from '../model/json.ts'
 
 /** Mutating webhook configurations. */
 export const mutatingWebhookStrategy: Strategy = webhookStrategy(true)

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '@tranche/clock'
-import type { Actor, ApiObject, ResourceId, Watching } from '../client.ts'
-import type { ApiStatus } from '../status-error.ts'
+import type { Actor, ApiObject, ResourceId, Watching } from '../model/client.ts'
+import type { ApiStatus } from '../model/status-error.ts'
 import type { Change } from '../store/change.ts'
-import { freezeDeep } from '../store/json.ts'
-import type { Random } from '../store/random.ts'
-import { expired } from '../errors.ts'
+import { freezeDeep } from '../model/json.ts'
+import type { Random } from '../model/random.ts'
+import { expired } from '../model/errors.ts'
 import type { FaultInjector } from '../faults/faults.ts'
-import type { WatchFrame, WatchSink } from '../requests/request.ts'
-import type { Matches } from '../requests/selectors.ts'
+import type { WatchFrame, WatchSink } from '../model/request.ts'
+import type { Matches } from '../model/selectors.ts'
 
 /** Options of one watch. */
 export interface WatcherOptions {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createWatchStream } from '../../src/http/watch-stream.ts'
+import { createWatchStream } from '../../src/http/wire/watch-stream.ts'
 
 it('a stream ends at a frame that cannot be written, without an error for its sender', async () => {
   const stream = createWatchStream(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { builtInMergeKeys } from '../../src/resources/built-in-merge-keys.ts'
-import { strategicMerge } from '../../src/requests/strategic-merge.ts'
+import { strategicMerge } from '../../src/patching/strategic-merge.ts'
 
 const inTemplate = (spec: object) => ({ spec: { template: { spec } } })
 const containers = [

@@ -1,6 +1,6 @@
 import type { DaemonSet, PodTemplate } from '@tranche/kube-types'
 import { withAutomaticTolerations } from '../placement/tolerations.ts'
-import { templateGenerationOf } from './pod-template.ts'
+import { templateGenerationOf } from './nodes/pod-template.ts'
 
 /**
  * Builds the pod that a DaemonSet runs on a node. The pod is not bound: the scheduler binds it by its affinity, unless the template names a

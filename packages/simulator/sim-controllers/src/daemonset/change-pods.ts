@@ -4,7 +4,7 @@ import type { EventRecorder } from '../machinery/event-recorder.ts'
 import { buildPod } from './build-pod.ts'
 import type { Expectations } from './expectations.ts'
 import type { OwnWrites } from './own-writes.ts'
-import type { Target } from './pod-template.ts'
+import type { Target } from './nodes/pod-template.ts'
 
 /** Dependencies of pod creation and deletion. */
 export interface PodWriter {

@@ -1,5 +1,5 @@
 import type { DaemonSet } from '@tranche/kube-types'
-import type { NodeCounts } from './judge-node.ts'
+import type { NodeCounts } from './nodes/judge-node.ts'
 
 /**
  * Computes the status to write.

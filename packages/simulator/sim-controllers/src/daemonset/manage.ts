@@ -1,7 +1,7 @@
 import { keyOf, keyText, type Pod } from '@tranche/kube-types'
 import { changePods } from './change-pods.ts'
-import type { Ledger } from './node-ledger.ts'
-import type { Target } from './pod-template.ts'
+import type { Ledger } from './nodes/node-ledger.ts'
+import type { Target } from './nodes/pod-template.ts'
 import type { SyncPorts } from './sync-ports.ts'
 
 /**

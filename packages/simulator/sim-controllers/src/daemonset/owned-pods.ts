@@ -1,6 +1,6 @@
 import { controllerOf, type Node, ownerKeyOf, type Pod } from '@tranche/kube-types'
 import { nodeOfPod } from '../placement/node-of-pod.ts'
-import { createNodeLedger, type NodeLedger } from './node-ledger.ts'
+import { createNodeLedger, type NodeLedger } from './nodes/node-ledger.ts'
 
 /**
  * Pods by owner (`namespace/uid`, because an owner has pods only in its own namespace) and node. Notifies a ledger per owner of every

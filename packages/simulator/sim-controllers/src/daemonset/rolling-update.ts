@@ -1,4 +1,4 @@
-import type { Ledger } from './node-ledger.ts'
+import type { Ledger } from './nodes/node-ledger.ts'
 
 /**
  * Selects the nodes whose old pod is deleted now: all where it is not available, and as many others as maxUnavailable allows. The others

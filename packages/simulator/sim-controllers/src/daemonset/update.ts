@@ -1,9 +1,9 @@
 import type { Pod } from '@tranche/kube-types'
 import { changePods } from './change-pods.ts'
-import type { Ledger } from './node-ledger.ts'
-import type { Target } from './pod-template.ts'
+import type { Ledger } from './nodes/node-ledger.ts'
+import type { Target } from './nodes/pod-template.ts'
 import { planRollingUpdate, planSurge } from './rolling-update.ts'
-import { strategyOf } from './strategy.ts'
+import { strategyOf } from './nodes/strategy.ts'
 import type { SyncPorts } from './sync-ports.ts'
 
 /**

@@ -13,7 +13,7 @@ import { isChanged } from '../placement/is-changed.ts'
 import { isPlacingChanged, nodeEligibility } from '../placement/node-eligibility.ts'
 import { matchesSelector } from '../placement/requirements.ts'
 import type { CacheEvents, DaemonSetCache } from './daemon-set-cache.ts'
-import { isReady, isTerminating, minReadyMsOf } from './pod-facts.ts'
+import { isReady, isTerminating, minReadyMsOf } from './nodes/pod-facts.ts'
 import type { SyncPorts } from './sync-ports.ts'
 
 /** Actions of the rules. Keys are those of DaemonSets. */

@@ -1,10 +1,10 @@
 import { keyOf, keyText, type DaemonSet } from '@tranche/kube-types'
 import { isStatus, resources, type ApiObject } from '@tranche/sim-api'
 import { planStatus } from './daemon-set-status.ts'
-import type { NodeCounts } from './judge-node.ts'
-import type { Ledger } from './node-ledger.ts'
-import { minReadyMsOf } from './pod-facts.ts'
-import type { Target } from './pod-template.ts'
+import type { NodeCounts } from './nodes/judge-node.ts'
+import type { Ledger } from './nodes/node-ledger.ts'
+import { minReadyMsOf } from './nodes/pod-facts.ts'
+import type { Target } from './nodes/pod-template.ts'
 import type { SyncPorts } from './sync-ports.ts'
 
 type StatusPorts = Pick<SyncPorts, 'client' | 'ownWrites' | 'wakeAfter'>

@@ -9,7 +9,7 @@ import {
   scaleIntOrPercent,
 } from '@tranche/kube-types'
 import { isEmptySelector, matchesSelector } from '../placement/requirements.ts'
-import { isReady, isTerminating } from '../daemonset/pod-facts.ts'
+import { isReady, isTerminating } from '../daemonset/nodes/pod-facts.ts'
 
 /** @see policy/v1 PodDisruptionBudget */
 export interface DisruptionBudget extends KubeObject {

@@ -1,6 +1,6 @@
 import { keyOf, keyText, type Node, parseKey, type Pod } from '@tranche/kube-types'
 import { isStatus, isTerminal, resources } from '@tranche/sim-api'
-import { isReady } from '../daemonset/pod-facts.ts'
+import { isReady } from '../daemonset/nodes/pod-facts.ts'
 import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
 import { createInformer } from '../machinery/informer.ts'
 import { createPlannedWork } from './planned-work.ts'

@@ -1,5 +1,5 @@
-import type { ApiObject } from '../../client.ts'
-import { type JsonObject, listOrEmpty, objectOrEmpty } from '../../store/json.ts'
+import type { ApiObject } from '../../model/client.ts'
+import { type JsonObject, listOrEmpty, objectOrEmpty } from '../../model/json.ts'
 import { type MatchCondition, readRule, selectorOf, type WebhookRule } from '../webhook-configuration.ts'
 
 /** Match criteria of a policy or of a binding. @see admissionregistration/v1 MatchResources */

@@ -1,4 +1,4 @@
-import type { ApiObject } from '../../client.ts'
+import type { ApiObject } from '../../model/client.ts'
 import { matchedVersion, type RequestPlace, selectsWrite } from '../webhook-match.ts'
 import type { WebhookWrite } from '../webhook-write.ts'
 import type { MatchResources, Policy, PolicyBinding } from './policy-configuration.ts'

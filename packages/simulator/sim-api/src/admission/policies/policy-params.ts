@@ -1,7 +1,7 @@
-import type { ApiObject, ResourceId } from '../../client.ts'
-import { selectsLabels } from '../../requests/label-selector.ts'
+import type { ApiObject, ResourceId } from '../../model/client.ts'
+import { selectsLabels } from '../../model/label-selector.ts'
 import { storeKey } from '../../store/bucket.ts'
-import { objectOrEmpty } from '../../store/json.ts'
+import { objectOrEmpty } from '../../model/json.ts'
 import type { Store } from '../../store/store.ts'
 import type { Policy, PolicyBinding } from './policy-configuration.ts'
 

@@ -1,5 +1,5 @@
 import type { CelType } from '@tranche/cel'
-import type { JsonSchema } from '../json-schema.ts'
+import type { JsonSchema } from '../../model/json-schema.ts'
 
 /**
  * @param isRoot whether the schema is that of a whole object, which always has `apiVersion`, `kind` and `metadata`

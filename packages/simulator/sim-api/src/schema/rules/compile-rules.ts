@@ -1,7 +1,7 @@
 import { type CelProgram, type CelType, createCelEnvironment, estimatedCost } from '@tranche/cel'
-import type { JsonSchema, ValidationRule } from '../json-schema.ts'
+import type { JsonSchema, ValidationRule } from '../../model/json-schema.ts'
 import { celTypeOf } from './cel-types.ts'
-import { isObject } from '../../store/json.ts'
+import { isObject } from '../../model/json.ts'
 
 /** Compiled rule. */
 export interface CompiledRule {

@@ -1,6 +1,6 @@
-import type { StatusCause } from '../../status-error.ts'
-import { isObject, jsonEqual } from '../../store/json.ts'
-import { childPath } from '../json-schema.ts'
+import type { StatusCause } from '../../model/status-error.ts'
+import { isObject, jsonEqual } from '../../model/json.ts'
+import { childPath } from '../../model/json-schema.ts'
 import type { CompiledRule, RuleTree } from './compile-rules.ts'
 
 /** Value, its previous value, and its path. */

@@ -1,7 +1,7 @@
-import type { StatusCause } from '../../status-error.ts'
-import type { JsonSchema, ValidationRule } from '../json-schema.ts'
+import type { StatusCause } from '../../model/status-error.ts'
+import type { JsonSchema, ValidationRule } from '../../model/json-schema.ts'
 import { compileRules } from './compile-rules.ts'
-import { isObject } from '../../store/json.ts'
+import { isObject } from '../../model/json.ts'
 
 /** Maximum cost of one rule, and of all rules of a schema, for the largest objects that the schema allows. */
 const MOST_STEPS = 10_000_000
