@@ -58,7 +58,7 @@ function templateAnswer({ generation }: WrittenAction, rollout: Rollout | undefi
 }
 
 function pauseAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {
-  if (outranksPause(rollout)) return outranked
+  if (outranksPause(rollout)) return isGoing(rollout) ? outranked : waiting(rollout, 'the controller to observe that it is enabled')
   if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
   if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused and has been resumed since' }
   if (rollout.status?.phase !== 'Progressing')
@@ -126,10 +126,15 @@ const outranked = refused(
   'set tranche.dev/on-delete to Freeze to stop at once',
 )
 
-/** Whether the Rollout is going and its `on-delete` policy completes or rolls back the release, even in a pause. */
+/** Whether the release ends by the `on-delete` policy of a Rollout that is going, which completes it or rolls it back even in a pause. */
 function outranksPause({ metadata, status }: Rollout): boolean {
   const policy = metadata.annotations?.[rolloutAnnotations.onDelete]
   return (status?.phase === 'Disabling' || status?.phase === 'Terminating') && (policy === 'Complete' || policy === 'Rollback')
+}
+
+/** Whether the Rollout is deleted or disabled; its phase may still be that of one which has been enabled since. */
+function isGoing({ metadata, spec }: Rollout): boolean {
+  return metadata.deletionTimestamp !== undefined || spec.disabled === true
 }
 
 function isStalled({ status }: Rollout): boolean {

@@ -29,8 +29,11 @@ const going =
   (onDelete: string) =>
   (rollout: Rollout): Rollout => {
     const annotations = { ...rollout.metadata.annotations, 'tranche.dev/on-delete': onDelete }
-    return says({ phase: 'Disabling' })(seen({ ...rollout, metadata: { ...rollout.metadata, annotations } }))
+    const spec = { ...rollout.spec, disabled: true }
+    return says({ phase: 'Disabling' })(seen({ ...rollout, spec, metadata: { ...rollout.metadata, annotations } }))
   }
+/** The status still has the phase of the disabled Rollout. */
+const enabledAgain = (rollout: Rollout): Rollout => ({ ...rollout, spec: { ...rollout.spec, disabled: false } })
 const lastAction = (result: string, id = 'rest-1') =>
   says({ lastAction: { id, type: 'approve', result, at: '', reason: 'why' }, answeredActions: ['rest-1', id] })
 /** Another action was answered since. */
@@ -167,6 +170,13 @@ describe('the answer to an action', () => {
       state: 'updating',
       change: (rollout) => going('Complete')(rollout),
       want: 'ACTION_REJECTED: the Rollout is being deleted or disabled, and its annotation tranche.dev/on-delete overrides a pause',
+    },
+    {
+      title: 'a pause of what went and was enabled again',
+      type: 'pause',
+      state: 'updating',
+      change: (rollout) => enabledAgain(going('Complete')(rollout)),
+      want: 'waiting',
     },
     {
       title: 'a pause of what goes and is frozen',
