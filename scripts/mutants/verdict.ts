@@ -134,7 +134,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'an executor goes on while the new version is bad',
     file: 'packages/core/fence/src/pass/plan-pass.ts',
-    find: "if (view.isBad) return waitFor('verdict', fence.tally.nextAvailableMs)",
+    find: "  { id: 'stopOnVerdict', decide: stopOnVerdict },\n",
     replace: '',
     tests: [passTests],
   },

@@ -225,7 +225,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
     guarantee: 'G9',
     fault: 'executors go on under a record that is stopped',
     edits: [
-      { file: planPass, find: "if (record.state !== 'open') return settleOnly(fence)", replace: '' },
+      { file: planPass, find: "  { id: 'settleOnly', decide: settleOnly },\n", replace: '' },
       { file: planPass, find: "    record.state === 'open' &&\n", replace: '' },
       { file: planPass, find: '!said.paused &&', replace: '' },
     ],

@@ -187,7 +187,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G4',
     fault: 'executors act whatever the DaemonSet says',
-    edits: [{ file: planPass, find: "if (!agrees(view, record)) return waitFor('agreement')", replace: '' }],
+    edits: [{ file: planPass, find: "  { id: 'awaitAgreement', decide: awaitAgreement },\n", replace: '' }],
     worlds: 'left',
   },
   {
@@ -230,9 +230,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G8',
     fault: 'executors act on views that are older than the record',
-    edits: [
-      { file: planPass, find: "if (compareResourceVersions(view.podsSeen, record.watermark) < 0) return waitFor('podWatch')", replace: '' },
-    ],
+    edits: [{ file: planPass, find: "  { id: 'awaitPods', decide: awaitPods },\n", replace: '' }],
     worlds: 'behind',
     named: ['G1', 'G2', 'G3', 'G4'],
   },

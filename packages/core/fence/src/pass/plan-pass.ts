@@ -45,34 +45,124 @@ export type PassPlan =
 /** What a pass waits for. A watch event ends each wait; the clock also ends `availability`. */
 export type PassWait = 'record' | 'podWatch' | 'opening' | 'agreement' | 'availability' | 'budget' | 'batch' | 'verdict'
 
+/** Name of a rule of {@link passRules}. */
+export type PassRuleId =
+  | 'awaitRecord'
+  | 'awaitPods'
+  | 'settleOnly'
+  | 'awaitAgreement'
+  | 'withdrawUnwanted'
+  | 'stopOnVerdict'
+  | 'executePermits'
+  | 'confirmChanges'
+  | 'makeWay'
+  | 'changePermits'
+  | 'waitForChange'
+
+/** One rule of a pass: null where another rule decides. */
+export interface PassRule {
+  readonly id: PassRuleId
+  readonly decide: (facts: PassFacts) => PassPlan | null
+}
+
+/** The rules of a pass, in order; docs/fence.md names the rules of the fence that each keeps. */
+export const passRules: readonly PassRule[] = [
+  { id: 'awaitRecord', decide: awaitRecord },
+  { id: 'awaitPods', decide: awaitPods },
+  { id: 'settleOnly', decide: settleOnly },
+  { id: 'awaitAgreement', decide: awaitAgreement },
+  { id: 'withdrawUnwanted', decide: withdrawUnwanted },
+  { id: 'stopOnVerdict', decide: stopOnVerdict },
+  { id: 'executePermits', decide: executePermits },
+  { id: 'confirmChanges', decide: confirmChanges },
+  { id: 'makeWay', decide: makeWay },
+  { id: 'changePermits', decide: changePermits },
+  { id: 'waitForChange', decide: waitForChange },
+]
+
 /**
- * Decides the next action of one executor for one DaemonSet. Pure: the same view gives the same plan.
+ * Decides the next action of one executor for one DaemonSet: the first of {@link passRules} that gives a plan. Pure: the same
+ * view gives the same plan.
  *
- * Keeps G1 to G5 and G8 together with the record's compare-and-swap and the preconditions of each delete. Rules F1 to F7 are
- * named beside the lines that keep them.
+ * Keeps G1 to G5 and G8 together with the record's compare-and-swap and the preconditions of each delete.
  */
 export function planPass(view: PassView): PassPlan {
-  const { record } = view
-  if (record === undefined) return waitFor('record')
-  // F2: a view older than the record's watermark might miss a pod that was deleted for the record.
-  if (compareResourceVersions(view.podsSeen, record.watermark) < 0) return waitFor('podWatch')
-  const fence = toFenceState(view, record)
-  if (record.state !== 'open') return settleOnly(fence)
-  if (!agrees(view, record)) return waitFor('agreement')
+  const facts = new PassFacts(view)
+  for (const { decide } of passRules) {
+    const plan = decide(facts)
+    if (plan !== null) return plan
+  }
+  throw new Error('the last rule of a pass gave no plan')
+}
 
-  const unwanted = permitsNotWanted(fence)
-  if (unwanted.length > 0) return { kind: 'withdraw', pods: unwanted.map(toPermittedPod) }
-  if (view.isBad) return waitFor('verdict', fence.tally.nextAvailableMs)
+/** What the rules of one pass read; each part is computed once, when the first rule asks for it. */
+class PassFacts {
+  readonly view: PassView
+  #fence: FenceState | undefined
+  #again: readonly NodeView[] | null | undefined
+
+  constructor(view: PassView) {
+    this.view = view
+  }
+
+  /** @throws Error without a record: the first rule ends such a pass */
+  get record(): FlightRecord {
+    const { record } = this.view
+    if (record === undefined) throw new Error('a rule of a pass needs a record')
+    return record
+  }
+
+  get fence(): FenceState {
+    this.#fence ??= toFenceState(this.view, this.record)
+    return this.#fence
+  }
+
+  /** Nodes to delete on again; null without any. */
+  get again(): readonly NodeView[] | null {
+    if (this.#again === undefined) this.#again = nodesToTakeAgain(this.fence)
+    return this.#again
+  }
+}
+
+function awaitRecord({ view }: PassFacts): PassPlan | null {
+  return view.record === undefined ? waitFor('record') : null
+}
+
+/** F2: a view older than the record's watermark might miss a pod that was deleted for the record. */
+function awaitPods({ view: { podsSeen }, record: { watermark } }: PassFacts): PassPlan | null {
+  return compareResourceVersions(podsSeen, watermark) < 0 ? waitFor('podWatch') : null
+}
+
+function awaitAgreement({ view, record }: PassFacts): PassPlan | null {
+  return agrees(view, record) ? null : waitFor('agreement')
+}
+
+function withdrawUnwanted({ fence }: PassFacts): PassPlan | null {
+  return withdraw(permitsNotWanted(fence))
+}
+
+function stopOnVerdict({ view, fence }: PassFacts): PassPlan | null {
+  return view.isBad ? waitFor('verdict', fence.tally.nextAvailableMs) : null
+}
+
+function executePermits({ fence }: PassFacts): PassPlan | null {
   const executable = executablePermits(fence)
-  if (executable.length > 0) return { kind: 'execute', pods: executable.map(toPermittedPod) }
+  return executable.length > 0 ? { kind: 'execute', pods: executable.map(toPermittedPod) } : null
+}
+
+function confirmChanges({ fence }: PassFacts): PassPlan | null {
   const questions = questionsOf(fence)
-  if (questions !== null) return { kind: 'confirm', ...questions }
-  const again = nodesToTakeAgain(fence)
+  return questions === null ? null : { kind: 'confirm', ...questions }
+}
+
+function makeWay({ fence, again }: PassFacts): PassPlan | null {
   const inTheWay = again === null ? headThatBlocks(fence) : permitsInTheWay(fence, again)
-  const blocking = inTheWay.length > 0 ? inTheWay : permitsHeldBySpread(fence)
-  if (blocking.length > 0) return { kind: 'withdraw', pods: blocking.map(toPermittedPod) }
+  return withdraw(inTheWay.length > 0 ? inTheWay : permitsHeldBySpread(fence))
+}
+
+function changePermits({ fence, again }: PassFacts): PassPlan | null {
   const change = permitChange(fence, again)
-  return change === null ? waitAsNeeded(fence) : { kind: 'changePermits', change }
+  return change === null ? null : { kind: 'changePermits', change }
 }
 
 /** F1: the record permits, the DaemonSet publishes; executors act only where both agree. */
@@ -124,7 +214,9 @@ function permitsInTheWay(fence: FenceState, again: readonly NodeView[]): readonl
 }
 
 /** Permits keep settling while a record is being revoked or is stopped (F8). */
-function settleOnly(fence: FenceState): PassPlan {
+function settleOnly(facts: PassFacts): PassPlan | null {
+  if (facts.record.state === 'open') return null
+  const { fence } = facts
   if (isOutdated(fence)) return waitFor('agreement')
   const questions = questionsOf(fence)
   if (questions !== null) return { kind: 'confirm', ...questions }
@@ -138,7 +230,7 @@ function isOutdated({ view: { published }, record }: FenceState): boolean {
   return published.uid === record.workloadUid && published.generation < record.generation
 }
 
-function waitAsNeeded(fence: FenceState): PassPlan {
+function waitForChange({ fence }: PassFacts): PassPlan {
   const standing = fence.permits.some(({ state }) => state === 'standing')
   return waitFor(standing ? 'budget' : fence.permits.some(isGone) ? 'availability' : 'batch', wakeMs(fence))
 }
@@ -148,6 +240,10 @@ function wakeMs(fence: FenceState): number | null {
   const { nextAvailableMs } = fence.tally
   const readMs = nextReadMs(fence)
   return readMs === null || nextAvailableMs === null ? (readMs ?? nextAvailableMs) : Math.min(readMs, nextAvailableMs)
+}
+
+function withdraw(permits: readonly TrackedPermit[]): PassPlan | null {
+  return permits.length > 0 ? { kind: 'withdraw', pods: permits.map(toPermittedPod) } : null
 }
 
 function waitFor(reason: PassWait, wakeAtMs: number | null = null): PassPlan {
