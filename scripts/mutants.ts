@@ -84,7 +84,7 @@ function benchLine(result: BenchResult): string {
 
 function benchTable(results: readonly BenchResult[]): string {
   const order = results.toSorted((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }))
-  const rows = order.map(({ id, fault, worlds, caught, seeds }) => `| ${id} | ${fault} | ${worlds} | ${caught} of ${seeds} |`)
+  const rows = order.map(({ id, fault, worlds, caught, seeds }) => `| ${id} | ${fault} | \`${worlds}\` | ${caught} of ${seeds} |`)
   return ['| mutant | fault | worlds | caught |', '|---|---|---|---|', ...rows].join('\n')
 }
 

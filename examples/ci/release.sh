@@ -8,12 +8,11 @@
 # template is applied, a release is running, and a different number of steps is rejected until it ends.
 #
 # Environment:
-#   NAMESPACE   namespace of the Rollout                            (default: the one of the context)
-#   TIMEOUT     maximum duration of one step                        (30m)
-#   CHECK       command that must succeed before each approval;     (default: none, every step is approved)
-#               it gets the step to check, from 1, as STEP
-#   APPROVE     no: exit with 3 if a step needs approval            (yes)
-#   REASON      reason that is recorded with each action            (pipeline)
+#   NAMESPACE: namespace of the Rollout. Default: the namespace of the context.
+#   TIMEOUT: maximum duration of one step. Default: 30m.
+#   CHECK: command that must succeed before each approval. It gets the step to check, from 1, as STEP. Default: none, every step is approved.
+#   APPROVE: "no" exits with 3 if a step needs approval. Default: yes.
+#   REASON: reason that is recorded with each action. Default: pipeline.
 #
 # Exit codes: 0: released; 1: failed and rolled back; 3: a person has to decide; 4: it could not be applied, or its state is unknown.
 #
@@ -93,7 +92,7 @@ take_back() {
     exit 4
   fi
   say "$1: rolling revision $revision back"
-  without_us="revision $revision may have been taken back already: look with tranche get $rollout $namespace"
+  without_us="revision $revision may have been rolled back already: check with tranche get $rollout $namespace"
   # Rejected if the policy or a user has already rolled it back, or if another version is being released.
   if ! run tranche abort "$rollout" $namespace --yes --revision "$revision" --reason "$reason: $1" --wait=2m; then
     case " $(fields '{.status.heldRevisions[*].revision}') " in

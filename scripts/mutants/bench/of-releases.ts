@@ -24,18 +24,18 @@ const compare = 'function compareCandidates(a: Candidate, b: Candidate, rules: C
 export const mutantsOfReleases: readonly BluntMutant[] = [
   {
     guarantee: 'G5',
-    fault: 'the order is turned round',
+    fault: 'the order is reversed',
     edits: [{ file: order, find: compare, replace: compare.replace('(a: Candidate, b: Candidate', '(b: Candidate, a: Candidate') }],
   },
   {
     guarantee: 'G5',
-    fault: 'pods are taken by name, whatever they are',
+    fault: 'pods are chosen by name only',
     edits: [{ file: order, find: compare, replace: `${compare}\n  if (a !== b) return compareText(a.pod.name, b.pod.name)` }],
     worlds: 'rollovers',
   },
   {
     guarantee: 'G5',
-    fault: 'the healthy go first',
+    fault: 'healthy pods go first',
     edits: [
       { file: order, find: 'healthRank(a, rules) - healthRank(b, rules) ||', replace: 'healthRank(b, rules) - healthRank(a, rules) ||' },
     ],
@@ -61,7 +61,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G6',
-    fault: 'the strategy is never given back',
+    fault: 'the strategy is never restored',
     edits: [
       {
         file: planRelease,
@@ -85,7 +85,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G6',
-    fault: 'a record that was stopped is never opened again',
+    fault: 'a stopped record is never reopened',
     edits: [
       {
         file: planRelease,
@@ -98,13 +98,13 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G6',
-    fault: 'a permit whose pod has changed stays in the record for ever',
+    fault: 'a permit whose pod has changed stays in the record forever',
     edits: [{ file: permitChange, find: "isOver(tracked) || tracked.state === 'dead')", replace: 'isOver(tracked))' }],
     worlds: 'changing',
   },
   {
     guarantee: 'G6',
-    fault: 'no clock ends a pause',
+    fault: 'a pause never ends by time',
     edits: [
       { file: advanceStep, find: 'if (leftMs > 0) return {', replace: 'if (leftMs > -1e15) return paused\n  if (leftMs > 0) return {' },
     ],
@@ -176,7 +176,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G7',
-    fault: 'what a newer version has written is lost',
+    fault: 'fields written by a newer version are lost',
     edits: [
       {
         file: rolloutStatus,
@@ -223,7 +223,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'executors go on under a record that is stopped',
+    fault: 'executors continue under a stopped record',
     edits: [
       { file: planPass, find: "  { id: 'settleOnly', decide: settleOnly },\n", replace: '' },
       { file: planPass, find: "    record.state === 'open' &&\n", replace: '' },
@@ -233,7 +233,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'a stop takes no permit back',
+    fault: 'a stop withdraws no permits',
     edits: [
       {
         file: releasePass,
@@ -245,7 +245,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'disabling a Rollout is acknowledged, and stops nothing',
+    fault: 'disabling a Rollout is acknowledged but stops nothing',
     edits: [
       { file: going, find: 'if (view.release !== undefined && !isForeign(view)) return {', replace: 'if (view.nowMs < 0) return {' },
       { file: rolloutStatus, find: 'return present ? before : generation', replace: 'return generation' },
@@ -259,7 +259,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'a version that fails is gone on with',
+    fault: 'the release of a failed version continues',
     edits: [
       {
         file: wantedAllowance,

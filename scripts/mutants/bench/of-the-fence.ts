@@ -20,7 +20,7 @@ const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G1',
-    fault: 'nodes that are down by other hands cost no budget',
+    fault: 'nodes that are down for other causes cost no budget',
     edits: [{ file: budget, find: 'return [...unavailable, ...gone]', replace: 'return [...unavailable.slice(0, 0), ...gone]' }],
     worlds: 'down',
   },
@@ -38,7 +38,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G1',
-    fault: 'permits are used without a look at the limit',
+    fault: 'permits are used without checking the limit',
     edits: [
       {
         file: budget,
@@ -50,19 +50,19 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G1',
-    fault: 'minReadySeconds counts for nothing',
+    fault: 'minReadySeconds is ignored',
     edits: [{ file: fleetPod, find: 'if (minReadyMs === 0) return true', replace: 'if (minReadyMs >= 0) return true' }],
     worlds: 'slow',
   },
   {
     guarantee: 'G1',
-    fault: 'a pod is available as soon as it is there',
+    fault: 'a pod counts as available as soon as it exists',
     edits: [{ file: fleetPod, find: 'if (pod.terminating || !pod.ready) return false', replace: 'return !pod.terminating' }],
     worlds: 'calm',
   },
   {
     guarantee: 'G2',
-    fault: 'a permit has settled once its pod is gone',
+    fault: 'a permit settles once its pod is gone',
     edits: [
       {
         file: permitState,
@@ -100,12 +100,12 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G2',
-    fault: 'each executor takes three times the limit for the limit',
+    fault: 'each executor uses three times the limit',
     edits: [{ file: budget, find: 'return { limit, taken: new Set()', replace: 'return { limit: 3 * limit, taken: new Set()' }],
   },
   {
     guarantee: 'G3',
-    fault: 'every batch is all nodes',
+    fault: 'every batch has all nodes',
     edits: [{ file: batchProgress, find: 'if (batch === null) return within', replace: 'if (batch !== -1) return within' }],
     worlds: 'waiting',
   },
@@ -123,7 +123,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'a step opens the next whether its nodes are available or not',
+    fault: 'a step opens the next one even if its nodes are not available',
     edits: [
       { file: advanceStep, find: 'const ready = readyBatch === canary.currentStepIndex - 1', replace: 'const ready = readyBatch !== -7' },
       {
@@ -136,7 +136,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'a template that was there before is released to all nodes at once',
+    fault: 'an earlier template is released to all nodes at once',
     edits: [
       {
         file: startState,
@@ -149,7 +149,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'an approval that is refused opens the next step all the same',
+    fault: 'a rejected approval opens the next step anyway',
     edits: [
       {
         file: answerAction,
@@ -192,7 +192,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G4',
-    fault: 'pods are taken from nodes that the DaemonSet does not want',
+    fault: 'pods are deleted on nodes where the DaemonSet does not belong',
     edits: [
       { file: tally, find: 'if (!node.desired) continue', replace: '' },
       { file: fence, find: 'return node?.desired === true && isInReach', replace: 'return node !== undefined && isInReach' },
@@ -202,7 +202,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G4',
-    fault: 'pods are deleted that no record permits',
+    fault: 'pods are deleted without a permit',
     edits: [
       {
         file: planPass,
@@ -236,14 +236,14 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G8',
-    fault: 'a permit counts only in the executor that has used it',
+    fault: 'a used permit counts only in the executor that used it',
     edits: [{ file: budget, find: 'if (!isUnsettled(tracked)) return', replace: 'if (!tracked.isSent) return' }],
     worlds: 'calm',
     named: ['G1', 'G2', 'G3', 'G4'],
   },
   {
     guarantee: 'G8',
-    fault: 'an executor whose permits another has overtaken acts on them all the same',
+    fault: 'an executor uses permits although its write of the record failed',
     edits: [
       {
         file: writeRecord,
@@ -257,7 +257,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G8',
-    fault: 'a pod is deleted in whatever version it is by then',
+    fault: 'a pod is deleted at whatever version it has by then',
     edits: [
       {
         file: executorPort,

@@ -21,7 +21,7 @@ const updateStatus = 'const written = await updateStatus({ client, schemas }, { 
 export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   {
     guarantee: 'G10',
-    fault: 'a status is written over whatever people wrote meanwhile',
+    fault: 'a status write overwrites what people wrote meanwhile',
     edits: [
       {
         file: rolloutPort,
@@ -34,7 +34,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G10',
-    fault: 'StepReady counts as an approval whatever the step does',
+    fault: 'StepReady counts as an approval in every step state',
     edits: [
       {
         file: readStatusActions,
@@ -46,13 +46,13 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G10',
-    fault: 'an approval in the status is put back',
+    fault: 'an approval in the status is reset',
     edits: [{ file: readStatusActions, find: 'if (isApproval && stop === null) return { canary, warning: null }', replace: '' }],
     worlds: 'people',
   },
   {
     guarantee: 'G10',
-    fault: 'an action is carried out at another step than the one that it names',
+    fault: 'an action is carried out at a step that it does not name',
     edits: [
       {
         file: refuseAction,
@@ -64,7 +64,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G10',
-    fault: 'an action is taken off the Rollout once it is answered',
+    fault: 'an action is removed from the Rollout once it is answered',
     edits: [
       {
         file: rolloutPort,
@@ -76,7 +76,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'a field of the DaemonSet is changed that is not ours',
+    fault: 'Tranche changes a field of the DaemonSet that it does not own',
     edits: [
       {
         file: daemonSetPatch,
@@ -100,7 +100,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'a version that fails is taken back, whatever the policy says',
+    fault: 'a failed version is rolled back, whatever the policy says',
     edits: [{ file: releaseFailure, find: "return action === 'Rollback' && reason", replace: 'return action !== undefined && reason' }],
     worlds: 'crashing',
   },
@@ -112,7 +112,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'the strategy is forgotten, and not given back',
+    fault: 'the strategy is forgotten and not restored',
     edits: [
       {
         file: detach,
@@ -124,7 +124,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'admission lets every DaemonSet pass as it is sent',
+    fault: 'admission admits every DaemonSet unchanged',
     edits: [
       {
         file: 'packages/core/admission/src/admit-daemon-set.ts',
@@ -137,26 +137,26 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'admission policies let a new template pass under RollingUpdate',
+    fault: 'admission policies admit a new template under RollingUpdate',
     edits: [{ file: daemonSetPolicy, find: putBack, replace: putBack.replace('(variables.begins || variables.held)', 'false') }],
     worlds: 'policies',
     named: ['G3', 'G11'],
   },
   {
     guarantee: 'G11',
-    fault: 'admission policies let RollingUpdate pass in mid-release',
+    fault: 'admission policies admit RollingUpdate in mid-release',
     edits: [{ file: daemonSetPolicy, find: putBack, replace: putBack.replace('(variables.begins || variables.held)', 'variables.begins') }],
     worlds: 'policies',
   },
   {
     guarantee: 'G12',
-    fault: 'nothing is remembered of a version that was taken back',
+    fault: 'a version that was rolled back is not remembered',
     edits: [{ file: rolloutStatus, find: '...(heldRevisions.length > 0 && { heldRevisions }),', replace: '' }],
     worlds: 'aborted',
   },
   {
     guarantee: 'G12',
-    fault: 'a version is forgotten once another template is there',
+    fault: 'a blocked version is forgotten once there is another template',
     edits: [
       {
         file: rolloutStatus,
@@ -169,7 +169,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G12',
-    fault: 'a template that is applied again is not known again',
+    fault: 'a template that is applied again is not recognized',
     edits: [
       {
         file: releasePort,
@@ -214,7 +214,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G12',
-    fault: 'a version is remembered, and released all the same',
+    fault: 'a blocked version is remembered but released anyway',
     edits: [
       {
         file: releasePort,
