@@ -12,7 +12,7 @@ const accounts: Readonly<Record<string, string>> = {
   'tranche-executor': 'executor',
   'tranche-api': 'REST API',
   'tranche-admission': 'controller, with `admission: policy` or `webhook`',
-  'tranche-webhook': 'controller, with `admission: webhook` and a certificate of its own',
+  'tranche-webhook': 'controller, with `admission: webhook` and its own certificate',
   'tranche-test': '`helm test`, while it runs',
 }
 
