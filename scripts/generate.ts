@@ -1,6 +1,6 @@
 /**
  * Writes the generated files that are checked in: the CustomResourceDefinitions, the lists in docs/guarantees.md, the tables in
- * docs/validation.md, docs/operations/metrics.md, events.md and security.md, the pages of docs/reference, the OpenAPI description, the
+ * docs/validation.md, docs/operations/metrics.md, events.md and security.md, the diagrams in docs/release-phases.md, the pages of docs/reference, the OpenAPI description, the
  * ConfigMap with the scripts for Argo CD, and the generated files of the chart.
  * `node scripts/generate.ts` writes; `node scripts/generate.ts --check` exits with 1 if a file differs.
  */
@@ -15,6 +15,7 @@ import { writtenEvents } from './events-page.ts'
 import { writtenPage } from './guarantees.ts'
 import { writtenMetrics } from './metrics-page.ts'
 import { referenceFolder, writtenReference } from './reference/pages.ts'
+import { writtenDiagrams } from './state-diagrams.ts'
 import { writtenSecurity } from './security-page.ts'
 import { writtenRules } from './validation-rules.ts'
 
@@ -50,6 +51,8 @@ const metrics = writtenMetrics()
 write(metrics.path, metrics.text)
 const events = writtenEvents()
 write(events.path, events.text)
+const diagrams = writtenDiagrams()
+write(diagrams.path, diagrams.text)
 const security = writtenSecurity()
 write(security.path, security.text)
 align(referenceFolder, await writtenReference(), ['README.md'])

@@ -31,6 +31,7 @@ import {
   toPublishedTarget,
 } from '@tranche/planner'
 import { applyPatch } from '@tranche/testing'
+import { unlistedOfRelease, unlistedOfRollout } from './unlisted-transitions.ts'
 
 /** How the toy is set up. */
 export interface FakeClusterOptions {
@@ -254,6 +255,7 @@ export class FakeCluster {
       }
       case 'writeStatus':
         if (plan.warning !== null) this.warnings.push(plan.warning)
+        expectListed(unlistedOfRollout(rollout.status, plan.status))
         this.rollout = { ...rollout, metadata: { ...rollout.metadata, resourceVersion: this.#next() }, status: plan.status }
         break
       case 'wait':
@@ -362,6 +364,7 @@ export class FakeCluster {
       case 'reportDrift': {
         const patched = applyPatch(release, releaseStatusPatch(release, plan.status))
         if (patched === null) throw new Error('a status patch failed on what it was made from')
+        expectListed(unlistedOfRelease(release.status, patched.status!))
         this.release = { ...patched, metadata: { ...patched.metadata, resourceVersion: this.#next() } }
         break
       }
@@ -487,4 +490,8 @@ function setFinalizer<T extends Rollout | BatchRelease>(object: T, present: bool
   if (!present && object.metadata.deletionTimestamp !== undefined) return undefined
   const kind = 'releasePlan' in object.spec ? 'rollouts.kruise.io/batch-release-finalizer' : 'rollouts.kruise.io/rollout'
   return { ...object, metadata: { ...object.metadata, resourceVersion, finalizers: present ? [kind] : [] } }
+}
+
+function expectListed(unlisted: readonly string[]): void {
+  if (unlisted.length > 0) throw new Error(`a status changes as no state machine lists: ${unlisted.join('; ')}`)
 }

@@ -198,3 +198,13 @@ export {
   type ActionType,
   actionTypes,
 } from './rest/action.ts'
+export {
+  batchReleasePhaseTransitions,
+  batchStateTransitions,
+  flightTransitions,
+  isListed,
+  progressingTransitions,
+  rolloutPhaseTransitions,
+  stepTransitions,
+  type Transition,
+} from './state-machines.ts'
