@@ -10,9 +10,9 @@ describe('importsOf', () => {
     ['an import for its effect', "import 'x'", ['x']],
     ['a re-export', "export { a } from './a.ts'\nexport type { B } from './b.ts'\nexport * from './c.ts'", ['./a.ts', './b.ts', './c.ts']],
     ['a dynamic import', "const m = await import('x')", ['x']],
-    ['an import in a comment, which is ignored', "// import a from 'a'\n/* import b from 'b' */\n/**\n * import c from 'c'\n */", []],
+    ['nothing in a comment', "// import a from 'a'\n/* import b from 'b' */\n/**\n * import c from 'c'\n */", []],
     [
-      'an import in a string, which is ignored',
+      'nothing in a string',
       `const url = 'https://x' // import z from 'z'\nexport const s = 'text'\nexport const t = \`import y from "y"\``,
       [],
     ],
