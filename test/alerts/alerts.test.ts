@@ -6,14 +6,14 @@ import { stories } from './stories.ts'
 const reported = new Set(stories.flatMap(({ alert }) => alert ?? []))
 
 describe('every alert', () => {
-  it('of the chart has a story that fires it, and there is no story without one', () => {
+  it('of the chart has a story that fires it, and every story has an alert', () => {
     const rules = readFileSync('charts/tranche/templates/prometheus-rule.yaml', 'utf8')
     expect([...reported].toSorted()).toEqual([...new Set([...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? ''))].toSorted())
   })
 })
 
-describe('what promtool is given', () => {
-  it('has a value for each minute, none before the first, and an end where a series is told no more', () => {
+describe('the file for promtool', () => {
+  it('has a value for each minute, none before the first, and an end where a series is no longer exported', () => {
     const target = { job: 'tranche-metrics', instance: 'a' }
     const looks = [null, 'tranche_leader 1\n', 'tranche_rollouts{phase="Healthy"} 2\n'].map((text, atMinute) => ({
       atMinute,

@@ -2,7 +2,7 @@ import { aSummary, type ApiStage, startTestApi, readsOf } from '../../apps/api/t
 import { createApiMetrics } from '../../apps/api/src/http/metrics.ts'
 import type { Look } from './watching.ts'
 
-/** What goes wrong with the REST API. Each request takes its real time; between two looks a minute is said to have passed. */
+/** Faults of the REST API. Each request takes real time, but the scrapes are labelled one minute apart. */
 export const apiStories = [
   {
     alert: 'TrancheApiAbsent',
@@ -11,7 +11,7 @@ export const apiStories = [
   },
   {
     alert: 'TrancheApiErrors',
-    title: 'the API server of the cluster cannot say who asks',
+    title: 'the API server of the cluster cannot authenticate callers',
     play: () =>
       behind(async ({ app, breakReviews, as }) => {
         breakReviews('gone')
@@ -25,13 +25,13 @@ export const apiStories = [
   },
 ] as const
 
-/** What a REST API tells with which nothing is wrong. */
+/** Scrapes of a healthy REST API. */
 export function healthyApi(count: number): Promise<readonly Look[]> {
   return behind(({ app }) => app.inject({ url: '/readyz' }), { count })
 }
 
 interface Asking {
-  /** Minutes. @default 14, by which an alert has fired that is for ten */
+  /** Duration in minutes. @default 14, after which an alert with `for: 10m` has fired */
   readonly count?: number
   readonly isSynced?: () => boolean
 }
@@ -62,7 +62,7 @@ function minutes(count: number): readonly number[] {
   return Array.from({ length: count + 1 }, (_, minute) => minute)
 }
 
-/** Holds the process for so many milliseconds. */
+/** Blocks the process for this number of milliseconds. */
 function busyFor(ms: number): true {
   const endMs = performance.now() + ms
   while (performance.now() < endMs);

@@ -2,20 +2,20 @@ import { stringify } from 'yaml'
 import { exposed } from '../scenarios/exposed.ts'
 import type { Look } from './watching.ts'
 
-/** Where the processes run, as their series say. */
+/** Namespace of the processes, in their series. */
 const NAMESPACE = 'tranche-system'
 
-/** What is expected of a story at its end, or at some moment of it. */
+/** Scrapes of a story, and the alert that it must fire. */
 export interface Expectation {
   readonly looks: readonly Look[]
-  /** Alert that fires before the end; null: none may fire at any time. */
+  /** Alert that fires before the end; null if none may fire at any time. */
   readonly alert: string | null
 }
 
 /**
- * A file for `promtool test rules`: the series as Prometheus would hold them, and whether the alert fires.
+ * Builds a file for `promtool test rules`, with the series as Prometheus would store them and the expected alert.
  *
- * @param rulesFile path of the rules, as they stand in a PrometheusRule
+ * @param rulesFile path of the rules, in the format of a PrometheusRule
  */
 export function promtoolFile(rulesFile: string, { looks, alert }: Expectation): string {
   const last = looks.at(-1)?.atMinute ?? 0
@@ -39,7 +39,7 @@ export function promtoolFile(rulesFile: string, { looks, alert }: Expectation): 
   return stringify({ rule_files: [rulesFile], evaluation_interval: '1m', tests: [test] }, { lineWidth: 0 })
 }
 
-/** By series with its labels: a value for each minute, `_` before its first one, `stale` where it is not told any more. */
+/** Values for each minute by series with its labels: `_` before the first value, `stale` where it is no longer exported. */
 function seriesOf(looks: readonly Look[], last: number): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   const put = (name: string, labels: Readonly<Record<string, string>>, atMinute: number, value: number): void => {
@@ -51,7 +51,7 @@ function seriesOf(looks: readonly Look[], last: number): ReadonlyMap<string, rea
     found.set(text, values)
   }
   looks.forEach(({ atMinute, targets }, index) => {
-    // Between two looks that are further apart than a minute, everything is as it was.
+    // Values stay the same between two scrapes that are more than a minute apart.
     const until = Math.min(looks[index + 1]?.atMinute ?? last + 1, last + 1)
     for (const { job, instance, text } of targets)
       for (let minute = atMinute; minute < until; minute++) {

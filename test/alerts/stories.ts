@@ -5,10 +5,10 @@ import { apiStories, healthyApi } from './api-stories.ts'
 import { webhookStories } from './webhook-stories.ts'
 import { type Look, watch } from './watching.ts'
 
-/** How an alert comes to be fired. */
+/** A story that fires an alert. */
 export interface AlertStory {
   readonly alert: string
-  /** What goes wrong, as a sentence. */
+  /** The fault, as a sentence. */
   readonly title: string
   play(): Promise<readonly Look[]>
 }
@@ -16,7 +16,7 @@ export interface AlertStory {
 const both = ['controller-1', 'executor-1'] as const
 const wholeFleet = [{ replicas: '100%' }]
 
-/** One story for each alert; `null` for those of a release in which nothing goes wrong, and nothing fires. */
+/** At least one story for each alert. `null` stands for a healthy release, in which no alert fires. */
 export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { readonly alert: null }))[] = [
   {
     alert: null,
@@ -43,7 +43,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheApprovalWaits',
-    title: 'nobody approves the first step for more than a day',
+    title: 'a paused first step waits for its approval for more than a day',
     play: () =>
       on({ nodes: 5 }, async (stage) => {
         await stage.setImage('v2')
@@ -61,7 +61,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheBudgetExceeded',
-    title: 'four nodes die while a step is paused, and two may be down',
+    title: 'four nodes die while a step is paused, and two may be unavailable',
     play: () =>
       on({ nodes: 12, maxUnavailable: 2 }, async (stage) => {
         await stage.setImage('v2')
@@ -72,7 +72,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheNodesDownLong',
-    title: 'pods of the new version take fifteen minutes to start, and may',
+    title: 'pods of the new version may take fifteen minutes to start, and do',
     play: () =>
       on({ nodes: 4, steps: wholeFleet, policy: { failure: { progressDeadlineSeconds: 3_600 } } }, async (stage) => {
         const annotations = { 'sim.tranche.dev/start-ms': '900000' }
@@ -132,7 +132,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   },
   {
     alert: 'TrancheKeysWait',
-    title: 'no worker takes what the queue has',
+    title: 'no worker processes the jobs of the queue',
     play: () =>
       on({ nodes: 3, queue: (queue) => ({ ...queue, process: () => ({ close: async () => undefined }) }) }, async (stage) => {
         await stage.setImage('v2')
@@ -171,7 +171,7 @@ export const stories: readonly (AlertStory | (Omit<AlertStory, 'alert'> & { read
   ...apiStories,
 ]
 
-/** Refuses what our programs ask for with this code, as far as `matches`. */
+/** Rejects matching requests of Tranche's programs with this code. */
 function refuses(code: number, matches: (call: Parameters<NonNullable<FaultInjector['onRequest']>>[0]) => boolean): FaultInjector {
   const reason = code === 403 ? 'Forbidden' : code === 503 ? 'ServiceUnavailable' : 'InternalError'
   return {

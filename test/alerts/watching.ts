@@ -1,29 +1,29 @@
 import type { Stage } from '../scenarios/stage.ts'
 
-/** What Prometheus would have read at one moment of a story. */
+/** A scrape of all targets at one moment of a story. */
 export interface Look {
-  /** From the beginning of the story, in minutes. */
+  /** Minutes since the start of the story. */
   readonly atMinute: number
   readonly targets: readonly Target[]
 }
 
-/** One process, as Prometheus sees it. */
+/** One process, as a target of Prometheus. */
 export interface Target {
-  /** `tranche-controller-metrics`: the Service by which it is found. */
+  /** Service that selects the target, such as `tranche-controller-metrics`. */
   readonly job: string
   readonly instance: string
-  /** What it tells; null: it does not answer. */
+  /** Its metrics; null if it does not answer. */
   readonly text: string | null
 }
 
-/** How often Prometheus looks, in minutes. */
+/** How long and how often Prometheus scrapes, in minutes. */
 export interface Watching {
   readonly minutes: number
   /** @default 1 */
   readonly everyMinutes?: number
 }
 
-/** Lets time pass on a stage, and keeps what each program tells meanwhile. */
+/** Advances time on a stage, and scrapes each program. */
 export async function watch(
   stage: Stage,
   identities: readonly string[],

@@ -7,11 +7,11 @@ import type { Look } from './watching.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-/** What goes wrong with the webhook. */
+/** Faults of the webhook. */
 export const webhookStories = [
   {
     alert: 'TrancheWebhookCertificateEnds',
-    title: 'nobody has renewed the certificate of the webhook, which is good for three days more',
+    title: 'the certificate of the webhook expires in three days and was not renewed',
     play: async (): Promise<readonly Look[]> => {
       const metrics = await createMetrics({ clock: systemClock, log: silentLogger, version: '0.1.0' })
       const exchange = createSimulator({ clock: systemClock, nodes: 0 }).exchangeFor('controller-1')

@@ -11,7 +11,7 @@ const impure =
 const timeAndChance = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bMath\.random\(|\bset(?:Timeout|Interval)\(/
 
 describe('imports point from the shell to the core', () => {
-  it.each(everyone)('%s imports only what stands before it', (name) => {
+  it.each(everyone)('%s imports only earlier packages', (name) => {
     const allowed = allowedFor(name)
     const forbidden = filesOf(name, 'src').flatMap((file) =>
       ownImportsOf(file)
@@ -21,7 +21,7 @@ describe('imports point from the shell to the core', () => {
     expect(forbidden).toEqual([])
   })
 
-  it.each(everyone)('%s imports no other package through its inner files', (name) => {
+  it.each(everyone)('%s imports other packages only through their index', (name) => {
     const inner = [...filesOf(name, 'src'), ...filesOf(name, 'test')].flatMap((file) =>
       importsOf(file)
         .filter((module) => /^@tranche\/[^/]+\//.test(module) || leavesPackage(file, module))
@@ -30,7 +30,7 @@ describe('imports point from the shell to the core', () => {
     expect(inner).toEqual([])
   })
 
-  it.each(Object.entries(ownedLibraries))('%s is known to %s alone', (library, owners) => {
+  it.each(Object.entries(ownedLibraries))('%s is imported by %s alone', (library, owners) => {
     const others = everyone.filter((name) => ![owners].flat().includes(name))
     const knowing = others.flatMap((name) => filesOf(name, 'src')).filter((file) => importsOf(file).some((module) => isOf(library, module)))
     expect(knowing.map((file) => file.path)).toEqual([])
@@ -38,14 +38,14 @@ describe('imports point from the shell to the core', () => {
 })
 
 describe('purity', () => {
-  it.each(purePackages)('%s touches no clock, chance, environment, network or Node built-in', (name) => {
+  it.each(purePackages)('%s uses no clock, randomness, environment, network or Node built-in', (name) => {
     const files = filesOf(name, 'src')
     const touching = files.filter((file) => impure.test(file.code) || importsOf(file).some((module) => module.startsWith('node:')))
     expect(touching.map((file) => file.path)).toEqual([])
   })
 
   it.each(layers.flatMap((layer) => (layer.name === 'apps' ? [] : layer.packages)).filter((name) => name !== 'clock'))(
-    '%s takes time from the Clock port and chance from a seed',
+    '%s takes time from the Clock port and randomness from a seed',
     (name) => {
       const touching = filesOf(name, 'src').filter((file) => timeAndChance.test(file.code))
       expect(touching.map((file) => file.path)).toEqual([])
@@ -72,15 +72,15 @@ describe('the map', () => {
     expect(named).toEqual(layer.mayImport)
   })
 
-  it('says of no package that it is a bag', () => {
+  it('has no package with a catch-all name', () => {
     expect(everyone.filter((name) => /util|common|shared|helper|^core$|manager/.test(name))).toEqual([])
   })
 })
 
-/** What tests of several packages play with, and the programs of the repository, which start a Redis for them. */
+/** Folders that tests of several packages share, and the repository's programs, which start a Redis for them. */
 const forTests = ['test/fakes/', 'scripts/']
 
-/** Relative paths end where a package ends. */
+/** Relative paths must stay inside a package. */
 function leavesPackage({ path }: SourceFile, module: string): boolean {
   if (!module.startsWith('.')) return false
   const target = join(dirname(path), module)
@@ -93,7 +93,7 @@ function packageFolderOf(path: string): string {
 
 function allowedFor(name: string): readonly string[] {
   const layer = layers.find(({ packages }) => packages.includes(name))
-  if (layer === undefined) throw new Error(`${name} stands in no layer`)
+  if (layer === undefined) throw new Error(`${name} is in no layer`)
   const mayImport = testsOnly[name] ?? layer.mayImport
   const above = layers.filter((other) => mayImport.includes(other.name)).flatMap((other) => other.packages)
   const beside = name in testsOnly ? [] : layer.packages.slice(0, layer.packages.indexOf(name))

@@ -18,12 +18,12 @@ describe('files', () => {
     expect(index.filter((file) => /export\s*\*/.test(file.code)).map((file) => file.path)).toEqual([])
   })
 
-  it(`stay below ${maxLines} lines, or say why not in longFiles`, () => {
+  it(`stay below ${maxLines} lines, or have a reason in longFiles`, () => {
     const long = allSources.filter((file) => linesOf(file) > maxLines && longFiles[file.path] === undefined)
     expect(long.map((file) => `${file.path}: ${linesOf(file)} lines`)).toEqual([])
   })
 
-  it('are excused from the limit only while they need it', () => {
+  it('have such an exception only while they need it', () => {
     const needing = allSources.filter((file) => linesOf(file) > maxLines).map((file) => file.path)
     expect(Object.keys(longFiles).filter((path) => !needing.includes(path))).toEqual([])
   })
@@ -34,7 +34,7 @@ describe('files', () => {
   })
 })
 
-/** Declarations only: `export { … }` names what a comment elsewhere already explains. Overloads share the comment of the first. */
+/** Declarations only. The declaration behind `export { … }` has its own comment. Overloads share the comment of the first. */
 function undocumentedExports(file: SourceFile): readonly string[] {
   const lines = file.text.split('\n')
   const seen = new Set<string>()

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { layers } from './layers.ts'
 import { filesOf, folderOf } from './source-tree.ts'
 
-/** The simulator is a second opinion, and suites describe what others implement: they may use the same words for themselves. */
+/**
+ * Packages that may declare the same names again: the simulator is independent of the core, and conformance suites describe other packages.
+ */
 const apart = /^packages\/(simulator\/|ports\/[a-z]+-conformance$)/
 
 const packages = layers.flatMap((layer) => layer.packages).filter((name) => !apart.test(folderOf(name)))
@@ -19,12 +21,12 @@ function declarations(): ReadonlyMap<string, readonly string[]> {
 }
 
 describe('an exported name', () => {
-  it('is declared in one file, so that it means one thing', () => {
+  it('is declared in one file, so it has one meaning', () => {
     const twice = [...declarations()].filter(([, files]) => files.length > 1)
     expect(twice.map(([name, files]) => `${name}: ${files.join(', ')}`)).toEqual([])
   })
 
-  it('is found where it is declared', () => {
+  it('is found in its file', () => {
     expect(declarations().get('planRollout')).toEqual(['packages/core/planner/src/rollout/plan-rollout.ts'])
   })
 })

@@ -12,9 +12,9 @@ export interface Layer {
 }
 
 /**
- * Which layer may import which, most stable first. An arrow points up this list only, and not to every layer.
- * The simulator and the reader of its recordings import words alone: what they know of DaemonSets is a second opinion on the core.
- * Shells define the ports they need and import no adapter.
+ * Layers and their allowed imports, most stable first. A layer may import only earlier ones, and not all of them. The simulator and the
+ * reader of its recordings import words only, because their view of DaemonSets is independent of the core. Shells define the ports they
+ * need and import no adapter.
  */
 export const layers: readonly Layer[] = [
   layer('words', []),
@@ -28,7 +28,7 @@ export const layers: readonly Layer[] = [
   layer('apps', ['words', 'core', 'ports', 'adapters', 'clients', 'simulator', 'shells', 'harness']),
 ]
 
-/** Packages whose own folder says too much: what they may import, and that nothing but tests imports them. */
+/** Packages that may import less than their folder, and that only tests may import. */
 export const testsOnly: Readonly<Record<string, readonly string[]>> = { testing: ['words', 'core', 'simulator'] }
 
 function layer(name: string, mayImport: readonly string[]): Layer {
@@ -37,13 +37,13 @@ function layer(name: string, mayImport: readonly string[]): Layer {
   return { name, packages: packages.map((path) => basename(path)), mayImport }
 }
 
-/** No clock, no randomness, no environment, no network, no Node built-ins: words (but the clock) and core. */
+/** Packages without clock, randomness, environment, network and Node built-ins: words (except the clock) and core. */
 export const purePackages: readonly string[] = layers
   .filter((layer) => layer.name === 'words' || layer.name === 'core')
   .flatMap((layer) => layer.packages)
   .filter((name) => name !== 'clock')
 
-/** Libraries that only these packages may know, so that changing one of them changes little else. */
+/** Libraries that only these packages may import, so that a replacement changes little else. */
 export const ownedLibraries: Readonly<Record<string, string | readonly string[]>> = {
   undici: ['kube-client', 'egress'],
   '@kubernetes/client-node': 'kube-client',
@@ -63,5 +63,5 @@ export const ownedLibraries: Readonly<Record<string, string | readonly string[]>
   '@prometheus-io/lezer-promql': 'validation',
 }
 
-/** Files above 350 lines that are one thing nevertheless, each with the reason. */
+/** Files above 350 lines that should not be split, with the reason. */
 export const longFiles: Readonly<Record<string, string>> = {}

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findingsIn } from '../../scripts/prose/findings.ts'
 
-/** Sources by the sentence that they break; `good` says the same. */
+/** Sources by the rule that `bad` breaks; `good` has the same meaning. */
 const planted: Readonly<Record<string, { file?: string; bad: string; good: string; found: string }>> = {
   'a pronoun takes the place of the actor': {
     bad: '/** Whoever dies on the way is resumed. */',

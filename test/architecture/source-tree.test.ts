@@ -10,15 +10,19 @@ describe('importsOf', () => {
     ['an import for its effect', "import 'x'", ['x']],
     ['a re-export', "export { a } from './a.ts'\nexport type { B } from './b.ts'\nexport * from './c.ts'", ['./a.ts', './b.ts', './c.ts']],
     ['a dynamic import', "const m = await import('x')", ['x']],
-    ['no comment', "// import a from 'a'\n/* import b from 'b' */\n/**\n * import c from 'c'\n */", []],
-    ['no string', `const url = 'https://x' // import z from 'z'\nexport const s = 'text'\nexport const t = \`import y from "y"\``, []],
+    ['nothing in a comment', "// import a from 'a'\n/* import b from 'b' */\n/**\n * import c from 'c'\n */", []],
+    [
+      'nothing in a string',
+      `const url = 'https://x' // import z from 'z'\nexport const s = 'text'\nexport const t = \`import y from "y"\``,
+      [],
+    ],
   ])('finds %s', (_what, text, modules) => {
     expect(importsOf(parseSource('a.ts', text))).toEqual(modules)
   })
 })
 
 describe('code', () => {
-  it('is the text with its comments blanked out, line by line', () => {
+  it('has blanks in place of comments, line by line', () => {
     const source = parseSource('a.ts', "/** Date.now() */\nconst a = 1 // fetch(x)\nconst u = 'http://x'\n")
     expect(source.code.split('\n').map((line) => line.trimEnd())).toEqual(['', 'const a = 1', "const u = 'http://x'", ''])
   })

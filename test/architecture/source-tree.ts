@@ -2,23 +2,23 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { descriptions } from '../../scripts/packages.ts'
 
-/** One source file of a package. */
+/** A source file of a package. */
 export interface SourceFile {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly path: string
   readonly text: string
-  /** `text` with every comment blanked out and every line break kept. */
+  /** `text` with blanks in place of comments, and all line breaks. */
   readonly code: string
 }
 
-/** @returns the folder of a package or an app, from the root of the repository */
+/** @returns folder of a package or an app, from the root of the repository */
 export function folderOf(name: string): string {
   const folder = Object.keys(descriptions).find((one) => basename(one) === name)
   if (folder === undefined) throw new Error(`${name} is not in scripts/packages.ts`)
   return folder
 }
 
-/** @returns all TypeScript files of one part (`src`, `test` …) of a package, by path; none where the part does not exist */
+/** @returns all TypeScript files of one folder (`src`, `test` …) of a package, by path; none if the folder does not exist */
 export function filesOf(name: string, part: string): readonly SourceFile[] {
   const root = `${folderOf(name)}/${part}`
   if (!existsSync(root)) return []
@@ -33,18 +33,18 @@ export function parseSource(path: string, text: string): SourceFile {
   return { path, text, code: withoutComments(text) }
 }
 
-/** @returns what the file imports or re-exports: module names as written */
+/** @returns names of the modules that the file imports or re-exports, as written */
 export function importsOf(file: SourceFile): readonly string[] {
   const pattern = /(?:^|\n)\s*(?:import|export)\s(?:[^'"`=(]*?\sfrom\s*)?['"]([^'"\n]+)['"]|\bimport\(\s*['"]([^'"\n]+)['"]/g
   return [...file.code.matchAll(pattern)].map((match) => match[1] ?? match[2] ?? '')
 }
 
-/** @returns names of the packages and apps of this workspace that the file imports */
+/** @returns names of the workspace's packages and apps that the file imports */
 export function ownImportsOf(file: SourceFile): readonly string[] {
   return importsOf(file).flatMap((module) => (module.startsWith('@tranche/') ? [module.split('/')[1] ?? ''] : []))
 }
 
-/** Strings are left alone as far as a pattern can: a `//` inside a quoted string (a URL) is no comment. */
+/** Keeps strings as far as a pattern can: `//` inside a quoted string (a URL) is not a comment. */
 function withoutComments(text: string): string {
   const pattern = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\*[\s\S]*?\*\/|\/\/.*$/gm
   return text.replace(pattern, (match) => (match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match))

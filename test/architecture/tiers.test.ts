@@ -3,7 +3,7 @@ import { matchesGlob } from 'node:path'
 import { expect, it } from 'vitest'
 import config from '../../vitest.config.ts'
 
-/** One project of vitest.config.ts. */
+/** A project of vitest.config.ts. */
 interface Tier {
   readonly name: string
   readonly include: readonly string[]
@@ -17,7 +17,7 @@ it('every test file runs in exactly one tier: *.slow.test.ts in slow, every othe
   expect(new Set(found.flatMap(({ tiers }) => tiers))).toEqual(new Set(['fast', 'slow']))
 })
 
-/** Files that look like a test by their name; untracked ones too. */
+/** Files with the name of a test, including untracked ones. */
 function testFiles(): readonly string[] {
   const tracked = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const named = execFileSync('git', tracked, { encoding: 'utf8', maxBuffer: 1 << 28 })

@@ -9,7 +9,7 @@ import { type Programs, startPrograms } from './programs.ts'
 import { isInstalled, runProgram } from './run-program.ts'
 
 const page = readFileSync('docs/guides/argo-rollouts.md', 'utf8')
-/** Cells of the table of commands: of Argo Rollouts, of tranche, and what differs. */
+/** Cells of the table of commands: Argo Rollouts, tranche, and the difference. */
 const rows = page
   .slice(page.indexOf('## Commands'), page.indexOf('## Fields'))
   .split('\n')
@@ -22,7 +22,7 @@ const rollout = { ...agentRollout, spec: { ...agentRollout.spec, strategy: { can
 
 let cluster: Cluster
 let programs: Programs
-/** Rows whose commands were run. */
+/** Rows whose commands the test has run. */
 const ran = new Set<string>()
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ afterAll(async () => {
   await cluster.end()
 })
 
-it('the commands of the page for people who come from Argo Rollouts do what it says of them', { timeout: 240_000 }, async () => {
+it('the commands of docs/guides/argo-rollouts.md have the documented effects', { timeout: 240_000 }, async () => {
   expect(await ofPage('status NAME')).toMatchObject({ code: 0 })
   const file = join(cluster.folder, 'manifests.json')
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [agentManifest('v1'), rollout] }))
@@ -57,7 +57,7 @@ it('the commands of the page for people who come from Argo Rollouts do what it s
   })
   expect(watched.stdout).toContain('Waiting')
 
-  // promote of Argo Rollouts means one step.
+  // promote in Argo Rollouts means one step.
   expect(await ofPage('promote NAME')).toMatchObject({ code: 0 })
   expect(await ofPage('status NAME')).toMatchObject({ code: 3 })
   expect((await report()).step).toMatchObject({ index: 2, state: 'StepPaused' })
@@ -98,7 +98,7 @@ interface Ran {
 
 type Places = Readonly<Record<string, string>>
 
-/** Runs what the page names for a command of Argo Rollouts; `begin` chooses another code span of that row. */
+/** Runs the tranche command of the page for a command of Argo Rollouts. `begin` selects another code span of that row. */
 function ofPage(argo: string, places: Places = {}, begin?: string): Promise<Ran> {
   return tranche(...wordsOf(argo, places, begin))
 }
@@ -124,7 +124,7 @@ function firstSpan(cell: string): string {
   return /`([^`]+)`/.exec(cell)?.[1] ?? ''
 }
 
-/** By kubectl as the page says, where it is installed. */
+/** Uses kubectl as the page says, if it is installed. */
 async function setImage(): Promise<void> {
   const [program = '', ...args] = wordsOf('set image NAME c=IMAGE', { 'c=IMAGE': 'main=agent:v2' })
   expect(program).toBe('kubectl')

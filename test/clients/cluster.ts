@@ -12,26 +12,26 @@ export interface Cluster {
   readonly url: string
   readonly caCertificate: string
   readonly token: string
-  /** A folder that ends with the cluster. */
+  /** A temporary folder that is deleted with the cluster. */
   readonly folder: string
-  /** Names the cluster and its administrator. */
+  /** Path of a kubeconfig for the administrator. */
   readonly kubeconfig: string
   end(): Promise<void>
 }
 
-/** What else a cluster is started with. */
+/** Options of a cluster. */
 export interface ClusterOptions {
-  /** Decides what goes wrong, and sees every request. */
+  /** Injects faults, and sees every request. */
   readonly faults?: FaultInjector
-  /** Whether our CustomResourceDefinitions are there. @default true */
+  /** Whether Tranche's CustomResourceDefinitions are applied. @default true */
   readonly definitions?: boolean
-  /** How webhooks are reached, as `createSimulator` says. */
+  /** Access to webhooks, as for `createSimulator`. */
   readonly webhooks?: SimulatorOptions['webhooks']
-  /** Takes one line for every accepted write, as `createSimulator` says. */
+  /** Called with one line for every accepted write, as for `createSimulator`. */
   readonly record?: (line: string) => void
 }
 
-/** @param nodes how many to start, with controllers and kubelets; without any only the API server runs */
+/** @param nodes number of nodes to start, with controllers and kubelets; with 0, only the API server runs */
 export async function startCluster(nodes: number, { faults, record, webhooks, definitions = true }: ClusterOptions = {}): Promise<Cluster> {
   const simulator = createSimulator({
     clock: systemClock,
@@ -63,7 +63,7 @@ export async function startCluster(nodes: number, { faults, record, webhooks, de
   }
 }
 
-/** JSON is YAML. */
+/** Writes JSON, which is valid YAML. */
 function kubeconfigText({ url, caCertificate, token }: Pick<Cluster, 'url' | 'caCertificate' | 'token'>): string {
   const data = Buffer.from(caCertificate).toString('base64')
   return JSON.stringify({
@@ -76,7 +76,7 @@ function kubeconfigText({ url, caCertificate, token }: Pick<Cluster, 'url' | 'ca
   })
 }
 
-/** A DaemonSet `agent` whose image has this tag. */
+/** DaemonSet `agent` with this image tag. */
 export function agentManifest(tag: string) {
   return {
     apiVersion: 'apps/v1',
@@ -90,7 +90,7 @@ export function agentManifest(tag: string) {
   }
 }
 
-/** Its Rollout, which waits for an approval after the first node. */
+/** Rollout of the DaemonSet, which waits for an approval after the first node. */
 export const agentRollout = {
   apiVersion: 'rollouts.kruise.io/v1beta1',
   kind: 'Rollout',

@@ -6,10 +6,10 @@ import { chartRules } from '../../scripts/chart-rules.ts'
 import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
 import { type Programs, startPrograms } from './programs.ts'
 
-/** Roles of docs/operations/permissions.md, which the chart brings. */
+/** Roles of docs/operations/permissions.md, which the chart installs. */
 const { ClusterRole: page } = chartRules()
 
-/** Commands that only look. */
+/** Commands that only read. */
 const looking = [
   'list',
   'get agent',
@@ -23,7 +23,7 @@ const looking = [
   'plan agent --image agent:v3',
 ]
 
-/** Commands that act on a release that waits at its first step, and take it to its end and back. */
+/** Commands that act on a release in its first step, complete it and roll it back. */
 const acting = [
   'pause agent --reason lunch --wait',
   'resume agent --wait',
@@ -45,7 +45,7 @@ beforeAll(async () => {
   cluster = await startCluster(3, {
     faults: {
       onRequest({ actor, verb, resource }) {
-        // Discovery and OpenAPI are open to everyone who may log in.
+        // Discovery and OpenAPI are open to every authenticated user.
         if (actor === 'alice' && resource.resource !== 'documents') asked.add(`${verb} ${resource.group}/${resource.resource}`)
         return undefined
       },
@@ -61,8 +61,8 @@ afterAll(async () => {
   await cluster.end()
 })
 
-describe('the roles of the chart, at the command line', { timeout: 120_000 }, () => {
-  it.each(['tranche-cli-viewer', 'view'])('%s serves every command that only looks, and none that acts', async (role) => {
+describe('the roles of the chart, on the command line', { timeout: 120_000 }, () => {
+  it.each(['tranche-cli-viewer', 'view'])('%s allows every command that only reads, and none that acts', async (role) => {
     const namespace = await releaseIn(role)
     expect(await refusals(looking, namespace)).toEqual([])
     expect(await tranche('approve agent', namespace)).toMatchObject({
@@ -71,7 +71,7 @@ describe('the roles of the chart, at the command line', { timeout: 120_000 }, ()
     })
   })
 
-  it.each(['tranche-cli-operator', 'edit'])('%s serves every command', async (role) => {
+  it.each(['tranche-cli-operator', 'edit'])('%s allows every command', async (role) => {
     const namespace = await releaseIn(role)
     expect(await refusals([...looking, ...acting], namespace)).toEqual([])
   })
@@ -79,14 +79,14 @@ describe('the roles of the chart, at the command line', { timeout: 120_000 }, ()
   it.each([
     ['tranche-cli-viewer', looking],
     ['tranche-cli-operator', [...looking, ...acting]],
-  ])('%s grants what a user asks for who may do everything, and no more', async (role, commands) => {
+  ])('%s grants exactly the rights that its commands use', async (role, commands) => {
     const namespace = await releaseIn('cluster-admin', `${role}-asked`)
     await refusals(commands, namespace)
     expect([...asked].toSorted()).toEqual([...new Set([...rightsOf(role), ...rightsOf('tranche-cli-cluster')])].toSorted())
   })
 })
 
-/** A release that waits at its first step, in a namespace of its own, in which alice has `role`. */
+/** Creates a release that waits in its first step, in its own namespace, where alice has `role`. */
 async function releaseIn(role: string, name = role): Promise<string> {
   const namespace = `with-${name}`
   await create('namespaces', { metadata: { name: namespace } })
@@ -108,7 +108,7 @@ function agentIn(namespace: string, tag: string): object {
   return { ...manifest, metadata: { name: 'agent', namespace }, spec: { ...spec, template } }
 }
 
-/** The chart gives these labels to the roles that Kubernetes copies into its own. */
+/** Labels of the chart on roles that Kubernetes aggregates into its own. */
 function labelsOf(name: string): Readonly<Record<string, string>> {
   const to = /^tranche-aggregate-(\w+)$/.exec(name)?.[1]
   return to === undefined ? {} : { [`rbac.authorization.k8s.io/aggregate-to-${to}`]: 'true' }
@@ -123,7 +123,7 @@ async function create(resource: keyof typeof ids, object: object): Promise<void>
   await cluster.simulator.clientFor({ name: 'admin' }).create(ids[resource], object)
 }
 
-/** What the commands say of rights that are missing, on the way or at the end. */
+/** Messages of the commands about missing rights, during the command or at its end. */
 async function refusals(commands: readonly string[], namespace: string): Promise<readonly string[]> {
   const said: string[] = []
   for (const command of commands) {
@@ -140,7 +140,7 @@ function rightsOf(role: string): readonly string[] {
   )
 }
 
-/** Runs a command as alice, unless `user` says otherwise. */
+/** Runs a command as alice, or as `user`. */
 async function tranche(
   line: string,
   namespace: string,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
 import { runProgram } from './run-program.ts'
 
-/** How a shell is begun without anything of the user's own, and told to complete. */
+/** Commands that start a shell without the user's configuration and set up completion in it. */
 const shells: Readonly<Record<string, { readonly start: string; readonly setUp: (script: string) => string }>> = {
   bash: { start: 'bash --norc --noprofile -i', setUp: (script) => `source ${script}` },
   zsh: { start: 'zsh -f -i', setUp: (script) => `autoload -U compinit; compinit -u -D; source ${script}` },
@@ -19,10 +19,10 @@ const missing = Object.keys(shells).filter((shell) => !installed.includes(shell)
 if (missing.length > 0) console.log(`skipped: completion in ${missing.join(' and ')}, because they are not installed`)
 
 let cluster: Cluster
-/** Where `tranche` completes as ever, and does nothing else but say in `ran` what it was asked for. */
+/** Folder with a `tranche` that completes as usual; any other command is only written to the file `ran`. */
 let folder: string
 
-describe.skipIf(installed.length === 0)('what Tab completes', { timeout: 120_000 }, () => {
+describe.skipIf(installed.length === 0)('completion with Tab', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     cluster = await startCluster(2)
     folder = cluster.folder
@@ -53,7 +53,7 @@ describe.skipIf(installed.length === 0)('what Tab completes', { timeout: 120_000
   })
 })
 
-/** Types into a shell at a terminal. @returns what the terminal showed */
+/** Types into a shell on a terminal. @returns output of the terminal */
 async function type(shell: string, lines: readonly string[]): Promise<string> {
   const script = join(folder, `completion.${shell}`)
   const { stdout } = await runProgram(process.execPath, ['apps/cli/bin/tranche.mjs', 'completion', shell])

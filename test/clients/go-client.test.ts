@@ -31,7 +31,7 @@ describe.skipIf(missing !== undefined)('a program written with client-go', () =>
 
   afterAll(() => cluster.end())
 
-  it('does all that controllers do', async () => {
+  it('uses every API that controllers need', async () => {
     const { code, stdout } = await runProgram(program, [], { env: { KUBECONFIG: cluster.kubeconfig } })
     expect(stdout.trimEnd().split('\n')).toEqual([
       'ok: discovery finds DaemonSets in one document',
@@ -47,7 +47,7 @@ describe.skipIf(missing !== undefined)('a program written with client-go', () =>
   })
 })
 
-/** @returns why the program cannot be had, or undefined once it is built; the first build takes a minute or two, later ones a second */
+/** @returns why the program is unavailable, or undefined once it is built; the first build takes a minute or two, later ones a second */
 async function buildClient(): Promise<string | undefined> {
   if (!(await isInstalled('go', ['version']))) return 'go is not installed'
   mkdirSync(folder, { recursive: true })

@@ -6,7 +6,7 @@ import { type Ended, isInstalled, runProgram, type RunOptions } from './run-prog
 const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
 if (isMissing) console.log('skipped: the suite with kubectl, because kubectl is not installed')
 
-describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', () => {
+describe.skipIf(isMissing)('kubectl, while Tranche releases a DaemonSet', () => {
   let cluster: Cluster
   let programs: Programs
 
@@ -26,7 +26,7 @@ describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', ()
     await cluster.end()
   })
 
-  it('shows where the release stands, in the columns that OpenKruise has', async () => {
+  it("shows the state of the release in OpenKruise's columns", async () => {
     const rollouts = words((await kubectl('get rollouts')).stdout)
     expect(rollouts[0]).toBe('NAME STATUS CANARY_STEP CANARY_STATE MESSAGE AGE')
     expect(rollouts[1]).toMatch(/^agent Progressing 1 StepPaused step 1 of 2 \(1\) is ready and waits for approval since \S+ \d+s$/)
@@ -39,13 +39,13 @@ describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', ()
     ['rollout status ds/agent', 'rollout status is only available for RollingUpdate strategy type'],
     ['rollout pause ds/agent', 'pausing is not supported'],
     ['rollout resume ds/agent', 'resuming is not supported'],
-  ])('is told by itself what it has not for such a DaemonSet: %s', async (line, says) => {
+  ])('reports by itself what it does not support for such a DaemonSet: %s', async (line, says) => {
     const { code, stderr } = await kubectl(line)
     expect(code).toBe(1)
     expect(stderr).toContain(says)
   })
 
-  it('tells the history, and takes the new version back by undo', async () => {
+  it('shows the history, and rolls the new version back by undo', async () => {
     expect(words((await kubectl('rollout history ds/agent')).stdout)).toEqual(
       expect.arrayContaining(['REVISION CHANGE-CAUSE', '1 <none>', '2 <none>']),
     )
@@ -54,7 +54,7 @@ describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', ()
     expect(await imagesOfPods()).toEqual(['agent:v1', 'agent:v1', 'agent:v1'])
   })
 
-  it('starts an ordinary release by restart, which an approval in a patch of the status lets go on', async () => {
+  it('starts an ordinary release by restart, which continues after an approval in a patch of the status', async () => {
     expect((await kubectl('rollout restart ds/agent')).stdout).toBe('daemonset.apps/agent restarted\n')
     await untilPaused()
     const body = '{"status":{"canaryStatus":{"currentStepState":"StepReady"}}}'
@@ -64,7 +64,7 @@ describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', ()
     expect((await kubectl("get ds agent -o jsonpath='{.status.updatedNumberScheduled}'")).stdout).toBe('3')
   })
 
-  it('waits for the deletion of a Rollout, which gives the strategy back', async () => {
+  it('waits for the deletion of a Rollout, which restores the strategy', async () => {
     expect((await kubectl('delete rollout agent --timeout=20s')).stdout).toContain('"agent" deleted')
     const followed = await kubectl('rollout status ds/agent --timeout=20s')
     expect(followed.stdout.trimEnd().split('\n').at(-1)).toBe('daemon set "agent" successfully rolled out')
@@ -72,7 +72,7 @@ describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', ()
 
   const untilPaused = (): Promise<void> => until('{.status.canaryStatus.currentStepState}', 'StepPaused')
 
-  /** Every node is updated, and what is left is the final settling time. */
+  /** Waits until every node is updated and only the final settling time is left. */
   const untilSettling = (): Promise<void> => until('{.status.canaryStatus.finalisingStep}', 'ResumeWorkload')
 
   async function until(path: string, value: string): Promise<void> {
@@ -84,7 +84,7 @@ describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', ()
     return (await kubectl("get pods -l app=agent -o jsonpath='{.items[*].spec.containers[0].image}'")).stdout.split(' ')
   }
 
-  /** @param line words as a shell would split them; quotes hold words together */
+  /** @param line words as in a shell; quotes keep words together */
   function kubectl(line: string, options: RunOptions = {}): Promise<Ended> {
     const args = [...line.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ''))
     const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.folder, ...options.env }
@@ -92,7 +92,7 @@ describe.skipIf(isMissing)('kubectl, while our programs release a DaemonSet', ()
   }
 })
 
-/** Lines with single spaces between their words. */
+/** Lines with single spaces between words. */
 function words(text: string): readonly string[] {
   return text.split('\n').map((line) => line.trim().replace(/\s+/g, ' '))
 }

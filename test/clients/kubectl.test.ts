@@ -16,7 +16,7 @@ describe.skipIf(isMissing)('kubectl', () => {
 
   afterAll(() => cluster.end())
 
-  it('lists what can be asked for, and what belongs to all', async () => {
+  it('lists all resources, and those of category all', async () => {
     const { stdout } = await kubectl('api-resources --no-headers --sort-by=name')
     expect(words(stdout)).toContain('daemonsets ds apps/v1 true DaemonSet')
     expect(words(stdout)).toContain('rollouts rollouts.kruise.io/v1beta1 true Rollout')
@@ -32,34 +32,34 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect(words(stdout)).toContain('Cumulative number of nodes after the step: a whole number from 1, or a')
   })
 
-  it('explains a built-in kind to its leaves', async () => {
+  it('explains a built-in kind recursively', async () => {
     const { stdout } = await kubectl('explain daemonset --recursive')
     expect(words(stdout)).toContain('rollingUpdate <RollingUpdateDaemonSet>')
     expect(words(stdout)).toContain('maxUnavailable <IntOrString>')
   })
 
-  it('tries a creation without making it', async () => {
+  it('creates nothing in a dry run', async () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'tried' } }
     const tried = await kubectl('create --dry-run=server -f -', { input: JSON.stringify(object) })
     expect(tried.stdout).toBe('configmap/tried created (server dry run)\n')
     expect((await kubectl('get configmap tried')).stderr).toBe('Error from server (NotFound): configmaps "tried" not found\n')
   })
 
-  it('shows how a manifest differs from what is there', async () => {
+  it('shows the difference between a manifest and the cluster', async () => {
     const { code, stdout } = await kubectl('diff -f -', { input: JSON.stringify(agentManifest('v9')) })
     expect(code).toBe(1)
     expect(stdout).toMatch(/-\s+- image: agent:v1\n\+\s+- image: agent:v9/)
     expect((await kubectl('diff -f -', { input: JSON.stringify(agentManifest('v1')) })).code).toBe(0)
   })
 
-  it('applies what it has listed, and has the server check every object of it', async () => {
+  it('applies a list that it has read, and the server validates every object in it', async () => {
     const listed = await kubectl('get daemonsets -o json')
     expect((await kubectl('apply -f -', { input: listed.stdout })).stdout).toBe('daemonset.apps/agent configured\n')
     const wrong = listed.stdout.replace('"template":', '"replicas": 3, "template":')
     expect((await kubectl('apply -f -', { input: wrong })).stderr).toContain('unknown field "spec.replicas"')
   })
 
-  it('refuses a manifest with a field that does not exist', async () => {
+  it('rejects a manifest with an unknown field', async () => {
     const { spec, ...manifest } = agentManifest('v1')
     const { stderr } = await kubectl('apply -f -', { input: JSON.stringify({ ...manifest, spec: { ...spec, replicas: 3 } }) })
     expect(stderr).toContain('unknown field "spec.replicas"')
@@ -78,7 +78,7 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect(row).toMatch(/^agent-\w{5} 1\/1 Running 0 \d+s [\d.]+ node-00\d <none> <none> app=agent,controller-revision-hash=/)
   })
 
-  it('streams events from the first on', async () => {
+  it('streams events from the first one', async () => {
     const { stdout } = await kubectl('get events -w', { until: (said) => said.includes('SuccessfulCreate') })
     expect(stdout).toMatch(/^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/)
     expect(stdout).toMatch(/Normal +SuccessfulCreate +daemonset\/agent +Created pod: agent-\w{5}/)
@@ -91,7 +91,7 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect((await kubectl('describe pod -l app=agent')).stdout).toMatch(/Controlled By: +DaemonSet\/agent/)
   })
 
-  it('follows a new version, tells its history and takes it back', async () => {
+  it('follows a new version, shows its history and rolls it back', async () => {
     await kubectl('set image ds/agent main=agent:v2')
     const followed = await kubectl('rollout status ds/agent --timeout=20s')
     expect(followed.stdout.trimEnd().split('\n').at(-1)).toBe('daemon set "agent" successfully rolled out')
@@ -114,7 +114,7 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect((await kubectl('taint node node-001 a-')).stdout).toBe('node/node-001 untainted\n')
   })
 
-  it('cordons and drains a node but for its DaemonSets', async () => {
+  it('cordons and drains a node except for its DaemonSets', async () => {
     const { code, stdout, stderr } = await kubectl('drain node-003 --ignore-daemonsets --timeout=20s')
     expect([code, stderr]).toEqual([0, expect.stringContaining('ignoring DaemonSet-managed Pods: default/agent-')])
     expect(stdout).toBe('node/node-003 cordoned\nnode/node-003 drained\n')
@@ -144,13 +144,13 @@ describe.skipIf(isMissing)('kubectl', () => {
     expect((await kubectl(`get ${kind} ${name} -o jsonpath='${path}'`)).stdout).toBe(want)
   })
 
-  it('says who may do what', async () => {
+  it('shows the permissions of users', async () => {
     expect((await kubectl('auth can-i create pods')).stdout).toBe('yes\n')
     expect((await kubectl('auth can-i create pods --as=somebody')).stdout).toBe('no\n')
     expect(words((await kubectl('auth whoami')).stdout)).toContain('Username admin')
   })
 
-  it('is told plainly what a simulated cluster does not have', async () => {
+  it('gets clear errors for features that a simulated cluster lacks', async () => {
     expect((await kubectl('logs ds/agent')).stderr).toContain('pods/log is not served: containers do not run in a simulated cluster')
     expect((await kubectl('exec ds/agent -- ls')).stderr).toContain('pods/exec is not served')
     expect((await kubectl('top nodes')).stderr).toBe('error: Metrics API not available\n')
@@ -168,7 +168,7 @@ describe.skipIf(isMissing)('kubectl', () => {
       return (metadata.managedFields ?? []).map(({ operation, manager, fieldsV1 }) => `${operation} ${manager} ${JSON.stringify(fieldsV1)}`)
     }
 
-    it('takes over what client-side apply owned', async () => {
+    it('takes over fields that client-side apply owned', async () => {
       await kubectl('apply -f -', settings({ a: '1', b: '1' }))
       expect(await managers()).toEqual([expect.stringMatching(/^Update kubectl-client-side-apply /)])
       expect((await kubectl('get configmap applied -o yaml')).stdout).not.toContain('managedFields')
@@ -181,27 +181,27 @@ describe.skipIf(isMissing)('kubectl', () => {
       expect((await kubectl("get configmap applied -o jsonpath='{.data}'")).stdout).toBe('{"a":"2"}')
     })
 
-    it('shows what others own, and takes it by force alone', async () => {
+    it('shows conflicts with other managers, and takes fields over only by force', async () => {
       const { code, stderr } = await kubectl('apply --server-side --field-manager=ci -f -', settings({ a: '3' }))
       expect([code, stderr]).toEqual([1, expect.stringContaining('Apply failed with 1 conflict: conflict with "kubectl": .data.a')])
       await kubectl('apply --server-side --field-manager=ci --force-conflicts -f -', settings({ a: '3' }))
       expect(await managers()).toContain('Apply ci {"f:data":{"f:a":{}}}')
     })
 
-    it('tells the difference first', async () => {
+    it('shows the difference before applying', async () => {
       const { stdout } = await kubectl('diff --server-side --field-manager=ci -f -', settings({ a: '4' }))
       expect(stdout).toContain('+  a: "4"')
       expect((await kubectl("get configmap applied -o jsonpath='{.data.a}'")).stdout).toBe('3')
     })
   })
 
-  it('leaves the pods of a DaemonSet that it deletes without them', async () => {
+  it('deletes a DaemonSet without its pods', async () => {
     expect((await kubectl('delete ds agent --cascade=orphan')).stdout).toBe('daemonset.apps "agent" deleted\n')
     const pods = await kubectl("get pods -l app=agent -o jsonpath='{.items[*].metadata.ownerReferences}'")
     expect([(await kubectl('get pods -l app=agent -o name')).stdout.trimEnd().split('\n').length, pods.stdout]).toEqual([3, ''])
   })
 
-  /** @param line words as a shell would split them; quotes hold words together */
+  /** @param line words as in a shell; quotes keep words together */
   function kubectl(line: string, options: RunOptions = {}): Promise<Ended> {
     const args = [...line.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ''))
     const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.folder, ...options.env }
@@ -209,7 +209,7 @@ describe.skipIf(isMissing)('kubectl', () => {
   }
 })
 
-/** Lines with single spaces between their words. */
+/** Lines with single spaces between words. */
 function words(text: string): readonly string[] {
   return text.split('\n').map((line) => line.trim().replace(/\s+/g, ' '))
 }

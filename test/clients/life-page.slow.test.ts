@@ -11,7 +11,7 @@ import { runProgram } from './run-program.ts'
 
 const page = readFileSync('docs/operations/life.md', 'utf8')
 
-/** The commands of a section, one block after the other. */
+/** Command blocks of a section, in order. */
 function blocksOf(section: string): readonly string[] {
   const [, text = ''] = page.split(`\n## ${section}\n`)
   return [...(text.split('\n## ')[0] ?? '').matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block)
@@ -41,7 +41,7 @@ describe.skipIf(programs === null)('the commands of docs/operations/life.md', { 
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('bring a release in progress into a fresh cluster, where nothing is deleted for it, and what was taken back stays so', async () => {
+  it('restore a release in progress into a fresh cluster, where it deletes nothing and the blocked revision stays blocked', async () => {
     await release(cluster, 'v2')
     await sh(cluster, `kubectl annotate rollout agent tranche.dev/action='{"id":"stop","type":"abort"}'`)
     await until(cluster, '{.status.heldRevisions[0].reverted}=true')
@@ -70,14 +70,14 @@ describe.skipIf(programs === null)('the commands of docs/operations/life.md', { 
     expect(await podsOf(fresh)).toEqual(before)
   })
 
-  it('upgrade, go back, and go back without the definitions', async () => {
+  it('upgrade, downgrade, and downgrade the definitions', async () => {
     await sh(cluster, 'helm install tranche charts/tranche -n tranche-system --create-namespace --take-ownership --force-conflicts')
     await sh(cluster, blocksOf('Upgrade and downgrade').join(''))
     expect((await sh(cluster, 'kubectl get crd -o name')).match(/tranche\.dev|kruise\.io/g)).toHaveLength(3)
     expect(await sh(cluster, 'helm get manifest tranche -n tranche-system')).not.toContain('kind: CustomResourceDefinition')
   })
 
-  it('uninstall, give every DaemonSet back, and leave nothing', async () => {
+  it('uninstall, restore the strategy of every DaemonSet, and leave nothing', async () => {
     await sh(
       cluster,
       `kubectl patch rollout agent --subresource=status --type=merge -p '{"status":{"canaryStatus":{"currentStepState":"StepReady"}}}'`,
@@ -105,7 +105,7 @@ interface Kept {
   readonly spec: { readonly updateStrategy: { readonly type: string } }
 }
 
-/** Until its first step waits for an approval. */
+/** Releases the tag until the first step waits for an approval. */
 async function release(on: Cluster, tag: string): Promise<void> {
   await sh(on, `kubectl set image ds/agent main=agent:${tag}`)
   await until(on, '{.status.phase}=Progressing')
@@ -126,7 +126,7 @@ async function apply(on: Cluster, object: object): Promise<void> {
   if (code !== 0) throw new Error(stderr)
 }
 
-/** @throws {Error} with what was said, where a command fails */
+/** @throws {Error} with the output of a failed command */
 async function sh(on: Cluster, commands: string): Promise<string> {
   return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], options(on))).stdout
 }

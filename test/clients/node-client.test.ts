@@ -46,7 +46,7 @@ describe('an informer', () => {
 
   afterEach(() => informer.stop())
 
-  it('tells what is there, and every change', async () => {
+  it('reports existing objects and every change', async () => {
     await core.createNamespacedConfigMap({ namespace, body: configMap('first') })
     await informer.start()
     await core.createNamespacedConfigMap({ namespace, body: configMap('second') })
@@ -95,7 +95,7 @@ describe('a patch', () => {
     expect(patched.spec?.template.spec?.containers[0]?.image).toBe('agent:v2')
   })
 
-  it('of the status of a Rollout leaves its spec alone', async () => {
+  it('of the status of a Rollout does not change its spec', async () => {
     const custom = config.makeApiClient(CustomObjectsApi)
     const kind = { group: 'rollouts.kruise.io', version: 'v1beta1', plural: 'rollouts', namespace }
     await custom.createNamespacedCustomObject({ ...kind, body: rollout })

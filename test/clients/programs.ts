@@ -5,12 +5,12 @@ import { silentLogger } from '@tranche/log'
 import { createInProcessQueue } from '@tranche/queue'
 import type { Cluster } from './cluster.ts'
 
-/** Our programs at work on a cluster. */
+/** Tranche's programs that run on a cluster. */
 export interface Programs {
   stop(): Promise<void>
 }
 
-/** Starts a controller and an executor, and waits until both have seen the cluster. */
+/** Starts a controller and an executor, and waits until both are ready. */
 export async function startPrograms({ simulator }: Pick<Cluster, 'simulator'>): Promise<Programs> {
   const shared = { clock: systemClock, log: silentLogger }
   const controller = startController({

@@ -1,27 +1,27 @@
 import { spawn } from 'node:child_process'
 
-/** What a program said, and how it ended. */
+/** Output and exit code of a program. */
 export interface Ended {
-  /** Undefined where it was ended by a signal. */
+  /** Undefined if a signal ended it. */
   readonly code: number | undefined
   readonly stdout: string
   readonly stderr: string
 }
 
-/** How a program is run. */
+/** Options of a run. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** What it reads. */
+  /** Standard input. */
   readonly input?: string
-  /** Called with all it has said so far; a program that is to go on until then is ended once this holds. */
+  /** Called with all output so far; the program is ended once it returns true. */
   readonly until?: (stdout: string) => boolean
 }
 
 /**
  * Runs a program to its end.
  *
- * @throws {Error} ENOENT, where there is no such program
+ * @throws {Error} ENOENT if the program does not exist
  */
 export function runProgram(program: string, args: readonly string[], { env, cwd, input = '', until }: RunOptions = {}): Promise<Ended> {
   return new Promise((resolve, reject) => {
@@ -35,12 +35,12 @@ export function runProgram(program: string, args: readonly string[], { env, cwd,
     child.stderr.on('data', (chunk) => (stderr += String(chunk)))
     child.once('error', reject)
     child.once('close', (code) => resolve({ code: code ?? undefined, stdout, stderr }))
-    child.stdin.on('error', () => undefined) // one that reads nothing may be gone
+    child.stdin.on('error', () => undefined) // the program may have ended without reading
     child.stdin.end(input)
   })
 }
 
-/** @returns whether a program can be run at all */
+/** @returns whether the program can be run */
 export async function isInstalled(program: string, args: readonly string[]): Promise<boolean> {
   try {
     await runProgram(program, args)

@@ -11,7 +11,7 @@ const commands = readPages()
   .flatMap(shellLinesOf)
   .filter(({ command }) => command !== '')
 const pnpmPattern = /^(?:npx -y (pnpm@[\d.]+)|pnpm)((?: --?[a-z-]+)*) ([a-z][\w:-]*)(.*)$/
-/** Verbs of pnpm itself that the pages use. */
+/** pnpm's own verbs that the pages use. */
 const pnpmVerbs = ['install', 'exec', 'run']
 
 describe('commands of the pages', () => {
@@ -44,7 +44,7 @@ function isKnownPnpmCommand(command: string): boolean {
   return (version === undefined || version === packageManager) && (scripts[name] !== undefined || pnpmVerbs.includes(name))
 }
 
-/** @returns the arguments that reach the tranche command, through whichever way it is started; null where it is not */
+/** @returns the arguments of the tranche command, however it is started; null for other commands */
 function trancheArguments(command: string): readonly string[] | null {
   const [, , , script = '', rest = ''] = pnpmPattern.exec(command) ?? []
   if (script === 'tranche') return words(rest)
@@ -69,7 +69,7 @@ function faultsOf(line: ShellLine, args: readonly string[]): readonly string[] {
     .map((flag) => `${line.where}: tranche ${subcommand} has no ${flag}`)
 }
 
-/** Options of kubectl may stand before the command. */
+/** Options of kubectl may come before the command. */
 function commandBehindOptions(args: readonly string[]): string | undefined {
   return args.find((word) => !word.startsWith('-') && new RegExp(`^\\s+${word}\\b`, 'm').test(helpOf() ?? ''))
 }

@@ -5,7 +5,7 @@ import { generateSchedule } from '../faults/generate.ts'
 const page = readFileSync('docs/fault-bench.md', 'utf8')
 const [, ...numbers] = /\*\*The fault phase\*\*: (\d+) to (\d+) minutes, with (\d+) to (\d+) faults\./.exec(page) ?? []
 const [shortest, longest, fewest, most] = numbers.map(Number)
-/** Incidents that the page calls drawn separately. Leaders killed in pauses are missing: they look like other kills. */
+/** Faults that the page lists as drawn separately. Schedules with wrong clocks, whose leaders are killed for them, are left out instead. */
 const apart = /^(?:zoneOutage|taintPool|forge|copyAgent|swapDefinitions)/
 
 it('docs/fault-bench.md states the length of the fault phase and the number of its faults', () => {

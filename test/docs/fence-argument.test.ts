@@ -12,7 +12,7 @@ it('the argument of the fence has one row for every call at which tranche failpo
   expect(rows.toSorted()).toEqual(calls.toSorted())
 })
 
-it('every scenario that it names is one that there is', () => {
+it('the argument of the fence names only existing scenarios', () => {
   const table = text.slice(text.indexOf('### And what else goes wrong'), text.indexOf('## Rejected'))
   const named = [...table.matchAll(/\| \*(.+)\* \|$/gm)].map((match) => match[1] ?? '')
   const files = readdirSync('test/scenarios').filter((file) => file.endsWith('.test.ts'))

@@ -5,7 +5,7 @@ import { evidenceFor, guaranteeIds, readCitations, writtenPage } from '../../scr
 const citations = readCitations()
 
 describe('every guarantee and every rule of the fence', () => {
-  it.each(guaranteeIds)('%s is kept by code that says so, and shown by a property and by a scenario', (id) => {
+  it.each(guaranteeIds)('%s has code, a property and a scenario', (id) => {
     const { code, properties, scenarios } = evidenceFor(id, citations)
     expect({ code: code.length > 0, properties: properties.length > 0, scenarios: scenarios.length > 0 }).toEqual({
       code: true,
@@ -14,7 +14,7 @@ describe('every guarantee and every rule of the fence', () => {
     })
   })
 
-  it('that code or a test cites is one that there is', () => {
+  it('exists if code or a test cites it', () => {
     const unknown = [...citations.code, ...citations.tests].flatMap(({ file, name, ids }) =>
       ids.filter((id) => !guaranteeIds.includes(id)).map((id) => `${file}: ${name}: ${id}`),
     )
@@ -30,7 +30,7 @@ describe('docs/guarantees.md', () => {
     expect([...text.matchAll(/^<!-- evidence of ([GF]\d+) -->$/gm)].map((match) => match[1])).toEqual(guaranteeIds)
   })
 
-  it('names the code and the tests that there are; where it does not, run pnpm generate', () => {
+  it('names the existing code and tests; if not, run pnpm generate', () => {
     expect(text).toBe(writtenPage().text)
   })
 })

@@ -14,7 +14,7 @@ const page = readFileSync('docs/operations/hooks.md', 'utf8')
 const [, manifest = ''] = /^```yaml\n([\s\S]*?)^```/m.exec(page) ?? []
 const [, script = ''] = /^```sh\n([\s\S]*?)^```/m.exec(page) ?? []
 
-it('what docs/operations/hooks.md signs with openssl is taken by the hook that it shows', async () => {
+it('a request signed by the openssl example of docs/operations/hooks.md is accepted by its example hook', async () => {
   const { stringData, ...secret } = parse(manifest) as { stringData: { key: string } }
   const hook = readHook({ ...secret, data: { key: Buffer.from(stringData.key).toString('base64') } } as never)
   if (typeof hook === 'string') throw new Error(hook)

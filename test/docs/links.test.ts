@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { anchorsOf, linksOf, readPages, type Page } from './pages.ts'
 
-describe('every relative link leads somewhere', () => {
+describe('every relative link has a target', () => {
   it.each(readPages())('in $path', (page) => {
     expect(linksOf(page).filter((link) => !leadsSomewhere(page, link))).toEqual([])
   })

@@ -9,19 +9,19 @@ const page = readFileSync('docs/operations/metrics.md', 'utf8')
 const rest = readFileSync('docs/rest.md', 'utf8')
 
 describe('docs/operations/metrics.md', () => {
-  it('has every metric that a process tells, with its type, and no other', async () => {
+  it('has every metric that a process exports, with its type, and no other', async () => {
     const { text } = await createMetrics({ clock: systemClock, log: silentLogger, version: '0.1.0' })
     expect([...page.matchAll(/^\| `(tranche_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)).toEqual(
       typesIn(await text()),
     )
   })
 
-  it('asks only for metrics that there are', () => {
+  it('queries only existing metrics', () => {
     const asked = [...page.matchAll(/\b(tranche_\w+?)(?:_bucket|_sum|_count)?\b(?=[^\w`]|$)/g)].map(([, name]) => name ?? '')
     expect(asked.filter((name) => !(name in metricCatalog))).toEqual([])
   })
 
-  it('says truly that the process is told of, too', async () => {
+  it('rightly says that metrics of the process are exported too', async () => {
     const { text } = await createMetrics({ clock: systemClock, log: silentLogger, version: '0.1.0', withProcess: true })
     const others = typesIn(await text()).filter((line) => !line.startsWith('tranche_'))
     expect(others.filter((line) => !/^(process|nodejs)_/.test(line))).toEqual([])
@@ -29,7 +29,7 @@ describe('docs/operations/metrics.md', () => {
   })
 
   it.each(Object.entries<MetricDefinition>(metricCatalog))(
-    '%s is named as Prometheus names things, with labels that are bounded',
+    '%s follows the naming rules of Prometheus, and its labels are bounded',
     (name, metric) => {
       expect(name.endsWith('_total')).toBe(metric.type === 'counter')
       expect(name.endsWith('_seconds')).toBe(metric.type === 'histogram' || /_(still|need|silence|left)_seconds$/.test(name))
@@ -40,12 +40,12 @@ describe('docs/operations/metrics.md', () => {
   )
 })
 
-it('docs/rest.md has every metric that the REST API tells, and no other', async () => {
+it('docs/rest.md has every metric that the REST API exports, and no other', async () => {
   const listed = [...rest.matchAll(/^\| `(tranche_api_\w+)` \|/gm)].map(([, name]) => name)
   expect(listed).toEqual(typesIn(await createApiMetrics().text()).map((line) => line.split(' ')[0]))
 })
 
-/** `name type` of each metric of a text that Prometheus reads. */
+/** `name type` of each metric in a text that Prometheus reads. */
 function typesIn(text: string): readonly string[] {
   return [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`)
 }

@@ -16,7 +16,7 @@ describe('docs/notifications.md', () => {
     expect(notifyArguments.filter((name) => !page.includes(`\`{{${name}}}\``))).toEqual([])
   })
 
-  it('shows how a signature is verified: ours, and no other', async () => {
+  it("shows how to verify a signature: Tranche's is accepted, and no other", async () => {
     const { isFromTranche } = (await import(`data:text/javascript,${encodeURIComponent(sample)}`)) as {
       readonly isFromTranche: (body: string, header: string, key: string, nowSeconds: number) => boolean
     }

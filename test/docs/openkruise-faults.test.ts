@@ -8,24 +8,24 @@ const rows = rowsOf(readFileSync('docs/openkruise-faults.md', 'utf8')).map((cell
 }))
 const tests = readScenarioNames()
 
-/** It is about a part that there is not. */
+/** Faults of a part that Tranche does not have. */
 const withoutTest = ['W23']
 const ids = [...numbered('X', 22), ...numbered('W', 27)].filter((id) => !withoutTest.includes(id))
 
 describe('docs/openkruise-faults.md', () => {
-  it.each(ids)('names a test that shows what Tranche does about %s', (id) => {
+  it.each(ids)("names a test that shows Tranche's behavior for %s", (id) => {
     const shown = rows.filter((row) => row.ids.includes(id)).flatMap((row) => row.tests)
     expect(shown.filter((name) => idsIn(name).includes(id))).not.toEqual([])
   })
 
-  it('names only tests that there are, each in a row that it is about', () => {
+  it('names only existing tests, each in a row with one of its ids', () => {
     const wrong = rows.flatMap((row) =>
       row.tests.filter((name) => !tests.some((test) => test.name === name) || !idsIn(name).some((id) => row.ids.includes(id))),
     )
     expect(wrong).toEqual([])
   })
 
-  it('leaves out no test of a fault of the peer', () => {
+  it('names every test of a fault of OpenKruise', () => {
     const named = new Set(rows.flatMap((row) => row.tests))
     expect(tests.filter(({ name }) => idsIn(name).length > 0 && !named.has(name))).toEqual([])
   })

@@ -9,7 +9,7 @@ const sources = execFileSync('git', ['ls-files', 'packages/*/*/src/*.ts', 'apps/
   .map((path) => ({ path, text: readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }))
 
 describe('events', () => {
-  /** Where events are made, beside those that tell a stall by its reason. */
+  /** Files that create events, besides those for the reasons of Stalled. */
   const makers = [
     'packages/shells/controllers/src/analysis-pass.ts',
     'packages/shells/controllers/src/release-pass.ts',
@@ -20,12 +20,12 @@ describe('events', () => {
     'packages/clients/release-client/src/record-event.ts',
   ]
 
-  it('are documented with the reasons that there are, and no other, in their order', () => {
+  it('are documented with all existing reasons in their order, and no other', () => {
     const page = readFileSync('docs/operations/events.md', 'utf8')
     expect([...page.matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(([, reason]) => reason)).toEqual(eventReasons)
   })
 
-  it('are made with each of these reasons, and with no other', () => {
+  it('are created with each of these reasons, and with no other', () => {
     const texts = sources.filter(({ path }) => makers.includes(path)).map(({ text }) => text)
     const made = texts.flatMap((text) => [
       ...[...text.matchAll(/\breason: '([A-Z]\w+)'/g)].map(([, reason]) => reason),
@@ -36,7 +36,7 @@ describe('events', () => {
     expect([...new Set([...made, ...stalledReasons])].toSorted()).toEqual([...new Set(eventReasons)].toSorted())
   })
 
-  it('are made nowhere else', () => {
+  it('are created nowhere else', () => {
     const found = sources.filter(({ text }) => /\bevents\.record\(|type: '(Normal|Warning)'/.test(text)).map(({ path }) => path)
     expect(found.filter((path) => !makers.includes(path))).toEqual(['packages/core/planner/src/rollout/view/rollout-plan.ts'])
   })
@@ -48,13 +48,13 @@ describe('fields of log lines', () => {
     [...cell.matchAll(/`(\w+)`/g)].map(([, field]) => field),
   )
 
-  it('are those of docs/operations/logs.md, and all of those are written', () => {
+  it('are those of docs/operations/logs.md, and all of those are used', () => {
     const written = new Set(sources.flatMap(({ text }) => fieldsIn(text)))
     expect([...written].toSorted()).toEqual(listed.toSorted())
   })
 })
 
-/** Names of fields in the first argument of log calls, and of objects that are named as such. */
+/** Names of fields in the first argument of log calls, and of objects with field-like names. */
 function fieldsIn(text: string): readonly string[] {
   const calls = text.matchAll(
     /\blog\.(?:debug|info|warn|error|child)\(\s*(?=\{)|\bfields(?:: LogFields)? = (?=\{)|\bwhat: (?=\{ \w+)|\bwho = (?=\{)/g,
@@ -62,7 +62,7 @@ function fieldsIn(text: string): readonly string[] {
   return [...calls].flatMap(({ index, 0: begin }) => namesIn(text.slice(index + begin.length)))
 }
 
-/** Names of the members of the object literal that a text begins with, nested ones left out. */
+/** Names of the members of the object literal at the start of a text, without nested ones. */
 function namesIn(text: string): readonly string[] {
   const names: string[] = []
   let depth = 0

@@ -1,21 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** One Markdown page of the repository. */
+/** A Markdown page of the repository. */
 export interface Page {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly path: string
   readonly text: string
 }
 
-/** A line of a fenced `sh` block that is a command. */
+/** A line with a command in a fenced `sh` block. */
 export interface ShellLine {
   /** `path:line` of the page. */
   readonly where: string
   readonly command: string
 }
 
-/** @returns every page that git knows or would take */
+/** @returns every page that git tracks, or would add */
 export function readPages(): readonly Page[] {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], { encoding: 'utf8' })
   return listed
@@ -30,7 +30,7 @@ export function linksOf(page: Page): readonly string[] {
   return [...prose.matchAll(/\]\(([^()\s]+)(?:\s+"[^"]*")?\)/g)].map((match) => match[1] ?? '')
 }
 
-/** @returns the anchors that a page's headings give, as GitHub makes them */
+/** @returns the anchors of a page's headings, as GitHub makes them */
 export function anchorsOf(text: string): readonly string[] {
   const prose = text.replace(/^```[\s\S]*?^```/gm, '')
   return [...prose.matchAll(/^#+ (.+)$/gm)].map((match) =>
@@ -41,7 +41,7 @@ export function anchorsOf(text: string): readonly string[] {
   )
 }
 
-/** @returns the commands of all `sh` blocks: comments and the bodies of here-documents left out, continued lines joined */
+/** @returns the commands of all `sh` blocks, without comments and the bodies of here-documents, and with continued lines joined */
 export function shellLinesOf(page: Page): readonly ShellLine[] {
   return [...page.text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((block) => {
     const first = page.text.slice(0, block.index).split('\n').length + 1

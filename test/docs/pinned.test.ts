@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-describe('what others publish and a build pulls', () => {
+describe('an external artifact that a build pulls', () => {
   const dockerfile = readFileSync('Dockerfile', 'utf8')
 
   it('is a base image with a digest, in every stage', () => {
@@ -12,7 +12,7 @@ describe('what others publish and a build pulls', () => {
     expect(dockerfile).toMatch(/^ARG NODE_IMAGE=\S+:\S+@sha256:[0-9a-f]{64}$/m)
   })
 
-  it('is no image that reads the Dockerfile itself', () => {
+  it('is not an image that parses the Dockerfile', () => {
     expect(dockerfile).not.toMatch(/^#\s*syntax\s*=/im)
   })
 

@@ -27,13 +27,13 @@ const examples = ['examples', 'examples/policies'].flatMap((folder) =>
 )
 
 describe('docs/policy.md', () => {
-  it('has every field of a policy, with what it is and its default', () => {
+  it('has every field of a policy, with its meaning and its default', () => {
     expect(fields.length).toBeGreaterThan(50)
     expect(fields.filter((field) => !rows.some((row) => isOf(row.field, field)))).toEqual([])
     expect(rows.filter(({ is, standard }) => is === '' || standard === '')).toEqual([])
   })
 
-  it('has no field that a policy, or a step of a Rollout, has not', () => {
+  it("has only fields of a policy or of a Rollout's step", () => {
     const steps = fieldsOf(definitionOf('Rollout'), '').map((field) => field.replace(/^strategy\.canary\.steps\[\]\./, ''))
     const known = [...fields, ...steps, 'nodes']
     expect(rows.filter((row) => !known.some((field) => isOf(row.field, field))).map(({ field }) => field)).toEqual([])
@@ -52,7 +52,7 @@ describe('docs/policy.md', () => {
   })
 })
 
-describe('is in order, and needs no advice:', () => {
+describe('is valid and needs no advice:', () => {
   it.each(blocks)('the example of docs/policy.md at line $line', ({ text }) => expectInOrder(text))
   it.each(examples)('$file', ({ text }) => expectInOrder(text))
 })
@@ -72,12 +72,12 @@ function specOf(value: unknown): unknown {
   return kind === 'ReleasePolicy' ? spec : {}
 }
 
-/** Rows of what stands in several places, such as headers, name the end of the path. */
+/** Rows of fields that exist in several places, such as headers, name the end of the path. */
 function isOf(row: string, field: string): boolean {
   return row === field || field.endsWith(`.${row}`) || field.startsWith(`${row}.`)
 }
 
-/** Fields of selectors are shown where one is. */
+/** Fields of selectors, of which only some have to be in an example. */
 function isSelector(field: string): boolean {
   return /\.match(Labels|Expressions)/.test(field)
 }
@@ -88,14 +88,14 @@ function definitionOf(kind: string): StructuralSchema {
   ]!
 }
 
-/** Every field that has none below it: `analysis[].http.headers[].name`. */
+/** Every field without fields below it, such as `analysis[].http.headers[].name`. */
 function fieldsOf({ properties, items }: StructuralSchema, path: string): readonly string[] {
   if (items !== undefined) return fieldsOf(items, `${path}[]`)
   if (properties === undefined) return [path]
   return Object.entries(properties).flatMap(([name, schema]) => fieldsOf(schema, path === '' ? name : `${path}.${name}`))
 }
 
-/** The same of a value. */
+/** Every path in a value, in the same format. */
 function pathsOf(value: unknown, path: string): readonly string[] {
   if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, `${path}[]`))
   if (typeof value !== 'object' || value === null) return [path]

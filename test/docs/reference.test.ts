@@ -16,20 +16,20 @@ import { writtenRules } from '../../scripts/validation-rules.ts'
 const pages = await writtenReference()
 
 describe('docs/reference', () => {
-  it('has every page that is made, an index, and no other', () => {
+  it('has every generated page, an index, and no other', () => {
     expect(readdirSync(referenceFolder).toSorted()).toEqual([...pages.keys(), 'README.md'].toSorted())
   })
 
-  it.each([...pages])('%s is as its source; where it is not, run pnpm generate', (name, text) => {
+  it.each([...pages])('%s matches its source; if not, run pnpm generate', (name, text) => {
     expect(readFileSync(`${referenceFolder}/${name}`, 'utf8')).toBe(text)
   })
 
-  it('is led to, page by page, by its index', () => {
+  it('has an index with a link to every page', () => {
     const index = readFileSync(`${referenceFolder}/README.md`, 'utf8')
     expect([...pages.keys()].filter((name) => !index.includes(`](${name})`))).toEqual([])
   })
 
-  it.each(customResourceDefinitions)('tells of every field of $spec.names.kind, with type and meaning', (crd) => {
+  it.each(customResourceDefinitions)('describes every field of $spec.names.kind, with type and meaning', (crd) => {
     const text = pages.get(`${crd.spec.names.kind.toLowerCase()}.md`) ?? ''
     const rows = [...text.matchAll(/^\| `((?:spec|status)[^`]*)` \| ([^|]+) \| [^|]* \| ([^|]+) \|$/gm)].map(([, path]) => path)
     expect(rows).toEqual(pathsOf(crd))
@@ -42,7 +42,7 @@ describe('docs/reference', () => {
 
 describe('tables in other pages', () => {
   it.each([writtenEvents(), writtenMetrics(), writtenRules(), writtenSecurity()])(
-    'of $path are as their source; where not, run pnpm generate',
+    'of $path match their source; if not, run pnpm generate',
     ({ path, text }) => {
       expect(readFileSync(path, 'utf8')).toBe(text)
     },
@@ -53,11 +53,11 @@ describe('a field of a schema', () => {
   it.each([
     ['of a type with bounds', { type: 'integer', minimum: 1, maximum: 9 }, ['`a`', 'integer, 1 to 9', '', '']],
     ['with a default', { type: 'string', default: 'x' }, ['`a`', 'string', '`"x"`', '']],
-    ['that is one of a few words', { enum: ['A', 'B'] }, ['`a`', '`A`, `B`', '', '']],
-    ['that is a number or a share', { anyOf: [{ type: 'integer' }, { type: 'string' }] }, ['`a`', 'integer or string', '', '']],
-    ['that stands elsewhere', { $ref: '#/components/schemas/Node' }, ['`a`', '[Node](#node)', '', '']],
+    ['that has a few allowed words', { enum: ['A', 'B'] }, ['`a`', '`A`, `B`', '', '']],
+    ['that is a number or a percentage', { anyOf: [{ type: 'integer' }, { type: 'string' }] }, ['`a`', 'integer or string', '', '']],
+    ['that refers to another schema', { $ref: '#/components/schemas/Node' }, ['`a`', '[Node](#node)', '', '']],
     [
-      'with letters that mean something in Markdown',
+      'with characters that have a meaning in Markdown',
       { type: 'string', description: 'A_B <c> `D_E`' },
       ['`a`', 'string', '', 'A\\_B &lt;c> `D_E`'],
     ],
@@ -65,14 +65,14 @@ describe('a field of a schema', () => {
     expect(fieldRows({ properties: { a: schema } })).toEqual([row])
   })
 
-  it('stands in front of those below it, in lists and maps too', () => {
+  it('comes before the fields below it, in lists and maps too', () => {
     const inner = { type: 'object', properties: { b: { type: 'string' } }, required: ['b'] }
     const rows = fieldRows({ properties: { a: { type: 'array', items: inner }, m: { additionalProperties: inner } } })
     expect(rows.map(([path, , need]) => `${path} ${need}`)).toEqual(['`a` ', '`a[].b` required', '`m` ', '`m.*.b` required'])
   })
 })
 
-/** Every path below spec and status, by another way than the page takes. */
+/** Every path below spec and status, found in another way than for the page. */
 function pathsOf({ spec }: CustomResourceDefinition): readonly string[] {
   const { properties = {} } = spec.versions[0]?.schema.openAPIV3Schema ?? {}
   const paths: string[] = []

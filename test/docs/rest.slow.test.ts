@@ -26,7 +26,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-it('the commands of docs/rest.md are a whole release by curl alone, and the record shows who did what', { timeout: 180_000 }, async () => {
+it('the commands of docs/rest.md are a complete release with curl alone, and the record shows the user of each action', {
+  timeout: 180_000,
+}, async () => {
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder })
   const answers = stdout
     .split('\n')

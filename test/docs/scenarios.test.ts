@@ -6,7 +6,7 @@ const rows = rowsOf(readFileSync('docs/scenarios.md', 'utf8'))
 const tests = readScenarioNames()
 
 describe('docs/scenarios.md', () => {
-  it.each(rows)('%s: names a test that there is, with its file', (situation, file = '', name = '') => {
+  it.each(rows)('%s: names an existing test, with its file', (situation, file = '', name = '') => {
     expect(situation).not.toBe('')
     const inFile = tests.filter((test) => test.file === `test/scenarios/${quotedIn(file).join()}`)
     expect(inFile.map((test) => test.name)).toContain(quotedIn(name).join())

@@ -13,14 +13,14 @@ const rules = parse(readFileSync('charts/tranche/files/rules.yaml', 'utf8')) as 
 }
 const page = readFileSync('docs/operations/processes.md', 'utf8')
 const section = page.slice(page.indexOf('## A part of the cluster')).split(/^## /m)[1] ?? ''
-/** How the page calls what is listed and watched outside of the namespaces. */
+/** Words of the page for resources that are watched outside of the namespaces. */
 const words: Readonly<Record<string, string>> = {
   nodes: 'nodes',
   leases: 'one Lease',
   mutatingwebhookconfigurations: 'one webhook of OpenKruise',
 }
 
-it('docs/operations/processes.md names all that a process of some namespaces watches outside of them', () => {
+it('docs/operations/processes.md names everything that a process with limited namespaces watches outside of them', () => {
   const watched = ['tranche-controller', 'tranche-executor'].flatMap((name) =>
     (rules.Scoped[name]?.Cluster ?? []).filter(({ verbs }) => verbs.includes('watch')).flatMap(({ resources }) => resources),
   )

@@ -11,8 +11,8 @@ const grants = rules.flatMap(({ account, apiGroups, resources, verbs, resourceNa
   resources.flatMap((resource) => verbs.map((verb) => ({ account, group: apiGroups[0] ?? '', resource, verb, resourceNames, namespace }))),
 )
 
-describe('what docs/operations/security.md says of all accounts of ours is so:', () => {
-  it('there are such accounts, and each rule says why', () => {
+describe('docs/operations/security.md is right about all Tranche accounts:', () => {
+  it('there are such accounts, and each rule has a purpose', () => {
     expect(new Set(rules.map(({ account }) => account)).size).toBeGreaterThan(3)
     expect(rules.filter(({ why }) => why === '')).toEqual([])
   })
@@ -27,7 +27,7 @@ describe('what docs/operations/security.md says of all accounts of ours is so:',
     expect(secrets.filter(({ verb }) => ['list', 'watch', 'create', 'delete'].includes(verb))).toEqual([])
   })
 
-  it('no pods are created, entered or forwarded to, no node is touched, nobody is impersonated, no right is given', () => {
+  it('accounts create, enter or forward to no pods, change no node, impersonate no user, and grant no right', () => {
     const forbidden = grants.filter(
       ({ group, resource, verb }) =>
         (resource === 'pods' && verb === 'create') ||
@@ -39,7 +39,7 @@ describe('what docs/operations/security.md says of all accounts of ours is so:',
     expect(forbidden).toEqual([])
   })
 
-  it('the executor alone deletes pods, and no template is its to write', () => {
+  it('the executor alone deletes pods, and it writes no template', () => {
     expect(grants.filter(({ resource, verb }) => resource === 'pods' && verb === 'delete').map(({ account }) => account)).toEqual([
       'executor',
     ])
@@ -62,12 +62,12 @@ describe.each([
   const [, table = ''] = new RegExp(`<!-- ${mark} -->\\n([\\s\\S]*?)<!-- end -->`).exec(page) ?? []
   const rows = rowsOf(table)
 
-  it('says in each row what it is about, who can do it, and what is checked', () => {
+  it('has the target, the required right and the check in each row', () => {
     expect(rows.length).toBeGreaterThan(least)
     expect(rows.filter((row) => row.length !== 4 || row.includes(''))).toEqual([])
   })
 
-  it.each(rows.map((row) => ({ followed: row[0], heldBy: row[3] ?? '' })))('names a test that there is for $followed', ({ heldBy }) => {
+  it.each(rows.map((row) => ({ followed: row[0], heldBy: row[3] ?? '' })))('names existing tests for $followed', ({ heldBy }) => {
     const tests = [...heldBy.matchAll(/\]\(\.\.\/\.\.\/([^)]+\.test\.ts)\) "([^"]+)"/g)].map(([, file = '', name = '']) => ({ file, name }))
     expect(tests.length).toBe(heldBy.split('](').length - 1)
     expect(tests.filter(({ file, name }) => !existsSync(file) || !readFileSync(file, 'utf8').includes(`'${name}'`))).toEqual([])

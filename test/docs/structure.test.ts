@@ -16,7 +16,7 @@ describe('docs/architecture.md', () => {
 })
 
 describe('README.md', () => {
-  it('leads to every page of docs, to a folder by its README or as a whole', () => {
+  it('links to every page of docs, or to its folder', () => {
     const links = readPages()
       .filter(({ path }) => path === 'README.md')
       .flatMap(linksOf)

@@ -18,7 +18,7 @@ it.each([
   ['libraries of Flux', moduleVersion('fluxcd/cli-utils')],
   ['kstatus', moduleVersion('sigs.k8s.io/cli-utils')],
   ['OpenKruise', kruise],
-])('docs/operations/support.md names the %s that is really tried: %s', (_what, version) => {
+])('docs/operations/support.md names the tested %s: %s', (_what, version) => {
   expect(version).toBeTruthy()
   expect(page).toContain(version)
 })

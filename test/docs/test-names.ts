@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A test, or a group of tests, of test/scenarios. */
+/** A test or a group of tests in test/scenarios. */
 export interface NamedTest {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string
-  /** As it is written, with its placeholders. */
+  /** Name as written, with its placeholders. */
   readonly name: string
 }
 
 const folder = 'test/scenarios'
 
-/** @returns every test and every group of test/scenarios by the name that the sources give it */
+/** @returns every test and every group of test/scenarios, with the name in the source */
 export function readScenarioNames(): readonly NamedTest[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && !file.includes('node_modules'))
@@ -18,16 +18,16 @@ export function readScenarioNames(): readonly NamedTest[] {
     .flatMap((file) => namesIn(readFileSync(`${folder}/${file}`, 'utf8')).map((name) => ({ file: `${folder}/${file}`, name })))
 }
 
-/** A name is the first argument of a call of `it`, `describe`, or of what their `each` returns. */
+/** A name is the first argument of a call of `it`, `describe`, or of the function that their `each` returns. */
 function namesIn(text: string): readonly string[] {
   const calls = text.matchAll(/(?:^\s*(?:it|describe)\(|\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")/gm)
   return [...calls].map((match) => (match[1] ?? match[2] ?? '').replaceAll(/\\(['"])/g, '$1'))
 }
 
-/** A row of a table of Markdown, cell by cell. */
+/** A row of a Markdown table, cell by cell. */
 export type Row = readonly string[]
 
-/** @returns the rows of all tables of a page, without heads and rules */
+/** @returns the rows of all tables of a page, without headers and rules */
 export function rowsOf(text: string): readonly Row[] {
   const lines = text.split('\n')
   return lines
@@ -40,7 +40,7 @@ export function rowsOf(text: string): readonly Row[] {
     )
 }
 
-/** @returns what stands in backticks in a cell */
+/** @returns the texts in backticks in a cell */
 export function quotedIn(cell: string): readonly string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')
 }

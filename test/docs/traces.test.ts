@@ -48,7 +48,7 @@ it.skipIf(isMissing)(
   },
 )
 
-/** In a folder of its own, with the programs of the checkout. */
+/** Starts a program of this checkout in a temporary folder. */
 function begin(command: string): ChildProcess {
   const line = command.replace(/(^|\s)tranche /, `$1'${process.execPath}' '${resolve('apps/cli/bin/tranche.mjs')}' `)
   const words = line.match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", '')) ?? []

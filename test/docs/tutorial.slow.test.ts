@@ -20,7 +20,7 @@ let cluster: ChildProcess | undefined
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
-  // As the alias of the README.
+  // Works like the alias in the README.
   writeFileSync(join(folder, 'tranche'), `#!/bin/sh\nexec ${process.execPath} ${program} "$@"\n`)
   chmodSync(join(folder, 'tranche'), 0o755)
   if (isMissing) return
@@ -38,22 +38,22 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-it.skipIf(isMissing)('the commands of docs/tutorial.md do what the page says of them', { timeout: 300_000 }, async () => {
+it.skipIf(isMissing)('the commands of docs/tutorial.md have the documented effects', { timeout: 300_000 }, async () => {
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}`, HOME: folder }
   const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', blocks.join('')], { cwd: folder, env })
   expect(stdout).toContain('It completes if the new version runs well: 30 nodes in 3 batches.')
-  // A person is asked, the version is bad, it was taken back, it was taken back by a policy.
+  // A release waits for a person, a version is bad, a version was rolled back, and a policy rolled one back.
   expect([...stdout.matchAll(/^exit code (\d)$/gm)].map(([, code]) => code)).toEqual(['3', '1', '1', '1'])
   expect(stdout).toMatch(/^demo\/node-agent: pause acknowledged/m)
   expect(stdout).toMatch(/^30$/m)
   expect(stdout).toContain('its template was applied again: nothing is deleted for it')
   expect(stdout).toContain('daemonset.apps/node-agent condition met')
-  // What docs/cli.md shows is what was printed, but for names, times and chance.
+  // The samples of docs/cli.md match the output, except for names, times and randomness.
   expect(samples.length).toBeGreaterThan(1)
   for (const sample of samples) expect(alike(stdout)).toContain(alike(sample))
 })
 
-/** The same for two runs of the same release: which nodes came first is chance, and so are hashes and times. */
+/** Removes the differences between two runs of the same release: order of nodes, hashes and times. */
 function alike(text: string): string {
   return text
     .replaceAll(/^│ {2}│ {2}[├└]─ zone-.*\n/gm, '')
@@ -61,5 +61,5 @@ function alike(text: string): string {
     .replaceAll(/\bnode-agent-[a-z0-9]{5}\b/g, 'POD')
     .replaceAll(/\b[0-9a-f]{8,10}\b/g, 'HASH')
     .replaceAll(/ for (?:\d+[hms])+/g, ' for SPAN')
-    .replaceAll(/step \d of 3 updates it|before it {2}\d+ nodes/g, 'ITS TURN')
+    .replaceAll(/step \d of 3 updates it|before it {2}\d+ nodes/g, 'POSITION')
 }

@@ -22,7 +22,7 @@ describe('docs/release-phases.md names every', () => {
     expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(phases))).toEqual([])
   })
 
-  it('reason of Stalled that there is, and no other', () => {
+  it('existing reason of Stalled, and no other', () => {
     const table = phases.slice(phases.indexOf('| reason of Stalled |'))
     const listed = [...table.matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1])
     expect(listed).toEqual(schema.stalledReasons)

@@ -10,10 +10,10 @@ import {
 import { type BatchReleasePlan, controlInfo, planBatchRelease, releaseStatusPatch, type ReleaseView } from '@tranche/planner'
 import { applyPatch } from '@tranche/testing'
 
-/** Epoch milliseconds at which the calm view is seen. */
+/** Time of the default view, in epoch milliseconds. */
 export const NOW_MS = 1_700_000_000_000
 
-/** The record of the calm release: open for the first batch, two of five nodes. */
+/** Record of the default release: open for the first batch, two of five nodes. */
 export const baseRecord: FlightRecord = {
   workloadUid: 'daemonset',
   epoch: 3,
@@ -29,7 +29,7 @@ export const baseRecord: FlightRecord = {
   permits: [],
 }
 
-/** What a test says about a view; the rest is calm. */
+/** Fields of a view that differ from the default. */
 export interface ViewFields {
   readonly nodes?: string
   readonly record?: Partial<FlightRecord> | null
@@ -37,10 +37,10 @@ export interface ViewFields {
   readonly tranche?: BatchRelease['spec']['tranche']
   readonly status?: BatchRelease['status']
   readonly metadata?: Partial<BatchRelease['metadata']>
-  /** Null: it does not exist. */
+  /** Null if the DaemonSet does not exist. */
   readonly daemonSet?: Partial<DaemonSet['spec']> | null
   readonly daemonSetUid?: string
-  /** Null removes one of the calm ones. */
+  /** Null removes a default annotation. */
   readonly annotations?: Readonly<Record<string, string | null>>
   readonly generation?: number
   readonly observed?: number
@@ -49,8 +49,8 @@ export interface ViewFields {
 }
 
 /**
- * The calm view: five nodes, a release of `new` over `old` in two batches, the first of which is announced and open
- * and not yet begun, and a status that says so.
+ * Builds the default view with these changes: five nodes, and a release of `new` over `old` in two batches. The first batch is published
+ * and open, no pod is deleted yet, and the status is up to date.
  */
 export function aView(fields: ViewFields = {}): ReleaseView {
   const fleet = nodes(fields.nodes ?? 'a:old b:old c:old d:old e:old')
@@ -96,17 +96,17 @@ export function aView(fields: ViewFields = {}): ReleaseView {
   }
 }
 
-/** A test that says a partition alone means the size that belongs to it. */
+/** Derives the size from the partition if a test sets only the partition. */
 function sizeFor({ desired }: FleetView, record: ViewFields['record']): Pick<FlightRecord, 'size'> {
   return record?.partition === undefined ? {} : { size: Math.max(0, desired - record.partition) }
 }
 
-/** Applies status plans until another is made: what is decided once the status says what it should. */
+/** Applies a status plan first, and returns the next plan, which is based on the updated status. */
 export function planOnceSaid(view: ReleaseView): BatchReleasePlan {
   return planBatchRelease(onceSaid(view))
 }
 
-/** @returns the view after the status write that it gives rise to */
+/** @returns the view after the status write that it causes */
 export function onceSaid(view: ReleaseView): ReleaseView {
   const plan = planBatchRelease(view)
   if (plan.kind !== 'writeStatus') return view
@@ -136,7 +136,7 @@ function daemonSetFor(fields: ViewFields): DaemonSet | undefined {
   }
 }
 
-/** Builds the ControllerRevision of a template that is called like its hash. */
+/** Builds the ControllerRevision of a template; its name has the hash. */
 export function aRevision(hash: string, revision: number, template: object = templateOf(hash)): ControllerRevision {
   const metadata = { name: `agent-${hash}`, uid: hash, resourceVersion: '1', labels: { [REVISION_HASH_LABEL]: hash } }
   return { metadata, revision, data: { spec: { template: { $patch: 'replace', ...template } } } }
@@ -148,8 +148,9 @@ export function templateOf(name: string): DaemonSet['spec']['template'] {
 }
 
 /**
- * `a:old b:new! c:old? d:- e:old~`: node a runs an available pod of revision old, b's pod of revision new is not Ready,
- * c's kubelet does not answer, d has no pod, e's pod is terminating. `f:old¿`: f is NotReady, and its kubelet answers.
+ * Builds a fleet from words such as `a:old b:new! c:old? d:- e:old~`. Node a runs an available pod of revision old. The pod of b, of
+ * revision new, is not Ready. The kubelet of c does not answer. Node d has no pod. The pod of e is terminating. With `f:old¿`, f is
+ * NotReady, and its kubelet answers.
  */
 export function nodes(text: string): FleetView {
   const list = text.split(' ').filter((word) => word !== '')

@@ -33,7 +33,7 @@ import {
 import { applyPatch } from '@tranche/testing'
 import { unlistedOfRelease, unlistedOfRollout } from './unlisted-transitions.ts'
 
-/** How the toy is set up. */
+/** Options of a fake cluster. */
 export interface FakeClusterOptions {
   readonly nodes?: number
   readonly scope?: StrategyScope
@@ -42,19 +42,18 @@ export interface FakeClusterOptions {
 }
 
 /**
- * A cluster small enough to look through: one DaemonSet with its controller and kubelets, one Rollout, and the three
- * planners, whose plans are applied one write at a time to the one state there is. Whoever dies between two writes has
- * simply not made the second: nothing but the state remembers.
+ * A minimal cluster: one DaemonSet with its controller and kubelets, one Rollout, and the three planners. Plans are applied one write at a
+ * time to a single state. A process that dies between two writes only omits the second one, because all memory is in the state.
  */
 export class FakeCluster {
   readonly scope: StrategyScope
   nowMs = 1_000
   writes = 0
-  /** The next touch answers with nothing, or the next write after touches is not made. */
-  /** What the policy of the Rollout says; undefined where it names none. */
+  /** Spec of the Rollout's policy; undefined if the Rollout names none. */
   policy: ReleasePolicySpec | undefined
+  /** Fault of the next pass: touches get no clear answer, or the write after them is omitted. */
   mishap: 'none' | 'touchesUnclear' | 'diesAfterTouches' = 'none'
-  /** What a pass over the Rollout reads otherwise than it is here. */
+  /** Changes the view that a pass over the Rollout reads. */
   readsAs: (view: RolloutView) => RolloutView = (view) => view
   rollout: Rollout | undefined
   release: BatchRelease | undefined
@@ -64,9 +63,9 @@ export class FakeCluster {
   pods: FleetPod[] = []
   warnings: string[] = []
   frozen: string[] = []
-  /** For which holds the template was put back. */
+  /** Ids of the holds for which the template was put back. */
   reverts: string[] = []
-  /** What the names of revisions begin with. */
+  /** Prefix of revision names. */
   salt = 'hash-'
   #version = 100
   #policyMade: ReleasePolicy | undefined
@@ -88,7 +87,7 @@ export class FakeCluster {
     }
   }
 
-  // What people do.
+  // Operations of users.
 
   setImage(image: string): void {
     const annotations = this.daemonSet.metadata.annotations ?? {}
@@ -151,7 +150,7 @@ export class FakeCluster {
     this.rollout = { ...this.rollout, metadata: { ...this.rollout.metadata, annotations, resourceVersion: this.#next() } }
   }
 
-  /** The BatchRelease finds the release to be bad, and has stopped. */
+  /** Makes the BatchRelease report a failed release and stop. */
   latch(change: Partial<Failure> = {}): void {
     const release = this.release!
     const action = change.action as NonNullable<ReleasePolicySpec['failure']>['action']
@@ -170,7 +169,7 @@ export class FakeCluster {
     this.rollout = metadata.finalizers === undefined || metadata.finalizers.length === 0 ? undefined : { ...this.rollout, metadata }
   }
 
-  /** Deletes the DaemonSet with its pods and makes it again as the user's manifest has it. */
+  /** Deletes the DaemonSet with its pods, and creates it again from the user's manifest. */
   remakeDaemonSet(): void {
     const { spec } = this.daemonSet
     const uid = `daemonset-${++this.#uid}`
@@ -182,12 +181,12 @@ export class FakeCluster {
     }
   }
 
-  /** The image of the template. */
+  /** Image of the template. */
   image(): string {
     return this.daemonSet.spec.template.spec?.containers?.[0]?.image ?? ''
   }
 
-  // What Kubernetes does.
+  // Operations of Kubernetes.
 
   /** One round of the DaemonSet controller and the kubelets. */
   actNatively(): void {
@@ -205,14 +204,14 @@ export class FakeCluster {
     if (strategyOf(this.daemonSet) === 'RollingUpdate' && revoked > 0) this.#updateOneNatively(hash)
   }
 
-  /** Whether the native controller could still take an old pod. */
+  /** Old pods that the native controller could still delete. */
   oldPods(): readonly FleetPod[] {
     return this.pods.filter((pod) => !pod.terminating && pod.hash !== this.#hash() && this.nodes.has(pod.node))
   }
 
-  // What Tranche does. Each returns whether something was written.
+  // Operations of Tranche. Each returns whether it has written.
 
-  /** @param between what others do between the reading and the write; a status that they changed is not overwritten (409) */
+  /** @param between operations of other clients between the read and the write; a status that they changed is not overwritten (409) */
   passRollout(between: () => void = () => {}): boolean {
     const view = this.rolloutView()
     if (view === null) return false
@@ -270,7 +269,7 @@ export class FakeCluster {
     return view === null ? false : this.#applyRelease(planBatchRelease(view), view)
   }
 
-  /** Several deletes, or one write of the record. */
+  /** Makes several deletes, or one write of the record. */
   passExecutor(): boolean {
     const release = this.release
     const control = controlledBy(this.daemonSet)
@@ -287,7 +286,7 @@ export class FakeCluster {
       fleet: this.fleet(),
       podsSeen,
       sent: new Set(),
-      // The view is the truth.
+      // The fake has no watch delay, so the view confirms every permit.
       confirmations: new Map(record.permits.map((permit) => [permitId(permit), { kind: 'confirmed' }])),
       isBad: false,
       monotonicMs: this.nowMs,
@@ -435,7 +434,7 @@ export class FakeCluster {
     this.editDaemonSet(patched)
   }
 
-  /** Observes the generation, numbers the revision of the template newest. @returns its hash */
+  /** Observes the generation, and gives the revision of the template the highest number. @returns its hash */
   #observe(): string {
     const { metadata, spec, status } = this.daemonSet
     const name = this.#hash()
@@ -485,7 +484,7 @@ function templateOf(image: string): DaemonSet['spec']['template'] {
   return { spec: { containers: [{ name: 'agent', image }] } }
 }
 
-/** Undefined when the last finalizer of an object that is being deleted goes. */
+/** Sets or removes the finalizer. Undefined if the last finalizer of a deleted object is removed. */
 function setFinalizer<T extends Rollout | BatchRelease>(object: T, present: boolean, resourceVersion: string): T | undefined {
   if (!present && object.metadata.deletionTimestamp !== undefined) return undefined
   const kind = 'releasePlan' in object.spec ? 'rollouts.kruise.io/batch-release-finalizer' : 'rollouts.kruise.io/rollout'

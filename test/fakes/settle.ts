@@ -1,9 +1,9 @@
 import type { FakeCluster } from './fake-cluster.ts'
 
-/** More rounds than any release on a toy needs; a planner that writes the same again and again runs into it. */
+/** More rounds than any release on a fake cluster needs. A planner that repeats a write exceeds it. */
 const ROUNDS_MAX = 400
 
-/** Lets everybody act once, in turn. */
+/** Runs every program once, in turn. */
 export function act(fake: FakeCluster): void {
   fake.passRollout()
   fake.passRelease()
@@ -13,10 +13,10 @@ export function act(fake: FakeCluster): void {
 }
 
 /**
- * Lets everybody act, in turn and then by the clock, until nobody writes any more.
+ * Runs all programs in turn and advances the clock, until no program writes any more.
  *
  * @param each called after every round
- * @throws when it does not become quiet
+ * @throws if it does not become quiet
  */
 export function settle(fake: FakeCluster, each: () => void = () => {}): void {
   let quiet = 0

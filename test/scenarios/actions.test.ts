@@ -17,7 +17,7 @@ async function untilAnswered(id: string): Promise<void> {
   await stage.until(`action ${id} is answered`, async () => (await stage.rollout()).status?.lastAction?.id === id, 10_000)
 }
 
-it('promotes past the pauses that are left, and keeps the budget (G1, G10)', async () => {
+it('a promote action skips the remaining pauses and keeps the budget (G1, G10)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -28,9 +28,9 @@ it('promotes past the pauses that are left, and keeps the budget (G1, G10)', asy
 })
 
 describe.each([{ executors: ['executor-1'] }, { executors: ['executor-1', 'executor-2'] }])(
-  'an abort, with $executors',
+  'an abort action with $executors',
   ({ executors }) => {
-    it('takes the new version back at once, and what comes from Git again is not released before a retry (G1, G12)', async () => {
+    it('rolls the new version back at once, and the same version from Git waits for a retry (G1, G12)', async () => {
       stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, executors, admission: 'inProcess' })
       await stage.setImage('v2')
       await untilPausedAt(stage, 1)
@@ -64,7 +64,7 @@ describe.each([{ executors: ['executor-1'] }, { executors: ['executor-1', 'execu
   },
 )
 
-it('releases another template after an abort like any other (G12)', async () => {
+it('after an abort, another template is released like any other (G12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2-bad-crash')
   await stage.until('one node crashes', async () => (await stage.rollout()).status?.message?.includes('CrashLoopBackOff') === true)
@@ -78,7 +78,7 @@ it('releases another template after an abort like any other (G12)', async () => 
   expectKept(stage)
 })
 
-it('carries an id out once, also where an older annotation is applied again, and refuses what comes too late (G10)', async () => {
+it('an action id is carried out once, even if an older annotation is applied again, and a late action is rejected (G10)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

@@ -7,37 +7,37 @@ import { createSimulator } from '@tranche/sim'
 import { bodyText, type Exchange } from '@tranche/wire'
 import { startTestWebhook, type WebhookAddress, webhookConfigurations } from './test-webhook.ts'
 
-/** An answer of the API server. */
+/** Answer of the API server. */
 export interface Answer {
   readonly status: number
   readonly warning: string | undefined
-  /** A DaemonSet, a Rollout or a Status, whichever was asked for. */
+  /** The requested DaemonSet or Rollout, or a Status. */
   readonly body: DaemonSet & Rollout & Refusal
 }
 
-/** What a Status tells. */
+/** Fields of a Status. */
 export interface Refusal {
   readonly message?: string
   readonly details?: { readonly causes?: readonly { readonly field?: string }[] }
 }
 
-/** How our admission is in force: by policies, or by webhooks that this process serves. */
+/** How Tranche's admission is in force: by policies, or by webhooks that this process serves. */
 export type AdmissionWay = 'policy' | 'webhook'
 
-/** A cluster in which our admission is in force, without anything else of ours. */
+/** Cluster with Tranche's admission in force and no other part of Tranche. */
 export interface AdmissionCluster {
-  /** A namespace of our own. */
+  /** Namespace of this run. */
   readonly namespace: string
   /** @param manager `fieldManager` of the request; null sends none */
   send(method: string, path: string, body?: object, manager?: string | null): Promise<Answer>
-  /** Lets the webhooks be asked there from now on. Only of webhooks. @param fields of each webhook beside that */
+  /** From now on the API server calls the webhooks at this address. Only for webhooks. @param fields more fields of each webhook */
   askAt(webhook: WebhookAddress, fields?: object): Promise<void>
-  /** Where they are served. Only of webhooks. */
+  /** Address that serves the webhooks. Only for webhooks. */
   readonly webhook: WebhookAddress
   end(): Promise<void>
 }
 
-/** The cluster of the kubeconfig that `TRANCHE_TEST_KUBECONFIG` names; the simulator where it names none. */
+/** Uses the cluster of the kubeconfig in `TRANCHE_TEST_KUBECONFIG`, or the simulator if the variable is not set. */
 export async function startAdmissionCluster(way: AdmissionWay): Promise<AdmissionCluster> {
   const path = process.env['TRANCHE_TEST_KUBECONFIG'] ?? ''
   if (path !== '') {
@@ -83,7 +83,7 @@ interface Named {
   readonly metadata: { readonly name: string }
 }
 
-/** Of this run, and for its namespace alone: others may use the cluster at the same time. */
+/** Makes a policy apply to this run and its namespace only, because other clients may use the cluster at the same time. */
 function named(policy: PolicyObject, run: string): PolicyObject {
   const name = `${run}-${policy.metadata.name}`
   const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': run } } }
@@ -110,7 +110,7 @@ async function created(send: AdmissionCluster['send'], path: string, object: obj
   if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(body)}`)
 }
 
-/** An API server learns of new policies, of new definitions and of namespaces a moment later, each by itself. */
+/** Waits until admission works. An API server notices new policies, definitions and namespaces a moment later, each separately. */
 async function whenInForce(send: AdmissionCluster['send'], namespace: string): Promise<void> {
   const path = `/apis/rollouts.kruise.io/v1beta1/namespaces/${namespace}/rollouts`
   const sets = `/apis/apps/v1/namespaces/${namespace}/daemonsets`

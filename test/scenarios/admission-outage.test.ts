@@ -13,9 +13,9 @@ afterEach(() => stage.end())
 const steps = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
 const other = { namespace: 'demo', name: 'other' }
 
-describe('with every process of ours away', () => {
+describe('with every Tranche process down', () => {
   it.each(['policy', 'webhook'] as const)(
-    'a DaemonSet without a Rollout is changed and rolled out as ever, with admission %s (X21)',
+    'a DaemonSet without a Rollout is changed and rolled out as usual, with admission %s (X21)',
     async (admission) => {
       stage = await setStage({ nodes: 6, steps, admission })
       await stage.client.create(resourcePaths.daemonSets, otherDaemonSet('v1'))
@@ -32,7 +32,7 @@ describe('with every process of ours away', () => {
     },
   )
 
-  it('a DaemonSet with a Rollout keeps its version with the webhook, and is released in steps when they are back (X21, G7)', async () => {
+  it('with the webhook, a DaemonSet with a Rollout keeps its version, and is released in steps when the processes are back (X21, G7)', async () => {
     stage = await setStage({ nodes: 6, steps, admission: 'webhook' })
     killAll()
     await expect(stage.setImage('v2')).rejects.toThrow(/failed calling webhook "daemonsets.admission.tranche.dev".*connection refused/)
@@ -48,7 +48,7 @@ describe('with every process of ours away', () => {
     expectKept(stage)
   })
 
-  it('a DaemonSet with a Rollout is changed too with policies, waits on OnDelete, and is released in steps when they are back (X21, G7)', async () => {
+  it('with policies, a DaemonSet with a Rollout is changed, waits on OnDelete, and is released in steps when the processes are back (X21, G7)', async () => {
     stage = await setStage({ nodes: 6, steps, admission: 'policy' })
     killAll()
     await stage.setImage('v2')
@@ -66,7 +66,7 @@ describe('with every process of ours away', () => {
   })
 })
 
-it('without the policies that it counts on, the controller takes the strategy itself: what went natively until then is at most one round', async () => {
+it('if its admission policies are missing, the controller sets OnDelete itself; the native update has replaced at most one round by then', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 2, steps, admission: 'policy' })
   await liftPolicies(stage.simulator)
   await stage.setImage('v2')

@@ -50,7 +50,7 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       }
     }
 
-    it('makes of every update what the decision function makes of it (G11)', { timeout: 120_000 }, async () => {
+    it('changes every update as the decision function does (G11)', { timeout: 120_000 }, async () => {
       const before: Traits = { annotations: undefined, labels: undefined, type: undefined, image: 'agent:1' }
       await cluster.send('POST', sets(), manifest(before, false))
       await fc.assert(
@@ -67,9 +67,9 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
     })
 
     it.each<[string, Partial<DaemonSet['metadata']>]>([
-      ['has no label of ours', { annotations: { 'tranche.dev/rollout': 'agent' } }],
+      ["lacks Tranche's label", { annotations: { 'tranche.dev/rollout': 'agent' } }],
       ['no Rollout is bound to', { labels: { [WORKLOAD_TYPE_LABEL]: 'daemonset' } }],
-      ['is nobody of ours', {}],
+      ['has neither', {}],
     ])('does not touch a DaemonSet that %s', async (_, metadata) => {
       const own = manifest({ annotations: undefined, labels: undefined, type: undefined, image: 'agent:1' }, false) as DaemonSet
       const named = { ...own, metadata: { ...metadata, name: 'unbound' } }
@@ -126,7 +126,7 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       }),
     )
 
-    it('refuse what the decision function refuses, and warn of what it warns of', { timeout: 120_000 }, async () => {
+    it('rejects what the decision function rejects, and warns where it warns', { timeout: 120_000 }, async () => {
       await fc.assert(
         fc.asyncProperty(canary, keys, refs, async (drawn, annotations, workloadRef) => {
           const sent = rollout({ annotations }, { workloadRef, strategy: { canary: drawn as never } })
@@ -156,18 +156,18 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
         steps({ replicas: '50%' }, { replicas: '20%' }),
         /50%.*20%.*sizes are cumulative and must not shrink|20%.*sizes are cumulative and must not shrink.*50%/,
       ],
-    ])('refuse %s', async (_, spec, says) => {
+    ])('rejects %s', async (_, spec, says) => {
       const answer = await cluster.send('POST', rollouts(), typed(rollout({}, spec)))
       expect([answer.status, answer.body.message]).toEqual([422, expect.stringMatching(says)])
     })
 
-    it('take steps that choose nodes, whose sizes are of different nodes', async () => {
+    it('accepts shrinking sizes where steps choose different nodes', async () => {
       const spec = steps({ nodes: { matchLabels: { zone: 'a' } }, replicas: '50%' }, { replicas: '20%' })
       expect(await cluster.send('POST', rollouts(), typed(rollout({ name: 'chosen' }, spec)))).toMatchObject({ status: 201 })
       await cluster.send('DELETE', `${rollouts()}/chosen`)
     })
 
-    describe('with a release under way', () => {
+    describe('during a release', () => {
       const path = (): string => `${rollouts()}/agent`
       const status = {
         phase: 'Progressing',
@@ -195,10 +195,10 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
       it.each<[string, object, number]>([
         ['the number of its steps', { spec: steps({ replicas: '100%' }) }, 422],
         ['its workload', { spec: { workloadRef: { name: 'other' } } }, 422],
-        ['its workload into one that is not ours', { spec: { workloadRef: { kind: 'Deployment' } } }, 422],
+        ['its workload to one of an unsupported kind', { spec: { workloadRef: { kind: 'Deployment' } } }, 422],
         ['a size', { spec: steps({ replicas: '20%' }, { replicas: '100%' }) }, 200],
         ['a label', { metadata: { labels: { a: 'b' } } }, 200],
-      ])('decide about a change of %s', async (_, patch, code) => {
+      ])('decides about a change of %s', async (_, patch, code) => {
         expect((await cluster.send('PATCH', `${path()}`, patch)).status).toBe(code)
       })
 
@@ -209,10 +209,10 @@ describe.each(['policy', 'webhook'] as const)('admission by %s', (way) => {
         ['another state', { canaryStatus: { currentStepState: 'Completed' } }],
         ['a message', { message: 'mine' }],
         ['a message of the canary', { canaryStatus: { message: 'mine' } }],
-        ['nothing of the canary any more', { canaryStatus: null }],
-        ['nothing of a message any more', { canaryStatus: { message: null } }],
+        ['no canary status', { canaryStatus: null }],
+        ['no message of the canary', { canaryStatus: { message: null } }],
         ['another phase', { phase: 'Healthy' }],
-      ])('let people write %s into the status, or not, as the decision function does', async (_, change) => {
+      ])('lets users write %s into the status, or not, as the decision function does', async (_, change) => {
         const { body: oldObject } = await cluster.send('GET', path())
         const answer = await cluster.send('PATCH', `${path()}/status`, { status: change })
         const newObject = { ...oldObject, status: merged(oldObject.status, change) } as Rollout
@@ -251,7 +251,7 @@ function verdictOf({ status, warning }: Answer): object {
   return status === 201 ? { isTaken: true, warns: warning !== undefined } : { isTaken: false }
 }
 
-/** What the schema refuses, the decision function leaves to it. */
+/** The decision function leaves to the schema what the schema rejects. */
 function verdictOfDecision(decision: Admission, { body }: Answer): object {
   const bySchema = !body.message?.startsWith('admission webhook') && body.details?.causes?.some(({ field }) => field !== undefined) === true
   return decision.kind === 'deny' || bySchema ? { isTaken: false } : { isTaken: true, warns: decision.warnings.length > 0 }

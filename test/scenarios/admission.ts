@@ -9,7 +9,7 @@ import { type Admission, resources } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
 import { createAdmissionHook } from '../../apps/cli/src/dev/admission-hook.ts'
 
-/** Admission as `tranche dev` hooks it in, for programs that are told apart by identity. */
+/** Admission as `tranche dev` hooks it in, for programs that are distinguished by identity. */
 export function admissionOf(simulator: Simulator): Admission {
   const hook = createAdmissionHook(simulator.clientFor({ name: 'admission' }))
   return {
@@ -38,7 +38,7 @@ export async function enforcePolicies(simulator: Simulator): Promise<void> {
   for (const policy of admissionPolicies) await client.create(policyIds[policy.kind]!, policy)
 }
 
-/** Takes the policies away again. */
+/** Removes the policies. */
 export async function liftPolicies(simulator: Simulator): Promise<void> {
   const client = simulator.clientFor({ name: 'helm' })
   for (const policy of admissionPolicies) await client.delete(policyIds[policy.kind]!, policy.metadata.name, undefined)
@@ -64,7 +64,7 @@ export async function hasWebhooks(simulator: Simulator): Promise<boolean> {
   return items.length > 0
 }
 
-/** Takes the webhooks away again, where they are there. */
+/** Removes the webhooks, if they are installed. */
 export async function liftWebhooks(simulator: Simulator): Promise<void> {
   const client = simulator.clientFor({ name: 'helm' })
   for (const id of Object.values(webhookIds)) {
@@ -73,12 +73,12 @@ export async function liftWebhooks(simulator: Simulator): Promise<void> {
   }
 }
 
-/** What controllers answer the API server, without sockets. @param isServed whether one of them is there */
+/** Answers of the controllers' webhook to the API server, without sockets. @param isServed whether a controller serves it */
 export function webhookOf(exchange: Exchange, clock: Clock, isServed: () => boolean): Exchange {
   const client = createKubeClient({ exchange, clock, userAgent: `${fieldManagers.controller}/story`, log: silentLogger })
   const handler = createWebhookHandler({ client, clock, log: silentLogger })
   return async ({ path, body = '' }, signal) => {
-    if (!isServed()) throw Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED', address: '10.96.0.17', port: 443 })
+    if (!isServed()) throw Object.assign(new Error('no process listens'), { code: 'ECONNREFUSED', address: '10.96.0.17', port: 443 })
     const answer = await handler(path, body, signal)
     return { status: answer.status, headers: { 'content-type': 'application/json' }, body: linesOf(answer.body) }
   }

@@ -22,7 +22,7 @@ const errors: Analysis = {
   count: 3,
 }
 
-it('an analysis is made after the soak of each step, and the step waits for it', async () => {
+it('an analysis starts after the soak of each step, and the step waits for it', async () => {
   const metrics = metricsOf(0.01)
   stage = await staged(metrics, { analysis: [errors], soak: { step: '1m' } })
   await stage.setImage('v2')
@@ -43,7 +43,7 @@ it('an analysis is made after the soak of each step, and the step waits for it',
   expectKept(stage)
 })
 
-it('an analysis in the background that fails stops the release in mid-batch, and a retry measures anew', async () => {
+it('a failed background analysis stops the release in mid-batch, and a retry measures again', async () => {
   const metrics = metricsOf(0.01)
   stage = await staged(metrics, { analysis: [{ name: 'background', ...background() }] })
   await stage.setImage('v2')
@@ -56,13 +56,13 @@ it('an analysis in the background that fails stops the release in mid-batch, and
   expect((await stage.rollout()).status?.message).toContain('analysis background in the background failed')
   metrics.value = 0.01
   await act({ id: 'again', type: 'retry' })
-  await stage.until('it goes on', async () => (await stalledReason()) === undefined)
+  await stage.until('it continues', async () => (await stalledReason()) === undefined)
   await stage.approve()
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
 
-it('an analysis that fails takes the release back where the policy says so, and nothing is measured on the way back', async () => {
+it('a failed analysis rolls the release back if the policy says so, and the rollback is not measured', async () => {
   const metrics = metricsOf(0.9)
   stage = await staged(metrics, { analysis: [errors], failure: { action: 'Rollback' } })
   await stage.setImage('v2')
@@ -72,7 +72,7 @@ it('an analysis that fails takes the release back where the policy says so, and 
   expectKept(stage)
 })
 
-it('an analysis with no outcome stops the release until somebody promotes it in full', async () => {
+it('an inconclusive analysis stops the release until a user promotes it in full', async () => {
   const metrics = metricsOf(0.2)
   stage = await staged(metrics, { analysis: [errors] })
   await stage.setImage('v2')
@@ -84,7 +84,7 @@ it('an analysis with no outcome stops the release until somebody promotes it in 
   expect(metrics.asked).toHaveLength(1)
 })
 
-it('a metric system that does not answer leaves the release where it is, which waits for a person', async () => {
+it('a metric system that does not answer stops the release, which waits for a person', async () => {
   const metrics = metricsOf(null)
   stage = await staged(metrics, { analysis: [errors] })
   await stage.setImage('v2')
@@ -104,7 +104,7 @@ it('a dry run is measured and shown, and decides nothing', async () => {
   await untilReleased(stage, 'v2')
 })
 
-it('another leader goes on with the measurements of the one before, and none is lost or counted twice (G7)', async () => {
+it('the next leader continues the measurements of the previous one, and none is lost or counted twice (G7)', async () => {
   const metrics = metricsOf(0.01)
   stage = await staged(metrics, { analysis: [errors] }, ['controller-1', 'controller-2'])
   await stage.setImage('v2')

@@ -12,23 +12,23 @@ import {
 import { silentLogger } from '@tranche/log'
 import { startCluster } from '../clients/cluster.ts'
 
-/** A cluster with DaemonSets, RBAC and our definitions, of which a test knows nothing else: a real one, or the simulator. */
+/** A cluster with DaemonSets, RBAC and Tranche's definitions: a real one, or the simulator. Tests know nothing else about it. */
 export interface AnyCluster {
   readonly kubeconfig: string
-  /** Names of this run begin with it. */
+  /** Prefix of all names of this run. */
   readonly run: string
   readonly admin: KubeClient
-  /** The client of a user whom the administrator acts for. */
+  /** Client that impersonates this user. */
   as(user: string): Promise<KubeClient>
-  /** A token of a service account, which is made where there is none. */
+  /** Token of a service account, which is created if it does not exist. */
   token(namespace: string, account: string): Promise<string>
   end(): Promise<void>
 }
 
 /**
- * Opens the cluster of the kubeconfig that `TRANCHE_TEST_KUBECONFIG` names; the simulator where it names none.
+ * Opens the cluster of the kubeconfig in `TRANCHE_TEST_KUBECONFIG`, or the simulator if the variable is not set.
  *
- * @throws {Error} where there are Rollouts: a controller of ours would act on them
+ * @throws {Error} if the cluster has Rollouts, because a Tranche controller would act on them
  */
 export async function openAnyCluster(nodes: number): Promise<AnyCluster> {
   const path = process.env['TRANCHE_TEST_KUBECONFIG'] ?? ''
@@ -50,7 +50,7 @@ async function opened(kubeconfig: string, onEnd: () => Promise<void>): Promise<A
   const admin = await connect()
   await define(admin)
   const rollouts = await admin.list<Rollout>(resourcePaths.rollouts)
-  if (rollouts.items.length > 0) throw new Error(`the cluster of ${kubeconfig} has Rollouts: name one that nobody uses`)
+  if (rollouts.items.length > 0) throw new Error(`the cluster of ${kubeconfig} has Rollouts: name a cluster that is not in use`)
   return {
     kubeconfig,
     run: `attack-${randomBytes(3).toString('hex')}`,

@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 const seeds = Array.from({ length: 20 }, (_, at) => at + 1)
 const ours = (actor: string): boolean => actor.startsWith('executor') || actor.startsWith('controller')
 
-it.each(seeds)('ends a release in which one request in ten fails and watches break, seed %i (G1 to G4, G6, G7)', async (seed) => {
+it.each(seeds)('a release ends although one request in ten fails and watches break, seed %i (G1 to G4, G6, G7)', async (seed) => {
   stage = await setStage({
     nodes: 12,
     maxUnavailable: 2,
@@ -33,7 +33,7 @@ it.each(seeds)('ends a release in which one request in ten fails and watches bre
   expectKept(stage)
 })
 
-/** One request in ten of ours fails, and before one event in forty the watch breaks, falls behind or starts anew. */
+/** One request in ten from Tranche fails. Before one event in forty, the watch breaks, falls behind or starts again. */
 function failing(seed: number): FaultInjector {
   return {
     onRequest({ actor, count }) {
@@ -59,7 +59,7 @@ const requestFaults: readonly RequestFault[] = [
   { kind: 'delay', ms: 2_000, when: 'after' },
 ]
 
-/** FNV-1a, mixed: a whole number that the text alone decides. */
+/** FNV-1a, mixed: a whole number that depends on the text alone. */
 function roll(text: string): number {
   let sum = 0x811c9dc5
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)

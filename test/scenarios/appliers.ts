@@ -1,7 +1,7 @@
 import { bodyText, type Exchange } from '@tranche/wire'
 import { drive, type Stage } from './stage.ts'
 
-/** A manifest as it stands in Git. */
+/** A manifest as it is in Git. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
@@ -9,12 +9,12 @@ export interface Manifest {
   readonly [field: string]: unknown
 }
 
-/** Applies a manifest over the wire, as one kind of tool does. @returns the status of the answer, and what it says */
+/** Applies a manifest over the wire, as one kind of tool does. @returns status code and body of the answer */
 export type Applier = (stage: Stage, manifest: Manifest) => Promise<{ readonly status: number; readonly text: string }>
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** As `kubectl apply` does: a patch of all that the manifest states, and the manifest as an annotation. */
+/** Like `kubectl apply`: patches every field of the manifest, and stores the manifest as an annotation. */
 export const applyByClient: Applier = (stage, manifest) => {
   const annotations = { ...manifest.metadata.annotations, [LAST_APPLIED]: `${JSON.stringify(manifest)}\n` }
   const body = JSON.stringify({ ...manifest, metadata: { ...manifest.metadata, annotations } })
@@ -22,13 +22,13 @@ export const applyByClient: Applier = (stage, manifest) => {
   return send(stage, { method: 'PATCH', manifest, type, body, query: 'fieldManager=kubectl-client-side-apply' })
 }
 
-/** As `kubectl apply --server-side` does. */
+/** Like `kubectl apply --server-side`. */
 export const applyByServer: Applier = (stage, manifest) => sendApply(stage, manifest, 'fieldManager=kubectl')
 
-/** As Argo CD and Flux do: what others own is taken from them. */
+/** Like Argo CD and Flux: takes ownership of fields from other managers. */
 export const applyByForce: Applier = (stage, manifest) => sendApply(stage, manifest, 'fieldManager=gitops&force=true')
 
-/** As `kubectl replace` does: whatever the manifest does not state is gone. It reads the version that it replaces. */
+/** Like `kubectl replace`: fields that the manifest omits are removed. Reads the version that it replaces. */
 export const replaceWhole: Applier = async (stage, manifest) => {
   const { text } = await send(stage, { method: 'GET', manifest })
   const { metadata } = JSON.parse(text) as Manifest & { readonly metadata: { readonly resourceVersion: string } }
@@ -36,7 +36,7 @@ export const replaceWhole: Applier = async (stage, manifest) => {
   return send(stage, { method: 'PUT', manifest, type: 'application/json', body, query: 'fieldManager=kubectl-replace' })
 }
 
-/** As who moves to server-side apply for good: from then on nobody but kubectl owns what the manifest states. */
+/** Like a migration to server-side apply: afterwards only kubectl owns the fields of the manifest. */
 export const takeOver: Applier = async (stage, manifest) => {
   const { text } = await sendApply(stage, manifest, 'fieldManager=kubectl&force=true')
   const { managedFields } = (JSON.parse(text) as { readonly metadata: { readonly managedFields: readonly ManagedFields[] } }).metadata

@@ -17,7 +17,7 @@ const warnings = async (): Promise<readonly string[]> => {
   return items.filter(({ type }) => type === 'Warning').map(({ message }) => message)
 }
 
-it('puts an approval back that comes while no step is paused, and says so with a Warning (G10)', async () => {
+it('an approval while no step is paused is reset, with a Warning event (G10)', async () => {
   stage = await setStage({ nodes: 10, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')
   await stage.until('the first step runs', () => deletions(stage) > 1)
@@ -37,7 +37,7 @@ const act = (action: object): Promise<void> =>
 const untilAnswered = (id: string): Promise<void> =>
   stage.until(`action ${id} is answered`, async () => (await stage.rollout()).status?.lastAction?.id === id, 10_000)
 
-it('answers each action once, and keeps none for later (G10)', async () => {
+it('each action is answered once, and none is kept for later (G10)', async () => {
   stage = await setStage({ nodes: 10, steps: [{ replicas: 1, pause: {} }, { replicas: '30%', pause: {} }, { replicas: '100%' }] })
   await act({ id: 'early', type: 'approve', expectedStep: 1 })
   await untilAnswered('early')
@@ -56,7 +56,7 @@ it('answers each action once, and keeps none for later (G10)', async () => {
   expectKept(stage)
 })
 
-it('carries an action out once though the controller dies around the answer (G7)', async () => {
+it('an action is carried out once although the controller dies around the answer (G7)', async () => {
   stage = await setStage({ nodes: 10, steps: [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -70,7 +70,7 @@ it('carries an action out once though the controller dies around the answer (G7)
   expectKept(stage)
 })
 
-/** The ids of the actions that events tell of, with how they were answered. */
+/** The ids of the actions that have events, with their answers. */
 async function actions(): Promise<readonly string[]> {
   const { items } = await stage.client.list<{ readonly metadata: never; readonly reason: string; readonly message: string }>(
     resourcePaths.events,
@@ -82,7 +82,7 @@ async function actions(): Promise<readonly string[]> {
     .toSorted()
 }
 
-it('puts an approval back that comes when all is released (G10)', async () => {
+it('an approval without a release is reset (G10)', async () => {
   stage = await setStage({})
   await stage.approve()
   await stage.until('it is put back', async () => (await stage.rollout()).status?.canaryStatus?.currentStepState === 'Completed')
@@ -94,7 +94,7 @@ it('puts an approval back that comes when all is released (G10)', async () => {
 })
 
 it.each([0, 10, 30, 100, 300, 1000, 2000, 4000, 8000])(
-  'is approved, or puts back what was said too early, %i ms after the image (G10)',
+  'a step is approved, or a premature approval is reset, %i ms after the image (G10)',
   async (ms) => {
     stage = await setStage({ nodes: 10, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
@@ -102,7 +102,7 @@ it.each([0, 10, 30, 100, 300, 1000, 2000, 4000, 8000])(
     const { currentStepState: own } = (await stage.rollout()).status ?? {}
     await stage.approve()
     if (own !== 'StepPaused') {
-      await stage.until('somebody is told', async () => (await warnings()).length > 0)
+      await stage.until('the Warning is reported', async () => (await warnings()).length > 0)
       await untilPausedAt(stage, 1)
       await stage.approve()
     }

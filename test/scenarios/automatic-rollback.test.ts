@@ -12,7 +12,7 @@ const BAD = 'v2-bad-crash'
 const revert = { failure: { action: 'Rollback', onReapply: 'Revert' } } as const
 
 describe('a version that crashes, under a policy that says Rollback', () => {
-  it('hits as many nodes as the budget, is taken back by itself, and says who did it and why (G1, G9, G11, G12)', async () => {
+  it('reaches at most as many nodes as the budget and is rolled back; events name the policy and the cause (G1, G9, G11, G12)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, policy: { failure: { action: 'Rollback' } } })
     await stage.setImage(BAD)
     await untilRolledBack()
@@ -22,7 +22,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
       failure: { reason: 'ReleaseFailed', action: 'Rollback', message: expect.stringContaining('CrashLoopBackOff') },
     })
     expect(status?.lastAction).toBeUndefined()
-    // Two that were updated, and back.
+    // Two pods updated, and two rolled back.
     expect(deletions(stage)).toBeLessThanOrEqual(4)
     const reported = (await events(stage)).filter(({ involvedObject }) => involvedObject.kind === 'Rollout')
     const warned = reported.filter(({ type }) => type === 'Warning').map(({ reason, message }) => [reason, message])
@@ -40,7 +40,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
   })
 
   it.each(['inProcess', 'none'] as const)(
-    'stays off the fleet though a Git tool applies it every second: what others delete comes up on it, is counted, and goes back (admission %s; G11, G12)',
+    'stays off the fleet while a Git tool applies it every second: a pod deleted by another client gets it, is counted, and is rolled back (admission %s; G11, G12)',
     async (admission) => {
       const annotations = { 'sim.tranche.dev/stop-ms': '100', 'sim.tranche.dev/jitter-ms': '0' }
       stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission, annotations, policy: revert })
@@ -71,7 +71,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
     },
   )
 
-  it('stays on the nodes that it hit, and on no other, where pods take longer to go than the tool takes to apply it again (G2, G12)', async () => {
+  it('stays on the nodes that it reached, and on no others, if the tool applies it again before a pod is gone (G2, G12)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, annotations: { 'sim.tranche.dev/stop-ms': '5000' }, policy: revert })
     await applyEverySecond(BAD, 90)
     const hit = await nodesOn(stage, BAD)
@@ -82,7 +82,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
     expectKept(stage)
   })
 
-  it('is put back once each time, though the leader dies at every one (G7, G12)', async () => {
+  it('is reverted once for each apply, although the leader dies every time (G7, G12)', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps, policy: revert })
     await stage.setImage(BAD)
     await untilRolledBack()
@@ -97,7 +97,7 @@ describe('a version that crashes, under a policy that says Rollback', () => {
     expectKept(stage)
   })
 
-  it('is released after all by a retry, which is taken at its word: what it has accepted does not take it back again', async () => {
+  it('is released again by a retry, and failures that the retry accepted do not roll it back', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps, policy: { failure: { action: 'Rollback' } } })
     await stage.setImage('v2-bad-heals')
     await untilRolledBack()
@@ -115,7 +115,7 @@ describe('a version that crashes, under a policy that says Pause', () => {
   it.each([
     ['in a pause', 1],
     ['in the final settling', 2],
-  ])('waits for a retry when it fails late, %s, and then goes on', async (_when, step) => {
+  ])('stops the release if it fails late, %s, and the next version is released', async (_when, step) => {
     const late = step === 1 ? steps : [{ replicas: '100%' }]
     stage = await setStage({ nodes: 4, maxUnavailable: 4, steps: late, policy: { soak: { final: '5m' } } })
     await stage.setImage('v2-bad-late')
@@ -141,11 +141,11 @@ describe('a version that crashes, under a policy that says Pause', () => {
 })
 
 async function untilRolledBack(): Promise<void> {
-  await stage.until('it is taken back', async () => (await stage.rollout()).status?.rollbackFrom !== undefined)
+  await stage.until('it is rolled back', async () => (await stage.rollout()).status?.rollbackFrom !== undefined)
   await untilReleased(stage, 'v1')
 }
 
-/** A Git tool: the manifest says this version, and is applied every second. */
+/** A Git tool: its manifest has this version, and it applies the manifest every second. */
 async function applyEverySecond(tag: string, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await stage.setImage(tag)

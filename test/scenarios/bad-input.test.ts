@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 
 const canary = 'spec.strategy.canary'
 
-/** Specs that nothing but admission could refuse. */
+/** Specs that only admission could reject. */
 const held = [
   {
     what: 'steps that shrink',
@@ -62,7 +62,7 @@ describe.each(held)('a Rollout with $what', ({ spec, field, value, reason }) => 
     return { ...rollout, spec: { ...rollout.spec, strategy: { canary: spec } } }
   }
 
-  it('is held where no admission is: field, value and fix stand in the status, and nothing is deleted', async () => {
+  it('is held without admission: the status names field, value and fix, and nothing is deleted', async () => {
     stage = await setStage({ withRollout: false })
     await stage.client.create(resourcePaths.rollouts, manifest() as never, { fieldValidation: 'Ignore' } as never)
     await stage.setImage('v2')
@@ -77,14 +77,14 @@ describe.each(held)('a Rollout with $what', ({ spec, field, value, reason }) => 
     expect(deletions(stage)).toBe(0)
   })
 
-  it('is refused at admission with the same text', async () => {
+  it('is rejected by admission with the same text', async () => {
     stage = await setStage({ withRollout: false, admission: 'inProcess' })
     const refused = stage.client.create(resourcePaths.rollouts, manifest() as never)
     await expect(refused).rejects.toMatchObject({ status: 422, causes: [{ field }] })
     await refused.catch((error: Error) => expect(error.message).toContain(value))
   })
 
-  it('stops a release that runs, and lets it go on when it is mended (F8, F9)', async () => {
+  it('stops a running release, which continues once the Rollout is fixed (F8, F9)', async () => {
     stage = await setStage({ nodes: 20 })
     await stage.setImage('v2')
     await stage.until('the release runs', () => deletions(stage) > 0)
@@ -120,7 +120,7 @@ describe.each([
     value: '"10%"',
   },
 ])('a DaemonSet with $what', ({ rollingUpdate, field, value }) => {
-  it('is not released before it is mended, and says what to do', async () => {
+  it('is not released until it is fixed, and the status says how', async () => {
     stage = await setStage({ nodes: 10 })
     await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate } } })
     await stage.setImage('v2')
@@ -137,7 +137,7 @@ describe.each([
   })
 })
 
-it('says that the workload is missing, and begins when it is there', async () => {
+it('a Rollout reports that its workload is missing, and starts when it exists', async () => {
   stage = await setStage({ nodes: 10, withRollout: false })
   await stage.client.delete(resourcePaths.daemonSets, stageKey)
   await stage.client.create(resourcePaths.rollouts, rolloutManifest({}) as never)
@@ -154,7 +154,7 @@ it('says that the workload is missing, and begins when it is there', async () =>
   expectKept(stage)
 })
 
-it('leaves a DaemonSet to the Rollout that has it, tells the second why, and hands over when the first goes', async () => {
+it('the first Rollout keeps its DaemonSet, the second reports why it waits, and takes over when the first is deleted', async () => {
   stage = await setStage({ nodes: 10 })
   await stage.client.create(resourcePaths.rollouts, rolloutManifest({}, 'second') as never)
   const stalledReason = async (): Promise<string | undefined> =>
@@ -183,7 +183,7 @@ describe('a BatchRelease written by hand that breaks rules', () => {
     spec: { workloadRef: { apiVersion: 'apps/v1', kind: 'DaemonSet', name: stageKey.name }, releasePlan },
   }
 
-  it('is held, says which fields, deletes nothing, and is carried out when it is mended', async () => {
+  it('is held, names the fields, deletes nothing, and is carried out once it is fixed', async () => {
     stage = await setStage({ withRollout: false, strategyType: 'OnDelete' })
     await stage.client.create(resourcePaths.batchReleases, byHand as never)
     await stage.setImage('v2')
@@ -199,7 +199,7 @@ describe('a BatchRelease written by hand that breaks rules', () => {
     expectKept(stage)
   })
 
-  it('is refused at admission with all of them', async () => {
+  it('is rejected by admission with all of them', async () => {
     stage = await setStage({ withRollout: false, admission: 'inProcess' })
     await expect(stage.client.create(resourcePaths.batchReleases, byHand as never)).rejects.toMatchObject({
       status: 422,
@@ -208,7 +208,7 @@ describe('a BatchRelease written by hand that breaks rules', () => {
   })
 })
 
-it('is refused by the schema alone where a schema can say it', async () => {
+it('the schema alone rejects an object if it can express the rule', async () => {
   stage = await setStage({ withRollout: false, controllers: [], executors: [] })
   const refusal = async (resource: 'rollouts' | 'batchReleases', object: object): Promise<string> => {
     const error: unknown = await stage.client.create(resourcePaths[resource], object as never).catch((caught: unknown) => caught)
@@ -231,7 +231,7 @@ it('is refused by the schema alone where a schema can say it', async () => {
   await stage.client.create(resourcePaths.rollouts, withStrategy({ blueGreen }, 'Deployment') as never)
 })
 
-it('holds a Rollout whose annotation cannot be followed, and names it', async () => {
+it('a Rollout with an invalid annotation is held, and the status names the annotation', async () => {
   stage = await setStage({})
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Abort' } } })
   await stage.setImage('v2')

@@ -8,7 +8,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '100%' }]
 
-it('replaces a bad version on more nodes than a lowered maxUnavailable allows, one after the other (F4, G2, G6)', async () => {
+it('a bad version is replaced node by node, although it runs on more nodes than a lowered maxUnavailable allows (F4, G2, G6)', async () => {
   stage = await setStage({ nodes: 8, maxUnavailable: 3, steps })
   await stage.setImage('bad-crash')
   await untilNodesOn(stage, 'bad-crash', 3)
@@ -20,7 +20,7 @@ it('replaces a bad version on more nodes than a lowered maxUnavailable allows, o
   expectKept(stage)
 })
 
-it('rolls a version back that flaps on more nodes than maxUnavailable (F4, G2, G6)', async () => {
+it('a flapping version is rolled back, although it runs on more nodes than maxUnavailable (F4, G2, G6)', async () => {
   stage = await setStage({ nodes: 8, maxUnavailable: 1, steps })
   await stage.setImage('bad-flap')
   await untilNodesOn(stage, 'bad-flap', 3, 1_200_000)

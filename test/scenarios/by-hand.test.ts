@@ -12,8 +12,8 @@ afterEach(() => stage.end())
 
 const key = { ...stageKey, name: 'by-hand' }
 
-it('carries a BatchRelease that was written by hand out, batch by batch, and gives the DaemonSet back (G1, G3, product §2)', async () => {
-  // Nobody takes the native controller's hands off before the BatchRelease is there: so the DaemonSet declares OnDelete.
+it('a BatchRelease written by hand is carried out batch by batch, and then the DaemonSet is detached (G1, G3, product §2)', async () => {
+  // Before the BatchRelease exists, Tranche does not stop the native controller, so the DaemonSet declares OnDelete.
   stage = await setStage({ nodes: 10, maxUnavailable: 2, withRollout: false, strategyType: 'OnDelete' })
   await stage.setImage('v2')
   await create(0)
@@ -29,7 +29,7 @@ it('carries a BatchRelease that was written by hand out, batch by batch, and giv
   expectKept(stage)
 })
 
-it('is held where a Rollout has the DaemonSet, and says why (product §2)', async () => {
+it('a BatchRelease written by hand is held while a Rollout controls the DaemonSet, and reports why (product §2)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -45,7 +45,7 @@ it('is held where a Rollout has the DaemonSet, and says why (product §2)', asyn
   expectKept(stage)
 })
 
-it('releases the next template after one has failed, superseded nodes first, and gives the strategy back at its end', async () => {
+it('a BatchRelease written by hand releases the next template after a failed one, superseded nodes first, and restores the strategy at its end', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, withRollout: false, strategyType: 'OnDelete' })
   await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
   await create(0)

@@ -12,7 +12,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 
-it('begins again at step 1 each time the template changes, superseded revisions first (F8, F11, G5, product §3.6)', async () => {
+it('the release starts again at step 1 each time the template changes, superseded revisions first (F8, F11, G5, product §3.6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -28,7 +28,7 @@ it('begins again at step 1 each time the template changes, superseded revisions 
   expectKept(stage)
 })
 
-it('changes its mind in a paused step and begins again', async () => {
+it('a new template in a paused step starts the release again', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -42,7 +42,7 @@ it('changes its mind in a paused step and begins again', async () => {
   expectKept(stage)
 })
 
-it('goes back without pauses when the old template comes back, and takes the bad pods only (F8, product §3.6)', async () => {
+it('the return of the old template starts a rollback without pauses, which replaces only pods of the new version (F8, product §3.6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 6)
@@ -53,7 +53,7 @@ it('goes back without pauses when the old template comes back, and takes the bad
   expectKept(stage)
 })
 
-it('follows a raised and a lowered maxUnavailable in mid-batch (F10)', async () => {
+it('the release follows a raised and a lowered maxUnavailable in mid-batch (F10)', async () => {
   stage = await setStage({ nodes: 30, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -71,7 +71,7 @@ it('follows a raised and a lowered maxUnavailable in mid-batch (F10)', async () 
   expectKept(stage)
 })
 
-it('follows a generation that leaves the revision as it is (F10)', async () => {
+it('the release follows a new generation that keeps the revision (F10)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -84,7 +84,7 @@ it('follows a generation that leaves the revision as it is (F10)', async () => {
   expectKept(stage)
 })
 
-it('follows a raised and a lowered minReadySeconds in mid-batch, with two executors of which one sees it late (F10, F1, G1)', async () => {
+it('the release follows a raised and a lowered minReadySeconds in mid-batch, although one of two executors sees it late (F10, F1, G1)', async () => {
   const executors = ['executor-1', 'executor-2']
   stage = await setStage({ nodes: 12, maxUnavailable: 2, minReadySeconds: 5, steps: [{ replicas: '100%' }], executors })
   const heal = stage.disturb({
@@ -97,7 +97,7 @@ it('follows a raised and a lowered minReadySeconds in mid-batch, with two execut
   const raisedMs = stage.clock.monotonicMs()
   const taken = deletions(stage)
   await stage.pass(50_000)
-  // Who was in flight, or is not available any more, holds the places.
+  // Nodes that are in flight or no longer available use up the budget.
   expect(deletions(stage) - taken).toBeLessThanOrEqual(1)
   await untilNodesOn(stage, 'v2', 7)
   expect(stage.clock.monotonicMs() - raisedMs).toBeGreaterThan(100_000)
@@ -110,7 +110,7 @@ it('follows a raised and a lowered minReadySeconds in mid-batch, with two execut
   expectKept(stage)
 })
 
-it('waits for minReadySeconds before it goes on and before it says that a step is ready (F6)', async () => {
+it('the release waits for minReadySeconds before it continues and before it reports a step ready (F6)', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 1, minReadySeconds: 20, steps })
   const sinceMs = stage.clock.monotonicMs()
   await stage.setImage('v2')
@@ -121,7 +121,7 @@ it('waits for minReadySeconds before it goes on and before it says that a step i
   expectKept(stage)
 })
 
-it('stops when a step is made smaller in mid-batch, and goes on when it is made larger again (F8, F9)', async () => {
+it('the release stops when a step is made smaller in mid-batch, and continues after an approval (F8, F9)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 4)
@@ -137,7 +137,7 @@ it('stops when a step is made smaller in mid-batch, and goes on when it is made 
 })
 
 describe('a DaemonSet that is deleted in mid-release', () => {
-  it('ends the release, and the one made anew under its name is released from its own start (F11)', async () => {
+  it('ends the release, and a new DaemonSet of the same name is released from its own start (F11)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
@@ -159,7 +159,7 @@ describe('a DaemonSet that is deleted in mid-release', () => {
     expectKept(stage)
   })
 
-  it('lets the Rollout go', async () => {
+  it('lets the Rollout be deleted', async () => {
     stage = await setStage({ nodes: 10, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
@@ -170,35 +170,38 @@ describe('a DaemonSet that is deleted in mid-release', () => {
   })
 })
 
-describe('a Rollout that goes in mid-release', () => {
+describe('a Rollout that ends or changes in mid-release', () => {
   it.each([
     ['is deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), rolloutGone],
     ['is disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
-  ] as const)('%s: stops, freezes where it stands and deletes nothing more (F8, F11, G9, product §3.7)', async (_how, act, isOver) => {
-    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
-    await stage.setImage('v2')
-    await untilNodesOn(stage, 'v2', 4)
-    await act()
-    await stage.until('it is over', isOver)
-    const deleted = deletions(stage)
-    await stage.pass(300_000)
-    expect(deletions(stage)).toBe(deleted)
-    const { metadata, spec } = await stage.daemonSet()
-    expect(spec.updateStrategy?.type).toBe('OnDelete')
-    expect(
-      Object.keys(metadata.annotations ?? {})
-        .filter((key) => key.includes('rollouts.kruise') || key.includes('tranche'))
-        .toSorted(),
-    ).toEqual([keys.originalUpdateStrategy, keys.frozen].toSorted())
-    expect(await stage.release()).toBeUndefined()
-    expect(await frozenEvents()).toEqual(['DaemonSet', 'Rollout'])
-    expectKept(stage)
-  })
+  ] as const)(
+    '%s: stops, freezes the DaemonSet as it is, and deletes nothing more (F8, F11, G9, product §3.7)',
+    async (_how, act, isOver) => {
+      stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
+      await stage.setImage('v2')
+      await untilNodesOn(stage, 'v2', 4)
+      await act()
+      await stage.until('it is over', isOver)
+      const deleted = deletions(stage)
+      await stage.pass(300_000)
+      expect(deletions(stage)).toBe(deleted)
+      const { metadata, spec } = await stage.daemonSet()
+      expect(spec.updateStrategy?.type).toBe('OnDelete')
+      expect(
+        Object.keys(metadata.annotations ?? {})
+          .filter((key) => key.includes('rollouts.kruise') || key.includes('tranche'))
+          .toSorted(),
+      ).toEqual([keys.originalUpdateStrategy, keys.frozen].toSorted())
+      expect(await stage.release()).toBeUndefined()
+      expect(await frozenEvents()).toEqual(['DaemonSet', 'Rollout'])
+      expectKept(stage)
+    },
+  )
 
   it.each([
     ['Deployment', { kind: 'Deployment' }],
     ['other DaemonSet', { name: 'other' }],
-  ] as const)('names a %s: lets go of the DaemonSet, and can be deleted (product §3.7)', async (_what, workloadRef) => {
+  ] as const)('names a %s: detaches from the DaemonSet, and can be deleted (product §3.7)', async (_what, workloadRef) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 4)
@@ -214,7 +217,7 @@ describe('a Rollout that goes in mid-release', () => {
     expectKept(stage)
   })
 
-  it('may not name another workload where admission is', async () => {
+  it('may not name another workload if admission is installed', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 4)
@@ -224,7 +227,7 @@ describe('a Rollout that goes in mid-release', () => {
     expectKept(stage)
   })
 
-  it('is enabled again and finishes what it left', async () => {
+  it('is enabled again and finishes the release', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 4)
@@ -239,7 +242,7 @@ describe('a Rollout that goes in mid-release', () => {
   })
 })
 
-it('a version that most nodes run passes no step when its Rollout is enabled again, also where no node runs the stable one (G3)', async () => {
+it('a version on most nodes skips no step when its Rollout is enabled again, even if no node runs the stable one (G3)', async () => {
   stage = await setStage({ nodes: 5, maxUnavailable: 2, steps: [{ replicas: 4, pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -262,9 +265,9 @@ it('a version that most nodes run passes no step when its Rollout is enabled aga
 })
 
 it.each([
-  { title: 'the template that was left', image: 'v2', step: 2 },
+  { title: 'the template of that release', image: 'v2', step: 2 },
   { title: 'another template', image: 'v3', step: 1 },
-])('nodes that come to $title by other hands while its Rollout is disabled approve no step of it (G3)', async ({ image, step }) => {
+])('nodes that get $title from another client while the Rollout is disabled approve no step of it (G3)', async ({ image, step }) => {
   const four = [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: 3, pause: { duration: 1 } }, { replicas: '100%' }]
   stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: four })
   await stage.setImage('v2')
@@ -288,7 +291,7 @@ it.each([
   expectKept(stage)
 })
 
-/** The kinds of the objects that an event says are left frozen. */
+/** Kinds of the objects that have a Frozen event. */
 async function frozenEvents(): Promise<readonly string[]> {
   const { items } = await stage.client.list<{
     readonly metadata: never

@@ -11,11 +11,11 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '100%' }]
-/** What live reads take on a busy API server: at ten changes a second a pod changes between the two looks of an opening. */
+/** Duration of a live read on a busy API server. At ten changes a second, a pod changes between the two reads of an opening. */
 const READ_MS = 100
 
 describe('pods that change ten times a second', () => {
-  it('do not keep a release from opening, nor from opening again after a pause (F9, G6)', async () => {
+  it('do not keep a release from opening, or from opening again after a pause (F9, G6)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
     slowReads()
     const changes = changePods(100)
@@ -31,7 +31,7 @@ describe('pods that change ten times a second', () => {
     expectKept(stage)
   })
 
-  it('because every pod crashes do not keep the fix from being released (F9, G6)', async () => {
+  it('because all of them crash do not keep the fix from being released (F9, G6)', async () => {
     const crashing = { 'sim.tranche.dev/late-ms': '1500', 'sim.tranche.dev/start-ms': '100', 'sim.tranche.dev/jitter-ms': '700' }
     stage = await setStage({ nodes: 30, maxUnavailable: 3, withRollout: false, annotations: crashing })
     await stage.setImage('v2-bad-restart')
@@ -76,7 +76,7 @@ describe('a DaemonSet that is replaced by force in mid-release', () => {
   })
 })
 
-/** `kubectl replace --force`, which deletes, waits and creates; `Orphan` as with `--cascade=orphan`. */
+/** Like `kubectl replace --force`, which deletes, waits and creates. `Orphan` is `--cascade=orphan`. */
 async function replaceByForce(propagationPolicy: 'Background' | 'Orphan', tag: string): Promise<void> {
   await stage.client.delete(resourcePaths.daemonSets, stageKey, { propagationPolicy })
   const isGone = (): Promise<boolean> =>
@@ -100,7 +100,7 @@ interface Changes {
   end(): void
 }
 
-/** One pod after the other gets another annotation, every `everyMs`: the kubelets of a busy fleet write as often. */
+/** Changes an annotation of one pod after the other, every `everyMs`, as often as the kubelets of a busy fleet write. */
 function changePods(everyMs: number): Changes {
   const sinceMs = stage.clock.monotonicMs()
   let changed = 0
@@ -114,7 +114,7 @@ function changePods(everyMs: number): Changes {
     changed++
     const body = { metadata: { annotations: { 'example.com/seen': String(changed) } } }
     const key = { namespace: stageKey.namespace, name: pod.metadata.name }
-    // A pod that is gone meanwhile changes no more.
+    // The pod may be gone by now.
     await stage.client.patch(resourcePaths.pods, key, { type: 'merge', body }).catch(() => {})
   }
   stage.clock.setTimer(everyMs, () => void change())
@@ -126,7 +126,7 @@ function changePods(everyMs: number): Changes {
 
 interface TouchLog {
   readonly tap: (identity: string, exchange: Exchange) => Exchange
-  /** Touches that our programs have sent, by name of the pod. */
+  /** Number of touches that Tranche sent, by pod name. */
   perPod(): ReadonlyMap<string, number>
 }
 

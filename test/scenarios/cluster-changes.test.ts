@@ -14,7 +14,7 @@ const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const isHealthy = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Healthy'
 
 describe('nodes that change in mid-release', () => {
-  it('are updated though they are cordoned: a DaemonSet runs on them (G6)', async () => {
+  it('are updated although they are cordoned, because a DaemonSet runs on them (G6)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
@@ -27,7 +27,7 @@ describe('nodes that change in mid-release', () => {
     expectKept(stage)
   })
 
-  it('count no more once they are tainted against it, and again when the taint is gone (G3, G6)', async () => {
+  it('do not count while a taint keeps the DaemonSet away, and count again when the taint is removed (G3, G6)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, tolerations: [] })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
@@ -44,7 +44,7 @@ describe('nodes that change in mid-release', () => {
     expectKept(stage)
   })
 
-  it('leave and enter by their labels, and the sizes follow (G3)', async () => {
+  it('leave and join by their labels, and the sizes follow (G3)', async () => {
     const template = { spec: { nodeSelector: { pool: 'agents' } } }
     stage = await setStage({ nodes: 12, maxUnavailable: 2, steps, withRollout: false })
     for (let number = 1; number <= 10; number++) await label(number, 'agents')
@@ -70,7 +70,7 @@ describe('nodes that change in mid-release', () => {
     expectKept(stage)
   })
 
-  it('end the release when the dead one that was left behind is removed for good, and the strategy follows (G6)', async () => {
+  it('end the release when the dead node that was skipped is removed for good, and the strategy is restored (G6)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'inProcess' })
     await drive(stage.clock, stage.simulator.nodes.kill('node-004'))
     await stage.pass(60_000)
@@ -83,14 +83,14 @@ describe('nodes that change in mid-release', () => {
     expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('OnDelete')
     await drive(stage.clock, stage.simulator.nodes.removeNode('node-004'))
     await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
-    await stage.until('the release is put away', async () => (await stage.release()) === undefined)
-    await stage.until('it is said', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
+    await stage.until('the release is deleted', async () => (await stage.release()) === undefined)
+    await stage.until('it is reported', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
     expect((await stage.rollout()).status?.skippedNodes ?? []).toEqual([])
     expectKept(stage)
   })
 })
 
-it('takes a template that alters placement like any other: nodes that leave lose their pod at once, the rest goes in steps (G3)', async () => {
+it('a template that changes placement is released like any other: nodes that leave lose their pod at once, the rest are updated in steps (G3)', async () => {
   stage = await setStage({ nodes: 12, maxUnavailable: 2, steps })
   for (let number = 1; number <= 8; number++) await label(number, 'agents')
   const containers = [{ name: 'agent', image: 'registry.example/node-agent:v2' }]
@@ -106,7 +106,7 @@ it('takes a template that alters placement like any other: nodes that leave lose
   expectKept(stage)
 })
 
-it('takes the strategy over in the middle of a surge only when no node has two pods: none goes down by that (G11, product §3.9)', async () => {
+it('the controller takes over the strategy in mid-surge only when no node has two pods, so no node goes down (G11, product §3.9)', async () => {
   const annotations = { 'sim.tranche.dev/start-ms': '5000', 'sim.tranche.dev/stop-ms': '5000' }
   stage = await setStage({ nodes: 8, withRollout: false, annotations })
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 3 } } } })
@@ -127,7 +127,7 @@ it('takes the strategy over in the middle of a surge only when no node has two p
 })
 
 describe('a Rollout that is created after the change', () => {
-  it('takes a native update over in mid-way, and goes on in steps from what is updated (G3)', async () => {
+  it('takes over a native update in progress, and continues in steps from the updated nodes (G3)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 1, steps, withRollout: false, annotations: { 'sim.tranche.dev/start-ms': '4000' } })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 4)
@@ -141,7 +141,7 @@ describe('a Rollout that is created after the change', () => {
     expectKept(stage)
   })
 
-  it('has nothing to do when the native update is over', async () => {
+  it('has nothing to do after the native update has ended', async () => {
     stage = await setStage({ nodes: 6, steps, withRollout: false })
     await stage.setImage('v2')
     await stage.until('it is rolled out', async () => (await nodesOn(stage, 'v2')).length === 6)
@@ -155,7 +155,7 @@ describe('a Rollout that is created after the change', () => {
 })
 
 describe('steps that change in mid-release', () => {
-  it('become more: it goes on where it fits, and pauses at the new ones (F9)', async () => {
+  it('become more: the release continues at the step that fits, and pauses at the new ones (F9)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '10%', pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -171,7 +171,7 @@ describe('steps that change in mid-release', () => {
     expectKept(stage)
   })
 
-  it('become fewer: it goes on at the first that is as large as what is updated (F9, G3)', async () => {
+  it('become fewer: the release continues at the first step that is as large as the updated nodes (F9, G3)', async () => {
     const many = [10, 20, 30, 40].map((percent) => ({ replicas: `${percent}%`, pause: {} }))
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [...many, { replicas: '100%' }] })
     await stage.setImage('v2')
@@ -190,7 +190,7 @@ describe('steps that change in mid-release', () => {
 })
 
 describe('steps that are replaced in mid-release', () => {
-  it('after the last of them keep no release from ending (G6)', async () => {
+  it('after the last step do not keep the release from ending (G6)', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
     await stage.setImage('v2')
     await stage.until('the release finishes', async () => {
@@ -207,12 +207,12 @@ describe('steps that are replaced in mid-release', () => {
   it.each([
     ['one is as large as what was opened', [2, 5, 10, 15, 20], 3, 10],
     ['none is, and the largest below it counts', [2, 6, 12, 20], 2, 10],
-    ['the present one is larger', [4, 14, 16, 20], 2, 14],
+    ['the current one is larger', [4, 14, 16, 20], 2, 14],
     ['several are, and the first of them counts', [2, 5, 10, 10, 20], 3, 10],
-    ['one before the present one is, which is larger', [10, 14, 20], 1, 10],
-    ['one before the present one is larger, too, and opens first', [12, 14, 20], 1, 12],
-    ['the present one is, and one after it', [2, 10, 10, 20], 2, 10],
-  ] as const)('by more of them: it goes on where nothing more is opened, %s (F9, G3)', async (_how, sizes, step, updated) => {
+    ['an earlier one is larger', [10, 14, 20], 1, 10],
+    ['an earlier one is larger and opens first', [12, 14, 20], 1, 12],
+    ['the current one is, and one after it', [2, 10, 10, 20], 2, 10],
+  ] as const)('by more of them: the release continues without opening more nodes, %s (F9, G3)', async (_how, sizes, step, updated) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: pausing(['10%', '50%', '100%']) as never })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -232,7 +232,7 @@ describe('steps that are replaced in mid-release', () => {
     expectKept(stage)
   })
 
-  it('by a larger one in its place: the pause is that of the larger one, from when its nodes are available (G3)', async () => {
+  it('by a larger step: its pause starts when its nodes are available (G3)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: pausing(['10%', '100%']) as never })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -265,7 +265,7 @@ describe('steps that are replaced in mid-release', () => {
 describe('a jump', () => {
   const many = [10, 30, 50, 70].map((percent) => ({ replicas: `${percent}%`, pause: {} }))
 
-  it('forwards goes to the step at once, backwards deletes nothing and waits there for approval (G3, G10)', async () => {
+  it('forwards goes to the step at once; a jump backwards deletes nothing and waits there for approval (G3, G10)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 4, steps: [...many, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -286,7 +286,7 @@ describe('a jump', () => {
     expectKept(stage)
   })
 
-  it('to a step that does not exist is put back (G10)', async () => {
+  it('to a step that does not exist is reset (G10)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 4, steps: [...many, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -298,7 +298,7 @@ describe('a jump', () => {
   })
 })
 
-it('goes back to the stable version though the history was pruned to nothing but what runs (product §3.2)', async () => {
+it('a release is rolled back to the stable version although only running revisions are left in the history (product §3.2)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
   await stage.setImage('v2')

@@ -16,13 +16,13 @@ const controllers = ['controller-1', 'controller-2']
 const isTouch = ({ method, path }: WireRequest): boolean => method === 'PATCH' && path.includes('/pods/')
 const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
 
-it('finishes a stop whose author died between the void and the touch (F8, G7, G9)', async () => {
+it('a new leader finishes a stop whose author died between revoking the permits and touching the pods (F8, G7, G9)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 6)
   stage.program('controller-1').process.freezeBefore(isTouch)
   await stage.patchRollout({ spec: { strategy: { paused: true } } })
-  await stage.until('the record is void', async () => (await stage.release())?.status?.flight?.state === 'voiding')
+  await stage.until('the record is revoked', async () => (await stage.release())?.status?.flight?.state === 'voiding')
   await stage.until('its author is frozen', () => stage.program('controller-1').process.isFrozen())
   stage.program('controller-1').kill()
   await stage.pass(120_000)
@@ -38,7 +38,7 @@ it('finishes a stop whose author died between the void and the touch (F8, G7, G9
   expectKept(stage)
 })
 
-it('hands a release over when the leader is cut off in mid-release, and back (G8)', async () => {
+it('a release is handed over when the leader is cut off in mid-release, and back (G8)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -56,7 +56,7 @@ it('hands a release over when the leader is cut off in mid-release, and back (G8
   expectKept(stage)
 })
 
-it('keeps every promise when a leader freezes and comes back as one of two (F9, G8)', async () => {
+it('every guarantee holds when a leader freezes and returns beside its successor (F9, G8)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -78,7 +78,7 @@ it('keeps every promise when a leader freezes and comes back as one of two (F9, 
   expectKept(stage)
 })
 
-it('writes nothing more as soon as it has lost the Lease, though it reaches the API server (G8)', async () => {
+it('a controller writes nothing once it has lost the Lease, although it reaches the API server (G8)', async () => {
   const log = createRequestLog()
   stage = await setStage({ nodes: 10, maxUnavailable: 3, steps, controllers, tap: log.tap })
   const first = await leader()
@@ -101,7 +101,7 @@ it('writes nothing more as soon as it has lost the Lease, though it reaches the 
   expectKept(stage)
 })
 
-it('lets the executor go on with the batch in flight while no controller runs (product §1)', async () => {
+it('the executor continues the batch in flight while no controller runs (product §1)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -112,7 +112,7 @@ it('lets the executor go on with the batch in flight while no controller runs (p
   expectKept(stage)
 })
 
-it('hands over within two seconds when the leader is stopped: it gives the Lease up (E3)', async () => {
+it('another controller leads within two seconds when the leader is stopped, because the leader releases the Lease (E3)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -126,7 +126,7 @@ it('hands over within two seconds when the leader is stopped: it gives the Lease
   expectKept(stage)
 })
 
-it('goes on with a long stop where the leader before was: pods that have answered are not asked again (F8, G7)', async () => {
+it('the next leader continues a long stop where the previous leader died, and does not touch again the pods that have answered (F8, G7)', async () => {
   const log = createRequestLog()
   stage = await setStage({ nodes: 60, maxUnavailable: 40, steps: [{ replicas: '100%' }], controllers, tap: log.tap })
   stage.program('executor-1').process.freezeBefore(({ method }) => method === 'DELETE')
@@ -146,15 +146,15 @@ it('goes on with a long stop where the leader before was: pods that have answere
   expect(log.sent().filter(({ what }) => what.startsWith('PATCH') && what.includes('/pods/')).length).toBeLessThanOrEqual(48 + 16)
 })
 
-/** The worst that can become of a watch: it stays open, and says nothing. */
+/** The worst fault of a watch: it stays open and delivers nothing. */
 const silentLeaseWatch: FaultInjector = {
   onEvent: ({ resource }) => (resource.resource === 'leases' ? { kind: 'stall', ms: Number.POSITIVE_INFINITY } : undefined),
 }
 
 it.each([
   ['within the lease and a second', 16_000, null],
-  ['two seconds later where the watch of the Lease says nothing', 18_000, silentLeaseWatch],
-])('goes on when the leader is killed in mid-release: another leads %s (E3, G7)', async (_name, withinMs, fault) => {
+  ['two seconds later if the watch of the Lease delivers nothing', 18_000, silentLeaseWatch],
+])('the release continues when the leader is killed in mid-release: another leads %s (E3, G7)', async (_name, withinMs, fault) => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, controllers })
   if (fault !== null) stage.disturb(fault)
   await stage.setImage('v2')

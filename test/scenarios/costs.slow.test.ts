@@ -18,7 +18,7 @@ describe.each([
   { maxUnavailable: '5%', limit: 15 },
   { maxUnavailable: '10%', limit: 30 },
 ])('a release of 300 nodes in three steps with a budget of $maxUnavailable', ({ maxUnavailable, limit }) => {
-  it('costs few requests a node, and hardly more time than the budget asks for (W24, product §11)', { timeout: 120_000 }, async () => {
+  it('costs few requests per node, and hardly more time than the budget requires (W24, product §11)', { timeout: 120_000 }, async () => {
     const log = createRequestLog()
     stage = await setStage({ nodes: NODES, maxUnavailable, steps, annotations: measuredPods, tap: log.tap })
     log.reset()
@@ -39,7 +39,7 @@ describe.each([
 })
 
 describe('a release whose pods become available by minReadySeconds', () => {
-  it('costs one read more for each node (F6, product §11)', async () => {
+  it('costs one more read per node (F6, product §11)', async () => {
     const nodes = 40
     const log = createRequestLog()
     stage = await setStage({ nodes, maxUnavailable: 4, minReadySeconds: 10, steps: [{ replicas: '100%' }], tap: log.tap })
@@ -97,7 +97,7 @@ function perNode(log: RequestLog, identity: string, counts: (what: string) => bo
   return log.sent().filter((request) => request.identity === identity && counts(request.what)).length / NODES
 }
 
-/** @returns the most writes of the controller to the one object of this kind in a stretch of so many milliseconds */
+/** @returns the most writes of the controller to the object of this kind within any `withinMs` milliseconds */
 function mostWrites(kind: string, sinceMs: number, withinMs: number): number {
   const times = stage
     .recording()

@@ -7,7 +7,7 @@ import { setStage, type Stage } from './stage.ts'
 let stage: Stage
 afterEach(() => stage.end())
 
-/** What is told at this moment. */
+/** Current metrics of a program. */
 async function metricsOf(identity = 'controller-1'): Promise<Exposed> {
   return exposed((await stage.scrape(identity)) ?? '')
 }
@@ -15,7 +15,7 @@ async function metricsOf(identity = 'controller-1'): Promise<Exposed> {
 const release = { rollout: 'demo/node-agent' }
 
 describe('the metrics of a release', () => {
-  it('tell its budget, its nodes by state, its step and who is waited for, and end with it', async () => {
+  it('show its budget, its nodes by state, its step and how long it waits for a person, and end with it', async () => {
     stage = await setStage({ counts: true, nodes: 20, maxUnavailable: 4 })
     expect((await metricsOf()).value('tranche_rollouts', { phase: 'Healthy' })).toBe(1)
     expect((await metricsOf()).samples('tranche_release_nodes')).toEqual([])
@@ -44,7 +44,7 @@ describe('the metrics of a release', () => {
     expect(over.value('tranche_events_total', { type: 'Normal', reason: 'ReleaseCompleted' })).toBe(1)
     expect(over.value('tranche_step_seconds_count', { state: 'StepPaused' })).toBe(1)
     expect(over.value('tranche_step_seconds_sum', { state: 'StepPaused' })).toBeGreaterThanOrEqual(59)
-    // Each node was down once, by our doing, for as long as a pod of the simulator takes to go and to come.
+    // Tranche took each node down once, for as long as a pod of the simulator takes to stop and start.
     expect(over.value('tranche_node_down_seconds_count', { cause: 'release' })).toBe(20)
     expect(over.value('tranche_node_down_seconds_sum', { cause: 'release' }) / 20).toBeGreaterThan(0.5)
     const executed = await metricsOf('executor-1')
@@ -54,7 +54,7 @@ describe('the metrics of a release', () => {
     )
   })
 
-  it('count no step on the way back', async () => {
+  it('count no step of a rollback', async () => {
     stage = await setStage({ counts: true, nodes: 5 })
     const steps = async (): Promise<number> => (await metricsOf()).value('tranche_step_seconds_count', { state: 'StepUpgrade' })
     await stage.setImage('v2')
@@ -65,7 +65,7 @@ describe('the metrics of a release', () => {
     expect([before, await steps()]).toEqual([1, 1])
   })
 
-  it('are told by the leader alone, and by the next one when it is gone', async () => {
+  it('are exported by the leader alone, and by the next leader when it is gone', async () => {
     stage = await setStage({ counts: true, controllers: ['controller-1', 'controller-2'] })
     const leaders = async (): Promise<readonly string[]> => {
       const found: string[] = []
@@ -83,7 +83,7 @@ describe('the metrics of a release', () => {
     expect((await metricsOf(second)).value('tranche_rollouts', { phase: 'Healthy' })).toBe(1)
   })
 
-  it('tell a node that somebody else took apart from those that we took', async () => {
+  it('distinguish a node that another client took down from those that Tranche took down', async () => {
     stage = await setStage({ counts: true, nodes: 10 })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -98,7 +98,7 @@ describe('the metrics of a release', () => {
     expect(counted.value('tranche_node_down_seconds_count', { cause: 'other' })).toBe(1)
   })
 
-  it('have no label, and no value of one, that the catalog does not list', async () => {
+  it('have no label and no label value that the catalog does not list', async () => {
     stage = await setStage({ counts: true, nodes: 10 })
     await stage.setImage('v2-bad-crash')
     await stage.until('it is stopped', async () => (await stage.rollout()).status?.failure !== undefined)

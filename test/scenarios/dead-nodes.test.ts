@@ -7,7 +7,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 describe('a node that dies while its pod is being replaced', () => {
-  it('does not hold its batch, is named, and is done when it is back (G6)', async () => {
+  it('does not block its batch, is named, and is updated when it is back (G6)', async () => {
     stage = await setStage({
       nodes: 6,
       maxUnavailable: 2,
@@ -30,13 +30,13 @@ describe('a node that dies while its pod is being replaced', () => {
   })
 })
 
-it('tells pods that dead kubelets cannot end, when they use maxUnavailable up (F12 PodsStuck)', async () => {
+it('a release reports pods that dead kubelets cannot end if they use up maxUnavailable (F12 PodsStuck)', async () => {
   stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], annotations: { 'sim.tranche.dev/stop-ms': '5000' } })
   await stage.setImage('v2')
-  await stage.until('a pod is on its way out', async () => (await terminating()) !== undefined)
+  await stage.until('a pod is terminating', async () => (await terminating()) !== undefined)
   const node = (await terminating()) ?? ''
   await drive(stage.clock, stage.simulator.nodes.kill(node))
-  await stage.until('it is told', async () => (await condition(stage, 'Stalled'))?.reason === 'PodsStuck', 300_000)
+  await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'PodsStuck', 300_000)
   expect((await condition(stage, 'Stalled'))?.message).toContain(`${node} which is NotReady`)
   await drive(stage.clock, stage.simulator.nodes.revive(node))
   await untilReleased(stage, 'v2')

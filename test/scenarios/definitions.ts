@@ -2,7 +2,7 @@ import { customResourceDefinitions } from '@tranche/api-schema'
 import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { drive, type Stage } from './stage.ts'
 
-/** What OpenKruise's definitions have of spec and status. */
+/** Fields of spec and status in OpenKruise's definitions. */
 const theirs: Readonly<Record<string, Readonly<Record<'spec' | 'status', readonly string[]>>>> = {
   Rollout: {
     spec: ['workloadRef', 'strategy', 'disabled'],
@@ -35,12 +35,12 @@ const theirs: Readonly<Record<string, Readonly<Record<'spec' | 'status', readonl
   },
 }
 
-/** Serves the definitions of this version, or OpenKruise's, which lack fields of ours. */
+/** Serves the definitions of this version, or OpenKruise's, which lack Tranche's fields. */
 export async function define(stage: Stage, source: 'ours' | 'theirs'): Promise<void> {
   await drive(stage.clock, defineBy(stage.client, source))
 }
 
-/** The same, where somebody else moves the clock. */
+/** Like `define`, if another part of the test advances the clock. */
 export async function defineBy(client: KubeClient, source: 'ours' | 'theirs'): Promise<void> {
   for (const definition of customResourceDefinitions.filter(({ spec: { names } }) => names.kind in theirs)) {
     const spec = source === 'ours' ? definition.spec : reduced(definition)

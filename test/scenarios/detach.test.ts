@@ -17,11 +17,11 @@ const isGone = async (): Promise<boolean> =>
 const isDisabled = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Disabled'
 const unsettled = async (): Promise<string | undefined> => (await stage.daemonSet()).metadata.annotations?.[keys.unsettled]
 
-describe('a release of a bad version, with nodes in flight, whose Rollout', () => {
+describe('a release of a bad version with nodes in flight, whose Rollout', () => {
   it.each([
     ['is deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), isGone],
     ['is disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
-  ] as const)('%s lets go, and the next release inherits the nodes (F11, G2)', async (_how, act, isOver) => {
+  ] as const)('%s, detaches, and the next release inherits the nodes (F11, G2)', async (_how, act, isOver) => {
     await setBrokenFleet()
     await act()
     await stage.until('it is over', isOver, 60_000)
@@ -31,7 +31,7 @@ describe('a release of a bad version, with nodes in flight, whose Rollout', () =
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(deleted)
 
-    // Nodes in flight are taken over as they are: another bad version takes no node beside them.
+    // Nodes in flight are inherited as they are: another bad version takes no node beside them.
     await stage.setImage('bad-crash')
     await takeControlAgain()
     await stage.until('the bad pods are replaced', async () => (await nodesOn(stage, 'bad-crash')).length === 2)
@@ -43,7 +43,7 @@ describe('a release of a bad version, with nodes in flight, whose Rollout', () =
     expectKept(stage)
   })
 
-  it('is deleted is inherited by a BatchRelease written by hand (F11, G2)', async () => {
+  it('is deleted, is inherited by a BatchRelease written by hand (F11, G2)', async () => {
     await setBrokenFleet()
     await stage.client.delete(resourcePaths.rollouts, stageKey)
     await stage.until('it is over', isGone, 60_000)
@@ -65,7 +65,7 @@ describe('a release of a bad version, with nodes in flight, whose Rollout', () =
   })
 })
 
-it('leaves nothing behind where the nodes in flight come up in time (product §3.7)', async () => {
+it('a deleted Rollout leaves nothing behind if the nodes in flight come up in time (product §3.7)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -76,7 +76,7 @@ it('leaves nothing behind where the nodes in flight come up in time (product §3
   expectKept(stage)
 })
 
-/** No pod is Ready, so only the nodes in flight limit how many are deleted (G2); two of them are on a version that never starts. */
+/** Fleet without a Ready pod, so only the nodes in flight limit deletions (G2). Two of them run a version that never starts. */
 async function setBrokenFleet(): Promise<void> {
   stage = await setStage({ nodes: 8, maxUnavailable: 2, steps })
   for (const { metadata } of await stage.pods()) {

@@ -17,7 +17,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 describe('a Rollout that was disabled in mid-release', () => {
-  it('names the template as it is now, and says that nothing releases it', async () => {
+  it('names the current template, and reports that nothing releases it', async () => {
     stage = await setStage({ nodes: 10 })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -33,7 +33,7 @@ describe('a Rollout that was disabled in mid-release', () => {
     expect(await plan({})).toMatchObject({ outcome: 'Blocked', message: expect.stringContaining('the Rollout is disabled') as string })
   })
 
-  it('says when every node has come to the template by itself', async () => {
+  it('reports when every node runs the template without a release', async () => {
     stage = await setStage({ nodes: 4 })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -41,7 +41,7 @@ describe('a Rollout that was disabled in mid-release', () => {
     await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
     await stage.until('every node runs v2', async () => (await stage.daemonSet()).status?.updatedNumberScheduled === 4)
     await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'OnDelete' } } })
-    await stage.until('it is said', async () => (await message()).includes('every node runs revision'))
+    await stage.until('it is reported', async () => (await message()).includes('every node runs revision'))
     expect(await plan({})).toMatchObject({
       outcome: 'Completes',
       message: expect.stringContaining('every node runs the current template') as string,
@@ -49,8 +49,8 @@ describe('a Rollout that was disabled in mid-release', () => {
   })
 })
 
-describe('to Argo CD and Flux, a Rollout that was disabled in mid-release', () => {
-  it('is complete once every node has the template, and deletes nothing when it is enabled again (G3)', async () => {
+describe('for Argo CD and Flux, a Rollout that was disabled in mid-release', () => {
+  it('is complete once every node runs the template, and deletes nothing when it is enabled again (G3)', async () => {
     stage = await setStage({ nodes: 4, steps: [{ replicas: 1, pause: {} }, { replicas: 2, pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -71,7 +71,7 @@ describe('to Argo CD and Flux, a Rollout that was disabled in mid-release', () =
     expectKept(stage)
   })
 
-  it('is left in the middle again where another template comes under OnDelete', async () => {
+  it('is incomplete again when another template comes under OnDelete', async () => {
     stage = await setStage({ nodes: 4, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -80,14 +80,14 @@ describe('to Argo CD and Flux, a Rollout that was disabled in mid-release', () =
     await stage.until('every node runs v2', async () => (await nodesOn(stage, 'v2')).length === 4)
     await stage.until('it is complete', async () => (await stepState()) === 'Completed')
     await stage.setImage('v3')
-    await stage.until('it is left in the middle', async () => (await stepState()) === 'StepPaused')
+    await stage.until('it is incomplete', async () => (await stepState()) === 'StepPaused')
     expect(await message()).toContain('4 of 4 nodes do not run revision')
     for (const pod of await stage.pods()) await deletePod(stage, pod)
     await stage.until('it is complete again', async () => (await stepState()) === 'Completed')
     expectKept(stage)
   })
 
-  it('stays complete while Kubernetes itself brings another template to the nodes', async () => {
+  it('stays complete while Kubernetes itself updates the nodes to another template', async () => {
     const annotations = { 'sim.tranche.dev/start-ms': '8000' }
     stage = await setStage({ nodes: 4, annotations, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
@@ -100,7 +100,7 @@ describe('to Argo CD and Flux, a Rollout that was disabled in mid-release', () =
     expect(await stepState()).toBe('Completed')
   })
 
-  it('stays complete where it was over but for a dead node', async () => {
+  it('stays complete if only a dead node was left', async () => {
     stage = await setStage({ nodes: 4, maxUnavailable: 2, admission: 'inProcess', steps: [{ replicas: '100%' }] })
     await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
     await stage.pass(60_000)
@@ -113,7 +113,7 @@ describe('to Argo CD and Flux, a Rollout that was disabled in mid-release', () =
   })
 })
 
-it('forecasts that Kubernetes itself updates the nodes of a disabled Rollout on RollingUpdate', async () => {
+it('the forecast of a disabled Rollout on RollingUpdate says that Kubernetes updates the nodes itself', async () => {
   stage = await setStage({ nodes: 4, admission: 'inProcess' })
   await disable()
   const foretold = await plan({ image: imageOf('v2') })
@@ -123,7 +123,7 @@ it('forecasts that Kubernetes itself updates the nodes of a disabled Rollout on 
   })
 })
 
-it('forecasts no pause after a last step as large as the fleet', async () => {
+it('the forecast has no pause after a last step as large as the fleet', async () => {
   stage = await setStage({
     nodes: 5,
     steps: [

@@ -13,12 +13,12 @@ afterEach(() => stage.end())
 const NODES = 10
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '100%' }]
 
-/** What stands in Git, with the image of this tag. */
+/** Manifests as they are in Git, with the image of this tag. */
 function manifests(tag: string, strategyType: 'RollingUpdate' | 'OnDelete'): readonly Manifest[] {
   return [daemonSetManifest({ strategyType }, tag), rolloutManifest({ steps })] as readonly Manifest[]
 }
 
-/** Applies everything each second until the release of the tag has ended; approves when it waits. @returns what was answered */
+/** Applies all manifests every second until the tag is released, and approves paused steps. @returns status codes of the answers */
 async function applyEverySecond(applier: Applier, git: readonly Manifest[]): Promise<ReadonlySet<number>> {
   const statuses = new Set<number>()
   for (let second = 0; second < 300; second++) {
@@ -31,14 +31,14 @@ async function applyEverySecond(applier: Applier, git: readonly Manifest[]): Pro
   throw new Error(`the release did not end: ${JSON.stringify((await stage.rollout()).status)}`)
 }
 
-/** What was written to the DaemonSet since the story began, as far as drift would show in it. */
+/** A write to the DaemonSet since the start of the story, with the fields that would show drift. */
 interface Written {
   readonly by: string
   readonly type: string
   readonly lost: readonly string[]
 }
 
-/** Notes every write to the DaemonSet: its strategy, and which of our keys it took away. */
+/** Records every write to the DaemonSet: its strategy, and which of Tranche's annotations it removed. */
 function watchDaemonSet(): readonly Written[] {
   const written: Written[] = []
   stage.simulator.server.observe(({ kind, object, previous, actor }) => {
@@ -56,7 +56,7 @@ const ours: readonly string[] = Object.values(daemonSetAnnotations)
 const revisions = async (): Promise<number> =>
   (await stage.client.list(resourcePaths.controllerRevisions, { namespace: stageKey.namespace })).items.length
 
-/** One release, from its begin to its end: every node once, nothing of ours lost to the applier, no second revision of the new version. */
+/** Expects one complete release: each node once, no Tranche annotation removed by the applier, no second revision of the new version. */
 async function expectOneRelease(written: readonly Written[]): Promise<void> {
   expectKept(stage)
   expect(deletions(stage)).toBe(NODES)
@@ -73,7 +73,7 @@ const ways: Readonly<Record<string, Applier>> = {
   PUT: replaceWhole,
 }
 
-/** Sets a stage whose manifests the applier owns. */
+/** Sets a stage whose manifests are owned by the applier. */
 async function setAppliedStage(applier: Applier, options: StageOptions): Promise<readonly Written[]> {
   stage = await setStage({ nodes: NODES, steps, ...options })
   for (const manifest of manifests('v1', options.strategyType ?? 'RollingUpdate')) {
@@ -85,7 +85,7 @@ async function setAppliedStage(applier: Applier, options: StageOptions): Promise
 }
 
 describe('manifests that are applied every second during a release', () => {
-  it.each(Object.entries(ways))('by %s flap nowhere where Git says OnDelete', async (_way, applier) => {
+  it.each(Object.entries(ways))('by %s cause no drift if Git says OnDelete', async (_way, applier) => {
     const written = await setAppliedStage(applier, { strategyType: 'OnDelete', admission: 'inProcess' })
     expect(await applyEverySecond(applier, manifests('v2', 'OnDelete'))).toEqual(new Set([200]))
     await expectOneRelease(written)
@@ -93,14 +93,14 @@ describe('manifests that are applied every second during a release', () => {
   })
 
   const patching = Object.entries(ways).filter(([way]) => way !== 'PUT')
-  it.each(patching)('by %s flap nowhere without admission either, where Git says OnDelete', async (_way, applier) => {
+  it.each(patching)('by %s cause no drift without admission either, if Git says OnDelete', async (_way, applier) => {
     const written = await setAppliedStage(applier, { strategyType: 'OnDelete' })
     expect(await applyEverySecond(applier, manifests('v2', 'OnDelete'))).toEqual(new Set([200]))
     await expectOneRelease(written)
     expect(new Set(written.map(({ type }) => type))).toEqual(new Set(['OnDelete']))
   })
 
-  it('by PUT are held by the controller without admission: it puts back each time what they dropped', async () => {
+  it('by PUT are corrected by the controller without admission: it restores each time what they dropped', async () => {
     const written = await setAppliedStage(replaceWhole, { strategyType: 'OnDelete' })
     expect(await applyEverySecond(replaceWhole, manifests('v2', 'OnDelete'))).toEqual(new Set([200]))
     await expectOneRelease(written.filter(({ by }) => by !== 'gitops'))
@@ -109,7 +109,7 @@ describe('manifests that are applied every second during a release', () => {
     expect(written.filter(({ by }) => by === 'controller-1').length).toBeLessThanOrEqual(2 * puts + 2)
   })
 
-  it.each(Object.entries(ways))('by %s get no native rollout through admission, where Git says RollingUpdate', async (_way, applier) => {
+  it.each(Object.entries(ways))('by %s start no native rollout with admission, if Git says RollingUpdate', async (_way, applier) => {
     const written = await setAppliedStage(applier, { admission: 'inProcess' })
     expect(await applyEverySecond(applier, manifests('v2', 'RollingUpdate'))).toEqual(new Set([200]))
     await expectOneRelease(written)
@@ -118,7 +118,7 @@ describe('manifests that are applied every second during a release', () => {
     expect(types.lastIndexOf('OnDelete')).toBe(types.indexOf('RollingUpdate') - 1)
   })
 
-  it('by server-side apply conflict with the controller about the strategy without admission, where Git says RollingUpdate', async () => {
+  it('by server-side apply conflict with the controller over the strategy without admission, if Git says RollingUpdate', async () => {
     await setAppliedStage(applyByServer, {})
     const { status, text } = await applyByServer(stage, manifests('v2', 'RollingUpdate')[0]!)
     expect(status).toBe(409)

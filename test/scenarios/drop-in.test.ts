@@ -9,7 +9,7 @@ import { condition, nodesOn, untilNodesOn, untilPausedAt, untilReleased } from '
 import { drive, setStage, type Stage, type StageOptions } from './stage.ts'
 
 let stage: Stage
-/** Every state of the Rollout that a watcher was sent. */
+/** Every state of the Rollout that the watcher received. */
 let seen: Rollout[]
 const watching = new AbortController()
 
@@ -34,15 +34,15 @@ async function setWatchedStage(options: StageOptions = {}): Promise<void> {
   seen = states
 }
 
-describe('what a watcher of the status sees', () => {
-  it('is the order of phases, reasons, steps and states that OpenKruise has', async () => {
+describe('the status that a watcher sees', () => {
+  it("has OpenKruise's order of phases, reasons, steps and states", async () => {
     await setWatchedStage()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await stage.patchRollout({ spec: { strategy: { paused: true } } })
     await stage.until('it is paused', async () => (await condition(stage, 'Progressing'))?.reason === 'Paused')
     await stage.patchRollout({ spec: { strategy: { paused: false } } })
-    await stage.until('it goes on', async () => (await condition(stage, 'Progressing'))?.reason === 'InRolling')
+    await stage.until('it continues', async () => (await condition(stage, 'Progressing'))?.reason === 'InRolling')
     await stage.approve()
     await untilReleased(stage, 'v2')
     await stage.pass(1_000)
@@ -99,7 +99,7 @@ describe('what a watcher of the status sees', () => {
     expectKept(stage)
   })
 
-  it('is Terminating, and Completed right before the Rollout goes', async () => {
+  it('is Terminating, and Completed just before the Rollout is deleted', async () => {
     await setWatchedStage()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -109,7 +109,7 @@ describe('what a watcher of the status sees', () => {
     expect(terminating.slice(-2)).toEqual(['Terminating InTerminating', 'Terminating Completed'])
   })
 
-  it('is Disabling, Disabled and, enabled again, Healthy once the rest is released', async () => {
+  it('is Disabling, Disabled and, once it is enabled again, Healthy after the rest is released', async () => {
     await setWatchedStage()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -117,13 +117,13 @@ describe('what a watcher of the status sees', () => {
     await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
     expect(walked(({ phase }) => [phase]).slice(-3)).toEqual(['Progressing', 'Disabling', 'Disabled'])
     await stage.patchRollout({ spec: { disabled: false } })
-    await stage.until('it goes on', async () => (await stage.rollout()).status?.phase === 'Progressing')
+    await stage.until('it continues', async () => (await stage.rollout()).status?.phase === 'Progressing')
     await untilPausedAt(stage, 1)
     await stage.approve()
     await untilReleased(stage, 'v2')
   })
 
-  it('speaks of the DaemonSet and the steps as they are now, at any time', async () => {
+  it('always describes the current DaemonSet and steps', async () => {
     await setWatchedStage()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -132,7 +132,7 @@ describe('what a watcher of the status sees', () => {
     await stage.patchRollout({
       spec: { strategy: { canary: { steps: [...steps.slice(0, 2), { replicas: '80%', pause: { duration: 1 } }] } } },
     })
-    await stage.until('its pods are labelled anew', async () => (await labelsOfPods()).every(([id]) => id === 'may'))
+    await stage.until('its pods have the new labels', async () => (await labelsOfPods()).every(([id]) => id === 'may'))
     expect(first).toBe((await stage.rollout()).status?.canaryStatus?.canaryRevision)
     expect(await labelsOfPods()).toEqual([['may', '1']])
     const { metadata, status } = await stage.rollout()
@@ -152,7 +152,7 @@ describe('what a watcher of the status sees', () => {
   })
 })
 
-/** What OpenKruise's plugin for kubectl sends, byte by byte. */
+/** Requests of OpenKruise's kubectl plugin, byte by byte. */
 const requests = {
   approve: ['/status', '{"status":{"canaryStatus":{"currentStepState":"StepReady"}}}'],
   pause: ['', '{"spec":{"strategy":{"paused":true}}}'],
@@ -160,12 +160,12 @@ const requests = {
   undoFast: ['/status', '{"status":{"canaryStatus":{"nextStepIndex":1}}}'],
 } as const
 
-describe("what OpenKruise's plugin for kubectl sends and reads", () => {
+describe("a request of OpenKruise's kubectl plugin", () => {
   const phases: Record<string, { readonly set: () => Promise<unknown>; readonly phase: string }> = {
     'before anything was released': { set: async () => {}, phase: 'Healthy' },
     'in the middle of a batch': { set: () => untilNodesOn(stage, 'v2', 1), phase: 'Progressing' },
     'in a pause': { set: () => untilPausedAt(stage, 1), phase: 'Progressing' },
-    'while it is finished': {
+    'while it is finalizing': {
       set: async () => {
         await untilPausedAt(stage, 1)
         await stage.approve()
@@ -191,7 +191,7 @@ describe("what OpenKruise's plugin for kubectl sends and reads", () => {
     },
   }
 
-  it.each(Object.entries(phases))('is taken or put back, never refused or lost: %s', async (name, { set, phase }) => {
+  it.each(Object.entries(phases))('is accepted or reset, never rejected or lost: %s', async (name, { set, phase }) => {
     await setWatchedStage()
     if (name !== 'before anything was released') await stage.setImage('v2')
     await set()
@@ -209,7 +209,7 @@ describe("what OpenKruise's plugin for kubectl sends and reads", () => {
     for (const rollout of seen) expect(() => [describedBy(rollout), argoHealth(rollout)]).not.toThrow()
   })
 
-  it('jumps back by undo --fast without taking anything back, and approves', async () => {
+  it('for undo --fast jumps back without a rollback, and approves', async () => {
     await setWatchedStage({ steps: [{ replicas: 1, pause: {} }, { replicas: 3, pause: {} }, { replicas: '100%' }] })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -226,7 +226,7 @@ describe("what OpenKruise's plugin for kubectl sends and reads", () => {
     expectKept(stage)
   })
 
-  it('finds the pods of a step by the labels that it selects', async () => {
+  it('for the pods of a step finds them by the labels that it selects', async () => {
     await setWatchedStage()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -234,13 +234,13 @@ describe("what OpenKruise's plugin for kubectl sends and reads", () => {
   })
 })
 
-/** How many pods `describe` lists. */
+/** Pods that `describe` lists. */
 async function selected(): Promise<readonly unknown[]> {
   const { podSelector } = describedBy(await stage.rollout())
   return (await stage.client.list(resourcePaths.pods, { namespace: 'demo', labelSelector: podSelector })).items
 }
 
-describe('what GitOps tools say', () => {
+describe('the state in GitOps tools', () => {
   it('is right at every moment of a release, and never an error', async () => {
     await setWatchedStage()
     await stage.setImage('v2')
@@ -266,14 +266,14 @@ describe('what GitOps tools say', () => {
     ])
   })
 
-  it('is Failed for Flux while it is stalled, and Degraded for Argo CD when a paused release was disabled', async () => {
+  it('is Failed for Flux while the release is stalled, and Degraded for Argo CD when a paused release was disabled', async () => {
     await setWatchedStage()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } } })
     await stage.until('it is stalled', async () => kstatus(await stage.rollout()) === 'Failed')
     await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } } } })
-    await stage.until('it goes on', async () => kstatus(await stage.rollout()) === 'InProgress')
+    await stage.until('it continues', async () => kstatus(await stage.rollout()) === 'InProgress')
     await stage.patchRollout({ spec: { disabled: true } })
     await stage.until('it is disabled', async () => (await stage.rollout()).status?.phase === 'Disabled')
     expect([argoHealth(await stage.rollout()), kstatus(await stage.rollout())]).toEqual(['Degraded', 'Current'])
@@ -284,7 +284,7 @@ async function rollouts(): Promise<readonly unknown[]> {
   return (await stage.client.list(resourcePaths.rollouts, { namespace: 'demo' })).items
 }
 
-/** What the watcher saw of the status, without repetitions; what is missing or empty as `–`. */
+/** Status values that the watcher saw, without repetitions; a missing or empty value is `–`. */
 function walked(pick: (status: RolloutStatus) => readonly (string | number | undefined)[]): readonly string[] {
   const texts = seen.flatMap(({ status }) =>
     status === undefined
@@ -306,7 +306,7 @@ function reasonOf(conditions: RolloutStatus['conditions'], type: string): string
   return conditions?.find((one) => one.type === type)?.reason
 }
 
-/** The rollout-id and batch of the pods that have one, without repetitions. */
+/** Rollout-id and batch of the pods that have one, without repetitions. */
 async function labelsOfPods(): Promise<readonly (readonly string[])[]> {
   const labels = (await stage.pods()).flatMap(({ metadata }) => {
     const id = metadata.labels?.['rollouts.kruise.io/rollout-id']

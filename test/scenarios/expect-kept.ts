@@ -5,22 +5,22 @@ import { stageKey } from './stage-objects.ts'
 
 const query: BreachQuery = { daemonSet: stageKey.name, isOurs: (actor) => actor.startsWith('executor') }
 
-/** What a story knows beside its recording. */
+/** Facts about a story that its recording does not contain. */
 type Circumstances = Pick<JudgeQuery, 'stalls' | 'quiescentFromMs' | 'guarantees'>
 
-/** Holds everything that was recorded against the guarantees, and what was deleted against what its watches had been sent. */
+/** Judges the whole recording by the guarantees, and Tranche's deletions by the events that its watches had received. */
 export function expectKept(stage: Stage, circumstances: Circumstances = {}): void {
   expect(breaches(stage, circumstances)).toEqual([])
-  expect(deletions(stage), 'deletions of ours').toBeGreaterThan(0)
+  expect(deletions(stage), 'deletions by Tranche').toBeGreaterThan(0)
 }
 
-/** @returns everything of ours that a guarantee forbids */
+/** @returns everything that Tranche did against a guarantee */
 function breaches(stage: Stage, circumstances: Circumstances = {}): readonly Breach[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
   return judge(stage.recordingWithDeliveries(), { isOurs, ...circumstances })
 }
 
-/** @returns how many deletions of our executors the server has accepted so far */
+/** @returns number of the executors' deletions that the server has accepted so far */
 export function deletions(stage: Stage): number {
   return countDeletions(stage.recording(), query)
 }

@@ -1,20 +1,20 @@
-/** One series of a text that Prometheus reads, at one moment. */
+/** One time series in Prometheus text format, at one moment. */
 export interface Series {
-  /** With `_bucket`, `_sum` or `_count` where it is part of a histogram. */
+  /** Ends in `_bucket`, `_sum` or `_count` if it is part of a histogram. */
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** What a program tells Prometheus, taken apart. */
+/** Parsed metrics of a program. */
 export interface Exposed {
   readonly all: readonly Series[]
   samples(name: string): readonly Series[]
-  /** @returns the value of the one series with exactly these labels; NaN where there is none */
+  /** @returns the value of the one series with exactly these labels; NaN if there is none */
   value(name: string, labels: Readonly<Record<string, string>>): number
 }
 
-/** Reads the text format of Prometheus, as far as our programs write it. */
+/** Parses the Prometheus text format, as far as Tranche writes it. */
 export function exposed(text: string): Exposed {
   const all = [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value = '']) => ({
     name,

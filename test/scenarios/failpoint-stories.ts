@@ -8,10 +8,10 @@ import { condition, nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } 
 import { drive, type Stage, type StageOptions } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
-/** How long a step of a story may take where one call after the other hangs. */
+/** Time limit of a step in a story in which calls hang one after the other, in milliseconds. */
 const LONG_MS = 3_600_000
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
-/** Nobody is allowed to be reached, so that it is tried in vain again and again. */
+/** No host is reachable, so every call is retried in vain. */
 const policy: StageOptions['policy'] = {
   soak: { final: '5s' },
   notify: [{ name: 'ops', webhook: { url: 'https://hooks.example.com/' } }],
@@ -21,7 +21,7 @@ const policy: StageOptions['policy'] = {
 }
 const shortFirst = [{ replicas: 2, pause: {} }, { replicas: '100%' }]
 
-/** A release that is paused in mid-batch, goes on, is overtaken by another one, approved, and ends; then its Rollout is deleted. */
+/** A release that is paused in mid-batch, resumed, superseded, approved, and completed; then its Rollout is deleted. */
 export const changeOfMind: Story = {
   setting: { nodes: 6, maxUnavailable: 2, steps, policy },
   async play(stage) {
@@ -39,7 +39,10 @@ export const changeOfMind: Story = {
   },
 }
 
-/** A version that never becomes available is taken back in mid-release; the next one is paused, resumed, and taken back when it is everywhere. */
+/**
+ * A version that never becomes available is rolled back in mid-release. The next version is paused and resumed, and rolled back once it is
+ * on every node.
+ */
 export const rollback: Story = {
   setting: { nodes: 4, maxUnavailable: 1, minReadySeconds: 2, steps },
   async play(stage) {
@@ -61,7 +64,7 @@ export const rollback: Story = {
   },
 }
 
-/** The Rollout is deleted in mid-batch, which freezes what is half released; a new one goes on from there. */
+/** The Rollout is deleted in mid-batch, which freezes the half-released DaemonSet. A new Rollout continues from there. */
 export const deletion: Story = {
   setting: { nodes: 6, maxUnavailable: 1, steps: shortFirst },
   async play(stage) {
@@ -79,14 +82,17 @@ export const deletion: Story = {
   },
 }
 
-/** An old pod breaks that has its permit behind healthy ones: with a budget of one, the head must be withdrawn. Then a node leaves with its pod on the way. */
+/**
+ * An old pod breaks whose permit is behind those of healthy pods: with a budget of one, the head must be withdrawn. Then a node is removed
+ * while its pod is in flight.
+ */
 export const withdrawal: Story = {
   setting: { nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }] },
   async play(stage) {
     await stage.setImage('v2')
     for (let broken = 0; broken < 3; broken++) {
       await stage.until(
-        'two permits stand',
+        'there are two permits',
         async () => (await standing(stage)).length > 1 || (await nodesOn(stage, 'v2')).length === 8,
         LONG_MS,
       )

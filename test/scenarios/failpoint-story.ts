@@ -4,31 +4,31 @@ import { executorFailpointPorts } from '@tranche/executor'
 import { sleep } from '@tranche/clock'
 import { type Passing, setStage, type Stage, type StageOptions } from './stage.ts'
 
-/** Every failpoint of controller and executor, with how its call ends. */
+/** Every failpoint of controller and executor, and how its call ends. */
 export const failpoints = listFailpoints({ ...controllerFailpointPorts, ...executorFailpointPorts })
 
 /**
- * What happens to the process that passes the point. `kill`: it ends. `freeze`: it stands still past its Lease, then comes
- * back beside its successor. `hang`: this one call takes longer than a whole pass may, while everything else goes on.
+ * Fault of the process that passes the failpoint. `kill`: it ends. `freeze`: it stops until its Lease has expired, then returns beside its
+ * successor. `hang`: this one call takes longer than a whole pass may, and everything else continues.
  */
 export type FailpointMode = 'kill' | 'freeze' | 'hang'
 
-/** After how long somebody starts another in the place of a process that is gone. */
+/** Time until a replacement of a failed process starts, in milliseconds. */
 const RESTART_MS = 50
 const FROZEN_MS = 40_000
 const HANGING_MS = 70_000
-/** How long one that was frozen is heard of again. */
+/** Time for which a thawed process still runs, in milliseconds. */
 const BACK_MS = 5_000
 
-/** A story to play: the stage that it needs, and what happens on it. */
+/** A story to play: the stage that it needs, and the operations on it. */
 export interface Story {
   readonly setting: StageOptions
   play(stage: Stage): Promise<void>
 }
 
 /**
- * Plays the story. A program that passes a point of `points` is struck there, and the point is taken out of `points`; the
- * next blow does not fall before another has been started in the place of the last.
+ * Plays the story. A program that passes a failpoint in `points` gets the fault there, and the failpoint is removed from `points`. The next
+ * fault waits until a replacement of the last process has started.
  */
 export async function playStory({ setting, play }: Story, points: Set<string>, mode: FailpointMode): Promise<Stage> {
   let wellFromMs = 0
@@ -56,13 +56,13 @@ async function startAnother(stage: Stage, identity: string): Promise<void> {
   else await stage.startExecutor(next)
 }
 
-/** The process does what it was about to do, and whatever it still takes itself for; then it ends. */
+/** Thaws the process, which continues with its old state; later it ends. */
 function comeBack(stage: Stage, identity: string): void {
   stage.clock.setTimer(FROZEN_MS, () => stage.program(identity).process.thaw())
   stage.clock.setTimer(FROZEN_MS + BACK_MS, () => endFor(stage, identity))
 }
 
-/** The operating system closes what a dead process had open. */
+/** Closes the connections of a dead process, as the operating system does. */
 function endFor(stage: Stage, identity: string): void {
   const program = stage.program(identity)
   program.kill()

@@ -12,7 +12,7 @@ let stage: Stage
 afterEach(() => stage.end())
 
 describe.each(failureKinds)('$name', (kind) => {
-  it('stops the release, which says what was seen on which nodes, and waits for somebody (Pause, G9)', async () => {
+  it('stops the release, which reports the cause and the nodes, and waits for a person (Pause, G9)', async () => {
     const heal = await fail(kind, 'Pause')
     const deleted = await untilReported(kind)
     const hit = await nodesHit()
@@ -30,10 +30,10 @@ describe.each(failureKinds)('$name', (kind) => {
     expectKept(stage)
   })
 
-  it('is taken back within the budget, and held (Rollback, G12)', async () => {
+  it('is rolled back within the budget, and its revision is blocked (Rollback, G12)', async () => {
     const heal = await fail(kind, 'Rollback')
     await stage.until(
-      'it is taken back',
+      'it is rolled back',
       async () => (await stage.rollout()).status?.heldRevisions !== undefined,
       kind.withinSeconds * 1000,
     )
@@ -48,11 +48,11 @@ describe.each(failureKinds)('$name', (kind) => {
     expectKept(stage)
   })
 
-  it('is told, and goes on as far as the budget allows (Continue)', async () => {
+  it('is reported, and the release continues as far as the budget allows (Continue)', async () => {
     const heal = await fail(kind, 'Continue')
-    // What stops nothing is told now and then.
+    // A failure that does not stop the release is reported with a delay.
     const withinMs = (kind.withinSeconds + 60) * 1000
-    await stage.until('it is told', async () => kind.says.test((await stage.rollout()).status?.failure?.message ?? ''), withinMs)
+    await stage.until('it is reported', async () => kind.says.test((await stage.rollout()).status?.failure?.message ?? ''), withinMs)
     const { failure: reported } = (await stage.rollout()).status ?? {}
     expect([reported?.action, reported?.stops]).toEqual(['Continue', false])
     await stage.pass(120_000)
@@ -68,11 +68,11 @@ const isReported = async (): Promise<boolean> => (await condition(stage, 'Stalle
 const countOf = async (): Promise<number | undefined> => (await stage.rollout()).status?.failure?.count
 
 describe('a failure counts', () => {
-  it('in a pause, in which nobody can approve it away (G9)', async () => {
+  it('in a pause, and an approval does not override it (G9)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: half, annotations: { 'sim.tranche.dev/late-ms': '60000' } })
     await stage.setImage('bad-late')
     await untilPausedAt(stage, 1)
-    await stage.until('it is told', isReported)
+    await stage.until('it is reported', isReported)
     const deleted = deletions(stage)
     await stage.approve()
     await stage.pass(60_000)
@@ -80,7 +80,7 @@ describe('a failure counts', () => {
     expectKept(stage)
   })
 
-  it('in the soak of a step, and of nodes of batches before', async () => {
+  it('in the soak of a step, on nodes of earlier batches too', async () => {
     const steps = ['20%', '50%', '100%'].map((replicas) => ({ replicas, pause: { duration: 0 } }))
     stage = await setStage({
       nodes: 10,
@@ -90,7 +90,7 @@ describe('a failure counts', () => {
       annotations: { 'sim.tranche.dev/late-ms': '40000' },
     })
     await stage.setImage('bad-late')
-    await stage.until('it is told', isReported)
+    await stage.until('it is reported', isReported)
     const { canaryStatus, failure } = (await stage.rollout()).status ?? {}
     expect(canaryStatus).toMatchObject({ currentStepIndex: 2, currentStepState: 'StepMetricsAnalysis' })
     expect(failure?.count).toBeGreaterThan(0)
@@ -103,12 +103,12 @@ describe('a failure counts', () => {
   it('after the last batch, while the release settles', async () => {
     stage = await setStage({ nodes: 4, maxUnavailable: 4, steps: [{ replicas: '100%' }], policy: { soak: { final: '30s' } } })
     await stage.setImage('bad-flap')
-    await stage.until('it is told', isReported)
+    await stage.until('it is reported', isReported)
     expect((await stage.rollout()).status?.phase).toBe('Progressing')
     expectKept(stage)
   })
 
-  it('not where the node was bad before', async () => {
+  it('not if the node was broken before', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: half, annotations: { 'sim.tranche.dev/bad-nodes': 'node-001' } })
     const [old] = (await stage.pods()).filter(({ spec }) => spec?.nodeName === 'node-001')
     await breakPod(stage, old!)
@@ -119,7 +119,7 @@ describe('a failure counts', () => {
     expectKept(stage)
   })
 
-  it('not where all that may be down were down before: it says so, and writes its status for restarts alone', async () => {
+  it('not if the broken nodes already used up the budget: the status says so, and changes only when a container restarts', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: half })
     const onNodes = (await stage.pods()).toSorted((a, b) => (a.spec?.nodeName ?? '').localeCompare(b.spec?.nodeName ?? ''))
     for (const pod of onNodes.slice(0, 2)) await breakPod(stage, pod)
@@ -148,25 +148,28 @@ describe('a failure counts', () => {
   })
 })
 
-it.each([0, 10_000])('that leaves nodes NotReady is mended by another version, though kubelets say so %i ms later (G5, G6)', async (ms) => {
-  stage = await setStage({
-    nodes: 10,
-    maxUnavailable: 2,
-    steps: [{ replicas: '100%' }],
-    annotations: { 'sim.tranche.dev/flap-ms': '3000', 'sim.tranche.dev/node-heal-ms': String(ms) },
-  })
-  await stage.setImage('bad-node')
-  await stage.until('it is told', isReported)
-  await stage.pass(30_000)
-  const broken = await nodesOn(stage, 'bad-node')
-  expect(broken.length).toBeGreaterThan(2)
-  await stage.setImage('v3')
-  await stage.until('all of them are mended', async () => (await nodesOn(stage, 'bad-node')).length === 0)
-  expect((await nodesOn(stage, 'v3')).filter((node) => !broken.includes(node)).length).toBeLessThanOrEqual(2)
-  expect(await isReported()).toBe(false)
-  await untilReleased(stage, 'v3')
-  expectKept(stage)
-})
+it.each([0, 10_000])(
+  'a version that leaves nodes NotReady is fixed by another version, although kubelets report it %i ms later (G5, G6)',
+  async (ms) => {
+    stage = await setStage({
+      nodes: 10,
+      maxUnavailable: 2,
+      steps: [{ replicas: '100%' }],
+      annotations: { 'sim.tranche.dev/flap-ms': '3000', 'sim.tranche.dev/node-heal-ms': String(ms) },
+    })
+    await stage.setImage('bad-node')
+    await stage.until('it is reported', isReported)
+    await stage.pass(30_000)
+    const broken = await nodesOn(stage, 'bad-node')
+    expect(broken.length).toBeGreaterThan(2)
+    await stage.setImage('v3')
+    await stage.until('all of them are fixed', async () => (await nodesOn(stage, 'bad-node')).length === 0)
+    expect((await nodesOn(stage, 'v3')).filter((node) => !broken.includes(node)).length).toBeLessThanOrEqual(2)
+    expect(await isReported()).toBe(false)
+    await untilReleased(stage, 'v3')
+    expectKept(stage)
+  },
+)
 
 describe.each([
   { what: 'nodes', failure: { maxFailedNodes: 1 }, tolerated: 1 },
@@ -174,10 +177,10 @@ describe.each([
   { what: 'nodes of a batch', failure: { maxFailedNodes: 5, maxFailedNodesPerBatch: 1 }, tolerated: 5 },
   { what: 'percent of a batch', failure: { maxFailedNodes: '50%', maxFailedNodesPerBatch: '40%' }, tolerated: 5 },
 ])('a limit in $what', ({ failure, tolerated }) => {
-  it('lets so many nodes fail, and stops at the next', async () => {
+  it('tolerates that many failed nodes, and stops at the next', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 3, steps: half, policy: { failure } })
     await stage.setImage('bad-flap')
-    await stage.until('it is told', isReported)
+    await stage.until('it is reported', isReported)
     const most = failure.maxFailedNodesPerBatch === undefined ? tolerated : failure.maxFailedNodesPerBatch === 1 ? 1 : 2
     expect(await countOf()).toBeGreaterThan(most)
     const { message = '' } = (await condition(stage, 'Stalled')) ?? {}
@@ -189,7 +192,7 @@ describe.each([
   })
 })
 
-/** Releases the version that fails. @returns what takes away what is wrong around it */
+/** Releases the failing version. @returns function that removes the causes outside of the template */
 async function fail(kind: FailureKind, action: FailureAction): Promise<() => Promise<void>> {
   const { tag = 'v2', settings = {}, deadline = 20, resources, initContainers } = kind
   const failure = { action, progressDeadlineSeconds: deadline, schedulingDeadlineSeconds: 10 }
@@ -206,14 +209,14 @@ async function fail(kind: FailureKind, action: FailureAction): Promise<() => Pro
   }
 }
 
-/** Waits until the Rollout says that its release failed, no longer than that may take. @returns how many pods we have deleted by then */
+/** Waits until the Rollout reports the failure, at most as long as this kind may take. @returns number of Tranche's deletions by then */
 async function untilReported({ withinSeconds }: FailureKind): Promise<number> {
   const isReported = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
-  await stage.until('it is told', isReported, withinSeconds * 1000)
+  await stage.until('it is reported', isReported, withinSeconds * 1000)
   return deletions(stage)
 }
 
-/** Nodes that the new version took, whether or not it has a pod there. */
+/** Nodes on which the old version was replaced, whether or not they have a new pod. */
 async function nodesHit(): Promise<readonly string[]> {
   const untouched = new Set(await nodesOn(stage, 'v1'))
   const all = Array.from({ length: 10 }, (_, at) => `node-${String(at + 1).padStart(3, '0')}`)

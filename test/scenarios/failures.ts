@@ -1,33 +1,33 @@
 import { drive, type Stage } from './stage.ts'
 import { forbidPods } from './hands.ts'
 
-/** A way for a new version to fail, and what the release must make of it on ten nodes, two of them at a time. */
+/** A way for a new version to fail, and the expected result on ten nodes with two unavailable at a time. */
 export interface FailureKind {
   readonly name: string
-  /** The image that is released. @default v2 */
+  /** Tag of the image that is released. @default v2 */
   readonly tag?: string
-  /** Of the pod template, below `sim.tranche.dev/`. */
+  /** Annotations of the pod template, without the prefix `sim.tranche.dev/`. */
   readonly settings?: Readonly<Record<string, string>>
   readonly initContainers?: readonly object[]
-  /** Of the container. */
+  /** Resources of the container. */
   readonly resources?: object
-  /** What goes wrong around it before it is released. @returns what takes that away */
+  /** Injects a fault before the release. @returns function that removes it */
   readonly before?: (stage: Stage) => Promise<() => Promise<void>>
-  /** What goes wrong once it is. @returns what takes that away */
+  /** Injects a fault after the new template. @returns function that removes it */
   readonly after?: (stage: Stage) => Promise<() => Promise<void>>
-  /** What the verdict says of a node. */
+  /** Expected text of the verdict on a node. */
   readonly says: RegExp
-  /** The most nodes that it may hit before everything stops. */
+  /** Maximum number of nodes that it may reach before the release stops. */
   readonly most: number
-  /** The most seconds from the new template to the stop. */
+  /** Maximum seconds from the new template to the stop. */
   readonly withinSeconds: number
-  /** Nodes that a release reaches within two minutes that goes on all the same. @default 2: all that may be down */
+  /** Nodes that a release with `Continue` reaches within two minutes. @default 2: `maxUnavailable` */
   readonly reaches?: number
-  /** Seconds in which a node must become available. @default 20 */
+  /** Seconds within which a node must become available. @default 20 */
   readonly deadline?: number
 }
 
-/** Every kind. Containers fail at once; what only a clock can tell has 20 s, and 10 s for what cannot be placed. */
+/** Every kind. Containers fail at once. Failures that only a deadline shows take 20 s, or 10 s if the pod cannot be scheduled. */
 export const failureKinds: readonly FailureKind[] = [
   {
     name: 'an image that cannot be pulled',
@@ -159,7 +159,7 @@ export const failureKinds: readonly FailureKind[] = [
   },
 ]
 
-/** The first node whose kubelet has taken the new pod up falls silent. */
+/** Kills the first node whose kubelet has started the new pod. */
 async function killFirstTaken(stage: Stage): Promise<() => Promise<void>> {
   let node = ''
   const isTaken = async (): Promise<boolean> => {
@@ -170,7 +170,7 @@ async function killFirstTaken(stage: Stage): Promise<() => Promise<void>> {
     node = taken?.spec?.nodeName ?? ''
     return taken !== undefined
   }
-  await stage.until('a kubelet has taken the new pod up', isTaken)
+  await stage.until('a kubelet has started the new pod', isTaken)
   await drive(stage.clock, stage.simulator.nodes.kill(node))
   return async () => drive(stage.clock, stage.simulator.nodes.revive(node))
 }

@@ -13,7 +13,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '30%', pause: {} }, { replicas: '100%' }]
 const isDelete = ({ method, path }: WireRequest): boolean => method === 'DELETE' && path.includes('/pods/')
 
-it('deletes nothing while the DaemonSet controller has not observed what was changed (F1, G4)', async () => {
+it('the executor deletes nothing until the DaemonSet controller has observed the change (F1, G4)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 4)
@@ -31,7 +31,7 @@ it('deletes nothing while the DaemonSet controller has not observed what was cha
   expectKept(stage)
 })
 
-it('deletes nothing while somebody else has written paused on the DaemonSet, until we take it off (F1)', async () => {
+it('the executor deletes nothing while another client has paused the DaemonSet, until the controller removes the annotation (F1)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 4)
@@ -46,7 +46,7 @@ it('deletes nothing while somebody else has written paused on the DaemonSet, unt
   expectKept(stage)
 })
 
-it('keeps every promise when the record is lost under an executor that was frozen before its DELETE (F11)', async () => {
+it('every guarantee holds when the record is lost while an executor is frozen before its DELETE (F11)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors: ['executor-1', 'executor-2'] })
   const { process } = stage.program('executor-1')
   process.freezeBefore(isDelete)
@@ -67,7 +67,7 @@ it('keeps every promise when the record is lost under an executor that was froze
   await untilReleased(stage, 'v2')
 })
 
-it('puts RollingUpdate back to OnDelete when somebody sets it in mid-release, and counts what leaked (G11)', async () => {
+it('the controller sets RollingUpdate back to OnDelete in mid-release, and counts leaked nodes (G11)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

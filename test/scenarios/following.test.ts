@@ -11,12 +11,12 @@ import { daemonSetManifest, stageKey } from './stage-objects.ts'
 let stage: Stage
 let stop: AbortController
 let requests: RequestLog
-/** What was shown so far, newest last. */
+/** Pictures shown so far, newest last. */
 let shown: Shown[]
 interface Shown {
   readonly image: string | undefined
   readonly updated: number
-  /** Ready, and not yet for minReadySeconds. */
+  /** Number of nodes whose pod is Ready, but not yet for minReadySeconds. */
   readonly ready: number
   readonly step: string
   readonly trouble: boolean
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '100%' }]
 
-/** Somebody begins to look, and goes on until the test is over. */
+/** A person starts to follow the Rollout, until the test ends. */
 async function look(nodes = 10, minReadySeconds = 0): Promise<void> {
   stage = await setStage({ nodes, maxUnavailable: 2, steps, minReadySeconds })
   stop = new AbortController()
@@ -68,7 +68,7 @@ const ofPerson = (fault: NonNullable<FaultInjector['onRequest']>): (() => void) 
   stage.disturb({ onRequest: (call) => (call.actor === 'person' ? fault(call) : undefined) })
 
 describe('following a Rollout', () => {
-  it('reads everything once, however long a release takes, and shows each turn of it', async () => {
+  it('reads everything once, however long a release takes, and shows each state of it', async () => {
     await look()
     await untilShown('it is read', () => true)
     const before = lists()
@@ -90,11 +90,11 @@ describe('following a Rollout', () => {
     await untilShown('every node is updated', ({ updated }) => updated === 10)
     expect(lists()).toEqual(before)
     expect(shown.every(({ trouble }) => !trouble)).toBe(true)
-    // 10 nodes, 2 at a time: one look for each change would be hundreds.
+    // With 10 nodes, 2 at a time, one picture for each change would be hundreds.
     expect(shown.length).toBeLessThan(150)
   })
 
-  it('goes on when watches break, a version is forgotten (410) and the API server is away, and says what is wrong meanwhile', async () => {
+  it('continues when watches break, a version has expired (410) and the API server is down, and reports the trouble meanwhile', async () => {
     await look()
     await untilShown('it is read', () => true)
     const endDisturbance = stage.disturb({
@@ -114,7 +114,7 @@ describe('following a Rollout', () => {
     expect(end).toBeUndefined()
   })
 
-  it('lets no pod become available by the clock alone while the API server is away', async () => {
+  it('makes no pod available by the clock alone while the API server is down', async () => {
     await look(5, 60)
     await untilShown('every node is updated', ({ updated }) => updated === 5)
     await stage.setImage('v2')
@@ -129,7 +129,7 @@ describe('following a Rollout', () => {
     back()
   })
 
-  it('follows the DaemonSet when it is made anew', async () => {
+  it('follows the DaemonSet when it is created again', async () => {
     await look(3)
     await untilShown('it is read', ({ updated }) => updated === 3)
     await stage.client.delete(resourcePaths.daemonSets, stageKey)
@@ -138,7 +138,7 @@ describe('following a Rollout', () => {
     await untilShown('its pods run', ({ updated, image }) => updated === 3 && image !== undefined)
   })
 
-  it('ends where the Rollout is gone, and when it is stopped', async () => {
+  it('ends when the Rollout is deleted, and when it is stopped', async () => {
     await look(2)
     await untilShown('it is read', () => true)
     await stage.client.delete(resourcePaths.rollouts, stageKey)
@@ -152,7 +152,7 @@ describe('following a Rollout', () => {
     expect(end).toBe('stopped')
   })
 
-  it('says where who asks may read and not watch', async () => {
+  it('reports that the user may read, but not watch', async () => {
     await look(2)
     const forbidden = new ApiStatusError(403, 'Forbidden', 'may not watch pods')
     ofPerson(({ verb, resource }) => (verb === 'watch' && resource.resource === 'pods' ? { kind: 'error', error: forbidden } : undefined))

@@ -51,14 +51,14 @@ it('forecast rejects an image that an API server would reject, without the addre
   })
 })
 
-it('foretells a release, with the time that a person takes', async () => {
+it('forecast predicts a release, including the time that a person takes', async () => {
   const [soon, late] = [await plan({}), await plan({ approveAfterSeconds: 600 })]
   expect(soon).toMatchObject({ outcome: 'Completes', nodesHit: 10, batches: [{ nodes: 2, pause: 'person' }, { nodes: 8 }] })
   expect(late.etaSeconds!.high - soon.etaSeconds!.high).toBeCloseTo(600, 0)
   expect(late.assumptions).toContain('steps that wait for a person are approved after 600 s')
 })
 
-it('has both programs read one copy of what they watch, and says to neither whose a field is', async () => {
+it('forecast lets both programs read one copy of the cluster, without managedFields', async () => {
   const [paths, answers]: [string[], string[]] = [[], []]
   const noting = (exchange: Exchange): Exchange => {
     return async (request, signal) => {
@@ -79,7 +79,7 @@ it('has both programs read one copy of what they watch, and says to neither whos
   expect(answers.filter((answer) => answer.includes('"managedFields":['))).toEqual([])
 })
 
-it('foretells that a version which crashes stops at the first nodes', async () => {
+it('forecast predicts that a crashing version stops on the first nodes', async () => {
   const planned = await plan({ if: ['100% crash'] })
   expect(planned).toMatchObject({ outcome: 'Stops', nodesHit: 2, etaSeconds: null })
   expect(planned.message).toMatch(/^It stops with the new version on 2 nodes\. .*CrashLoopBackOff/)
@@ -87,7 +87,7 @@ it('foretells that a version which crashes stops at the first nodes', async () =
   expect(planned.nodes.at(-1)!.reason).toBe('the release does not reach this node')
 })
 
-it('foretells that a policy takes a bad version back', async () => {
+it('forecast predicts that a policy rolls a bad version back', async () => {
   const policy = { metadata: { name: 'careful', namespace: stageKey.namespace, uid: 'p', resourceVersion: '1', generation: 1 } }
   const rollout = {
     ...snapshot.rollout,
@@ -101,13 +101,13 @@ it('foretells that a policy takes a bad version back', async () => {
   expect(planned.etaSeconds!.high).toBeGreaterThan(0)
 })
 
-it('foretells that a machine which dies under the new version stops it', async () => {
+it('forecast predicts that a node failure under the new version stops the release', async () => {
   const planned = await plan({ if: ['zone-a fails'] })
   expect(planned.outcome).toBe('Stops')
   expect(planned.message).toContain('NodeNotReady')
 })
 
-it('foretells which nodes are passed over', async () => {
+it('forecast names the nodes that are skipped', async () => {
   const planned = await plan({ if: ['node-003 is NotReady'] })
   expect(planned).toMatchObject({ outcome: 'Completes', nodesHit: 9 })
   expect(planned.nodes.find(({ name }) => name === 'node-003')).toMatchObject({
@@ -116,7 +116,7 @@ it('foretells which nodes are passed over', async () => {
   })
 })
 
-it('foretells a release in a cluster with admission, where the strategy is turned as it begins', async () => {
+it('forecast predicts a release in a cluster with admission, where the strategy changes at its start', async () => {
   const daemonSet = snapshot.daemonSet!
   const { 'rollouts.kruise.io/daemonset-original-update-strategy': _, ...annotations } = daemonSet.metadata.annotations ?? {}
   const updateStrategy = { ...daemonSet.spec.updateStrategy, type: 'RollingUpdate' }
@@ -124,7 +124,7 @@ it('foretells a release in a cluster with admission, where the strategy is turne
   expect(await plan({}, { ...snapshot, daemonSet: admitted })).toMatchObject({ outcome: 'Completes', nodesHit: 10, peakUnavailable: 2 })
 })
 
-it('foretells that a release without a budget does not begin', async () => {
+it('forecast reports that a release without a budget does not start', async () => {
   const daemonSet = snapshot.daemonSet!
   const updateStrategy = { ...daemonSet.spec.updateStrategy, rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
   const planned = await plan({}, { ...snapshot, daemonSet: { ...daemonSet, spec: { ...daemonSet.spec, updateStrategy } } })
@@ -132,7 +132,7 @@ it('foretells that a release without a budget does not begin', async () => {
   expect(planned.message).toMatch(/maxUnavailable/)
 })
 
-it('says that there is nothing to do', async () => {
+it('forecast reports that there is nothing to release', async () => {
   const planned = await forecast(snapshot, {}, programs)
   expect(planned).toMatchObject({
     outcome: 'Completes',
@@ -141,7 +141,7 @@ it('says that there is nothing to do', async () => {
   })
 })
 
-it('is pure and the same each time, and ends when it is told to', async () => {
+it('forecast is pure and deterministic, and ends when it is aborted', async () => {
   expect(await plan({})).toEqual(await plan({}))
   const ending = new AbortController()
   const running = forecast(snapshot, { image }, programs, {
@@ -151,18 +151,18 @@ it('is pure and the same each time, and ends when it is told to', async () => {
   await expect(running).rejects.toThrow('enough')
 })
 
-it('says of a disabled Rollout which nodes run the version already', async () => {
+it('forecast of a disabled Rollout names the nodes that already run the version', async () => {
   const rollout = { ...snapshot.rollout, spec: { ...snapshot.rollout.spec, disabled: true } }
   const { nodes } = await forecast({ ...snapshot, rollout }, {}, programs)
   expect(new Set(nodes.map(({ reason }) => reason))).toEqual(new Set(['already runs the new version']))
 })
 
-it('refuses an image of no container', async () => {
+it('forecast rejects an image of an unknown container', async () => {
   await expect(plan({ image: 'other=x:1' })).rejects.toMatchObject({ code: 'FORECAST_INVALID' })
 })
 
 it.each(['bad image!!', 'Agent:v2', 'agent:', 'agent:v 2', '/agent', 'agent@sha256:12'])(
-  'refuses %s, which no container runtime takes',
+  'forecast rejects %s, which no container runtime accepts',
   async (name) => {
     await expect(plan({ image: name })).rejects.toMatchObject({
       code: 'FORECAST_INVALID',

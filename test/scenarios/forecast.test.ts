@@ -24,7 +24,7 @@ async function plan(request: ForecastRequest): Promise<Forecast> {
   return forecast(await snapshot(), request, { createSharedClusterCache, startController, startExecutor })
 }
 
-/** @returns what was written, and when it was over, in seconds */
+/** @returns the writes of the release, and its duration in seconds */
 async function release(tag: string): Promise<{ readonly writes: readonly RecordedWrite[]; readonly seconds: number }> {
   const from = stage.recording().length
   const sinceMs = stage.clock.nowMs()
@@ -45,9 +45,9 @@ function nodesTaken(writes: readonly RecordedWrite[]): readonly (string | undefi
   return writes.filter(isTaking).map(({ node }) => node)
 }
 
-it('foretells the order of a release on 60 nodes, and when it ends', async () => {
+it('forecast predicts the order of a release on 60 nodes, and when it ends', async () => {
   stage = await setStage({ nodes: 60, steps, annotations, maxUnavailable: 6 })
-  // Pods that came one after the other tell how long one takes; the first ones were all created in one second.
+  // The pods of a release show how long a pod takes. The first pods do not, because all were created in one second.
   await release('v2')
 
   const foretold = await plan({ image: 'registry.example/node-agent:v3' })
@@ -60,13 +60,13 @@ it('foretells the order of a release on 60 nodes, and when it ends', async () =>
   expect(foretold.etaSeconds!.high).toBeLessThan(1.05 * seconds)
 })
 
-/** The cluster as one whose kubelets say nothing of how long pods take to stop. */
+/** The same cluster with kubelets that do not report how long pods take to stop. */
 function withRealKubelets(simulated: ClusterSnapshot): ClusterSnapshot {
   const text = JSON.stringify(simulated).replaceAll('sim.tranche.dev/', 'kubelet.example/').replaceAll('sim://', 'containerd://')
   return JSON.parse(text) as ClusterSnapshot
 }
 
-it('foretells when a release ends from how soon places were taken in the last one, where kubelets say nothing', async () => {
+it('forecast predicts the end of a release from the last one if kubelets do not report how long pods take to stop', async () => {
   const stopping = { 'sim.tranche.dev/start-ms': '2500', 'sim.tranche.dev/jitter-ms': '2000', 'sim.tranche.dev/stop-ms': '4000' }
   stage = await setStage({ nodes: 60, steps, annotations: stopping, maxUnavailable: 6, minReadySeconds: 5 })
   await release('v2')
@@ -84,7 +84,7 @@ it('foretells when a release ends from how soon places were taken in the last on
   expect(etaSeconds!.high).toBeLessThan(1.05 * seconds)
 })
 
-it('foretells what becomes of another image in mid-release', async () => {
+it('forecast predicts the effect of another image in mid-release', async () => {
   stage = await setStage({ nodes: 10, steps: [{ replicas: 2, pause: {} }, { replicas: '100%' }], maxUnavailable: 2 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -96,7 +96,7 @@ it('foretells what becomes of another image in mid-release', async () => {
     message: expect.stringMatching(/^It completes if the new version runs well: 10 nodes in 2 batches/) as string,
   })
   expect(good.batches).toMatchObject([{ nodes: 2, pause: 'person' }, { nodes: 8 }])
-  // The two that run v2 come first.
+  // The two nodes that run v2 come first.
   expect(
     good.nodes
       .slice(0, 2)
@@ -105,7 +105,7 @@ it('foretells what becomes of another image in mid-release', async () => {
   ).toEqual(await nodesOn(stage, 'v2'))
 })
 
-it('promises of an image in mid-release no more than it can know', async () => {
+it('forecast of an image in mid-release claims no more than is known', async () => {
   stage = await setStage({ nodes: 10, steps: [{ replicas: 2, pause: {} }, { replicas: '100%' }], maxUnavailable: 2 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -119,7 +119,7 @@ it('promises of an image in mid-release no more than it can know', async () => {
   expect(assumptions[0]).toMatch(/^the new version starts on every node and stays healthy: no image is pulled and nothing is run/)
 })
 
-it('foretells what is left of the release under way where nothing is changed', async () => {
+it('forecast without a change predicts the rest of the current release', async () => {
   stage = await setStage({ nodes: 10, steps: [{ replicas: 2, pause: {} }, { replicas: '100%' }], maxUnavailable: 2 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

@@ -10,8 +10,8 @@ import { stageKey } from './stage-objects.ts'
 let stage: Stage
 afterEach(() => stage.end())
 
-describe('a backup of a release in progress, restored into a fresh cluster before our programs come', () => {
-  it('deletes nothing: the nodes of the cluster have begun with the new version, and the release ends there (G4)', async () => {
+describe('a backup of a release in progress, restored into a fresh cluster before Tranche starts', () => {
+  it('deletes nothing: the nodes of the cluster started with the new version, and the release ends there (G4)', async () => {
     await restoreAll(await backUp(), { withStatus: true })
     const { status } = await stage.rollout()
     expect([status?.phase, status?.canaryStatus?.currentStepState]).toEqual(['Progressing', 'StepPaused'])
@@ -24,7 +24,7 @@ describe('a backup of a release in progress, restored into a fresh cluster befor
     expectGivenBack(await stage.daemonSet())
   })
 
-  it('still holds what was taken back before, where its status came with it (G12)', async () => {
+  it('still holds the blocked revision if its status was restored (G12)', async () => {
     await restoreAll(await backUp(), { withStatus: true })
     await startPrograms()
     await stage.approve()
@@ -35,7 +35,7 @@ describe('a backup of a release in progress, restored into a fresh cluster befor
     expect([deletions(stage), await nodesOn(stage, 'v2')]).toEqual([0, []])
   })
 
-  it('is Healthy at once where its status was left out, and still holds what was taken back, until a retry (G1, G12)', async () => {
+  it('is Healthy at once without its status, and still holds the blocked revision until a retry (G1, G12)', async () => {
     await restoreAll(await backUp(), { withStatus: false })
     await startPrograms()
     await untilReleased(stage, 'v3')
@@ -61,7 +61,7 @@ interface Backup {
   readonly release: BatchRelease
 }
 
-/** A version was taken back, and of the one after it the first step waits for an approval. */
+/** Backs up a release whose first step waits for an approval, after another version was rolled back. */
 async function backUp(): Promise<Backup> {
   stage = await setStage()
   await stage.setImage('v2')
@@ -76,7 +76,7 @@ async function backUp(): Promise<Backup> {
   return saved
 }
 
-/** Of another cluster: nothing of its DaemonSet, and of ours, was ever there. */
+/** Restores into another cluster, which never had the DaemonSet or Tranche's objects. */
 async function restoreAll({ daemonSet, rollout }: Backup, { withStatus }: { readonly withStatus: boolean }): Promise<void> {
   stage = await setStage({ withRollout: false, controllers: [], executors: [] })
   await drive(stage.clock, stage.client.delete(resourcePaths.daemonSets, stageKey))
@@ -91,7 +91,7 @@ async function restoreAll({ daemonSet, rollout }: Backup, { withStatus }: { read
   })
 }
 
-/** Without what the server made. */
+/** Creates the object without the fields that the server sets. */
 async function create(resource: ResourcePath, { status: _asItWas, ...object }: KubeObject & { readonly status?: unknown }): Promise<void> {
   const { namespace, name, labels, annotations, finalizers } = object.metadata as KubeObject['metadata'] & { readonly finalizers?: unknown }
   await stage.client.create(resource, { ...object, metadata: { namespace, name, labels, annotations, finalizers } } as never)
@@ -102,7 +102,7 @@ async function startPrograms(): Promise<void> {
   await stage.startExecutor('executor-9')
 }
 
-/** Only the bindings are left. */
+/** Expects only the keys of the binding on the DaemonSet. */
 function expectGivenBack({ metadata, spec }: DaemonSet): void {
   expect(spec.updateStrategy?.type).toBe('OnDelete')
   const ours = Object.keys(metadata.annotations ?? {}).filter((key) => /kruise|tranche\.dev/.test(key))

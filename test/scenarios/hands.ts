@@ -15,7 +15,7 @@ export interface ShownEvent {
 const quotas = { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true }
 const noPods = { namespace: stageKey.namespace, name: 'no-pods' }
 
-/** As a probe that fails would: the kubelet of this pod has nothing to say afterwards, for nothing changes for it. */
+/** Makes a pod unready, like a failing probe. Its kubelet does not write again, because it sees no change. */
 export async function breakPod(stage: Stage, pod: Pod): Promise<void> {
   const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: new Date(stage.clock.nowMs()).toISOString() }]
   await stage.client.patch(
@@ -26,17 +26,17 @@ export async function breakPod(stage: Stage, pod: Pod): Promise<void> {
   )
 }
 
-/** Deletes a pod as somebody with kubectl would. */
+/** Deletes a pod like a user with kubectl. */
 export async function deletePod(stage: Stage, pod: Pod): Promise<void> {
   await stage.client.delete(resourcePaths.pods, keyOf(pod))
 }
 
-/** Gives a pod these finalizers and no other. */
+/** Sets the finalizers of a pod. */
 export async function setFinalizers(stage: Stage, pod: Pod, finalizers: readonly string[]): Promise<void> {
   await stage.client.patch(resourcePaths.pods, keyOf(pod), { type: 'merge', body: { metadata: { finalizers } } })
 }
 
-/** From now on no pod can be created: a quota of none. @returns what takes the quota away */
+/** Prevents the creation of pods with a quota of 0. @returns function that removes the quota */
 export async function forbidPods(stage: Stage): Promise<() => Promise<void>> {
   await stage.client.create(quotas, {
     apiVersion: 'v1',
@@ -49,12 +49,12 @@ export async function forbidPods(stage: Stage): Promise<() => Promise<void>> {
   }
 }
 
-/** Applies the manifest of the DaemonSet, as `kubectl apply` does on what is there: everything that it states is so afterwards. */
+/** Applies the manifest of the DaemonSet over the existing object, like `kubectl apply`. */
 export async function applyDaemonSet(stage: Stage, manifest: object): Promise<void> {
   await stage.client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body: manifest })
 }
 
-/** @returns the events of the namespace that are kept */
+/** @returns the stored events of the namespace */
 export async function events(stage: Stage): Promise<readonly ShownEvent[]> {
   const { namespace } = stageKey
   return (await stage.client.list<ShownEvent & { readonly metadata: never }>(resourcePaths.events, { namespace })).items

@@ -13,10 +13,10 @@ describe.each([
   { tag: 'bad-ready', reason: 'ProgressDeadlineExceeded' },
   { tag: 'bad-config', reason: 'CreateContainerConfigError' },
 ])('an image that ends in $reason', ({ tag, reason }) => {
-  it('stops the release, names nodes and reason, and is replaced by a good one (G2)', async () => {
+  it('stops the release, names nodes and reason, and is replaced by a good image (G2)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
     await stage.setImage(tag)
-    await stage.until('the reason is told', async () => (await stage.rollout()).status?.message?.includes(reason) === true, 700_000)
+    await stage.until('the reason is reported', async () => (await stage.rollout()).status?.message?.includes(reason) === true, 700_000)
     await stage.pass(600_000)
     const broken = await nodesOn(stage, tag)
     expect(broken).toHaveLength(2)
@@ -34,7 +34,7 @@ describe.each([
   })
 })
 
-it('replaces the old pods that are not Ready without the budget for Ready ones, two nodes at a time (G2)', async () => {
+it('old pods that are not Ready are replaced two nodes at a time, without the budget for Ready pods (G2)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   for (const pod of await stage.pods()) await breakPod(stage, pod)
   await stage.setImage('v2')
@@ -42,7 +42,7 @@ it('replaces the old pods that are not Ready without the budget for Ready ones, 
   expectKept(stage)
 })
 
-it('does not restart a broken fleet all at once by changing its mind (F11, G2)', async () => {
+it('quick changes of the template do not restart a broken fleet all at once (F11, G2)', async () => {
   stage = await setStage({
     nodes: 12,
     maxUnavailable: 2,
@@ -59,10 +59,10 @@ it('does not restart a broken fleet all at once by changing its mind (F11, G2)',
   expectKept(stage)
 })
 
-it('is not blocked by an old pod that turns unready behind the head (F7, G6)', async () => {
+it('an old pod that turns unready behind the head does not block the release (F7, G6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
-  await stage.until('permits stand', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 3)
+  await stage.until('there are permits', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 3)
   const permits = (await stage.release())?.status?.flight?.permits ?? []
   const behind = (await stage.pods()).find(({ metadata }) => metadata.uid === permits.at(-1)?.podUid)
   if (behind === undefined) throw new Error('the last permit has no pod')
@@ -71,7 +71,7 @@ it('is not blocked by an old pod that turns unready behind the head (F7, G6)', a
   expectKept(stage)
 })
 
-it('is not blocked by an old pod without a permit that turns unready (F7, G6)', async () => {
+it('an old pod without a permit that turns unready does not block the release (F7, G6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -83,7 +83,7 @@ it('is not blocked by an old pod without a permit that turns unready (F7, G6)', 
   expectKept(stage)
 })
 
-it('never overshoots its batch when somebody else deletes old pods in mid-step (F7, G3)', async () => {
+it('the release never exceeds its batch when another client deletes old pods in mid-step (F7, G3)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -98,7 +98,7 @@ it('never overshoots its batch when somebody else deletes old pods in mid-step (
   expectKept(stage)
 })
 
-it('deletes nothing in a step that leaks alone have filled (G3)', async () => {
+it('the controller deletes nothing in a step that leaked nodes alone have filled (G3)', async () => {
   stage = await setStage({
     nodes: 20,
     maxUnavailable: 2,
@@ -117,7 +117,7 @@ it('deletes nothing in a step that leaks alone have filled (G3)', async () => {
   expectKept(stage)
 })
 
-it('gives a pod that is stuck terminating one slot and goes on with the others (F12)', async () => {
+it('a pod stuck in termination takes one node of the budget, and the release continues with the others (F12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   const stuck = (await stage.pods())[0]!
   await setFinalizers(stage, stuck, ['example.com/stuck'])
@@ -131,7 +131,7 @@ it('gives a pod that is stuck terminating one slot and goes on with the others (
   expectKept(stage)
 })
 
-it('holds with PodsStuck and names the pods when they take the whole budget (F12)', async () => {
+it('the release is held with PodsStuck and names the pods when they use up the budget (F12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   const stuck = (await stage.pods()).slice(0, 2)
   for (const pod of stuck) await setFinalizers(stage, pod, ['example.com/stuck'])

@@ -14,7 +14,7 @@ const act = (action: object): Promise<void> =>
 const isHeld = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'RevisionHeld'
 const untilHeld = (): Promise<void> => stage.until('it is held', isHeld)
 
-it('deletes nothing for a version that was aborted, though it is applied again and again and leaders die, until a retry (G12, G7)', async () => {
+it('an aborted version causes no deletion although it is applied repeatedly and leaders die, until a retry (G12, G7)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -43,7 +43,7 @@ it('deletes nothing for a version that was aborted, though it is applied again a
   expectKept(stage)
 })
 
-it('says that a version is held only once nothing more can be deleted for it, whoever wakes that was about to open (F9, G9, G12)', async () => {
+it('an abort is accepted only when no more nodes can be updated, even if an old leader wakes that was about to open (F9, G9, G12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -57,7 +57,7 @@ it('says that a version is held only once nothing more can be deleted for it, wh
       actor === 'controller-2' && verb === 'patch' && resource.resource === 'batchreleases' ? { kind: 'cut', when: 'before' } : undefined,
   })
   await act({ id: 'stop', type: 'abort', expectedStep: 2 })
-  // With one controller to begin with nobody stands for election: both act, always.
+  // A single controller runs without leader election, so both controllers act at all times.
   await stage.startController('controller-2')
   await stage.pass(30_000)
   expect((await stage.rollout()).status).not.toHaveProperty('lastAction')
@@ -66,13 +66,13 @@ it('says that a version is held only once nothing more can be deleted for it, wh
   const deleted = deletions(stage)
   process.thaw()
   await untilReleased(stage, 'v1')
-  // Of the five that were updated, and of no other.
+  // Only the five updated nodes are rolled back.
   expect(deletions(stage) - deleted).toBe(5)
   expectKept(stage)
 })
 
 it.each(['inProcess', 'none'] as const)(
-  'holds a template that was taken back, though its revision was pruned meanwhile (admission %s, G12)',
+  'a template that was rolled back is held although its revision was pruned (admission %s, G12)',
   async (admission) => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission })
     await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
@@ -92,7 +92,7 @@ it.each(['inProcess', 'none'] as const)(
   },
 )
 
-it('counts what leaks while a revision is held, and takes it back with the stable template (G12)', async () => {
+it('nodes that leak while a revision is held are counted, and rolled back with the stable template (G12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'inProcess' })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -111,7 +111,7 @@ it('counts what leaks while a revision is held, and takes it back with the stabl
   expectKept(stage)
 })
 
-it('puts the stable template back once, though a Git tool applies the other at every moment and leaders die (G7, G12)', async () => {
+it('the stable template is put back once, although a Git tool keeps applying the blocked one and leaders die (G7, G12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers: ['controller-1', 'controller-2'], admission: 'inProcess' })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -135,7 +135,7 @@ function imageOf(daemonSet: unknown): string {
   return spec?.template.spec?.containers?.[0]?.image ?? ''
 }
 
-it('holds a version that failed and was overtaken by another template: the old manifest releases nothing until a retry (G12)', async () => {
+it('a failed version that was superseded is held: its old manifest releases nothing until a retry (G12)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, policy: { failure: { action: 'Pause' } } })
   await stage.setImage('v2-bad-crash')
   await stage.until('it is stopped', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
@@ -147,11 +147,11 @@ it('holds a version that failed and was overtaken by another template: the old m
   await stage.until('it is held', isHeld)
   expect(deletions(stage)).toBe(before)
   await act({ id: 'again', type: 'retry' })
-  await stage.until('it is released all the same', async () => deletions(stage) > before)
+  await stage.until('it is released nevertheless', async () => deletions(stage) > before)
   expectKept(stage)
 })
 
-it('holds a version that failed at a step which was taken out of the spec, and releases the next template (G12, G6)', async () => {
+it('a version that failed at a removed step is held, and the next template is released (G12, G6)', async () => {
   const many = [{ replicas: '10%', pause: { duration: 1 } }, { replicas: '20%', pause: {} }, { replicas: '100%' }]
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: many, policy: { failure: { action: 'Pause' } } })
   await stage.setImage('v2-bad-late')
@@ -159,7 +159,7 @@ it('holds a version that failed at a step which was taken out of the spec, and r
     return (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed' && (await stage.rollout()).status?.currentStepIndex !== 1
   })
   await stage.patchRollout({ spec: { strategy: { canary: { steps: [{ replicas: '100%' }] } } } })
-  await stage.until('the new steps are heeded, and it is stopped still', async () => {
+  await stage.until('the new steps are observed, and it is still stopped', async () => {
     const { metadata, status } = await stage.rollout()
     return (
       status?.observedGeneration === metadata.generation && status?.conditions?.some(({ reason }) => reason === 'ReleaseFailed') === true

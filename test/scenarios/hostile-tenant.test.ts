@@ -14,7 +14,10 @@ const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced:
 const tenant = 'tenant'
 const evil = { metadata: { labels: { app: 'node-agent' } }, spec: { hostPID: true, containers: [{ name: 'agent', image: 'evil' }] } }
 
-/** What a tenant can write in their own namespace: an owner reference to somebody else's DaemonSet, and a finalizer against the garbage collector. */
+/**
+ * Metadata that a tenant can write in their own namespace: an owner reference to the DaemonSet of another namespace, and a finalizer that
+ * stops the garbage collector.
+ */
 function forgedMetadata(daemonSet: DaemonSet, name: string, labels: object): object {
   const { name: owner, uid } = daemonSet.metadata
   return {
@@ -59,7 +62,7 @@ describe('a tenant of another namespace who names the DaemonSet as an owner (F15
     expectKept(stage)
   })
 
-  it('begins no release with a newer revision of the same template, and deletes no pod by it', async () => {
+  it('starts no release with a newer revision of the same template, and causes no deletion', async () => {
     stage = await setStage({ nodes: 6, steps })
     await stage.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: tenant } })
     await stage.until('the Rollout is Healthy', async () => (await stage.rollout()).status?.phase === 'Healthy')
@@ -73,7 +76,7 @@ describe('a tenant of another namespace who names the DaemonSet as an owner (F15
     expect((await stage.rollout()).status?.phase).toBe('Healthy')
   })
 
-  it('holds no release with pods that never go', async () => {
+  it('blocks no release with pods that never end', async () => {
     stage = await setStage({ nodes: 6, steps, maxUnavailable: 2 })
     await stage.client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: tenant } })
     const daemonSet = await stage.daemonSet()
@@ -95,7 +98,7 @@ describe('a tenant of another namespace who names the DaemonSet as an owner (F15
 })
 
 describe('a user who may write ControllerRevisions of the DaemonSet’s own namespace, and no DaemonSets (F15)', () => {
-  it('does not decide which template an abort puts back: the abort is refused, and a Warning names the revision', async () => {
+  it('does not decide which template an abort puts back: the abort is rejected, and a Warning names the revision', async () => {
     stage = await setStage({ nodes: 6, steps })
     const [stable] = await revisionsOfDemo()
     await stage.setImage('v2')
@@ -117,7 +120,7 @@ describe('a user who may write ControllerRevisions of the DaemonSet’s own name
   })
 })
 
-/** The same name, hash and number, with another template. */
+/** Replaces a revision with one of the same name, hash and number, but another template. */
 async function replaceWithForgery({ metadata, revision, apiVersion, kind }: ControllerRevision): Promise<void> {
   const { name, labels, ownerReferences } = metadata
   await stage.client.delete(resourcePaths.controllerRevisions, { namespace: 'demo', name })

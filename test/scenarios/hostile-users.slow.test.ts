@@ -6,7 +6,7 @@ import { chartRules } from '../../scripts/chart-rules.ts'
 import { type AnyCluster, openAnyCluster } from './any-cluster.ts'
 import { startWholeProgram, type WholeProgram } from './whole-program.ts'
 
-/** A value in the pod templates that are attacked. */
+/** A value in the pod templates under attack. */
 const secret = 'literal-7f3a'
 const evil = { metadata: { labels: { app: 'agent' } }, spec: { hostPID: true, containers: [{ name: 'main', image: 'evil:1' }] } }
 const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
@@ -19,7 +19,7 @@ type Pod = KubePod & {
 let cluster: AnyCluster
 let program: WholeProgram
 let admin: KubeClient
-/** Of the run: whose DaemonSets are attacked, and where the tenant may do everything. */
+/** Namespace of the DaemonSets under attack. The tenant may do everything in the other namespace. */
 let victim: string
 let tenant: string
 
@@ -56,7 +56,7 @@ describe('users with few rights', { timeout: 300_000 }, () => {
 
     await program.stop()
     program = await startWholeProgram(cluster.kubeconfig)
-    // Whatever it makes of the forged revision 999, it has made of it by the time it answers.
+    // The answer proves that the controller has handled the forged revision 999.
     await act('agent', { id: 'look', type: 'resume' })
     expect(await podUids()).toEqual(before)
     await act('agent', { id: 'back', type: 'abort' })
@@ -71,12 +71,12 @@ describe('users with few rights', { timeout: 300_000 }, () => {
     expect((await podsOf('agent')).every(({ spec }) => spec.hostPID !== true)).toBe(true)
   })
 
-  it('on one Rollout act on no other’s DaemonSet, and read nothing of it, by another workloadRef', async () => {
+  it('with rights on one Rollout act on no other DaemonSet, and read nothing of it, by another workloadRef', async () => {
     await Promise.all([releaseHealthy('mine'), releaseHealthy('theirs')])
     await setImage('theirs', 'agent:2')
     await untilPaused('theirs')
     const verbs = ['get', 'update', 'patch', 'approve', 'pause', 'resume', 'promote', 'abort', 'retry', 'jump', 'undo', 'restart']
-    // And no right on any DaemonSet.
+    // They have no right on any DaemonSet.
     const rules = [{ apiGroups: ['rollouts.kruise.io'], resources: ['rollouts'], resourceNames: ['mine'], verbs }]
     const token = await cluster.token(victim, 'pipeline')
     await grant(victim, 'pipeline', rules, account('pipeline'))
@@ -94,12 +94,12 @@ describe('users with few rights', { timeout: 300_000 }, () => {
       const { status } = await rest(token, 'POST', `/rollouts/mine/actions/${action}?wait=5`, bodies[action] ?? {})
       if (status !== 409) taken.push(`${action} ${status}`)
     }
-    // These are written on the caller's own Rollout, and hold nothing else.
+    // These actions change only the caller's own Rollout.
     expect(taken).toEqual(['pause 200', 'resume 200'])
     expect(await rest(token, 'POST', '/rollouts/theirs/actions/abort', {})).toMatchObject({ status: 403 })
     const texts = await Promise.all(partsOf('mine').map((path) => rest(token, 'GET', path)))
     expect(texts.filter(({ text }) => text.includes('agent:2') || text.includes(secret))).toEqual([])
-    // As with kubectl, whatever REST says.
+    // With kubectl instead of REST, as REST rejects it.
     await act('mine', { id: 'past-rest', type: 'abort' }, pipeline)
     const after = await daemonSet('theirs')
     expect([after.spec, after.metadata.generation]).toEqual([spec, metadata.generation])
@@ -131,7 +131,7 @@ const partsOf = (name: string): readonly string[] =>
 
 const account = (name: string) => ({ kind: 'ServiceAccount', name, namespace: victim })
 
-/** A user who may do everything in a namespace of their own, and nothing elsewhere. */
+/** A user who may do everything in their own namespace, and nothing elsewhere. */
 async function tenantOf(name: string): Promise<KubeClient> {
   const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
   await grant(tenant, name, rules, { kind: 'User', name, apiGroup: 'rbac.authorization.k8s.io' })
@@ -153,7 +153,7 @@ async function grant(namespace: string, name: string, rules: readonly object[], 
   await admin.create(rbac('rolebindings', true), { metadata: { namespace, name }, roleRef, subjects: [subject] } as never)
 }
 
-/** An owner reference to a DaemonSet of another namespace, and a finalizer against the garbage collector. */
+/** An owner reference to a DaemonSet of another namespace, and a finalizer that stops the garbage collector. */
 function forgedMetadata({ metadata: { name: owner, uid } }: DaemonSet, name: string, hash: string): object {
   return {
     namespace: tenant,
@@ -189,7 +189,7 @@ async function forgePod(client: KubeClient, owner: DaemonSet, nodeName: string):
   await client.delete(resourcePaths.pods, { namespace: tenant, name })
 }
 
-/** Takes away what was made, while there is a controller that takes its finalizer from Rollouts. */
+/** Deletes the objects of the run while a controller runs, which removes the finalizers of Rollouts. */
 async function tidy(): Promise<void> {
   await removeFinalizers()
   for (const name of ['agent', 'mine', 'theirs']) await admin.delete(resourcePaths.rollouts, { namespace: victim, name }).catch(() => {})
@@ -205,7 +205,7 @@ async function removeFinalizers(): Promise<void> {
         .catch(() => {})
 }
 
-/** A DaemonSet that is rolled out, and its Rollout, which waits for an approval after the first node. */
+/** Creates a DaemonSet and its Rollout, and releases it healthily. */
 async function releaseHealthy(name: string): Promise<void> {
   const env = [{ name: 'TOKEN', value: secret }]
   await admin.create(resourcePaths.daemonSets, {
@@ -241,7 +241,7 @@ async function setImage(name: string, image: string): Promise<void> {
   await admin.patch(resourcePaths.daemonSets, { namespace: victim, name }, { type: 'strategic', body })
 }
 
-/** Writes the annotation of an action, and waits until it is answered. */
+/** Writes the annotation of an action, and waits for the answer. */
 async function act(name: string, action: { readonly id: string; readonly type: string }, client = admin): Promise<void> {
   const body = { metadata: { annotations: { 'tranche.dev/action': JSON.stringify(action) } } }
   await client.patch(resourcePaths.rollouts, { namespace: victim, name }, { type: 'merge', body })
@@ -277,7 +277,7 @@ async function rest(
   return { status: response.status, text: await response.text() }
 }
 
-/** An API server learns of new rights a moment later; answers count for ten seconds. */
+/** Waits for new rights. An API server notices them a moment later, and answers are cached for ten seconds. */
 async function untilAllowed(token: string, name: string): Promise<void> {
   await vi.waitUntil(async () => (await rest(token, 'GET', `/rollouts/${name}`)).status === 200, waiting)
 }

@@ -5,18 +5,18 @@ import { nodesOn } from './looks.ts'
 import { drive, type Stage } from './stage.ts'
 import { rolloutManifest, stageKey } from './stage-objects.ts'
 
-/** Where OpenKruise's manager was when it stopped. */
+/** State of a release when OpenKruise's manager stopped. */
 export interface KruiseLeftovers {
   readonly step: number
   readonly state: CanaryStatus['currentStepState']
-  /** Nodes that run the new version, and nodes that are to do so in this step. */
+  /** Number of nodes on the new version, and number of nodes to update in this step. */
   readonly updated: number
   readonly size: number
   readonly reason?: string
   readonly finalisingStep?: CanaryStatus['finalisingStep']
 }
 
-/** What it takes to leave something behind on a cluster, in virtual time or in real time. */
+/** Access to a cluster for leaving OpenKruise's objects behind, in virtual time or in real time. */
 export interface KruiseCluster extends Pick<Stage, 'client' | 'until' | 'daemonSet' | 'pods' | 'setImage' | 'patchDaemonSet'> {
   readonly clock: Pick<Stage['clock'], 'nowMs' | 'setTimer' | 'run'>
 }
@@ -25,8 +25,8 @@ export interface KruiseCluster extends Pick<Stage, 'client' | 'until' | 'daemonS
 export const kruiseSteps = [{ replicas: 2, pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }]
 
 /**
- * Leaves a release of v2 as OpenKruise's manager leaves it when it stops in the middle: its Rollout, BatchRelease,
- * annotations and labels, and as many pods replaced as it had got to.
+ * Leaves a release of v2 as OpenKruise's manager does when it stops in mid-release: with Rollout, BatchRelease, annotations, labels and the
+ * pods that it replaced.
  */
 export async function leaveAsKruise(stage: KruiseCluster, leavings: KruiseLeftovers): Promise<void> {
   const { client, clock } = stage
@@ -40,9 +40,9 @@ export async function leaveAsKruise(stage: KruiseCluster, leavings: KruiseLeftov
 }
 
 /**
- * Makes OpenKruise active on the cluster: its webhook for DaemonSets, and a Lease that is renewed until `stop` is called.
+ * Makes OpenKruise active on the cluster: creates its webhook for DaemonSets, and a Lease that is renewed until `stop` is called.
  *
- * @param leaseDurationSeconds so long it is held after the last renewal; 15 as OpenKruise has it
+ * @param leaseDurationSeconds validity of the Lease after its last renewal; OpenKruise uses 15
  */
 export async function startKruise(
   { client, clock }: Pick<KruiseCluster, 'client' | 'clock'>,
@@ -142,7 +142,7 @@ async function writeRelease(
   })
 }
 
-/** As its pod-deleting controller does; the labels are those of its batches. */
+/** Replaces pods as its pod-deleting controller does, with the labels of its batches. */
 async function replacePods(stage: KruiseCluster, count: number, { revision, step }: { revision: string; step: number }): Promise<void> {
   const { client, clock } = stage
   const old = (await drive(clock, stage.pods())).slice(0, count)

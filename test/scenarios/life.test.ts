@@ -12,12 +12,12 @@ import { policyKey, stageKey } from './stage-objects.ts'
 let stage: Stage
 afterEach(() => stage.end())
 
-/** When an upgrade begins; the fault bench plays many more moments. In milliseconds after the new template, and how long it takes from one process to the next. */
+/** Start of an upgrade after the new template, and time between two processes, in milliseconds. The fault bench plays many more moments. */
 const moments = fc.sample(fc.noBias(fc.tuple(fc.nat(25_000), fc.nat(4_000), fc.boolean())), { seed: 20, numRuns: 4 })
 
 describe('a rolling upgrade of all programs', () => {
   it.each(moments)(
-    'that begins %i ms after the new template, with %i ms between two processes, breaks nothing',
+    'that starts %i ms after the new template, with %i ms between two processes, breaks nothing',
     async (startMs, gapMs, kills) => {
       stage = await setStage({
         seed: 1 + startMs,
@@ -30,7 +30,7 @@ describe('a rolling upgrade of all programs', () => {
       await stage.pass(startMs)
       for (const kind of ['controller', 'executor'] as const) {
         for (const index of [1, 2]) {
-          // As a Deployment does it: one more is ready before one goes.
+          // Like a Deployment: the next process is ready before one ends.
           const start = kind === 'controller' ? stage.startController : stage.startExecutor
           await start(`${kind}-new-${index}`)
           await end(stage.program(`${kind}-${index}`), kills)
@@ -43,15 +43,15 @@ describe('a rolling upgrade of all programs', () => {
   )
 })
 
-describe('a version that knows less than the one before it', () => {
-  it('goes on with the release, and keeps what it does not know', async () => {
+describe('an older version after a downgrade', () => {
+  it('continues the release, and keeps unknown fields', async () => {
     await upgradeUntilPaused()
     await downgrade()
     await stage.approve()
     await untilPausedAt(stage, 2)
     const { status } = (await stage.rollout()) as Seen
     expect([status?.tomorrow, status?.canaryStatus?.tomorrow]).toEqual(['controller-next', 'controller-next'])
-    // Its own counts are made anew each time, and whole.
+    // Its own counts are complete, because they are rebuilt each time.
     const release = (await stage.release()) as Seen | undefined
     const policy = await stage.client.get<Seen>(resourcePaths.releasePolicies, policyKey)
     expect(policy.status?.tomorrow).toBe('controller-next')
@@ -62,7 +62,7 @@ describe('a version that knows less than the one before it', () => {
     expectKept(stage)
   })
 
-  it('goes on with the release where the older definitions came back with it, and with them nothing of the newer version', async () => {
+  it('continues the release if the older definitions come back with it and drop the fields of the newer version', async () => {
     await upgradeUntilPaused()
     await bringDefinitions(stage.client, 'present')
     await downgrade()
@@ -79,7 +79,7 @@ describe('a Rollout that was lost in mid-release, with its BatchRelease, and is 
   it.each([
     ['with its status', true],
     ['without its status, as most tools restore', false],
-  ])('goes on where it stood within the guarantees, %s', async (_how, withStatus) => {
+  ])('continues from the same state within the guarantees, %s', async (_how, withStatus) => {
     const { rollout } = await loseEverything()
     await restore(resourcePaths.rollouts, rollout, withStatus)
     await startReplacements()
@@ -90,7 +90,7 @@ describe('a Rollout that was lost in mid-release, with its BatchRelease, and is 
     expectKept(stage)
   })
 
-  it('is held where a BatchRelease came back too, which belongs to nobody, until that is deleted', async () => {
+  it('is held if a BatchRelease without an owner was restored too, until that is deleted', async () => {
     const { rollout, release } = await loseEverything()
     const before = deletions(stage)
     await restore(resourcePaths.rollouts, rollout, false)
@@ -111,12 +111,12 @@ interface Seen extends Pick<Rollout, 'metadata'> {
   readonly status?: FutureFields & { readonly canaryStatus?: FutureFields; readonly flight?: FutureFields }
 }
 
-/** What only the next version writes: who wrote it. */
+/** Fields that only the next version writes, with the name of the writer. */
 interface FutureFields {
   readonly tomorrow?: string
 }
 
-/** The next version has begun a release and waits in its first step. */
+/** The next version has started a release and waits in its first step. */
 async function upgradeUntilPaused(): Promise<void> {
   stage = await setStage({
     nodes: 6,
@@ -143,7 +143,10 @@ async function end(program: Program, kills: boolean): Promise<void> {
   else await drive(stage.clock, program.stop())
 }
 
-/** In the pause of the first step, as when somebody deletes the definitions: nobody of ours is there to answer. @returns what was saved */
+/**
+ * Deletes both objects in the pause of the first step while no program runs, as if the definitions had been deleted. @returns the saved
+ * objects
+ */
 async function loseEverything(): Promise<{ readonly rollout: Rollout; readonly release: BatchRelease }> {
   stage = await setStage({ nodes: 10 })
   await stage.setImage('v2')
@@ -164,7 +167,7 @@ async function startReplacements(): Promise<void> {
   await stage.startExecutor('executor-2')
 }
 
-/** What the server made is left out, owners among it: they have other uids now. */
+/** Creates the object without the fields that the server sets. Owners are among them, because their uids have changed. */
 async function restore(
   resource: Parameters<Stage['client']['create']>[0],
   object: Rollout | BatchRelease,

@@ -1,7 +1,7 @@
 import type { Pod } from '@tranche/kube-types'
 import type { Stage } from './stage.ts'
 
-/** @returns the nodes on which a standing pod runs the tag, by name */
+/** @returns names of the nodes on which a standing pod runs the tag */
 export async function nodesOn(stage: Pick<Stage, 'pods'>, tag: string): Promise<readonly string[]> {
   return (await stage.pods())
     .filter((pod) => pod.metadata.deletionTimestamp === undefined && runs(pod, tag))
@@ -9,7 +9,7 @@ export async function nodesOn(stage: Pick<Stage, 'pods'>, tag: string): Promise<
     .toSorted()
 }
 
-/** Waits until the release stands in a pause of its step. */
+/** Waits until the release is in a pause of this step. */
 export async function untilPausedAt(stage: Stage, step: number, withinMs?: number): Promise<void> {
   const isPaused = async (): Promise<boolean> => {
     const { currentStepIndex, currentStepState } = (await stage.rollout()).status?.canaryStatus ?? {}
@@ -27,7 +27,7 @@ export async function untilReleased(stage: Stage, tag: string, withinMs?: number
   await stage.until(`${tag} is released`, isReleased, withinMs)
 }
 
-/** Waits until so many nodes run the tag. */
+/** Waits until this number of nodes run the tag. */
 export async function untilNodesOn(stage: Stage, tag: string, count: number, withinMs?: number): Promise<void> {
   await stage.until(`${count} nodes run ${tag}`, async () => (await nodesOn(stage, tag)).length >= count, withinMs)
 }

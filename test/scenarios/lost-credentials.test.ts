@@ -7,7 +7,7 @@ import { setStage, type Stage } from './stage.ts'
 let stage: Stage
 afterEach(() => stage.end())
 
-it('processes whose credentials are not accepted any more say so once a minute, with what to check, and go on when they are', async () => {
+it('processes with rejected credentials report it once a minute with a hint, and continue when the credentials are accepted again', async () => {
   const lines: (LogFields & { readonly level: string; readonly msg: string })[] = []
   const write = (level: string) => (fields: LogFields, msg: string) => void lines.push({ ...fields, level, msg })
   const log: Logger = { debug: () => {}, info: write('info'), warn: write('warn'), error: write('error'), child: () => log }

@@ -2,14 +2,14 @@ import type { RecordedPod } from '@tranche/recording'
 import type { Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
-/** The time for which a node was taken: from the deletion accepted to another pod Ready. Epoch milliseconds. */
+/** Time for which a node was down: from the accepted deletion until another pod is Ready. Epoch milliseconds. */
 export interface Slot {
   readonly node: string
   readonly startMs: number
   readonly endMs: number
 }
 
-/** @returns the slots of the nodes on which a pod was deleted since `sinceMs`, in order of their start */
+/** @returns slots of the nodes on which a pod was deleted since `sinceMs`, by start */
 export function slotsOf(stage: Stage, sinceMs: number): readonly Slot[] {
   const open = new Map<string, { readonly startMs: number; readonly uid: string }>()
   const slots: Slot[] = []
@@ -27,8 +27,8 @@ export function slotsOf(stage: Stage, sinceMs: number): readonly Slot[] {
 }
 
 /**
- * How long the same slots take in the same order, with as many at once as `limit`, each batch begun when the one before
- * it is over, and no time between the end of one slot and the start of the next.
+ * Shortest time for the same slots in the same order, with `limit` slots at once. A batch starts when the previous one has ended, and a
+ * slot when one is free.
  *
  * @returns milliseconds from the first start to the last end
  */

@@ -1,19 +1,19 @@
 import { type Clock, sleep } from '@tranche/clock'
 import type { EgressClient, EgressRequest, EgressResult } from '@tranche/egress'
 
-/** A metric system that answers in the time of the stage, and what it was asked. */
+/** A metric system that answers in virtual time, and the requests that it received. */
 export interface Metrics {
-  /** What it measures now; null: it does not answer. */
+  /** Current value; null if it does not answer. */
   value: number | null
   readonly asked: EgressRequest[]
-  /** For `StageOptions.outgoing`. */
+  /** For `StageOptions.egress`. */
   egress(clock: Clock): EgressClient
 }
 
-/** How long an answer takes, in milliseconds. */
+/** Time that an answer takes, in milliseconds. */
 const ANSWER_MS = 50
 
-/** @returns a Prometheus server, as far as analyses see it */
+/** @returns a Prometheus server, as far as analyses use it */
 export function metricsOf(value: number | null): Metrics {
   const metrics: Metrics = {
     value,

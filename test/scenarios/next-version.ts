@@ -4,16 +4,18 @@ import { type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations, RECORDED_ACTIONS_ANNOTATION, OBSERVED_CHANGES_ANNOTATION } from '@tranche/kube-types'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 
-/** A version of our programs: the one that is here, or one that is yet to come and knows a member more wherever it may write. */
+/** A version of Tranche: the present one, or a future one with an additional field wherever it writes. */
 export type Version = 'present' | 'next'
 
-/** The member that only the next version knows; its value is a text. */
+/** Field that only the next version has; its value is a string. */
 export const NEXT_MEMBER = 'tomorrow'
-/** The same in each recorded action, and in each that was seen: an existing member is left as it is, and every version reads it. */
+/**
+ * Additional field in each recorded action and each observed change. An existing field is kept as it is, because every version reads it.
+ */
 export const NEXT_IN_ACTIONS = 'dayAfter'
 
 /**
- * Brings the definitions of this version, as its chart does before its programs come. There must be those of the other one.
+ * Applies the definitions of this version, as its chart does before its programs start. The definitions of the other version must exist.
  */
 export async function bringDefinitions(client: KubeClient, version: Version): Promise<void> {
   for (const { metadata, spec } of customResourceDefinitions as readonly CustomResourceDefinition[]) {
@@ -27,7 +29,7 @@ export async function bringDefinitions(client: KubeClient, version: Version): Pr
   }
 }
 
-/** Where definitions of the next version have a member more, by plural; each has one version of its schema. */
+/** Paths at which definitions of the next version have the additional field, by plural. Each definition has one version. */
 const places: Readonly<Record<string, readonly string[]>> = {
   releasepolicies: ['status'],
   rollouts: ['status', 'status/properties/canaryStatus'],
@@ -41,11 +43,11 @@ const places: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Makes a program one of the next version, whose definitions must be there: what it writes has the member more in statuses, in the
- * permit record and each of its permits, in the spec of a BatchRelease, and in annotations that hold JSON; what it reads has it
- * not, so that it finds nothing strange in what its like have written.
+ * Makes a program behave like one of the next version, whose definitions must exist. It writes the additional field in statuses, in the
+ * permit record and its permits, in the spec of a BatchRelease, and in annotations with JSON. The field is removed from everything that it
+ * reads, so its own writes do not look foreign to it.
  *
- * @param identity value of the member
+ * @param identity value of the field
  */
 export function asNextVersion(exchange: Exchange, identity: string): Exchange {
   return async (request, signal) => {
@@ -104,7 +106,7 @@ function inStatusPatch(patch: readonly Operation[], by: string): readonly Operat
   return isStatus ? [...patch, { op: 'add', path: `/status/${NEXT_MEMBER}`, value: by }] : patch
 }
 
-/** A comparison of a whole status, member by member: what was read has none of the next version. */
+/** Compares a status field by field, because the program read it without the additional field. */
 function inStatusTest(operation: Operation): readonly Operation[] {
   const { op, path, value } = operation
   if (op !== 'test' || !/^\/status(\/canaryStatus)?$/.test(path) || value === null) return [operation]
@@ -116,13 +118,13 @@ function inRecord(record: Members, by: string): Members {
   return added({ ...record, permits: permits.map((permit) => added(permit, by)) }, by)
 }
 
-/** Annotations that hold JSON and that no write of ours tests by its text. */
+/** Annotations with JSON that Tranche never tests as text. */
 const jsonAnnotations: readonly string[] = [
   daemonSetAnnotations.frozen,
   daemonSetAnnotations.unsettled,
   daemonSetAnnotations.inProgressing,
 ].map(pointerTo)
-/** Annotations that hold a list of actions, or of what was seen. */
+/** Annotations with a list of actions or observed changes. */
 const actionAnnotations: readonly string[] = [RECORDED_ACTIONS_ANNOTATION, OBSERVED_CHANGES_ANNOTATION].map(pointerTo)
 
 function pointerTo(annotation: string): string {
@@ -142,7 +144,7 @@ function inActions(list: string, by: string): string {
   return JSON.stringify((JSON.parse(list) as readonly Members[]).map((action) => ({ [NEXT_IN_ACTIONS]: by, ...action })))
 }
 
-/** What a controller of the next version answers as a webhook: it has the member in annotations that hold JSON. */
+/** Adds the field to annotations with JSON in the webhook answer of a controller, as the next version does. */
 export async function answerAsNextVersion(answer: WireResponse, by: string): Promise<WireResponse> {
   const review = JSON.parse(await bodyText(answer)) as { readonly response?: { readonly patch?: string } }
   const { patch } = review.response ?? {}
@@ -161,8 +163,8 @@ async function* oneChunk(text: string): AsyncIterable<string> {
 type Policies = typeof admissionPolicies
 
 /**
- * Policies as this version brings them. Those of the next one have the member in annotations that hold JSON, and there is one more, which
- * lets everything pass.
+ * Policies of this version. Those of the next version write the additional field in annotations with JSON, and include one more policy,
+ * which allows everything.
  */
 export function policiesOf(version: Version): Policies {
   return version === 'next' ? nextPolicies : admissionPolicies
@@ -173,7 +175,7 @@ const nextPolicies: Policies = [
   ...admissionPolicies.filter(({ metadata }) => metadata.name === 'rollout-advice').map(passing),
 ]
 
-/** In CEL that puts JSON together, before its closing brace. */
+/** In CEL that builds JSON, before the closing brace. */
 function withMemberInJson(spec: Policies[number]['spec']): Policies[number]['spec'] {
   const expressions = (_: string, value: unknown): unknown =>
     typeof value === 'string' ? value.replaceAll(`+ '"}'`, `+ '","${NEXT_MEMBER}":"admission"}'`) : value
@@ -186,7 +188,7 @@ function passing({ spec, ...policy }: Policies[number]): Policies[number] {
   return { ...policy, metadata: { name }, spec: { ...spec, ...changed } }
 }
 
-/** As it stands in JSON, and in JSON within a text of it; with the comma that goes with it. */
+/** The field with its comma, in JSON and in JSON within a JSON string. */
 const inJson = new RegExp(`,"${NEXT_MEMBER}":"[^"]*"|"${NEXT_MEMBER}":"[^"]*",?`, 'g')
 const inText = new RegExp(String.raw`,\\"${NEXT_MEMBER}\\":\\"[^"\\]*\\"|\\"${NEXT_MEMBER}\\":\\"[^"\\]*\\",?`, 'g')
 

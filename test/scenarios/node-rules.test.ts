@@ -17,8 +17,8 @@ const named = (...values: readonly string[]): NodeSelector => ({
 const inZone = (zone: string): NodeSelector => ({ matchLabels: { [ZONE]: zone } })
 const isHealthy = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Healthy'
 
-describe('steps that say which nodes they take', () => {
-  it('begin with the canary nodes, wait, and go on with sizes (G3)', async () => {
+describe('steps that select nodes', () => {
+  it('start with the canary nodes, wait, and continue with sizes (G3)', async () => {
     const steps = [{ nodes: named('node-003', 'node-007'), pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }]
     stage = await setStage({ nodes: 10, steps })
     await stage.setImage('v2')
@@ -32,12 +32,12 @@ describe('steps that say which nodes they take', () => {
     expectKept(stage)
   })
 
-  it('take all of one zone, then all of the next, then what is left, also nodes that leaked (G3)', async () => {
+  it('update all of one zone, then all of the next, then the rest, and count leaked nodes (G3)', async () => {
     const steps = [{ nodes: inZone('zone-b'), pause: {} }, { nodes: inZone('zone-a'), pause: {} }, { replicas: '100%' }]
     stage = await setStage({ nodes: 9, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 1)
-    // node-001 is in zone-a: its pod comes up on the new version before its turn.
+    // node-001 is in zone-a, so its pod starts with the new version before its step.
     const pod = (await stage.pods()).find(({ spec }) => spec?.nodeName === 'node-001')
     await drive(stage.clock, stage.client.delete(resourcePaths.pods, { namespace: 'demo', name: pod?.metadata.name ?? '' }))
     await untilPausedAt(stage, 1)
@@ -52,12 +52,12 @@ describe('steps that say which nodes they take', () => {
 })
 
 describe('a policy that spreads a release over zones', () => {
-  it('never has more nodes of one zone down than it says, and keeps every zone busy (G1, G2)', async () => {
+  it('never has more nodes of one zone down than its limit, and keeps every zone busy (G1, G2)', async () => {
     const policy = { nodes: { spread: [{ topologyKey: ZONE, maxUnavailable: 1 }], order: [{ selector: inZone('zone-c') }] } }
     stage = await setStage({ nodes: 12, maxUnavailable: 6, steps: [{ replicas: '100%' }], policy, executors: ['executor-1', 'executor-2'] })
     await stage.setImage('v2')
     let most = 0
-    await stage.until('v2 is everywhere', async () => {
+    await stage.until('every node runs v2', async () => {
       const { down, byZone } = await downNodes()
       expect(Math.max(0, ...byZone)).toBeLessThanOrEqual(1)
       most = Math.max(most, down)
@@ -68,14 +68,14 @@ describe('a policy that spreads a release over zones', () => {
     expectKept(stage)
   })
 
-  it('goes on in other zones while a node of one is down, and says which zone waits', async () => {
+  it('continues in other zones while a node of one zone is down, and reports which zone waits', async () => {
     const policy = { nodes: { spread: [{ topologyKey: ZONE, maxUnavailable: 1 }] } }
     stage = await setStage({ nodes: 9, maxUnavailable: 3, steps: [{ replicas: '100%' }], policy })
     await drive(stage.clock, stage.simulator.nodes.kill('node-001'))
     await stage.pass(60_000)
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 6)
-    await stage.until('it says so', async () => (await stage.release())?.status?.waiting?.reason === 'SpreadUsedUp')
+    await stage.until('it is reported', async () => (await stage.release())?.status?.waiting?.reason === 'SpreadUsedUp')
     expect((await stage.release())?.status?.waiting?.message).toContain(`${ZONE}=zone-a may have 1 down, and node-001 is`)
     expect(await nodesOn(stage, 'v1')).toEqual(expect.arrayContaining(['node-001', 'node-004', 'node-007']))
     await drive(stage.clock, stage.simulator.nodes.revive('node-001'))
@@ -85,7 +85,7 @@ describe('a policy that spreads a release over zones', () => {
 })
 
 describe('a policy that excludes nodes', () => {
-  it('takes them no more from the moment it is acknowledged, leaves them at the end, and takes them when it is lifted (F8, NodesLeft)', async () => {
+  it('updates them no more once it is acknowledged, leaves them at the end, and updates them when the exclusion is removed (F8, NodesLeft)', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy: {} })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
@@ -102,14 +102,14 @@ describe('a policy that excludes nodes', () => {
   })
 })
 
-describe('a node that is NotReady when its turn comes', () => {
-  it('is waited for where the policy says so, and named', async () => {
+describe('a node that is NotReady when it is due', () => {
+  it('is waited for and named if the policy says so', async () => {
     const policy = { nodes: { notReady: { action: 'Wait' as const }, order: [{ selector: named('node-002') }] } }
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], policy })
     await drive(stage.clock, stage.simulator.nodes.kill('node-002'))
     await stage.pass(60_000)
     await stage.setImage('v2')
-    await stage.until('it says so', async () => (await stage.release())?.status?.waiting?.reason === 'NodesNotReady')
+    await stage.until('it is reported', async () => (await stage.release())?.status?.waiting?.reason === 'NodesNotReady')
     expect((await stage.release())?.status?.waiting?.message).toContain('node-002')
     await stage.pass(120_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
@@ -121,13 +121,13 @@ describe('a node that is NotReady when its turn comes', () => {
     expectKept(stage)
   })
 
-  it('counts as a failure of the new version where the policy says so, until a retry accepts it', async () => {
+  it('counts as a failure of the new version if the policy says so, until a retry accepts it', async () => {
     const policy = { nodes: { notReady: { action: 'Fail' as const }, order: [{ selector: named('node-002') }] } }
     stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })
     await drive(stage.clock, stage.simulator.nodes.kill('node-002'))
     await stage.pass(60_000)
     await stage.setImage('v2')
-    await stage.until('it says so', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
+    await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed')
     expect((await condition(stage, 'Stalled'))?.message).toContain('node-002: NodeNotReady: the node was NotReady when its update was due')
     await stage.pass(60_000)
     expect(await nodesOn(stage, 'v2')).toEqual([])
@@ -137,7 +137,7 @@ describe('a node that is NotReady when its turn comes', () => {
     await untilReleased(stage, 'v2')
   })
 
-  it('uses no budget up where the policy exempts as many (G1)', async () => {
+  it('uses up no budget if the policy exempts enough nodes (G1)', async () => {
     const policy = { nodes: { notReady: { exempt: 2 } } }
     stage = await setStage({ nodes: 8, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy })
     for (const node of ['node-002', 'node-005']) await drive(stage.clock, stage.simulator.nodes.kill(node))
@@ -153,7 +153,7 @@ describe('a node that is NotReady when its turn comes', () => {
   })
 })
 
-/** Nodes without a Ready pod, in all and by zone. */
+/** Nodes without a Ready pod: their number in total and by zone. */
 async function downNodes(): Promise<{ readonly down: number; readonly byZone: readonly number[] }> {
   const ready = new Set(
     (await stage.pods())

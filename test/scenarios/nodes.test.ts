@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const isHealthy = async (): Promise<boolean> => (await stage.rollout()).status?.phase === 'Healthy'
 
-it('takes nodes that join and leave in mid-release into its sizes (G3)', async () => {
+it('the sizes of a release follow nodes that join and leave (G3)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -19,7 +19,7 @@ it('takes nodes that join and leave in mid-release into its sizes (G3)', async (
   const removed = ['node-004', 'node-019']
   for (const name of removed) await drive(stage.clock, stage.simulator.nodes.removeNode(name))
   await untilPausedAt(stage, 1)
-  // The pod of a node that is gone stays for a while; it counts no more.
+  // The pod of a removed node remains for a while, but no longer counts.
   expect((await nodesOn(stage, 'v2')).filter((name) => !removed.includes(name))).toHaveLength(11)
   await stage.approve()
   await untilNodesOn(stage, 'v2', 14)
@@ -30,7 +30,7 @@ it('takes nodes that join and leave in mid-release into its sizes (G3)', async (
   expectKept(stage)
 })
 
-it('passes a NotReady node over, ends with NodesLeft, and updates it when it is back (product §3.5, G6)', async () => {
+it('a NotReady node is skipped, the release ends with NodesLeft, and the node is updated when it is back (product §3.5, G6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'inProcess' })
   await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
   await stage.pass(60_000)
@@ -54,13 +54,13 @@ it('passes a NotReady node over, ends with NodesLeft, and updates it when it is 
   await drive(stage.clock, stage.simulator.nodes.revive('node-003'))
   await untilReleased(stage, 'v2')
   await stage.until('the strategy is restored', async () => (await stage.daemonSet()).spec.updateStrategy?.type === 'RollingUpdate')
-  await stage.until('the condition says so', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
+  await stage.until('the condition is True', async () => (await condition(stage, 'StrategyRestored'))?.status === 'True')
   expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([keys.controlInfo])
   await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
   expectKept(stage)
 })
 
-it('starts the next release while a node is left behind by the last', async () => {
+it('the next release starts although the last one left a node behind', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
   await stage.pass(60_000)
@@ -76,7 +76,7 @@ it('starts the next release while a node is left behind by the last', async () =
   expectKept(stage)
 })
 
-it('takes a node that dies with its new pod for a failure, and ends when it is back and somebody retries (G2, G6)', async () => {
+it('a node that dies with its new pod is a failure, and the release ends when the node is back and a user retries (G2, G6)', async () => {
   stage = await setStage({
     nodes: 10,
     maxUnavailable: 2,
@@ -96,11 +96,11 @@ it('takes a node that dies with its new pod for a failure, and ends when it is b
   expectKept(stage)
 })
 
-it('lets a node go that is removed while its pod is on the way (F6)', async () => {
+it('a permit whose node is removed while its pod is in flight does not block the release (F6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   for (let round = 0; round < 3; round++) {
-    await stage.until('a permit stands', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 0)
+    await stage.until('there is a permit', async () => ((await stage.release())?.status?.flight?.permits.length ?? 0) > 0)
     const node = (await stage.release())?.status?.flight?.permits[0]?.node ?? ''
     await drive(stage.clock, stage.simulator.nodes.removeNode(node))
     await stage.pass(2_000)
@@ -109,7 +109,7 @@ it('lets a node go that is removed while its pod is on the way (F6)', async () =
   expectKept(stage)
 })
 
-it('is completed at once where no node is desired (product §3.8)', async () => {
+it('a release without desired nodes completes at once (product §3.8)', async () => {
   stage = await setStage({ nodes: 0, steps })
   const before = (await stage.rollout()).status?.stableRevision
   await stage.setImage('v2')

@@ -13,7 +13,7 @@ afterEach(() => stage.end())
 const HOUR_MS = 3_600_000
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 
-it('receivers are told of a release from its beginning to its end, each what it wants to hear', async () => {
+it('receivers are notified of a release from start to end, each of its selected events', async () => {
   await set({ notify: [to('all'), { ...to('pauses'), events: ['StepPaused'] }] })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -25,7 +25,7 @@ it('receivers are told of a release from its beginning to its end, each what it 
   expect(await waiting()).toBe(0)
 })
 
-it('a receiver that is down for an hour hears everything in order when it is back, and keeps nobody else waiting (G7)', async () => {
+it('a receiver that is down for an hour gets every notification in order when it is back, and delays no other receiver (G7)', async () => {
   await set({ notify: [to('down'), to('up')] })
   receivers.down('down')
   await stage.setImage('v2')
@@ -39,7 +39,7 @@ it('a receiver that is down for an hour hears everything in order when it is bac
   expect(eventsOf('up')).toEqual(['ReleaseStarted', 'StepPaused', 'ReleaseCompleted'])
   expect(receivers.heard.filter(({ event }) => event === 'StepPaused').every(({ atMs }) => atMs - sinceMs < 1_000)).toBe(true)
   expect(await waiting()).toBe(3)
-  // 1 s, 2 s, … 256 s, then every five minutes.
+  // Retries after 1 s, 2 s, … 256 s, then every five minutes.
   expect(receivers.asked()).toBeLessThanOrEqual(3 + 9 + 12)
   expect((await policyOf(stage)).status?.receivers).toEqual([
     {
@@ -50,12 +50,12 @@ it('a receiver that is down for an hour hears everything in order when it is bac
   ])
 
   receivers.up('down')
-  await stage.until('nothing waits', async () => (await waiting()) === 0)
+  await stage.until('nothing is pending', async () => (await waiting()) === 0)
   expect(eventsOf('down')).toEqual(eventsOf('up'))
-  await stage.until('the policy says so', async () => (await policyOf(stage)).status?.receivers === undefined)
+  await stage.until('the policy is updated', async () => (await policyOf(stage)).status?.receivers === undefined)
 })
 
-it('a controller that ends between telling and saying so has it told again with the same id, and nothing else (G7)', async () => {
+it('after a controller ends between a notification and its record, the notification is repeated with the same id, and no other (G7)', async () => {
   const pendingFailpoints = new Set(['notify.notify.after', 'notify.patchStatus.before'])
   await set(
     { notify: [to('all')] },
@@ -70,13 +70,13 @@ it('a controller that ends between telling and saying so has it told again with 
   )
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
-  await stage.until('nothing waits', async () => (await waiting()) === 0)
+  await stage.until('nothing is pending', async () => (await waiting()) === 0)
   expect(pendingFailpoints.size).toBe(0)
   expect(eventsOf('all').length).toBeGreaterThan(2)
   expect([...new Map(receivers.heard.map(({ id, event }) => [id, event])).values()]).toEqual(['ReleaseStarted', 'StepPaused'])
 })
 
-it('a pause costs nothing until somebody is to be reminded, and then two requests for each', async () => {
+it('a pause causes no requests until a reminder is due, and then two for each reminder', async () => {
   const log = createRequestLog()
   await set({ notify: [{ ...to('all'), remindAfter: '1h' }] }, { tap: log.tap })
   await stage.setImage('v2')
@@ -99,15 +99,15 @@ it('a pause costs nothing until somebody is to be reminded, and then two request
   expect(eventsOf('all').slice(5)).toEqual(['ReleaseCompleted'])
 })
 
-it('what a receiver was to be told goes with it, and a policy that is invalid still tells', async () => {
+it('pending notifications of a removed receiver are dropped, and an invalid policy still notifies', async () => {
   await set({ notify: [to('gone'), to('all')] })
   receivers.down('gone')
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   expect(await waiting()).toBe(2)
   await applyPolicy(stage, { notify: [to('all')], soak: { step: 'soon' } })
-  await stage.until('nothing waits', async () => (await waiting()) === 0)
-  await stage.until('it is said', () => eventsOf('all').includes('Stalled'))
+  await stage.until('nothing is pending', async () => (await waiting()) === 0)
+  await stage.until('it is reported', () => eventsOf('all').includes('Stalled'))
   expect(receivers.heard.at(-1)?.message).toContain('spec.soak.step is "soon"')
   expect(eventsOf('gone')).toEqual([])
 })

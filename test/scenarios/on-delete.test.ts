@@ -54,7 +54,7 @@ describe.each(ends)('a Rollout that is %s in a pause', (_how, end, isOver) => {
   })
 })
 
-it('completes though the Rollout is paused, and stops when the policy becomes Freeze (G9)', async () => {
+it('a release with policy Complete continues although the Rollout is paused, and stops when the policy becomes Freeze (G9)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
   await setPolicy('Complete')
   await stage.setImage('v2')
@@ -62,7 +62,7 @@ it('completes though the Rollout is paused, and stops when the policy becomes Fr
   await stage.patchRollout({ spec: { strategy: { paused: true } } })
   await stage.pass(5_000)
   await stage.client.delete(resourcePaths.rollouts, stageKey)
-  await stage.until('it goes on', async () => (await nodesOn(stage, 'v2')).length > 8)
+  await stage.until('it continues', async () => (await nodesOn(stage, 'v2')).length > 8)
   expect((await stage.rollout()).status).toMatchObject({
     phase: 'Terminating',
     message: expect.stringContaining('before detaching: '),
@@ -77,7 +77,7 @@ it('completes though the Rollout is paused, and stops when the policy becomes Fr
   expectKept(stage)
 })
 
-it('goes back though the controller dies at any moment of it (G7)', async () => {
+it('a rollback after the deletion completes although the controller dies during it (G7)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers: ['controller-1', 'controller-2'], admission: 'inProcess' })
   await setPolicy('Rollback')
   await stage.setImage('v2')

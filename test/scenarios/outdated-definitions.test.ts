@@ -18,10 +18,10 @@ const lacks =
   /CustomResourceDefinitions are outdated.*Rollout lacks status\.stableRevision.*BatchRelease lacks spec\.tranche.*; apply those of this version/
 
 describe('a permit record that other definitions have pruned in mid-release (F11)', () => {
-  it('is restored with what is in flight, each time, and the release ends within its limit (G2, G6)', async () => {
+  it('is restored with the nodes in flight each time, and the release ends within its limit (G2, G6)', async () => {
     const annotations = { 'sim.tranche.dev/start-ms': '8000' }
     stage = await setStage({ nodes: 12, maxUnavailable: 2, annotations, steps: [{ replicas: '100%' }] })
-    // Broken old pods cost no budget by themselves: the record alone limits how many of them go at a time.
+    // Broken old pods cost no budget, so only the record limits how many are deleted at a time.
     for (const pod of await stage.pods()) await breakPod(stage, pod)
     await stage.setImage('v2')
     for (const count of [2, 4, 6]) {
@@ -32,7 +32,7 @@ describe('a permit record that other definitions have pruned in mid-release (F11
     expectKept(stage)
   })
 
-  it('acknowledges no pause, and deletes nothing after one, before the old pods were touched (G9)', async () => {
+  it('acknowledges no pause before the old pods are touched, and deletes nothing after it (G9)', async () => {
     stage = await setStage({
       nodes: 12,
       maxUnavailable: 3,
@@ -57,7 +57,7 @@ describe('a permit record that other definitions have pruned in mid-release (F11
   })
 })
 
-/** As a write under definitions without the field leaves it. */
+/** Loses the record by a write under definitions without the field. */
 async function losesItsRecord(): Promise<void> {
   await define(stage, 'theirs')
   const body = { status: { message: `written at ${stage.clock.nowMs()}` } }
@@ -68,7 +68,7 @@ async function losesItsRecord(): Promise<void> {
 }
 
 describe('under the definitions of OpenKruise', () => {
-  it('no release starts, the Rollout says why, and nothing is written over and over', async () => {
+  it('no release starts, the Rollout reports why, and nothing is written repeatedly', async () => {
     stage = await setStage({ withRollout: false, controllers: [], strategyType: 'OnDelete' })
     await define(stage, 'theirs')
     await stage.client.create(resourcePaths.rollouts, rolloutManifest({}) as never)
@@ -86,7 +86,7 @@ describe('under the definitions of OpenKruise', () => {
     expect(await stage.release()).toBeUndefined()
   })
 
-  it('the release starts by itself once ours are applied', async () => {
+  it("the release starts by itself once Tranche's definitions are applied", async () => {
     stage = await setStage({ withRollout: false, controllers: [], strategyType: 'OnDelete' })
     await define(stage, 'theirs')
     await stage.client.create(resourcePaths.rollouts, rolloutManifest({}) as never)
@@ -111,13 +111,13 @@ describe('under the definitions of OpenKruise', () => {
     await stage.until('the Rollout is gone', async () => (await rollouts()) === 0)
   })
 
-  it('a BatchRelease written by hand says why it waits, and is carried out once ours are applied', async () => {
+  it("a BatchRelease written by hand reports why it waits, and is carried out once Tranche's definitions are applied", async () => {
     stage = await setStage({ withRollout: false, controllers: [], strategyType: 'OnDelete' })
     await define(stage, 'theirs')
     await stage.client.create(resourcePaths.batchReleases, byHand as never)
     await stage.startController('controller-1')
     await stage.setImage('v2')
-    await stage.until('it says why', async () => lacks.test((await stage.release())?.status?.message ?? ''))
+    await stage.until('the reason is reported', async () => lacks.test((await stage.release())?.status?.message ?? ''))
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(0)
     await define(stage, 'ours')
@@ -126,7 +126,7 @@ describe('under the definitions of OpenKruise', () => {
   })
 })
 
-it('definitions that are put back in mid-release stop it before the next batch, and it goes on when ours return', async () => {
+it("OpenKruise's definitions in mid-release stop it before the next batch, and it continues when Tranche's return", async () => {
   stage = await setStage({ nodes: 10 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -140,14 +140,14 @@ it('definitions that are put back in mid-release stop it before the next batch, 
   expectKept(stage)
 })
 
-it('definitions that come and go make a release forget nothing that was stored (F11, G10)', async () => {
+it('temporary definitions of OpenKruise lose nothing that was stored (F11, G10)', async () => {
   await releaseAndAbort()
   await stage.setImage('v3')
   await untilPausedAt(stage, 1)
   const before = (await stage.rollout()).status!
   expect(before).toMatchObject({ heldRevisions: [{}], answeredActions: ['abort-1'], stableDigest: expect.any(String) })
   await define(stage, 'theirs')
-  // Whatever makes the controller look again: it has something to say of the counts, and of a generation.
+  // This makes the controller run: counts and a generation in the status have changed.
   const [node] = await nodesOn(stage, 'v1')
   const old = (await stage.pods()).find(({ spec }) => spec?.nodeName === node)
   await breakPod(stage, old!)
@@ -179,7 +179,7 @@ it('a status that is due while the watches outlive their definitions is not writ
   expectKept(stage)
 })
 
-it('a controller that starts under other definitions forgets nothing that was stored (F11, G10)', async () => {
+it('a controller that starts under other definitions loses nothing that was stored (F11, G10)', async () => {
   stage = await setStage({ nodes: 10 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -198,7 +198,7 @@ it('a controller that starts under other definitions forgets nothing that was st
   expectKept(stage)
 })
 
-it('a version that has failed stays stopped where an approval has pruned the status of its release (G9)', async () => {
+it('a failed version stays stopped after an approval has pruned the status of its release (G9)', async () => {
   stage = await setStage({ nodes: 10 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -206,7 +206,7 @@ it('a version that has failed stays stopped where an approval has pruned the sta
   await stage.simulator.nodes.kill(node!)
   await stage.until('the release has failed', async () => (await stage.release())?.status?.failure?.stops === true)
   await stage.simulator.nodes.revive(node!)
-  // Another generation, by which no other release begins.
+  // Another generation that starts no release.
   await stage.patchDaemonSet({ spec: { minReadySeconds: 1 } })
   await stage.pass(60_000)
   await define(stage, 'theirs')
@@ -220,11 +220,11 @@ it('a version that has failed stays stopped where an approval has pruned the sta
   expect(deletions(stage)).toBe(before)
 })
 
-it('definitions that come and go beside a controller that only stands by are not taken for what is stored (G7, F11)', async () => {
+it('a standby controller does not mistake objects pruned by temporary definitions for the stored ones (G7, F11)', async () => {
   await releaseAndAbort(['controller-1', 'controller-2'])
   const { heldRevisions, answeredActions, lastAction } = (await stage.rollout()).status!
   await define(stage, 'theirs')
-  // The watches end, and the objects are listed by definitions that cut them.
+  // The watches end, and the objects are listed by definitions that prune them.
   await stage.pass(3_000)
   await define(stage, 'ours')
   await stage.program('controller-1').stop()
@@ -232,7 +232,7 @@ it('definitions that come and go beside a controller that only stands by are not
   expect((await stage.rollout()).status).toMatchObject({ heldRevisions, answeredActions, lastAction })
 })
 
-it('definitions that have pruned the answers let no action be carried out a second time (G10)', async () => {
+it('an action is not carried out a second time after other definitions pruned the answers (G10)', async () => {
   await releaseAndAbort()
   await stage.setImage('v3')
   await untilPausedAt(stage, 1)
@@ -251,7 +251,7 @@ it('definitions that have pruned the answers let no action be carried out a seco
   expectKept(stage)
 })
 
-it('a version that is held stays so where another program writes the Rollout under other definitions (G12)', async () => {
+it('a revision stays blocked when another program writes the Rollout under other definitions (G12)', async () => {
   await releaseAndAbort()
   const [held] = (await stage.rollout()).status!.heldRevisions!
   await define(stage, 'theirs')
@@ -279,7 +279,7 @@ it('a version that is held stays so where another program writes the Rollout und
 
 describe('an action over REST or the command line', () => {
   it.each(['abort', 'pause'] as const)(
-    'that says %s is refused while other definitions are served, and drops nothing (F11, G10)',
+    'of type %s is rejected while other definitions are served, and drops nothing (F11, G10)',
     async (type) => {
       await pausedWithMemory()
       await define(stage, 'theirs')
@@ -294,7 +294,7 @@ describe('an action over REST or the command line', () => {
     },
   )
 
-  it('is refused where other definitions come between its reading and its write (F11, G10)', async () => {
+  it('is rejected if other definitions come between its read and its write (F11, G10)', async () => {
     await pausedWithMemory()
     const { resourceVersion } = (await stage.rollout()).metadata
     expect(await ask({ type: 'abort' }, { beforeWrite: () => defineBy(stage.client, 'theirs') })).toBe('CRD_OUTDATED')
@@ -304,7 +304,7 @@ describe('an action over REST or the command line', () => {
     expect(status).toMatchObject(remembered)
   })
 
-  it('is refused by what its Rollout has lost, while the schemas are still those of before (F11, G10)', async () => {
+  it('is rejected because its Rollout has lost fields, even if the schemas that it reads are outdated (F11, G10)', async () => {
     await pausedWithMemory()
     const { resourceVersion } = (await stage.rollout()).metadata
     const before = await stage.client.text(SCHEMAS)
@@ -316,12 +316,12 @@ describe('an action over REST or the command line', () => {
     expect(status).toMatchObject(remembered)
   })
 
-  it.each(['abort', 'pause'] as const)('that says %s is carried out while no schema can be read (G9)', async (type) => {
+  it.each(['abort', 'pause'] as const)('of type %s is carried out while no schema can be read (G9)', async (type) => {
     await pausedWithMemory()
     expect(await ask({ type }, { text: unavailable })).toMatchObject({ state: 'acknowledged' })
   })
 
-  it('that goes on is refused while no schema can be read (F11)', async () => {
+  it('that continues the release is rejected while no schema can be read (F11)', async () => {
     await pausedWithMemory()
     const { resourceVersion } = (await stage.rollout()).metadata
     expect(await ask({ type: 'approve', body: { expectedStep: 1 } }, { text: unavailable })).toBe('API_REFUSED')
@@ -349,13 +349,14 @@ async function pausedWithMemory(): Promise<void> {
 interface Disturbance {
   /** Called between reading and writing. */
   readonly beforeWrite?: () => Promise<void>
-  /** Answers in place of the API server where schemas are read. */
+  /** Answers requests for schemas in place of the API server. */
   readonly text?: KubeClient['text']
 }
 
-/** Asks as the REST API does. @returns the code of the error where it is refused */
+/** Answer to requests for schemas while the API server is unavailable. */
 const unavailable = (): Promise<string> => Promise.reject(new KubeStatusError({ attempt: `GET ${SCHEMAS}`, status: 503 }))
 
+/** Sends an action as the REST API does. @returns code of the error if it is rejected */
 async function ask(
   asked: Pick<ActionOrder, 'type'> & Partial<Pick<ActionOrder, 'body'>>,
   { beforeWrite, text }: Disturbance = {},
@@ -379,7 +380,7 @@ async function ask(
   return answer
 }
 
-/** So that the status remembers something: a version that is held, and an action that was answered. */
+/** Leaves a blocked revision and an answered action in the status. */
 async function releaseAndAbort(controllers = ['controller-1']): Promise<void> {
   stage = await setStage({ nodes: 10, controllers })
   await stage.setImage('v2')
@@ -402,7 +403,7 @@ async function untilOutdated(): Promise<void> {
   await stage.until('it is stalled', async () => (await condition(stage, 'Stalled'))?.reason === 'CRDOutdated')
 }
 
-/** What cannot be said in a status that must not be written. */
+/** Waits for the event, which replaces a status that must not be written. */
 async function untilWarned(): Promise<void> {
   await stage.until('an event warns of it', async () => (await warnings()).length > 0)
   expect(await warnings()).toMatchObject([{ message: expect.stringMatching(lacks) }])

@@ -13,7 +13,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '100%' }]
 const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
 
-it('stops the batch in flight, says so when nothing can be deleted any more, and goes on when it is lifted (F8, F9, G9)', async () => {
+it('a pause stops the batch in flight, is acknowledged when nothing more can be deleted, and ends when it is lifted (F8, F9, G9)', async () => {
   stage = await setStage({ nodes: 20, steps, maxUnavailable: 3 })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 6)
@@ -36,7 +36,7 @@ it('stops the batch in flight, says so when nothing can be deleted any more, and
   expectKept(stage)
 })
 
-it('does not say paused while a touch gets no clear answer (F8)', async () => {
+it('a pause is not acknowledged while a touch gets no clear answer (F8)', async () => {
   stage = await setStage({ nodes: 20, steps, maxUnavailable: 3 })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 6)
@@ -55,7 +55,7 @@ it('does not say paused while a touch gets no clear answer (F8)', async () => {
   expectKept(stage)
 })
 
-it('never says paused before the pause is set, however often it is set and lifted (G9)', async () => {
+it('a pause is never acknowledged before it is set, however often it is set and lifted (G9)', async () => {
   stage = await setStage({ nodes: 20, steps, maxUnavailable: 3 })
   await stage.setImage('v2')
   for (let round = 0; round < 5; round++) {
@@ -69,7 +69,7 @@ it('never says paused before the pause is set, however often it is set and lifte
   expectKept(stage)
 })
 
-it('keeps a pause that was set before the release begins', async () => {
+it('a pause that was set before the release starts is kept', async () => {
   stage = await setStage({ steps })
   await stage.patchRollout({ spec: { strategy: { paused: true } } })
   await stage.setImage('v2')
@@ -81,7 +81,7 @@ it('keeps a pause that was set before the release begins', async () => {
   expectKept(stage)
 })
 
-it('goes on from a paused step when both pauses are lifted', async () => {
+it('a release continues from a paused step when both pauses are lifted', async () => {
   stage = await setStage({})
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -94,7 +94,7 @@ it('goes on from a paused step when both pauses are lifted', async () => {
   expectKept(stage)
 })
 
-it('opens nothing where the pause came after a leader had decided to, and before it looked once more (F9)', async () => {
+it("a pause between a leader's decision to open a batch and its second look prevents the opening (F9)", async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -110,7 +110,7 @@ it('opens nothing where the pause came after a leader had decided to, and before
   expectKept(stage)
 })
 
-it('opens nothing for a Rollout that was deleted, though another one has its name by the time of the second look (F9, F15)', async () => {
+it('a batch of a deleted Rollout is not opened, even if another Rollout has its name at the second look (F9, F15)', async () => {
   const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2')
@@ -129,7 +129,7 @@ it('opens nothing for a Rollout that was deleted, though another one has its nam
   expectKept(stage)
 })
 
-/** Permit records that were written after so many writes. */
+/** Permit records in the recording after this number of writes. */
 function recordWrites({ recording }: Stage, after: number): readonly FlightRecord[] {
   return recording()
     .slice(after)

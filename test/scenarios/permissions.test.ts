@@ -9,7 +9,7 @@ import { untilPausedAt, untilReleased } from './looks.ts'
 import { setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
-/** What docs/operations/permissions.md gives to each program, as `verb group/resource`. */
+/** Permissions of each program in docs/operations/permissions.md, as `verb group/resource`. */
 const page = chartRules()
 const given: Given = { controller: rightsOf('tranche-controller'), executor: rightsOf('tranche-executor') }
 const ofCluster: Given = { controller: clusterRightsOf('tranche-controller'), executor: clusterRightsOf('tranche-executor') }
@@ -22,8 +22,8 @@ afterEach(() => stage.end())
 describe('with the permissions of docs/operations/permissions.md', () => {
   it.each([
     ['every namespace', undefined],
-    ['the namespaces that are named', [stageKey.namespace, 'network']],
-  ])('releases, rollbacks, pauses, policies and endings need nothing more, and hardly less, in %s', async (_name, namespaces) => {
+    ['the listed namespaces', [stageKey.namespace, 'network']],
+  ])('releases, rollbacks, pauses, policies and endings need no further rights, and use nearly all, in %s', async (_name, namespaces) => {
     const asked = { controller: new Set<string>(), executor: new Set<string>() }
     stage = await setStage({
       nodes: 4,
@@ -47,7 +47,7 @@ describe('with the permissions of docs/operations/permissions.md', () => {
     await untilReleased(stage, 'v3')
     await forbidPods(stage)
     await stage.setImage('v4')
-    await stage.until('it is asked why no pod is created', () => asked.controller.has('list /events'))
+    await stage.until('events are listed to find why no pod is created', () => asked.controller.has('list /events'))
     await stage.client.delete(resourcePaths.rollouts, stageKey)
     await stage.until('it is gone', async () => (await stage.release()) === undefined)
     expect(missing(asked)).toEqual([])
@@ -69,17 +69,17 @@ async function applyPolicy(): Promise<void> {
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': 'careful' } } })
 }
 
-/** Refuses what the page does not give, or not there, and notes what was asked. */
+/** Rejects requests without a right on the page, also by namespace, and records all requested rights. */
 function enforced(asked: Record<'controller' | 'executor', Set<string>>, namespaces: readonly string[] | undefined): FaultInjector {
   return {
     onRequest({ actor, verb, resource, subresource, namespace }) {
       const program = actor.startsWith('controller-') ? 'controller' : actor.startsWith('executor-') ? 'executor' : null
       if (program === null) return undefined
-      // Discovery and OpenAPI are open to everyone who may log in.
+      // Discovery and OpenAPI are open to every authenticated user.
       if (resource.resource === 'documents') return undefined
       const right = `${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`
       asked[program].add(right)
-      // The Lease of controllers has a namespace of its own.
+      // The Lease of controllers has its own namespace.
       const isThere = namespaces === undefined || resource.resource === 'leases' || namespaces.includes(namespace ?? '')
       if ((isThere ? given : ofCluster)[program].has(right)) return undefined
       return { kind: 'error', error: new ApiStatusError(403, 'Forbidden', `${actor} may not ${right}`) }
@@ -93,15 +93,15 @@ function missing(asked: Readonly<Record<'controller' | 'executor', ReadonlySet<s
   )
 }
 
-/** What these stories do not ask for. */
+/** Rights that these stories do not use. */
 const rare: readonly string[] = [
-  // The API server asks for it where OwnerReferencesPermissionEnforcement is on.
+  // An API server requires it if OwnerReferencesPermissionEnforcement is on.
   'controller: update rollouts.kruise.io/rollouts/finalizers',
-  // A receiver was told, or could not be.
+  // For a notification or its failure.
   'controller: patch rollouts.kruise.io/rollouts/status',
-  // A permit is withdrawn.
+  // For a withdrawn permit.
   'executor: patch /pods',
-  // A node leaves with its pod on the way.
+  // For a node that is removed while its pod is in flight.
   'executor: get /nodes',
   'controller: patch tranche.dev/releasepolicies/status',
 ]

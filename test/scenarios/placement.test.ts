@@ -11,7 +11,7 @@ const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const label = (node: string, pool: string | null): Promise<unknown> =>
   stage.client.patch(resourcePaths.nodes, { name: node } as never, { type: 'merge', body: { metadata: { labels: { pool } } } })
 
-it('follows a template that takes nodes away and lets them go with their permits (F6, product §3.8)', async () => {
+it('a release follows a template that excludes nodes, and drops their permits (F6, product §3.8)', async () => {
   stage = await setStage({ nodes: 12, maxUnavailable: 2, steps })
   const keep = ['node-001', 'node-002', 'node-003', 'node-004', 'node-005', 'node-006']
   for (const node of keep) await label(node, 'agents')
@@ -23,12 +23,12 @@ it('follows a template that takes nodes away and lets them go with their permits
     { namespace: 'demo', name: 'node-agent' },
     { type: 'strategic', body: { spec: { template } } },
   )
-  await stage.until('the other nodes are left', async () => (await stage.pods()).length <= 6)
+  await stage.until('only the selected nodes have pods', async () => (await stage.pods()).length <= 6)
   await untilPausedAt(stage, 1)
-  // A node that enters comes up on the new template at once, one that leaves takes its place in the size with it.
+  // A node that joins starts with the new template at once. A node that leaves makes room for it in the size.
   await label('node-009', 'agents')
   await label('node-006', null)
-  await stage.until('it has entered', async () => (await nodesOn(stage, 'v2')).includes('node-009'))
+  await stage.until('it has joined', async () => (await nodesOn(stage, 'v2')).includes('node-009'))
   await stage.approve()
   await untilReleased(stage, 'v2')
   expect(await nodesOn(stage, 'v2')).toEqual([...keep.slice(0, 5), 'node-009'])

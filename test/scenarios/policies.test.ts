@@ -28,7 +28,7 @@ describe.each([
     spoil: () => applyPolicy(stage, { maxUnavailable: 2, soak: { step: 'soon' } }),
   },
 ])('a release whose policy $what', ({ reason, text, spoil }) => {
-  it('stops, says why, and goes on by itself when the policy is back and valid', async () => {
+  it('stops, reports why, and continues by itself when the policy is valid again', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 1, steps, policy: { maxUnavailable: 2 } })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
@@ -53,7 +53,7 @@ describe.each([
     await untilReleased(stage, 'v2')
   })
 
-  it('is aborted all the same: the stable template is put back, and no pod is deleted before the policy can be used (G9)', async () => {
+  it('can be aborted: the stable template is put back, and no pod is deleted before the policy can be used (G9)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 1, steps, policy: { maxUnavailable: 2 } })
     const sinceMs = stage.clock.nowMs()
     await stage.setImage('v2')
@@ -87,7 +87,7 @@ describe.each([
     expectKept(stage)
   })
 
-  it('begins with no new template until then, whatever admission there is', async () => {
+  it('does not start with a new template until then, with any admission', async () => {
     stage = await setStage({ nodes: 4, steps, policy: {} })
     await spoil()
     await untilStalled(reason)
@@ -98,7 +98,7 @@ describe.each([
     await untilPausedAt(stage, 1)
   })
 
-  it('and that is over but for a dead node, is brought to its end when the policy is back and the node is (G6)', async () => {
+  it('and that has left only a dead node ends when policy and node are back (G6)', async () => {
     stage = await setStage({ nodes: 4, maxUnavailable: 2, steps: [{ replicas: '100%' }], policy: {}, admission: 'inProcess' })
     await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
     await stage.pass(60_000)
@@ -113,14 +113,14 @@ describe.each([
 
     await applyPolicy(stage, {})
     await untilReleased(stage, 'v2')
-    await stage.until('the release is put away', async () => (await stage.release()) === undefined)
+    await stage.until('the release is deleted', async () => (await stage.release()) === undefined)
     expect((await stage.daemonSet()).spec.updateStrategy?.type).toBe('RollingUpdate')
     expect((await stage.daemonSet()).metadata.annotations).not.toHaveProperty([daemonSetAnnotations.controlInfo])
     expectKept(stage)
   })
 })
 
-it('a Rollout whose policy never was is bound all the same, so that nobody else releases its template', async () => {
+it('a Rollout whose policy never existed is bound nevertheless, so Kubernetes does not release its template', async () => {
   stage = await setStage({ nodes: 4, steps })
   await stage.patchRollout({ metadata: { annotations: goesBy('careful') } })
   await untilStalled('PolicyNotFound')
@@ -132,7 +132,7 @@ it('a Rollout whose policy never was is bound all the same, so that nobody else 
   expect((await stage.rollout()).status?.policy).toBeUndefined()
 })
 
-it('a Rollout whose policy is gone can be deleted in mid-release all the same', async () => {
+it('a Rollout whose policy is deleted can still be deleted in mid-release', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 1, steps, policy: {} })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 1)
@@ -143,7 +143,7 @@ it('a Rollout whose policy is gone can be deleted in mid-release all the same', 
   expect((await stage.daemonSet()).metadata.annotations).toHaveProperty('tranche.dev/frozen')
 })
 
-it('an override of maxUnavailable counts from the next decision on: raised, and lowered, in mid-release', async () => {
+it('an override of maxUnavailable counts from the next decision: raised and lowered in mid-release', async () => {
   stage = await setStage({ nodes: 24, maxUnavailable: 5, steps: [{ replicas: '100%' }], policy: { maxUnavailable: 1 } })
   const sinceMs = stage.clock.nowMs()
   await stage.setImage('v2')
@@ -161,9 +161,9 @@ it('an override of maxUnavailable counts from the next decision on: raised, and 
   expect((await stage.rollout()).status?.policy).toEqual({ name: 'careful', generation: 3 })
 })
 
-it('a policy says whether it is valid, with every problem, and who uses it', async () => {
+it('a policy reports whether it is valid, with every problem, and which Rollouts use it', async () => {
   stage = await setStage({ nodes: 2, steps, policy: {} })
-  await stage.until('the policy says so', async () => (await policyOf(stage)).status?.rolloutCount === 1)
+  await stage.until('the policy is reported', async () => (await policyOf(stage)).status?.rolloutCount === 1)
   expect((await policyOf(stage)).status).toMatchObject({
     observedGeneration: 1,
     conditions: [
@@ -179,14 +179,14 @@ it('a policy says whether it is valid, with every problem, and who uses it', asy
   const { message } = (await policyOf(stage)).status?.conditions?.[0] ?? {}
   for (const path of ['spec.maxUnavailable is 0', 'spec.soak.step is "soon"', 'spec.soak.final is "25h"']) expect(message).toContain(path)
   await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/release-policy': null } } })
-  await stage.until('nobody uses it', async () => (await policyOf(stage)).status?.rolloutCount === 0)
+  await stage.until('no Rollout uses it', async () => (await policyOf(stage)).status?.rolloutCount === 0)
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   const written = stage.recording().filter(({ kind, actor }) => kind === 'ReleasePolicy' && actor === 'controller-1')
   expect(written).toHaveLength(3)
 })
 
-it('a policy says what of it cannot be used, its Rollouts do too, and the release goes on', async () => {
+it('a policy and its Rollouts report what cannot be used, and the release continues', async () => {
   const hook = { name: 'pager', webhook: { url: 'https://pager.example.com/hook', hmac: { name: 'pager', key: 'hmac' } } }
   stage = await setStage({ nodes: 4, steps, policy: { notify: [hook] } })
   const secret = 'spec.notify[0].webhook.hmac is {"name":"pager","key":"hmac"}: there is no Secret pager in namespace demo; create it'
@@ -195,7 +195,7 @@ it('a policy says what of it cannot be used, its Rollouts do too, and the releas
   expect(await usability()).toMatchObject({ reason: 'SecretUnusable', message: expect.stringContaining(secret) })
   expect((await usability())?.message).toContain(host)
   expect((await policyOf(stage)).status?.conditions?.[0]).toMatchObject({ type: 'Valid', status: 'True' })
-  await stage.until('the Rollout says so', async () => (await stage.rollout()).status?.policy?.message?.includes(secret) === true)
+  await stage.until('the Rollout reports it', async () => (await stage.rollout()).status?.policy?.message?.includes(secret) === true)
   expect((await events(stage)).filter(({ reason }) => reason === 'PolicyUnusable')).toHaveLength(1)
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -212,7 +212,7 @@ it('a policy says what of it cannot be used, its Rollouts do too, and the releas
   expect((await usability())?.message).not.toContain('Secret')
   await applyPolicy(stage, {})
   await untilUsable('True')
-  await stage.until('the Rollout says so', async () => (await stage.rollout()).status?.policy?.message === undefined)
+  await stage.until('the Rollout no longer reports it', async () => (await stage.rollout()).status?.policy?.message === undefined)
   expect((await stage.rollout()).status?.policy).toEqual({ name: 'careful', generation: 2 })
 })
 
@@ -230,7 +230,10 @@ async function untilStalled(reason: string): Promise<void> {
 
 async function untilStopped(): Promise<void> {
   await stage.until('the record is stopped', async () => (await stage.release())?.status?.flight?.state === 'stopped')
-  await stage.until('and says so', async () => (await stage.release())?.status?.waiting?.reason.startsWith('Policy') === true)
+  await stage.until(
+    'and the reason is reported',
+    async () => (await stage.release())?.status?.waiting?.reason.startsWith('Policy') === true,
+  )
 }
 
 function unavailable(sinceMs: number): number {

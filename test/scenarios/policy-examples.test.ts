@@ -12,8 +12,8 @@ import { stageKey } from './stage-objects.ts'
 let stage: Stage
 afterEach(() => stage.end())
 
-describe('under examples/policy.yaml', () => {
-  it('canary nodes go first, one node of a zone at a time, and each batch stays well before the next', async () => {
+describe('with examples/policy.yaml', () => {
+  it('canary nodes are updated first, one node of a zone at a time, and each batch soaks before the next', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 3, steps: [{ replicas: '50%', pause: { duration: 1 } }, { replicas: '100%' }] })
     await stage.client.patch(
       resourcePaths.nodes,
@@ -29,17 +29,17 @@ describe('under examples/policy.yaml', () => {
     expect(await mostOfAZone()).toBe(1)
   })
 
-  it('a version that fails on its first node is taken back', async () => {
+  it('a version that fails on its first node is rolled back', async () => {
     stage = await setStage({ nodes: 6, maxUnavailable: 3 })
     await applyPolicy('policy.yaml', 'careful')
     await stage.setImage('v2-bad-crash')
-    await stage.until('it is taken back', async () => (await stage.rollout()).status?.heldRevisions?.[0]?.reason === 'Failed')
+    await stage.until('it is rolled back', async () => (await stage.rollout()).status?.heldRevisions?.[0]?.reason === 'Failed')
     await untilReleased(stage, 'v1')
     expect((await condition(stage, 'Succeeded'))?.status).toBe('False')
   })
 })
 
-it('the API server takes every example, and drops nothing of it', async () => {
+it('the API server accepts every example, and drops no field of it', async () => {
   stage = await setStage({ nodes: 1, withRollout: false, controllers: [], executors: [] })
   for (const file of ['policy.yaml', 'policies/metrics.yaml', 'policies/on-call.yaml', 'policies/pools.yaml'])
     for (const policy of policiesOf(file)) {
@@ -64,7 +64,7 @@ function policiesOf(file: string): readonly ReleasePolicy[] {
     .map((policy) => ({ ...policy, metadata: { ...policy.metadata, namespace: stageKey.namespace } }))
 }
 
-/** @returns the most nodes of one zone that were down at a time by our deletions, by the recording */
+/** @returns the most nodes of one zone that Tranche had down at a time, by the recording */
 async function mostOfAZone(): Promise<number> {
   const { items } = await drive(stage.clock, stage.client.list<Node>(resourcePaths.nodes))
   const zoneOf = new Map(items.map(({ metadata }) => [metadata.name, metadata.labels?.['topology.kubernetes.io/zone'] ?? '']))

@@ -1,30 +1,33 @@
 import type { Clock, Timer } from '@tranche/clock'
 import type { Exchange, WireRequest, WireResponse } from '@tranche/wire'
 
-/** One program's process: what an operating system can do to it. */
+/** Process of one program, with the faults that an operating system can cause. */
 export interface Process {
-  /** Time as the process sees it: it goes on while the process is frozen, but no timer fires. */
+  /** Time as the process sees it. It continues while the process is frozen, but no timer fires. */
   readonly clock: Clock
   readonly exchange: Exchange
-  /** From now on nothing leaves the process, nothing reaches it, and none of its timers fires; what was sent is on its way. */
+  /** From now on nothing leaves or reaches the process, and none of its timers fires. Requests in transit continue. */
   freeze(): void
-  /** Freezes at the next request that `matches`, with that request decided and not yet sent; it is sent when the process thaws, whatever has become of its deadline. */
+  /**
+   * Freezes at the next request that `matches`, which is decided and not yet sent. It is sent when the process thaws, even after its
+   * deadline.
+   */
   freezeBefore(matches: (request: WireRequest) => boolean): void
-  /** What was due meanwhile happens now. */
+  /** Runs everything that became due while frozen. */
   thaw(): void
   isFrozen(): boolean
-  /** Moves its wall clock by `ms`, in either direction; monotonic time and timers go on as before. */
+  /** Moves its wall clock by `ms`, in either direction. Monotonic time and timers are not affected. */
   stepClock(ms: number): void
   /** Resolves at once, or when the process thaws. */
   whenThawed(): Promise<void>
-  /** Requests that were held by {@link Process.freezeBefore}. */
+  /** Number of requests held by {@link Process.freezeBefore}. */
   held(): number
-  /** No connection to the API server, old or new; the process itself goes on. */
+  /** Cuts all connections to the API server and prevents new ones; the process itself continues. */
   cutOff(): void
   reconnect(): void
 }
 
-/** A process on `clock` that reaches the API server by `exchange`. */
+/** Creates a process on `clock` that reaches the API server by `exchange`. */
 export function createProcess(clock: Clock, exchange: Exchange): Process {
   let ice = openGate()
   let trap: ((request: WireRequest) => boolean) | null = null
@@ -42,7 +45,7 @@ export function createProcess(clock: Clock, exchange: Exchange): Process {
     if (trapped) held++
     await ice.open
     if (cable.signal.aborted) throw cable.signal.reason
-    // A process that froze between decision and system call sends what it had decided, even past its deadline.
+    // A process that froze between decision and system call sends its request, even past the deadline.
     const response = await exchange(request, trapped ? cable.signal : AbortSignal.any([signal, cable.signal]))
     await ice.open
     return { ...response, body: thawed(response.body) }

@@ -8,7 +8,7 @@ import { setStage, type Stage } from './stage.ts'
 let stage: Stage
 afterEach(() => stage.end())
 
-it('Rollout says once that executors wait for a job queue that is away, and ends when it is back (G6)', async () => {
+it('a Rollout reports once that executors wait for a job queue that is down, and no longer when it is back (G6)', async () => {
   let state: 'well' | 'deaf' | 'away' = 'well'
   stage = await setStage({
     nodes: 4,
@@ -22,7 +22,7 @@ it('Rollout says once that executors wait for a job queue that is away, and ends
       },
     }),
   })
-  // Nothing moves any more when the queue goes away.
+  // The release makes no progress while the queue loses jobs.
   state = 'deaf'
   await stage.setImage('v2')
   await stage.until('it waits for executors', async () => (await stage.release())?.status?.waiting?.reason === 'Upgrading')
@@ -31,7 +31,7 @@ it('Rollout says once that executors wait for a job queue that is away, and ends
   const saysSo = async (): Promise<boolean> =>
     (await stage.rollout()).status?.message?.includes('the job queue is unavailable') === true &&
     (await stage.release())?.status?.waiting?.reason === 'QueueUnavailable'
-  await stage.until('it says so', saysSo, 30_000)
+  await stage.until('it is reported', saysSo, 30_000)
   expect((await stage.rollout()).status?.message).toContain('Redis redis.example:6379 does not answer')
   await stage.pass(120_000)
   expect(await saysSo()).toBe(true)

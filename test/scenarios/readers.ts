@@ -1,20 +1,19 @@
 import type { Rollout } from '@tranche/api-schema'
 
 /**
- * What programs of others make of a Rollout, from their documentation. Like them, each throws where it reads something
- * that is not there.
+ * Results that other programs derive from a Rollout, by their documentation. Like them, each throws if it reads a field that is missing.
  */
 
-/** What Argo CD's built-in check says. */
+/** Results of Argo CD's built-in health check. */
 export type ArgoHealth = 'Progressing' | 'Suspended' | 'Healthy' | 'Degraded'
 
-/** What Flux and others who use kstatus say. */
+/** Results of Flux and other users of kstatus. */
 export type Kstatus = 'InProgress' | 'Failed' | 'Current' | 'Terminating'
 
-/** What `describe` of OpenKruise's plugin reads. */
+/** Fields that `describe` of OpenKruise's plugin reads. */
 export interface Described {
   readonly step: string
-  /** How it asks for the pods of the step. */
+  /** Selector for the pods of the step. */
   readonly podSelector: string
 }
 
@@ -33,14 +32,14 @@ export function argoHealth({ metadata, status }: Rollout): ArgoHealth {
 export function kstatus({ metadata, status }: Rollout): Kstatus {
   if (metadata.deletionTimestamp !== undefined) return 'Terminating'
   const isTrue = (type: string): boolean => status?.conditions?.some((one) => one.type === type && one.status === 'True') === true
-  // An object without a status says nothing against itself.
+  // For kstatus, an object without a status is current.
   if (status === undefined) return 'Current'
   if (metadata.generation !== status.observedGeneration || isTrue('Reconciling')) return 'InProgress'
   if (isTrue('Stalled')) return 'Failed'
   return isTrue('Ready') ? 'Current' : 'InProgress'
 }
 
-/** A panic of the plugin is an error here: it reads `canaryStatus` without looking whether it is there. */
+/** Throws where the plugin panics, because it reads `canaryStatus` without a check. */
 export function describedBy({ spec, status }: Rollout): Described {
   const { currentStepIndex, currentStepState, podTemplateHash, stableRevision } = there(
     'canaryStatus',

@@ -1,8 +1,8 @@
 import type { EgressClient, EgressRequest, EgressResult } from '@tranche/egress'
 
-/** A message as a receiver took it. */
+/** A message that a receiver accepted. */
 export interface Heard {
-  /** Path of the receiver's URL, without the slash: its name. */
+  /** Name of the receiver: the path of its URL, without the slash. */
   readonly receiver: string
   readonly atMs: number
   readonly id: string
@@ -10,19 +10,19 @@ export interface Heard {
   readonly message: string
 }
 
-/** Receivers outside of the cluster, in virtual time: each answers at once, or nobody does. */
+/** Receivers outside of the cluster, in virtual time. Each answers at once, or is unreachable. */
 export interface Receivers {
   readonly egress: EgressClient
-  /** What each has taken, in order. */
+  /** All accepted messages, in order. */
   readonly heard: readonly Heard[]
-  /** How often anybody was sent anything. */
+  /** Number of requests to all receivers. */
   asked(): number
-  /** Nothing that is sent to it arrives until it is up again. */
+  /** Makes a receiver unreachable until `up`. */
   down(receiver: string): void
   up(receiver: string): void
 }
 
-/** @returns receivers that are all up, at `https://hooks.example.com/NAME` */
+/** @returns receivers that are all reachable, at `https://hooks.example.com/NAME` */
 export function createReceivers(nowMs: () => number): Receivers {
   const heard: Heard[] = []
   const away = new Set<string>()

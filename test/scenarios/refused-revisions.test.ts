@@ -13,7 +13,7 @@ const refusal =
   /revision \w+ failed or was aborted, and its policy has failure.onReapply: Deny; apply another template, or run tranche retry on its Rollout/
 
 it.each(['policy', 'webhook'] as const)(
-  'refuses by %s a version that was aborted from the moment on in which its template is put back, until a retry; other versions pass (G12)',
+  'admission by %s rejects an aborted version once its template is put back, until a retry; other versions pass (G12)',
   async (admission) => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission, policy: { failure: { onReapply: 'Deny' } } })
     await stage.setImage('v2')
@@ -33,7 +33,7 @@ it.each(['policy', 'webhook'] as const)(
     await stage.approve()
     await untilReleased(stage, 'v3')
     await act({ id: 'again', type: 'retry', revision })
-    await stage.until('v2 is refused no more', async () => stage.setImage('v2').then(isTaken, isNot))
+    await stage.until('v2 is accepted again', async () => stage.setImage('v2').then(isTaken, isNot))
     await untilPausedAt(stage, 1)
     await stage.approve()
     await untilReleased(stage, 'v2')

@@ -18,13 +18,13 @@ const steps = [{ replicas: '20%', pause: {} }, { replicas: '50%', pause: {} }, {
 
 type Asked = Partial<ActionOrder> & Pick<ActionOrder, 'type'>
 
-/** Asks, and plays on until there is an answer. @returns the code of the error where it is refused */
+/** Sends an action, and advances time until there is an answer. @returns code of the error if it is rejected */
 async function ask(asked: Asked): Promise<ActionAnswer | string> {
   const [answer] = await askAtOnce(asked)
   return answer!
 }
 
-/** Several ask at the same moment, each another replica of the API: a client of its own. */
+/** Sends several actions at the same moment, each through another API replica with its own client. */
 async function askAtOnce(...all: readonly Asked[]): Promise<readonly (ActionAnswer | string)[]> {
   let settled = false
   const answers = Promise.all(all.map(send)).finally(() => (settled = true))
@@ -53,7 +53,7 @@ describe('in mid-release', () => {
     await untilPausedAt(stage, 1)
   })
 
-  it('approves one step when two people approve at the same moment, and tells the other (G10)', async () => {
+  it('approves one step when two users approve at the same moment, and rejects the other (G10)', async () => {
     const both = await askAtOnce(
       { type: 'approve', body: { expectedStep: 1 }, by: 'alice' },
       { type: 'approve', body: { expectedStep: 1 }, by: 'bob' },
@@ -68,7 +68,7 @@ describe('in mid-release', () => {
     expectKept(stage)
   })
 
-  it('carries the same Idempotency-Key out once, also over another replica, and refuses it for anything else', async () => {
+  it('carries an Idempotency-Key out once, also through another replica, and rejects it for any other request', async () => {
     const order: Asked = { type: 'approve', body: { expectedStep: 1, reason: 'looks good' }, idempotencyKey: 'k-1' }
     const first = await ask(order)
     expect(first).toMatchObject(acknowledged)
@@ -81,7 +81,7 @@ describe('in mid-release', () => {
     expect((await stage.rollout()).status?.currentStepIndex).toBe(2)
   })
 
-  it('acknowledges a pause when nothing can be deleted any more, and a resume when it goes on (G9)', async () => {
+  it('acknowledges a pause when nothing more can be deleted, and a resume when the release continues (G9)', async () => {
     await stage.approve()
     expect(await ask({ type: 'pause', body: { reason: 'lunch' } })).toMatchObject(acknowledged)
     expect(await condition(stage, 'Progressing')).toMatchObject({ reason: 'Paused' })
@@ -117,7 +117,7 @@ describe('in mid-release', () => {
     expectKept(stage)
   })
 
-  it('undoes by the template, which is a rollback here, and acknowledges it when the Rollout has seen it (G11)', async () => {
+  it('undoes the template, which is a rollback here, and acknowledges it when the Rollout has observed it (G11)', async () => {
     expect(await ask({ type: 'undo', body: { reason: 'no good' } })).toMatchObject(acknowledged)
     await untilReleased(stage, 'v1')
     expect(recordedActionsOf(await stage.daemonSet())).toMatchObject([{ type: 'undo', reason: 'no good' }])
@@ -125,7 +125,7 @@ describe('in mid-release', () => {
     expectKept(stage)
   })
 
-  it('undoes once when two people do at the same moment, and never goes back to what was undone (G10)', async () => {
+  it('undoes once when two users undo at the same moment, and never returns to the undone version (G10)', async () => {
     const both = await askAtOnce({ type: 'undo', by: 'alice' }, { type: 'undo', by: 'bob' })
     expect(both).toContain('MOVED_ON')
     expect(both).toContainEqual(expect.objectContaining(acknowledged))
@@ -134,7 +134,7 @@ describe('in mid-release', () => {
     expectKept(stage)
   })
 
-  it('tells at the desk what was asked, and by whom the API server knows the asker', async () => {
+  it('lists the recorded actions with the user whom the API server authenticated', async () => {
     const { clock, client } = stage
     const releaseClient = createKubeReleaseClient({ client, clock, log: silentLogger, component: 'tranche-cli', via: 'cli' })
     await releaseClient.act(stageKey, { type: 'pause', body: { reason: 'look' }, waitMs: 0 })
@@ -150,14 +150,14 @@ describe('in mid-release', () => {
     expect([report.step?.index, nodes.length, batches.length, revisions.length]).toEqual([1, 10, 3, 2])
   })
 
-  it('says what would be written on a dry run, and writes nothing', async () => {
+  it('reports on a dry run what it would write, and writes nothing', async () => {
     const { resourceVersion } = (await stage.daemonSet()).metadata
     const answer = await ask({ on: 'DaemonSet', type: 'undo', dryRun: true })
     expect(answer).toMatchObject({ state: 'accepted', message: expect.stringMatching(/dryRun.*the template of revision 1 /) })
     expect((await stage.daemonSet()).metadata.resourceVersion).toBe(resourceVersion)
   })
 
-  it('answers accepted while no controller runs, and tells the next person who is waited for', async () => {
+  it('answers accepted while no controller runs, and rejects the next approval because an action is pending', async () => {
     await stage.program('controller-1').stop()
     expect(await ask({ type: 'approve', body: { expectedStep: 1 }, waitMs: 5_000 })).toMatchObject({ state: 'accepted' })
     expect(await ask({ type: 'promote', by: 'bob' })).toBe('ACTION_PENDING')
@@ -167,7 +167,7 @@ describe('in mid-release', () => {
   })
 })
 
-it('restarts a DaemonSet by its template, through the steps, and as often as it is asked', async () => {
+it('restart changes the template of a DaemonSet, which is released through the steps', async () => {
   stage = await setStage({ nodes: 5, maxUnavailable: 5, steps: [{ replicas: '100%' }] })
   expect(await ask({ on: 'DaemonSet', type: 'restart' })).toMatchObject(acknowledged)
   await stage.until('every pod is new', async () => (await stage.rollout()).status?.phase === 'Progressing')

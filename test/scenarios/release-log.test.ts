@@ -14,7 +14,7 @@ const daemonSet = `${stageKey.namespace}/${stageKey.name}`
 let stage: Stage
 afterEach(() => stage.end())
 
-it('INFO tells which DaemonSet, revision, step and nodes a release is about, and who approved', async () => {
+it('INFO lines name the DaemonSet, revision, step and nodes of a release, and who approved', async () => {
   const lines: Line[] = []
   stage = await setStage({ nodes: 5, maxUnavailable: 2, log: recording(lines) })
   await stage.setImage('v2')
@@ -50,7 +50,7 @@ it('INFO tells which DaemonSet, revision, step and nodes a release is about, and
   expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
 })
 
-it('WARN tells that a version failed, on which DaemonSet and step, and that an action was rejected', async () => {
+it('WARN lines name a failed version with its DaemonSet and step, and a rejected action', async () => {
   const lines: Line[] = []
   stage = await setStage({ nodes: 5, maxUnavailable: 2, log: recording(lines) })
   await stage.setImage('v2-bad-crash')

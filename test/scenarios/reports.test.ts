@@ -23,7 +23,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '20%', pause: {} }, { replicas: '50%', pause: { duration: 30 } }, { replicas: '100%' }]
 
-it('shows a whole release as the cluster has it, at every moment', async () => {
+it('reports show a whole release as the cluster has it, at every moment', async () => {
   stage = await setStage({ nodes: 10, steps })
   expect(outcomeOf(await read())).toBe('Done')
 
@@ -46,7 +46,7 @@ it('shows a whole release as the cluster has it, at every moment', async () => {
   expect(rules.map((said) => said?.rule)).toEqual(Array(8).fill('Partition'))
   const first = rules.find((said) => said?.facts.some(({ name, value }) => name === 'before it' && value === '0 nodes'))
   await stage.approve()
-  await stage.until('the next node is taken', async () => (await nodesOn(stage, 'v1')).length < 8)
+  await stage.until('the next node is updated', async () => (await nodesOn(stage, 'v1')).length < 8)
   expect(await nodesOn(stage, 'v1')).not.toContain(first?.subject)
 
   for (let look = 0; look < 12; look++) {
@@ -69,7 +69,7 @@ it('shows a whole release as the cluster has it, at every moment', async () => {
   ])
 })
 
-it('says that a version was taken back, by whom and which, and that it is held', async () => {
+it('reports name the version that was rolled back, and that it is blocked', async () => {
   stage = await setStage({ nodes: 5, steps })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -84,7 +84,7 @@ it('says that a version was taken back, by whom and which, and that it is held',
   expect([stable?.role, stable?.held, held?.held]).toEqual(['stable', false, true])
 })
 
-it('says of a version that does not start where and why, and what helps', async () => {
+it('reports say where and why a version does not start, and what helps', async () => {
   stage = await setStage({ nodes: 5, steps: [{ replicas: '100%' }] })
   await stage.setImage('bad-crash')
   await stage.until('it is Failed', async () => outcomeOf(await read()) === 'Failed')
@@ -99,7 +99,7 @@ it('says of a version that does not start where and why, and what helps', async 
   expect(explainRollout(facts)).toMatchObject({ rule: 'Failed' })
 })
 
-/** What somebody reads who comes afresh: pods count by the stamps of the API server. */
+/** Reads the facts like a client that has just started: pods count by the timestamps of the API server. */
 async function read(): Promise<ReleaseFacts> {
   const { client, clock } = stage
   const { namespace } = stageKey
@@ -123,7 +123,7 @@ async function read(): Promise<ReleaseFacts> {
   }
 }
 
-/** The reports say of every node what the objects of the cluster say of it. */
+/** Expects that the reports agree with the objects of the cluster on every node. */
 async function agreesWithCluster(): Promise<ReleaseFacts> {
   const facts = await read()
   const report = reportRollout(facts)

@@ -1,23 +1,23 @@
 import type { Exchange, WireRequest } from '@tranche/wire'
 
-/** One request that a program has sent, whatever came of it. */
+/** A request that a program has sent, whatever its result. */
 export interface SentRequest {
   readonly identity: string
-  /** Method and path, without the query and without the names of pods and events; a watch says so. */
+  /** Method and path, without the query and the names of pods and events; `WATCH` for a watch. */
   readonly what: string
 }
 
-/** What programs send to the API server. */
+/** Requests of programs to the API server. */
 export interface RequestLog {
-  /** For the stage. */
+  /** For `StageOptions.tap`. */
   readonly tap: (identity: string, exchange: Exchange) => Exchange
   /** In order, since the last {@link RequestLog.reset}. */
   sent(): readonly SentRequest[]
-  /** Forgets what was sent so far. */
+  /** Forgets all requests so far. */
   reset(): void
 }
 
-/** @returns a log with nothing in it */
+/** @returns an empty log */
 export function createRequestLog(): RequestLog {
   let sent: SentRequest[] = []
   return {

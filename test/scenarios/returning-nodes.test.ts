@@ -12,7 +12,7 @@ const pool = Array.from({ length: 10 }, (_, at) => `node-${String(at + 11).padSt
 
 const everyNode = Array.from({ length: 20 }, (_, at) => `node-${String(at + 1).padStart(3, '0')}`)
 
-/** Takes a pool of nodes from the DaemonSet, whose pods stay, or gives it back. */
+/** Taints a pool of nodes so that the DaemonSet no longer needs them, or removes the taints. Running pods stay. */
 async function setTaint(taints: readonly object[], names = pool): Promise<void> {
   await Promise.all(
     names.map((name) =>
@@ -24,8 +24,8 @@ async function setTaint(taints: readonly object[], names = pool): Promise<void> 
   )
 }
 
-describe('nodes with an old pod that become desired again in a paused step widen nothing (G3)', () => {
-  it('while the controller is dead, through the hand-over to the next one, and until the approval', async () => {
+describe('nodes with an old pod that become desired again in a paused step do not enlarge it (G3)', () => {
+  it('while the controller is dead, during the hand-over to the next one, and until the approval', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, tolerations: [] })
     await setTaint([{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }])
     await stage.setImage('v2')
@@ -45,7 +45,7 @@ describe('nodes with an old pod that become desired again in a paused step widen
     expectKept(stage)
   })
 
-  it('while the controller works', async () => {
+  it('while the controller runs', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, watchDelayMs: 1_000, tolerations: [] })
     await setTaint([{ key: 'dedicated', value: 'other', effect: 'NoSchedule' }])
     await stage.setImage('v2')
@@ -60,7 +60,7 @@ describe('nodes with an old pod that become desired again in a paused step widen
     { what: 'a pause for a person in the only step', only: [{ replicas: '10%', pause: {} }] },
     { what: 'a pause for a person in the first of two steps', only: [{ replicas: '10%', pause: {} }, { replicas: '100%' }] },
     { what: 'a pause of an hour in the only step', only: [{ replicas: 2, pause: { duration: 3_600 } }] },
-  ])('where every node was out when the release began: $what', async ({ only }) => {
+  ])('if no node was desired when the release started: $what', async ({ only }) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: only, tolerations: [] })
     const taint = { key: 'dedicated', value: 'other', effect: 'NoSchedule' }
     await setTaint([taint], everyNode)
@@ -72,7 +72,7 @@ describe('nodes with an old pod that become desired again in a paused step widen
     expectKept(stage)
   })
 
-  it('where all but one were out: the only step of one tenth does not pass as one of all', async () => {
+  it('if only one node was desired: the only step of one tenth does not pass as one of all', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '10%', pause: {} }], tolerations: [] })
     const taint = { key: 'dedicated', value: 'other', effect: 'NoSchedule' }
     await setTaint([taint], everyNode.slice(1))

@@ -9,7 +9,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '30%', pause: {} }, { replicas: '60%', pause: {} }, { replicas: '100%' }]
 
-it('goes back from a version that never becomes available, its pods first and only, without a pause (G2, G5, G6)', async () => {
+it('a version that never becomes available is rolled back without a pause, and only its pods are replaced (G2, G5, G6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 3, steps })
   await stage.setImage('v2-bad-crash')
   await untilNodesOn(stage, 'v2-bad-crash', 3)
@@ -24,13 +24,13 @@ it('goes back from a version that never becomes available, its pods first and on
   expectKept(stage)
 })
 
-it('turns round twice in mid-release and ends on what was asked for last (G6)', async () => {
+it('a release that changes direction twice ends on the last requested version (G6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   const [stable] = new Set((await stage.pods()).map(({ metadata }) => metadata.labels?.['controller-revision-hash']))
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   await stage.setImage('v1')
-  await stage.until('it goes back', async () => (await stage.rollout()).status?.rollbackFrom !== undefined)
+  await stage.until('it is rolled back', async () => (await stage.rollout()).status?.rollbackFrom !== undefined)
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
   expect((await stage.rollout()).status?.canaryStatus?.stableRevision).toBe(stable)

@@ -14,7 +14,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '10%', pause: {} }, { replicas: '40%', pause: {} }, { replicas: '100%' }]
 
 describe('another rollout-id in mid-release', () => {
-  it('renames the release: its pods get the new id, and keep their batch and what leaked', async () => {
+  it('renames the release: its pods get the new id, and keep their batch and leaked state', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
     await setVersion('v2', 'may')
     await untilPausedAt(stage, 1)
@@ -24,14 +24,14 @@ describe('another rollout-id in mid-release', () => {
     await untilLabelled({ 'may 1': 1, 'may 2': 4 })
     await stage.patchDaemonSet({ metadata: { labels: { [ROLLOUT_ID_LABEL]: 'june' } } })
     await untilLabelled({ 'june 1': 1, 'june 2': 4 })
-    await stage.until('it is said', async () => (await stage.release())?.status?.observedRolloutID === 'june')
+    await stage.until('it is reported', async () => (await stage.release())?.status?.observedRolloutID === 'june')
     await untilLeaked()
     await stage.approve()
     await untilReleased(stage, 'v2')
     expectKept(stage)
   })
 
-  it('that comes with the next version is never given to pods of the version before', async () => {
+  it('that comes with the next version is never given to pods of the previous version', async () => {
     const patches: WireRequest[] = []
     const tap =
       (_identity: string, exchange: Exchange): Exchange =>
@@ -56,14 +56,14 @@ describe('another rollout-id in mid-release', () => {
   })
 })
 
-/** One write, as a pipeline applies a manifest. */
+/** Changes image and rollout-id in one write, like a pipeline that applies a manifest. */
 async function setVersion(tag: string, id: string): Promise<void> {
   const containers = [{ name: 'agent', image: imageOf(tag) }]
   const body = { metadata: { labels: { [ROLLOUT_ID_LABEL]: id } }, spec: { template: { spec: { containers } } } }
   await stage.client.patch(resourcePaths.daemonSets, stageKey, { type: 'strategic', body })
 }
 
-/** Somebody deletes a pod of the old version: the next one on its node comes up on the new version without our doing. */
+/** Deletes a pod of the old version as a user. The next pod on its node starts with the new version, without a deletion by Tranche. */
 async function leak(): Promise<void> {
   const old = (await stage.pods()).find((pod) => runs(pod, 'v1'))
   if (old === undefined) throw new Error('no pod of v1 is left')
@@ -75,7 +75,7 @@ async function untilLeaked(): Promise<void> {
   await stage.until('one node has leaked', async () => (await stage.release())?.status?.leaked?.count === 1)
 }
 
-/** @param counts how many pods have each rollout-id and batch */
+/** @param counts number of pods by rollout-id and batch */
 async function untilLabelled(counts: Readonly<Record<string, number>>): Promise<void> {
   await stage.until(`pods are labelled ${JSON.stringify(counts)}`, async () => {
     const found: Record<string, number> = {}
@@ -89,7 +89,7 @@ async function untilLabelled(counts: Readonly<Record<string, number>>): Promise<
   })
 }
 
-/** The rollout-ids, without repetitions, that were asked for on pods with this tag. */
+/** The rollout-ids, without repetitions, that were sent to pods with this tag. */
 function idsSentTo(requests: readonly WireRequest[], tag: string): readonly string[] {
   const written = stage
     .recording()

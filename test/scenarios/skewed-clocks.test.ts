@@ -10,7 +10,10 @@ afterEach(() => stage.end())
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND
-/** A stamp has whole milliseconds, a clock that was learnt from one answer an error of half a second; a hand-over takes a look more. */
+/**
+ * Sum of three errors: a timestamp has whole milliseconds, a clock learnt from one answer is wrong by up to half a second, and a hand-over
+ * takes one more look.
+ */
 const TOLERANCE_MS = 3 * SECOND
 
 const skews = [
@@ -46,10 +49,10 @@ it.each([{ stepMs: -240 * SECOND }, { stepMs: 240 * SECOND }, { stepMs: -24 * HO
 )
 
 it.each([{ stepMs: -240 * SECOND }, { stepMs: 240 * SECOND }])(
-  'the API server’s clock, set by $stepMs ms in a pause, ends a deadline neither early nor late after it (F14)',
+  'the API server’s clock, set by $stepMs ms in a pause, ends no later deadline early or late (F14)',
   async ({ stepMs }) => {
     const policy = { failure: { progressDeadlineSeconds: 60 } }
-    // A leader renews its Lease in a pause, too, and so learns that the clock was set.
+    // A leader renews its Lease in a pause too, so it learns that the clock was set.
     const controllers = ['controller-1', 'controller-2']
     stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], policy, controllers })
     await stage.setImage('bad-ready')
@@ -80,13 +83,13 @@ describe('leaders whose clocks are wrong (F14)', () => {
     await stage.startController('controller-2')
     await stage.pass(pausedMs + HOUR - TOLERANCE_MS - stage.clock.monotonicMs())
     expect(await nodesOn(stage, 'v2')).toHaveLength(1)
-    await stage.until('the next batch begins', async () => (await nodesOn(stage, 'v2')).length > 1, 20 * SECOND)
+    await stage.until('the next batch starts', async () => (await nodesOn(stage, 'v2')).length > 1, 20 * SECOND)
     await untilReleased(stage, 'v2')
     expectKept(stage)
   })
 
   it.each([{ ahead: -HOUR }, { ahead: HOUR }, { ahead: -24 * HOUR }])(
-    'let a DaemonSet go within a minute when its Rollout is deleted (F14): $ahead ms ahead',
+    'detach from a DaemonSet within a minute when its Rollout is deleted (F14): $ahead ms ahead',
     async ({ ahead }) => {
       stage = await setStage({ nodes: 5, steps: [{ replicas: 1, pause: {} }, { replicas: '100%' }], clockAheadMs: () => ahead })
       await stage.setImage('bad-crash')

@@ -14,7 +14,7 @@ const FINAL_MS = 90_000
 const pausing = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const inOneGo = [{ replicas: '50%', pause: { duration: 0 } }, { replicas: '100%' }]
 
-it('a batch soaks before its pause, says until when, and the last one before the release ends', async () => {
+it('a batch soaks before its pause and reports until when, and the last batch soaks before the release ends', async () => {
   stage = await setStage({ nodes: 4, steps: pausing, policy: { soak: { step: '1m', final: '90s' } } })
   await stage.setImage('v2')
   await untilSoaking(1)
@@ -33,14 +33,14 @@ it('a batch soaks before its pause, says until when, and the last one before the
   expectKept(stage)
 })
 
-it('a soak begins again when the batch is no longer ready', async () => {
+it('a soak starts again when the batch is no longer ready', async () => {
   stage = await setStage({ nodes: 4, steps: pausing, policy: { soak: { step: '1m' } } })
   await stage.setImage('v2')
   await untilSoaking(1)
   await stage.pass(50_000)
   const pod = (await stage.pods()).find((one) => runs(one, 'v2'))!
   await breakPod(stage, pod)
-  await stage.until('it says so', async () => (await stage.rollout()).status?.message?.includes('is not ready any more') === true)
+  await stage.until('it is reported', async () => (await stage.rollout()).status?.message?.includes('is not ready any more') === true)
   const brokenMs = stage.clock.nowMs()
   await stage.client.delete(
     { group: '', version: 'v1', plural: 'pods', namespaced: true },
@@ -62,7 +62,7 @@ it('a version that crashes in its soak fails: nothing more is deleted, and no st
   expect((await stage.rollout()).status?.canaryStatus?.currentStepIndex).toBe(1)
 })
 
-it('promoting skips the pauses and no soak; promoting in full skips the soaks too', async () => {
+it('a promotion skips the pauses, but not the soaks; a full promotion skips both', async () => {
   stage = await setStage({ nodes: 4, steps: pausing, policy: { soak: { step: '1h', final: '1h' } } })
   await stage.setImage('v2')
   await untilSoaking(1)
@@ -76,7 +76,7 @@ it('promoting skips the pauses and no soak; promoting in full skips the soaks to
   expect(stage.clock.nowMs() - sinceMs).toBeLessThan(30_000)
 })
 
-it('a soak that is made shorter in the policy counts from then on', async () => {
+it('a soak that is shortened in the policy takes effect at once', async () => {
   stage = await setStage({ nodes: 4, steps: pausing, policy: { soak: { step: '24h' } } })
   await stage.setImage('v2')
   await untilSoaking(1)

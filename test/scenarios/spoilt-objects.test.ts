@@ -42,7 +42,7 @@ const tricky = fc.constantFrom<unknown>(
 )
 const anything = fc.oneof(tricky, fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: 'binary', maxLength: 20 }), fc.integer())
 
-it('anything in the spec of a Rollout is refused by its field or held by its field, and what is in order goes on', async () => {
+it('an invalid field in the spec of a Rollout is rejected or held with its name, and a valid spec continues', async () => {
   const errors = await begin()
   let [refused, held, accepted] = [0, 0, 0]
   for (const { path, value } of spoils('Rollout', 'spec', 60)) {
@@ -79,7 +79,7 @@ it('anything in the spec of a Rollout is refused by its field or held by its fie
   expectKept(stage)
 })
 
-it('anything in a status or in our keys breaks nothing, and the release goes on once it is over', async () => {
+it("invalid values in a status or in Tranche's annotations break nothing, and the release continues afterwards", async () => {
   const errors = await begin()
   await stage.client.update(resourcePaths.rollouts, { ...(await stage.rollout()), ...inOrder() } as never)
   await stage.setImage('v2')
@@ -110,7 +110,7 @@ const keyText = fc.oneof(
   fc.constantFrom(null, '', '0', '-1', 'x', '99999999999', 'OnDelete', '{"name":"node-agent","uid":"x"}', '{"name":3}', '[]'),
 )
 
-/** @returns what the programs have logged as errors of their own: not lost races, nor what the API server refuses */
+/** @returns error lines that the programs have logged, without lost races and rejections by the API server */
 async function begin(): Promise<() => readonly string[]> {
   const lines: string[] = []
   const log: Logger = {
@@ -141,7 +141,7 @@ function refusedByField(error: unknown): void {
   expect([400, 409, 422]).toContain((error as KubeStatusError).status)
 }
 
-/** Fields of the part that DaemonSets use, each with a value; the same ones each time. */
+/** Invalid values for fields that DaemonSets use, the same ones each time. */
 function spoils(kind: string, part: 'spec' | 'status', count: number): readonly Spoil[] {
   const { openAPIV3Schema } = customResourceDefinitions.find(({ spec }) => spec.names.kind === kind)!.spec.versions[0]!.schema
   const paths = below(openAPIV3Schema.properties![part]!, [part]).filter((path) => path.length > 1)
@@ -149,7 +149,7 @@ function spoils(kind: string, part: 'spec' | 'status', count: number): readonly 
   return fc.sample(spoil, { numRuns: count, seed: 7 })
 }
 
-/** What the schema takes, and only our rules can refuse. */
+/** Values that the schema accepts, and only Tranche's rules can reject. */
 function fittingSpoil(part: 'spec' | 'status'): fc.Arbitrary<Spoil> {
   const text = fc.constantFrom('', '0%', '40%', '100%', '101%', '7', 'ಠ_ಠ\u202e', 'x'.repeat(20_000))
   const fields: Record<'spec' | 'status', readonly string[]> = {

@@ -1,25 +1,25 @@
 import type { ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { type ObjectKey, rolloutAnnotations } from '@tranche/kube-types'
 
-/** Of the DaemonSet and its Rollout. */
+/** Key of the DaemonSet and of its Rollout. */
 export const stageKey: ObjectKey = { namespace: 'demo', name: 'node-agent' }
-/** Of the ReleasePolicy of a stage that has one. */
+/** Key of the ReleasePolicy of a stage that has one. */
 export const policyKey: ObjectKey = { namespace: stageKey.namespace, name: 'careful' }
 
-/** What is released, and how. */
+/** Options of the DaemonSet, its Rollout and its ReleasePolicy. */
 export interface ReleaseOptions {
   /** @default 2 */
   readonly maxUnavailable?: number | string
   /** @default 20 % and a pause, then 100 % */
   readonly steps?: NonNullable<Rollout['spec']['strategy']['canary']>['steps']
-  /** Of the pod template. */
+  /** Annotations of the pod template. */
   readonly annotations?: Readonly<Record<string, string>>
   readonly minReadySeconds?: number
   /** A ReleasePolicy that the Rollout names. @default none */
   readonly policy?: ReleasePolicy['spec']
   /** @default RollingUpdate */
   readonly strategyType?: 'RollingUpdate' | 'OnDelete'
-  /** Of the pod template. @default every taint, as an agent that must be everywhere has it: a node that is NotReady stays desired */
+  /** Tolerations of the pod template. @default every taint, like an agent for every node: a NotReady node stays desired */
   readonly tolerations?: readonly object[]
 }
 
@@ -60,7 +60,7 @@ export function policyManifest(spec: ReleasePolicy['spec']): object {
   return { apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: policyKey, spec }
 }
 
-/** What a Rollout says that goes by a policy. */
+/** Annotations of a Rollout that names a policy. */
 export function goesBy(policy: string): Readonly<Record<string, string>> {
   return { [rolloutAnnotations.releasePolicy]: policy }
 }

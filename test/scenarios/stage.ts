@@ -18,20 +18,20 @@ import { admissionOf, enforcePolicies, installWebhooks, webhookOf } from './admi
 import { createProcess, type Process } from './process.ts'
 import { daemonSetManifest, policyManifest, type ReleaseOptions, rolloutManifest, stageKey } from './stage-objects.ts'
 
-/** One of our programs, in a process of its own. */
+/** A Tranche program in its own process. */
 export interface Program {
   readonly process: Process
   stop(): Promise<void>
-  /** Ends the process where it is: nothing of it is ever heard again. */
+  /** Ends the process at once: it sends nothing any more. */
   kill(): void
 }
 
-/** A cluster with our programs in it, in virtual time: what a story is played on. */
+/** A cluster with Tranche's programs, in virtual time, on which a story is played. */
 export interface Stage {
   readonly clock: VirtualClock
   readonly simulator: Simulator
   readonly client: KubeClient
-  /** Runs until `done` holds; fails when it does not within `withinMs` of virtual time. */
+  /** Advances time until `done` holds. Throws if that takes longer than `withinMs` of virtual time. */
   until(what: string, done: () => Promise<boolean> | boolean, withinMs?: number): Promise<void>
   /** Lets `ms` of virtual time pass. */
   pass(ms: number): Promise<void>
@@ -49,13 +49,13 @@ export interface Stage {
   startController(identity: string): Promise<Program>
   /** A program that was started, by its identity. */
   program(identity: string): Program
-  /** What a program tells Prometheus, by its identity; null once it was killed. Only with `counts`. */
+  /** Metrics of a program by its identity; null once it was killed. Only with `counts`. */
   scrape(identity: string): Promise<string | null>
-  /** Injects faults beside those of the options. @returns what ends that */
+  /** Injects faults in addition to those of the options. @returns function that removes them */
   disturb(faults: FaultInjector): () => void
-  /** Every write the API server has accepted. */
+  /** Every write that the API server has accepted. */
   recording(): readonly RecordedWrite[]
-  /** The same, with what the watches of our programs were sent. */
+  /** The same, with the events that the watches of Tranche's programs received. */
   recordingWithDeliveries(): Recording
   end(): Promise<void>
 }
@@ -68,7 +68,7 @@ export interface Passing {
   readonly process: Process
 }
 
-/** How a stage is set. */
+/** Options of a stage. */
 export interface StageOptions extends ReleaseOptions {
   /** @default 10 */
   readonly nodes?: number
@@ -76,33 +76,33 @@ export interface StageOptions extends ReleaseOptions {
   readonly faults?: FaultInjector
   /** @default one controller and one executor */
   readonly executors?: readonly string[]
-  /** Several stand for election. */
+  /** More than one use leader election. */
   readonly controllers?: readonly string[]
   /** @default none */
   readonly admission?: 'none' | 'inProcess' | 'policy' | 'webhook'
   readonly watchDelayMs?: number
-  /** What stands between programs and their queue. @default nothing */
+  /** Wraps the queue of each program. @default no wrapper */
   readonly queue?: (queue: JobQueue) => JobQueue
-  /** Controllers announce to executors, and these to one another, over one queue. @default each executor has one of its own */
+  /** Controllers and executors share one queue. @default each executor has its own queue */
   readonly sharesQueue?: boolean
   readonly log?: Logger
-  /** Every program counts what it does, for itself. @default false */
+  /** Every program counts its own metrics. @default false */
   readonly counts?: boolean
-  /** What policies name outside of the cluster, by the clock of the stage. @default nothing can be reached */
+  /** Egress to the hosts that policies name, by the clock of the stage. @default nothing can be reached */
   readonly egress?: (clock: VirtualClock) => EgressClient
-  /** Where a program tells of its doings, by its identity. @default nowhere */
+  /** Tracer of a program by its identity. @default none */
   readonly tracer?: (identity: string) => Tracer
-  /** Puts something between a program and the API server. */
+  /** Wraps the connection between a program and the API server. */
   readonly tap?: (identity: string, exchange: Exchange) => Exchange
-  /** Called at every failpoint that a program passes; whoever gives it starts anew what has to be. */
+  /** Called at every failpoint that a program passes. It has to start a replacement of a program that it ends. */
   readonly onPoint?: (passing: Passing) => Promise<void> | void
-  /** Programs are started from within what the clock runs: nobody can run it until they are ready. @default false */
+  /** Programs are started from a timer of the clock, so `startController` does not wait until they are ready. @default false */
   readonly startsWhileRunning?: boolean
-  /** How far the wall clock of a program's machine is ahead of the API server's, in milliseconds, by the program's identity. @default 0 */
+  /** How far the wall clock of a program is ahead of the API server's, in milliseconds, by its identity. @default 0 */
   readonly clockAheadMs?: (identity: string) => number
-  /** Whose objects our programs watch. @default every namespace */
+  /** Namespaces that the programs watch. @default every namespace */
   readonly namespaces?: readonly string[]
-  /** @default true: a Rollout is created, and the story begins when it is Healthy */
+  /** @default true: a Rollout is created, and the story starts when it is Healthy */
   readonly withRollout?: boolean
 }
 
@@ -309,14 +309,14 @@ export async function drive<T>(clock: Pick<VirtualClock, 'run'>, promise: Promis
   return promise
 }
 
-/** Time passes also where nobody waits for it. */
+/** Advances time even if no timer is set. */
 async function letPass(clock: VirtualClock, ms: number): Promise<void> {
   const untilMs = clock.monotonicMs() + ms
   clock.setTimer(ms, () => {})
   await clock.run({ untilMs })
 }
 
-/** Looks every 250 ms of virtual time. */
+/** Checks `done` every 250 ms of virtual time. */
 async function runUntil(
   clock: VirtualClock,
   what: string,

@@ -12,7 +12,7 @@ afterEach(() => stage.end())
 const options: StageOptions = { nodes: 4, maxUnavailable: 1, minReadySeconds: 20, steps: [{ replicas: '100%' }] }
 const STALL_MS = 140_000
 
-it('takes no second node while its watch has stalled on a pod that was Ready and flaps since (F6, G1, G2)', async () => {
+it('the executor deletes no second pod while its watch is stalled and a pod that was Ready flaps (F6, G1, G2)', async () => {
   const log = createRequestLog()
   stage = await setStage({ ...options, tap: log.tap })
   await untilFirstIsReady('bad-probe')
@@ -28,7 +28,7 @@ it('takes no second node while its watch has stalled on a pod that was Ready and
   expectKept(stage)
 })
 
-it('goes on while its watch has stalled, where a read says that the pod has stayed Ready (F6, G6)', async () => {
+it('the executor continues while its watch is stalled if a read shows that the pod has stayed Ready (F6, G6)', async () => {
   stage = await setStage(options)
   await untilFirstIsReady('v2')
   stall('pods')
@@ -38,7 +38,7 @@ it('goes on while its watch has stalled, where a read says that the pod has stay
   expectKept(stage)
 })
 
-it('takes no second node while its watch does not show the first, which has joined (F6, G1, G2)', async () => {
+it('the executor deletes no second pod while its watch does not show the first node, which has joined (F6, G1, G2)', async () => {
   const log = createRequestLog()
   stage = await setStage({
     ...{ nodes: 3, maxUnavailable: 1, steps: [{ replicas: '100%' }], executors: ['executor-1', 'executor-2'], tap: log.tap },
@@ -51,7 +51,7 @@ it('takes no second node while its watch does not show the first, which has join
   const { process } = stage.program('executor-1')
   process.freeze()
   await stage.setImage('v2')
-  await stage.until('it is the first to be taken', async () => (await nodesOn(stage, 'v2')).length > 0)
+  await stage.until('it is the first to be updated', async () => (await nodesOn(stage, 'v2')).length > 0)
   expect(await nodesOn(stage, 'v2')).toEqual(['new-1'])
   log.reset()
   process.thaw()
@@ -64,10 +64,10 @@ it('takes no second node while its watch does not show the first, which has join
   expectKept(stage)
 })
 
-it('settles nothing in a pause while its watch does not show that minReadySeconds was raised (F6, G1, G2)', async () => {
+it('the executor settles nothing in a pause while its watch does not show that minReadySeconds was raised (F6, G1, G2)', async () => {
   stage = await setStage({ ...options, minReadySeconds: 2, executors: ['executor-1', 'executor-2'] })
   await stage.setImage('v2')
-  await stage.until('a new pod is there', async () => (await nodesOn(stage, 'v2')).length > 0)
+  await stage.until('there is a new pod', async () => (await nodesOn(stage, 'v2')).length > 0)
   stall('daemonsets')
   await stage.patchDaemonSet({ spec: { minReadySeconds: 60 } })
   const generation = (await stage.daemonSet()).metadata.generation
@@ -91,7 +91,7 @@ async function untilFirstIsReady(tag: string): Promise<void> {
   await stage.pass(500)
 }
 
-/** This watch of the executor shows nothing from now on, and breaks when the stall is over. */
+/** Stalls a watch of the executor, which delivers nothing from now on, and breaks after the stall. */
 function stall(watched: 'pods' | 'nodes' | 'daemonsets'): void {
   let isStalled = false
   stage.disturb({

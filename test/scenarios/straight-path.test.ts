@@ -29,7 +29,7 @@ describe.each(['none', 'inProcess', 'policy', 'webhook'] as const)('a release in
     expectKept(stage)
   })
 
-  it('shows every key while it runs, and takes all but the bindings away in one write (product §2, §3.5)', async () => {
+  it('shows every key while it runs, and removes all but the bindings in one write (product §2, §3.5)', async () => {
     stage = await setStage({ nodes: 10, steps, admission })
     const resting = await stage.daemonSet()
     expect(Object.keys(resting.metadata.annotations ?? {})).not.toEqual(expect.arrayContaining(ofRelease))
@@ -78,7 +78,7 @@ describe.each(['none', 'inProcess', 'policy', 'webhook'] as const)('a release in
   })
 })
 
-it('releases a DaemonSet that declares OnDelete and leaves it so', async () => {
+it('a DaemonSet that declares OnDelete is released and keeps it', async () => {
   stage = await setStage({ strategyType: 'OnDelete', admission: 'inProcess' })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -90,7 +90,7 @@ it('releases a DaemonSet that declares OnDelete and leaves it so', async () => {
   expectKept(stage)
 })
 
-/** How often the keys of the release were there as a whole, in part, or not at all, from the first canary revision on; without repetitions. */
+/** Whether all, part or none of the release's keys were on the DaemonSet, from the first canary revision on, without repetitions. */
 function stepsOfKeys(): readonly string[] {
   const states = stage
     .recording()
@@ -104,11 +104,11 @@ function stepsOfKeys(): readonly string[] {
   return states.slice(from).filter((state, at, all) => state !== all[at - 1])
 }
 
-it('says while nothing is released on how many nodes a pod is available', async () => {
+it('a Rollout without a release reports the number of nodes with an available pod', async () => {
   stage = await setStage({ nodes: 10 })
   const says = (count: number): Promise<void> =>
     stage.until(
-      `it says ${count}`,
+      `it reports ${count}`,
       async () => (await stage.rollout()).status?.message?.includes(`is current; ${count} of 10 nodes are available`) === true,
       10_000,
     )
@@ -120,7 +120,7 @@ it('says while nothing is released on how many nodes a pod is available', async 
   await says(10)
 })
 
-it('says that it settles, and when it is Healthy, as soon as it begins to', async () => {
+it('a release reports that it settles, and when it will be Healthy, as soon as it settles', async () => {
   stage = await setStage({ nodes: 4, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await stage.until('it settles', async () => (await stage.rollout()).status?.settlingUntil !== undefined)
@@ -131,7 +131,7 @@ it('says that it settles, and when it is Healthy, as soon as it begins to', asyn
 })
 
 it.each(['none', 'inProcess'] as const)(
-  'says at its end that the strategy was restored, and nothing else of it (admission %s)',
+  'the end of a release reports the strategy as restored, and as nothing else (admission %s)',
   async (admission) => {
     stage = await setStage({ nodes: 6, steps: [{ replicas: '100%' }], admission })
     for (const tag of ['v2', 'v3']) {

@@ -14,8 +14,8 @@ const typeNow = async (): Promise<string | undefined> => (await stage.daemonSet(
 const setType = (type: string): Promise<void> => stage.patchDaemonSet({ spec: { updateStrategy: { type } } })
 const hasStrategyDrifted = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'StrategyContested'
 
-describe('somebody who sets RollingUpdate back in mid-release, where admission does not refuse it', () => {
-  it('is answered at once, and told so; the second time the release gives in until it is retried (G11 StrategyContested)', async () => {
+describe('a client that sets RollingUpdate again in mid-release without admission', () => {
+  it('is corrected at once, with an event; the second time the release stops until a retry (G11 StrategyContested)', async () => {
     stage = await setStage({ nodes: 40, maxUnavailable: 1, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 3)
@@ -28,7 +28,7 @@ describe('somebody who sets RollingUpdate back in mid-release, where admission d
     expect((await stage.release())?.status?.contested).toMatchObject({ rounds: 1 })
 
     await setType('RollingUpdate')
-    await stage.until('it is told', hasStrategyDrifted)
+    await stage.until('the drift is reported', hasStrategyDrifted)
     const deleted = deletions(stage)
     await stage.pass(3_000)
     expect(await typeNow()).toBe('RollingUpdate')
@@ -36,14 +36,14 @@ describe('somebody who sets RollingUpdate back in mid-release, where admission d
     expect((await condition(stage, 'Stalled'))?.message).toContain('OnDelete')
 
     await setType('OnDelete')
-    await stage.until('it goes on', async () => !(await hasStrategyDrifted()))
+    await stage.until('it continues', async () => !(await hasStrategyDrifted()))
     await untilPausedAt(stage, 1)
     await stage.approve()
     await untilReleased(stage, 'v2')
     expectKept(stage)
   })
 
-  it('is not forgotten by a controller that is killed between two rounds (G7, G11 StrategyContested)', async () => {
+  it('is remembered by the next controller if the first is killed between two rounds (G7, G11 StrategyContested)', async () => {
     stage = await setStage({ nodes: 40, maxUnavailable: 1, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 3)
@@ -53,20 +53,20 @@ describe('somebody who sets RollingUpdate back in mid-release, where admission d
     stage.program('controller-1').process.cutOff()
     await setType('RollingUpdate')
     await stage.startController('controller-2')
-    await stage.until('it is told', hasStrategyDrifted)
+    await stage.until('the drift is reported', hasStrategyDrifted)
     expect(await typeNow()).toBe('RollingUpdate')
     expectKept(stage)
   })
 })
 
-it('makes it OnDelete again on a retry and goes on in steps, though the leader dies in between (G11 StrategyContested, G7)', async () => {
+it('a retry sets OnDelete again and continues in steps, although the leader dies in between (G11 StrategyContested, G7)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 1, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
   await setType('RollingUpdate')
   await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete')
   await setType('RollingUpdate')
-  await stage.until('it is told', hasStrategyDrifted)
+  await stage.until('the drift is reported', hasStrategyDrifted)
   stage.program('controller-1').kill()
 
   const action = JSON.stringify({ id: 'retry-1', type: 'retry', by: 'alice' })
@@ -83,7 +83,7 @@ it('makes it OnDelete again on a retry and goes on in steps, though the leader d
   expectKept(stage)
 })
 
-it('ends once no node is left to update, though the strategy was set back again and again while a dead node was waited for (G6, G11)', async () => {
+it('a release ends once no node is left to update, although the strategy drifted repeatedly while it waited for a dead node (G6, G11)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   const inFlight = async (): Promise<string | undefined> => (await stage.release())?.status?.flight?.permits?.[0]?.node
@@ -98,7 +98,7 @@ it('ends once no node is left to update, though the strategy was set back again 
   await setType('RollingUpdate')
   await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete')
   await setType('RollingUpdate')
-  await stage.until('the release gives in', async () => (await stage.release())?.status?.contested?.rounds === 2)
+  await stage.until('the release stops correcting', async () => (await stage.release())?.status?.contested?.rounds === 2)
 
   await drive(stage.clock, stage.simulator.nodes.revive(node))
   await untilReleased(stage, 'v2')
@@ -108,7 +108,7 @@ it('ends once no node is left to update, though the strategy was set back again 
   expectKept(stage)
 })
 
-/** The kinds of the objects that an event says are contested. */
+/** Kinds of the objects that have a StrategyContested event. */
 async function driftEvents(): Promise<readonly string[]> {
   interface ReadEvent {
     readonly metadata: never

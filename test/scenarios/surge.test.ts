@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 
 const typeNow = async (): Promise<string | undefined> => (await stage.daemonSet()).spec.updateStrategy?.type
 
-it('makes a DaemonSet OnDelete only when no node has two pods, and holds it for its maxSurge (product §3.9, BudgetZero)', async () => {
+it('a DaemonSet in a surge becomes OnDelete only when no node has two pods, and is held for its maxSurge (product §3.9, BudgetZero)', async () => {
   stage = await setStage({ nodes: 6, withRollout: false, annotations: { 'sim.tranche.dev/start-ms': '3000' } })
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } } } })
   await stage.setImage('v2')
@@ -32,7 +32,7 @@ it('makes a DaemonSet OnDelete only when no node has two pods, and holds it for 
   expectKept(stage)
 })
 
-it('never makes a DaemonSet that declares OnDelete anything else, over a newer template and a new release (G11 X11)', async () => {
+it('a DaemonSet that declares OnDelete keeps it through a newer template and a new release (G11 X11)', async () => {
   stage = await setStage({ nodes: 6, strategyType: 'OnDelete', admission: 'inProcess' })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -41,7 +41,7 @@ it('never makes a DaemonSet that declares OnDelete anything else, over a newer t
     await untilNodesOn(stage, tag, 1)
     await untilPausedAt(stage, 1)
     await stage.approve()
-    await stage.until(`${tag} is released and the DaemonSet is given back`, async () => {
+    await stage.until(`${tag} is released and the DaemonSet is detached`, async () => {
       expect(await typeNow()).toBe('OnDelete')
       return (await stage.rollout()).status?.phase === 'Healthy' && (await stage.release()) === undefined
     })
@@ -50,7 +50,7 @@ it('never makes a DaemonSet that declares OnDelete anything else, over a newer t
   expectKept(stage)
 })
 
-/** How many nodes have two standing pods. */
+/** Number of nodes with two standing pods. */
 async function doubled(): Promise<number> {
   const standing = (await stage.pods()).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   const nodes = standing.map(({ spec }) => spec?.nodeName).filter((node) => node !== undefined)

@@ -16,7 +16,7 @@ async function deleteRollout(): Promise<void> {
   await drive(stage.clock, stage.client.delete(resourcePaths.rollouts, { namespace: 'demo', name: 'node-agent' }))
 }
 
-/** A cluster on which OpenKruise's manager stopped in mid-release, and none of our programs runs yet. */
+/** Sets a cluster on which OpenKruise's manager stopped in mid-release, and no Tranche program runs yet. */
 async function stageAsLeft(leavings: KruiseLeftovers): Promise<void> {
   stage = await setStage({
     nodes: 10,
@@ -38,14 +38,14 @@ describe("a release that OpenKruise's manager left in the middle", () => {
   it.each<[string, KruiseLeftovers]>([
     ['in a pause', { step: 1, state: 'StepPaused', updated: 2, size: 2 }],
     ['between a step and its pause', { step: 1, state: 'StepMetricsAnalysis', updated: 2, size: 2 }],
-    ['in a pause, with its batch not whole', { step: 1, state: 'StepPaused', updated: 1, size: 2 }],
+    ['in a pause, with an incomplete batch', { step: 1, state: 'StepPaused', updated: 1, size: 2 }],
     ['in the middle of a batch', { step: 2, state: 'StepUpgrade', updated: 3, size: 5 }],
-  ])('goes on where it stood: %s', async (_where, leavings) => {
+  ])('continues from the same state: %s', async (_where, leavings) => {
     await stageAsLeft(leavings)
     const untouched = new Set((await stage.pods()).map(({ metadata }) => metadata.uid))
     await startPrograms()
     await untilPausedAt(stage, leavings.step)
-    await stage.until('its batch is whole', async () => (await nodesOn(stage, 'v2')).length === leavings.size)
+    await stage.until('its batch is complete', async () => (await nodesOn(stage, 'v2')).length === leavings.size)
     await stage.pass(120_000)
     expect(await nodesOn(stage, 'v2')).toHaveLength(leavings.size)
     expect(deletions(stage)).toBe(leavings.size - leavings.updated)
@@ -63,7 +63,7 @@ describe("a release that OpenKruise's manager left in the middle", () => {
     expectKept(stage)
   })
 
-  it('heeds an approval that nobody had heeded yet', async () => {
+  it('follows an approval that was still unanswered', async () => {
     await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
     await stage.approve()
     await startPrograms()
@@ -72,7 +72,7 @@ describe("a release that OpenKruise's manager left in the middle", () => {
     expectKept(stage)
   })
 
-  it('is finished where it was being finished, and the strategy that it remembered stays remembered', async () => {
+  it('completes if it was finalizing, and keeps the remembered strategy', async () => {
     const finalising = { reason: 'Finalising', finalisingStep: 'RestoreStableService' } as const
     await stageAsLeft({ step: 3, state: 'Completed', updated: 10, size: 10, ...finalising })
     await startPrograms()
@@ -87,12 +87,12 @@ describe("a release that OpenKruise's manager left in the middle", () => {
   it.each<[string, () => Promise<void>]>([
     ['disabled', () => stage.patchRollout({ spec: { disabled: true } })],
     ['deleted', () => deleteRollout()],
-  ])('is frozen where it stands when the Rollout was %s meanwhile', async (_how, end) => {
+  ])('is frozen as it is if the Rollout was %s meanwhile', async (_how, end) => {
     await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
     await end()
     await startPrograms()
     await stage.until('the BatchRelease is gone', async () => (await stage.release()) === undefined)
-    await stage.until('the DaemonSet is let go', async () => frozenKey in ((await stage.daemonSet()).metadata.annotations ?? {}))
+    await stage.until('the DaemonSet is detached', async () => frozenKey in ((await stage.daemonSet()).metadata.annotations ?? {}))
     await stage.pass(60_000)
     expect(await nodesOn(stage, 'v2')).toHaveLength(2)
     const { metadata, spec } = await stage.daemonSet()
@@ -100,7 +100,7 @@ describe("a release that OpenKruise's manager left in the middle", () => {
     expect(spec.updateStrategy?.type).toBe('OnDelete')
   })
 
-  it('is rolled back by an undo to the revision that ran before', async () => {
+  it('is rolled back to the previous revision by an undo', async () => {
     await stageAsLeft({ step: 2, state: 'StepPaused', updated: 5, size: 5 })
     await startPrograms()
     await untilPausedAt(stage, 2)
@@ -113,13 +113,13 @@ describe("a release that OpenKruise's manager left in the middle", () => {
 })
 
 describe("while OpenKruise's manager is active", () => {
-  it('its release is left to it to the last key, and taken over once it has stopped', async () => {
+  it('its release keeps every key, and is taken over once the manager has stopped', async () => {
     await stageAsLeft({ step: 1, state: 'StepPaused', updated: 2, size: 2 })
     const kruise = await startKruise(stage)
     const before = [await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)
     const { conditions: _conditions, ...said } = (await stage.rollout()).status ?? {}
     await startPrograms()
-    await stage.until('it is said', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
+    await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
     await stage.pass(120_000)
     expect([await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)).toEqual(before)
     const { conditions, ...kept } = (await stage.rollout()).status ?? {}
@@ -137,10 +137,10 @@ describe("while OpenKruise's manager is active", () => {
     expectKept(stage)
   })
 
-  it('no release of ours starts until it has stopped', async () => {
+  it('no Tranche release starts until the manager has stopped', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
     const first = await startKruise(stage)
-    await stage.until('it is said', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
+    await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
     expect((await stage.rollout()).status?.message).toContain('manager-0 renews the Lease kruise-rollout/71ddec2c.kruise.io')
     await stage.setImage('v2')
     await stage.pass(60_000)
@@ -150,7 +150,7 @@ describe("while OpenKruise's manager is active", () => {
     expectKept(stage)
   })
 
-  it('one that runs is held, and goes on once it has stopped', async () => {
+  it('a running release is held, and continues once the manager has stopped', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 2)
@@ -165,7 +165,7 @@ describe("while OpenKruise's manager is active", () => {
     expectKept(stage)
   })
 
-  it('one that is to be completed before its Rollout goes is held, not frozen, and completed once it has stopped (G6)', async () => {
+  it('a release with on-delete Complete is held, not frozen, and completed once the manager has stopped (G6)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
     await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/on-delete': 'Complete' } } })
     await stage.setImage('v2')

@@ -9,24 +9,24 @@ import { silentLogger } from '@tranche/log'
 import type { Metrics } from '@tranche/metrics'
 import type { Exchange } from '@tranche/wire'
 
-/** Where webhooks listen, and whom to trust there. */
+/** URL of the webhooks, and the authority of their certificate. */
 export interface WebhookAddress {
   /** `https://127.0.0.1:9443` */
   readonly url: string
-  /** PEM; empty: nobody is named. */
+  /** PEM; empty if no authority is named. */
   readonly authority: string
 }
 
-/** Our webhooks, served by this process. */
+/** Tranche's webhooks, served by this process. */
 export interface TestWebhook extends WebhookAddress {
   end(): Promise<void>
 }
 
-/** The API server reaches this machine there: the one on which it runs itself, unless told otherwise. */
+/** Host at which the API server reaches this machine. The default is for an API server on the same machine. */
 const HOST = process.env['TRANCHE_TEST_WEBHOOK_HOST'] ?? '127.0.0.1'
 const DAY_MS = 24 * 3_600_000
 
-/** Serves our webhooks with a certificate out of files. @param lastsMs below 0 it has expired */
+/** Serves Tranche's webhooks with a certificate from files. @param lastsMs validity; negative for an expired certificate */
 export async function startTestWebhook(exchange: Exchange, lastsMs = DAY_MS, metrics?: Metrics): Promise<TestWebhook> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-webhook-'))
   const { authority, cert, key } = await issueCertificate({ names: [HOST], nowMs: systemClock.nowMs(), lastsMs })
@@ -49,7 +49,7 @@ export async function startTestWebhook(exchange: Exchange, lastsMs = DAY_MS, met
   }
 }
 
-/** Both configurations, for one namespace. @param fields of each webhook, over those that it has */
+/** Both webhook configurations for one namespace. @param fields overrides of each webhook's fields */
 export function webhookConfigurations(namespace: string, { url, authority }: WebhookAddress, fields: object = {}) {
   const caBundle = authority === '' ? {} : { caBundle: Buffer.from(authority).toString('base64') }
   return (['Mutating', 'Validating'] as const).map((kind) => ({

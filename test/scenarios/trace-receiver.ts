@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A span as it came over the wire. */
+/** A span as it was received. */
 export interface ReceivedSpan {
   readonly service: string
   readonly name: string
@@ -13,14 +13,14 @@ export interface ReceivedSpan {
   readonly startNs: bigint
 }
 
-/** A receiver of OTLP over HTTP, in JSON, on a port of its own. */
+/** A receiver of OTLP over HTTP, in JSON, on its own port. */
 export interface TraceReceiver {
   readonly url: string
   spans(): readonly ReceivedSpan[]
   close(): Promise<void>
 }
 
-/** Starts one on 127.0.0.1. */
+/** Starts a receiver on 127.0.0.1. */
 export async function startTraceReceiver(): Promise<TraceReceiver> {
   const spans: ReceivedSpan[] = []
   const server = createServer((request, response) => {

@@ -17,7 +17,7 @@ afterEach(async () => {
   await receiver.close()
 })
 
-it('one trace runs from an action over the controller and the queue to the executor and its deletions', async () => {
+it('one trace covers an action, the controller, the queue, the executor and its deletions', async () => {
   receiver = await startTraceReceiver()
   const senders = new Map<string, OtlpTracer>()
   for (const name of ['api', 'controller-1', 'executor-1']) senders.set(name, await tracerOf(name))
@@ -56,7 +56,7 @@ it('one trace runs from an action over the controller and the queue to the execu
   expect(spans.filter(({ name }) => name.endsWith(' pass')).length).toBeLessThan(60)
 })
 
-it('asks the API server for the same, in the same order, whether traces are told or not', async () => {
+it('programs send the same requests in the same order with and without traces', async () => {
   receiver = await startTraceReceiver()
   const sender = await tracerOf('all')
   const played = async (tracer?: Tracer): Promise<readonly string[]> => {
@@ -92,7 +92,7 @@ function tracerOf(service: string): Promise<OtlpTracer> {
   })
 }
 
-/** As the REST API does it. */
+/** Approves like the REST API. */
 async function approveInTrace({ tracer }: OtlpTracer): Promise<void> {
   const { client, clock } = stage
   const answer = tracer.begin('POST approve', { kind: 'server' }, () =>
@@ -115,7 +115,7 @@ async function approveInTrace({ tracer }: OtlpTracer): Promise<void> {
   await stage.until('the action is written', () => settled)
 }
 
-/** Service and name of every span from the beginning of the trace down to this one. */
+/** Service and name of every span on the path from the start of the trace to this one. */
 function pathTo(span: ReceivedSpan, spans: readonly ReceivedSpan[]): readonly string[] {
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId)
   return [...(parent === undefined ? [] : pathTo(parent, spans)), `${span.service}: ${span.name}`]

@@ -19,7 +19,7 @@ const controllers = ['controller-1', 'controller-2']
 const executors = ['executor-1', 'executor-2']
 const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
 
-/** Every kind of write that a controller makes in a release, as it goes over the wire. */
+/** Every kind of write that a controller makes in a release, on the wire. */
 const writes: readonly (readonly [name: string, matches: (request: WireRequest) => boolean])[] = [
   ['the creation of a BatchRelease', ({ method, path }) => method === 'POST' && /\/batchreleases(\?|$)/.test(path)],
   ['its finalizer', (request) => isPatch(request, /\/batchreleases\/[^/?]+(\?|$)/) && has(request, 'finalizers')],
@@ -27,10 +27,13 @@ const writes: readonly (readonly [name: string, matches: (request: WireRequest) 
   ['its status', (request) => isPatch(request, /\/batchreleases\/[^/?]+\/status/) && !has(request, '"path":"/status/flight",')],
   ['the first record', (request) => isRecord(request) && has(request, '"state":"stopped"')],
   ['the record that is opened', (request) => isRecord(request) && has(request, '"state":"open"')],
-  ['the record that is voided', (request) => isRecord(request) && has(request, '"state":"voiding"')],
-  ['the claim and announcement on the DaemonSet', (request) => isPatch(request, /\/daemonsets\//) && has(request, 'daemonset-partition')],
+  ['the record that is revoked', (request) => isRecord(request) && has(request, '"state":"voiding"')],
   [
-    'the annotation that says paused',
+    'the claim and published target on the DaemonSet',
+    (request) => isPatch(request, /\/daemonsets\//) && has(request, 'daemonset-partition'),
+  ],
+  [
+    'the annotation for paused',
     (request) => isPatch(request, /\/daemonsets\//) && has(request, 'tranche.dev~1paused') && has(request, '"true"'),
   ],
   ['a touch', (request) => isPatch(request, /\/pods\//) && has(request, 'tranche.dev/touched')],
@@ -39,39 +42,36 @@ const writes: readonly (readonly [name: string, matches: (request: WireRequest) 
   ['the deletion of the BatchRelease', ({ method, path }) => method === 'DELETE' && path.includes('/batchreleases/')],
 ]
 
-describe('a leader that froze between its decision and its write, and comes back as one of two', () => {
-  it.each(writes)(
-    'sends %s an hour late, and changes nothing by it that its successor has decided (F8, F9, G7, G8, G9)',
-    async (_what, matches) => {
-      stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers })
-      const first = await leader()
-      const { process } = stage.program(first)
-      process.freezeBefore(matches)
-      await releaseWithPause('v2')
-      expect(process.isFrozen()).toBe(true)
-      await stage.pass(HOUR)
+describe('a leader that froze between its decision and its write, and returns beside its successor', () => {
+  it.each(writes)('sends %s an hour late, which changes no decision of the successor (F8, F9, G7, G8, G9)', async (_what, matches) => {
+    stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers })
+    const first = await leader()
+    const { process } = stage.program(first)
+    process.freezeBefore(matches)
+    await releaseWithPause('v2')
+    expect(process.isFrozen()).toBe(true)
+    await stage.pass(HOUR)
 
-      await stage.setImage('v3')
-      await untilNodesOn(stage, 'v3', 1)
-      await stage.patchRollout({ spec: { strategy: { paused: true } } })
-      await stage.until('the pause is acknowledged', isPaused)
-      const deleted = deletions(stage)
-      process.thaw()
-      await stage.pass(60_000)
-      expect(process.held()).toBeGreaterThan(0)
-      expect(deletions(stage)).toBe(deleted)
-      expect(await isPaused()).toBe(true)
-      await stage.patchRollout({ spec: { strategy: { paused: false } } })
-      await untilPausedAt(stage, 1)
-      expect(await nodesOn(stage, 'v3')).toHaveLength(3)
-      await stage.approve()
-      await untilReleased(stage, 'v3')
-      expectKept(stage)
-    },
-  )
+    await stage.setImage('v3')
+    await untilNodesOn(stage, 'v3', 1)
+    await stage.patchRollout({ spec: { strategy: { paused: true } } })
+    await stage.until('the pause is acknowledged', isPaused)
+    const deleted = deletions(stage)
+    process.thaw()
+    await stage.pass(60_000)
+    expect(process.held()).toBeGreaterThan(0)
+    expect(deletions(stage)).toBe(deleted)
+    expect(await isPaused()).toBe(true)
+    await stage.patchRollout({ spec: { strategy: { paused: false } } })
+    await untilPausedAt(stage, 1)
+    expect(await nodesOn(stage, 'v3')).toHaveLength(3)
+    await stage.approve()
+    await untilReleased(stage, 'v3')
+    expectKept(stage)
+  })
 })
 
-it('takes no order for a batch that comes late, where another leader has stopped the same release since (F9, G8, G9)', async () => {
+it('a late order for a batch is ignored if another leader has stopped the release since (F9, G8, G9)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -91,7 +91,7 @@ it('takes no order for a batch that comes late, where another leader has stopped
   expectKept(stage)
 })
 
-it('brings a BatchRelease to its end that a leader made an hour late, when its release was over (G6, G8)', async () => {
+it('a BatchRelease that a leader creates an hour late, after its release has ended, is completed (G6, G8)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, controllers })
   const { process } = stage.program(await leader())
   process.freezeBefore(writes[0]![1])
@@ -110,15 +110,15 @@ it('brings a BatchRelease to its end that a leader made an hour late, when its r
   expectKept(stage)
 })
 
-it('lets two leaders that both believe so work side by side (G8, G10)', async () => {
+it('two leaders at the same time keep every guarantee (G8, G10)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors })
-  // With one controller to begin with nobody stands for election: both act, always.
+  // A single controller runs without leader election, so both controllers act at all times.
   await stage.startController('controller-2')
   await releaseWithPause('v2')
   expectKept(stage)
 })
 
-/** The requests of ours whose answers are lost: each takes effect, and its sender does not know. */
+/** Tranche's requests whose answers are lost. Each request takes effect, and its sender does not know. */
 const answers: readonly (readonly [name: string, matches: (call: FaultCall) => boolean])[] = [
   ['creating a BatchRelease', ({ verb, resource }) => verb === 'create' && resource.resource === 'batchreleases'],
   [
@@ -137,13 +137,13 @@ const answers: readonly (readonly [name: string, matches: (call: FaultCall) => b
   ['renewing the Lease', ({ verb, resource }) => verb === 'update' && resource.resource === 'leases'],
 ]
 
-it.each(answers)('goes on after the answer to %s was lost (F5, F7, F8, G7)', async (_what, matches) => {
+it.each(answers)('a release continues after the answer to %s was lost (F5, F7, F8, G7)', async (_what, matches) => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors, controllers })
   let lost = 0
   stage.disturb({
     onRequest(call) {
       const isOurs = call.actor.startsWith('controller') || call.actor.startsWith('executor')
-      // Every other one: what is sent again must come through some time.
+      // Every other answer, because a repeated request must succeed at some time.
       return isOurs && matches(call) && ++lost % 2 === 1 ? { kind: 'cut', when: 'after' } : undefined
     },
   })
@@ -163,14 +163,14 @@ it.each([
   ],
   ['delayed by up to seconds', (queue) => ({ ...queue, enqueue: (key) => queue.enqueueAfter(key, chance(2) ? 2_500 : 400) })],
   [
-    'worked on by two workers at once',
+    'processed by two workers at once',
     (queue) => ({
       ...queue,
       process: (handler, options) => ({ close: closeBoth(queue.process(handler, options), queue.process(handler, options)) }),
     }),
   ],
 ] as readonly (readonly [string, (queue: JobQueue) => JobQueue])[])(
-  'keeps every promise, and ends, though jobs are %s (F4, G6, G8)',
+  'every guarantee holds and the release ends although jobs are %s (F4, G6, G8)',
   async (_how, queue) => {
     rolls = 0
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors, queue })
@@ -184,7 +184,7 @@ it.each([
   ['one executor', (ms) => stage.program('executor-1').process.stepClock(ms)],
   ['the leader', (ms) => stage.program('controller-1').process.stepClock(ms)],
 ] as readonly (readonly [string, (ms: number) => void])[])(
-  'keeps every promise while wall clocks step by hours: of %s (F6, G1 to G3, G6)',
+  'every guarantee holds while wall clocks step by hours: of %s (F6, G1 to G3, G6)',
   async (_whose, step) => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, executors, minReadySeconds: 3 })
     await stage.setImage('v2')
@@ -196,7 +196,7 @@ it.each([
       await untilNodesOn(stage, 'v2', nodes, 12 * HOUR)
       step(ms)
     }
-    // A clock that is behind makes its process wait for Ready stamps that are in its future; it never makes it go on too soon.
+    // A process with a slow clock waits for Ready timestamps in its future. It never continues too early.
     await untilPausedAt(stage, 1, 12 * HOUR)
     step(-3 * HOUR)
     await stage.approve()
@@ -207,7 +207,7 @@ it.each([
   },
 )
 
-it('keeps every promise while two executors withdraw at once, for old pods break behind the head (F7, G2, G8)', async () => {
+it('every guarantee holds while two executors withdraw at once because old pods break behind the head (F7, G2, G8)', async () => {
   stage = await setStage({ nodes: 8, maxUnavailable: 1, steps: [{ replicas: '100%' }], executors, watchDelayMs: 200 })
   await stage.setImage('v2')
   for (let round = 0; round < 4; round++) {
@@ -219,7 +219,7 @@ it('keeps every promise while two executors withdraw at once, for old pods break
   expectKept(stage)
 })
 
-/** A release that is paused in its first batch, goes on, is approved and ends; no step of it needs anybody in particular. */
+/** A release that is paused in its first batch, resumed, approved and completed. No part of it depends on a certain process. */
 async function releaseWithPause(tag: string): Promise<void> {
   await stage.setImage(tag)
   await untilNodesOn(stage, tag, 1)
@@ -235,7 +235,7 @@ async function releaseWithPause(tag: string): Promise<void> {
   await untilReleased(stage, tag)
 }
 
-/** @returns the generation of the Rollout for which each spec of its BatchReleases was written, in the order of the writes */
+/** @returns for each spec of its BatchReleases, the generation of the Rollout for which it was written, in the order of the writes */
 function ordersFor(): readonly number[] {
   return stage.recording().flatMap(({ kind, o }) => {
     const generation = kind === 'BatchRelease' ? (o as unknown as BatchRelease).spec.tranche?.rolloutGeneration : undefined
@@ -250,7 +250,7 @@ async function leader(): Promise<string> {
 
 let rolls = 0
 
-/** Once in `times`. */
+/** True once in `times` calls. */
 function chance(times: number): boolean {
   return ++rolls % times === 0
 }

@@ -16,7 +16,7 @@ const isRecordWrite = ({ method, path }: WireRequest): boolean => method === 'PA
 const isPaused = async (): Promise<boolean> => (await condition(stage, 'Progressing'))?.reason === 'Paused'
 const HOUR = 3_600_000
 
-it.each([1, 2, 3, 4, 5])('keeps the budget and the batch with two executors at the same time, seed %i (G8)', async (seed) => {
+it.each([1, 2, 3, 4, 5])('two executors at the same time keep the budget and the batch, seed %i (G8)', async (seed) => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors, seed, watchDelayMs: 200 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)
@@ -26,7 +26,7 @@ it.each([1, 2, 3, 4, 5])('keeps the budget and the batch with two executors at t
   expectKept(stage)
 })
 
-it('sends a delete that was refused once: what becomes of the pod is decided when it is seen to have changed (F5, G4)', async () => {
+it('an executor does not repeat a rejected delete until it has seen the pod change (F5, G4)', async () => {
   stage = await setStage({ nodes: 5, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
   const refused: string[] = []
   const heal = stage.disturb({
@@ -37,7 +37,7 @@ it('sends a delete that was refused once: what becomes of the pod is decided whe
     },
   })
   await stage.setImage('v2')
-  await stage.until('a delete is refused', () => refused.length > 0)
+  await stage.until('a delete is rejected', () => refused.length > 0)
   await stage.pass(20_000)
   expect(refused).toHaveLength(1)
   heal()
@@ -61,7 +61,7 @@ describe('an executor that was frozen between its decision and its DELETE for an
     await goOnToTheEnd()
   })
 
-  it('deletes nothing that the batch does not lack when the release has moved on (F5, G3, G7)', async () => {
+  it('deletes nothing beyond the batch when the release has moved on (F5, G3, G7)', async () => {
     await freezeOne(isDelete)
     await untilPausedAt(stage, 1)
     await stage.pass(HOUR)
@@ -101,7 +101,7 @@ describe('an executor that was frozen between its decision and its DELETE for an
   })
 })
 
-it('appends nothing with a decision of an hour ago: the record has moved on (F3, F8)', async () => {
+it('an executor appends no permit by an hour-old decision, because the record has moved on (F3, F8)', async () => {
   await freezeOne(isRecordWrite)
   await stage.patchRollout({ spec: { strategy: { paused: true } } })
   await stage.until('the pause is acknowledged', isPaused)
@@ -113,7 +113,7 @@ it('appends nothing with a decision of an hour ago: the record has moved on (F3,
   await goOnToTheEnd()
 })
 
-it('goes on where a killed executor has left the record (G7)', async () => {
+it('another executor continues from the record of a killed one (G7)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors: ['executor-1'] })
   await stage.setImage('v2')
   stage.program('executor-1').process.freezeBefore(isDelete)
@@ -132,7 +132,7 @@ it('goes on where a killed executor has left the record (G7)', async () => {
   expectKept(stage)
 })
 
-it('keeps every promise while the watches of one executor are minutes behind (F2)', async () => {
+it('every guarantee holds while the watches of one executor are minutes behind (F2)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors })
   stage.disturb({ onEvent: ({ actor }) => (actor === 'executor-2' ? { kind: 'delay', ms: 180_000 } : undefined) })
   await stage.setImage('v2')
@@ -144,7 +144,7 @@ it('keeps every promise while the watches of one executor are minutes behind (F2
 })
 
 it.each([1, 2, 3, 4])(
-  'takes no node too many while one executor sees the record at once and pods minutes late, seed %i (F2, G3)',
+  'the batch is never exceeded while one executor sees the record at once and pods minutes late, seed %i (F2, G3)',
   async (seed) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors, seed })
     stage.disturb({
@@ -161,7 +161,7 @@ it.each([1, 2, 3, 4])(
   },
 )
 
-it('ends a release though the watches of its only executor are minutes behind (F2, G6)', async () => {
+it('a release ends although the watches of its only executor are minutes behind (F2, G6)', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 2, steps: [{ replicas: '100%' }], executors: ['executor-1'] })
   stage.disturb({ onEvent: ({ actor }) => (actor === 'executor-1' ? { kind: 'delay', ms: 120_000 } : undefined) })
   await stage.setImage('v2')
@@ -169,7 +169,7 @@ it('ends a release though the watches of its only executor are minutes behind (F
   expectKept(stage)
 })
 
-/** Two executors; the first freezes at its first request that matches, with a batch in flight. */
+/** Starts two executors. The first freezes at its first request that matches, with a batch in flight. */
 async function freezeOne(matches: (request: WireRequest) => boolean): Promise<void> {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, executors })
   const { process } = stage.program('executor-1')

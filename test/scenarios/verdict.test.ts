@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 const failure = async () => (await stage.release())?.status?.failure
 const isFailed = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
 
-it('is stopped by the executor alone while no controller is there (G7, product §5)', async () => {
+it('a failing version is stopped by the executor alone while no controller runs (G7, product §5)', async () => {
   stage = await setStage({
     nodes: 30,
     maxUnavailable: 1,
@@ -29,12 +29,12 @@ it('is stopped by the executor alone while no controller is there (G7, product �
   expect(await failure()).toBeUndefined()
 
   await stage.startController('controller-2')
-  await stage.until('the failure is told', isFailed)
+  await stage.until('the failure is reported', isFailed)
   expect((await failure())?.failedNodes?.[0]).toMatchObject({ reason: 'TooManyRestarts', container: 'agent' })
   expectKept(stage)
 })
 
-it('counts no time in which the release was paused towards the deadline (product §5)', async () => {
+it('the time in a pause does not count towards the deadline (product §5)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2-bad-ready')
   await untilNodesOn(stage, 'v2-bad-ready', 2)
@@ -44,7 +44,7 @@ it('counts no time in which the release was paused towards the deadline (product
   await stage.patchRollout({ spec: { strategy: { paused: false } } })
   await stage.pass(570_000)
   expect(await failure()).toBeUndefined()
-  await stage.until('the failure is told', isFailed, 60_000)
+  await stage.until('the failure is reported', isFailed, 60_000)
   expect((await failure())?.failedNodes?.[0]).toMatchObject({ reason: 'ProgressDeadlineExceeded' })
   expectKept(stage)
 })
@@ -52,7 +52,7 @@ it('counts no time in which the release was paused towards the deadline (product
 it.each([
   ['disabled and enabled', disableAndEnable],
   ['deleted and created', deleteAndCreate],
-])('is still judged by the pods of before, once its Rollout was %s in a pause (G9)', async (_how, comeBack) => {
+])('a version is still judged by its earlier pods after its Rollout was %s in a pause (G9)', async (_how, comeBack) => {
   stage = await setStage({
     nodes: 6,
     maxUnavailable: 1,
@@ -65,7 +65,7 @@ it.each([
   await comeBack()
   await stage.pass(61_000)
   await stage.approve()
-  await stage.until('the failure is told', isFailed)
+  await stage.until('the failure is reported', isFailed)
   const deleted = deletions(stage)
   await stage.pass(300_000)
   expect(deletions(stage)).toBe(deleted)
@@ -93,14 +93,17 @@ async function deleteAndCreate(): Promise<void> {
 
 it.each([
   ['by a retry', retry],
-  ['by a pause that is taken away', pauseAndResume],
-])('goes on beside a node whose failure somebody has accepted, %s', async (_how, accept) => {
+  ['by lifting a pause', pauseAndResume],
+])('a release continues on other nodes after the failure of one was accepted %s', async (_how, accept) => {
   const annotations = { 'sim.tranche.dev/bad-nodes': '^node-003$' }
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, { replicas: '100%' }], annotations })
   await stage.setImage('v2-bad-crash')
-  await stage.until('the failure is told', async () => (await isFailed()) || (await condition(stage, 'Progressing'))?.reason === 'Paused')
+  await stage.until(
+    'the failure is reported',
+    async () => (await isFailed()) || (await condition(stage, 'Progressing'))?.reason === 'Paused',
+  )
   if (!(await isFailed())) await stage.approve()
-  await stage.until('the failure is told', isFailed)
+  await stage.until('the failure is reported', isFailed)
   expect((await failure())?.nodes).toEqual(['node-003'])
   await accept()
   await stage.until('every other node is updated', async () => {

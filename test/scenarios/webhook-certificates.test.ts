@@ -15,14 +15,16 @@ const service = { namespace: 'tranche-system', name: 'tranche-webhook' }
 const key = { namespace: 'default', name: 'agent' }
 const validating = { ...resourcePaths.mutatingWebhookConfigurations, plural: 'validatingwebhookconfigurations' }
 
-it('makes its certificate, has it trusted, and is asked over TLS by the name of its Service', { timeout: 60_000 }, async () => {
+it('a controller creates its certificate, publishes its CA, and serves TLS under the name of its Service', {
+  timeout: 60_000,
+}, async () => {
   const { running, setImage, client } = await setUp({})
   await running.ready
   await until(async () => bundlesOf(client).then((bundles) => bundles.every((bundle) => bundle !== '')))
   expect(await setImage('v2')).toBe('OnDelete')
 })
 
-it('renews a certificate that ends soon, and answers at every moment meanwhile', { timeout: 120_000 }, async () => {
+it('a controller renews a certificate that expires soon, and answers at every moment meanwhile', { timeout: 120_000 }, async () => {
   const soon = await issueCertificate({ names: ['tranche-webhook.tranche-system.svc'], nowMs: Date.now(), lastsMs: 20 * DAY_MS })
   const data = { 'tls.crt': soon.cert, 'tls.key': soon.key, 'ca.crt': soon.authority }
   const { running, clock, client, setImage, lines, showing } = await setUp(data)
@@ -48,7 +50,7 @@ it('renews a certificate that ends soon, and answers at every moment meanwhile',
   ])
 })
 
-it('says once that its Secret is missing, and goes on when it is there', { timeout: 60_000 }, async () => {
+it('a controller reports once that its Secret is missing, and continues when it exists', { timeout: 60_000 }, async () => {
   const { running, clock, client, lines } = await setUp(null)
   for (let passed = 0; passed < 3; passed++) {
     await until(async () => lines.length === 1)
@@ -68,7 +70,7 @@ it('says once that its Secret is missing, and goes on when it is there', { timeo
   expect(lines).toContain('info created webhook certificate')
 })
 
-/** The API server reaches the Service at the server of the webhook; a DaemonSet is bound. @param data of the Secret; null: there is none */
+/** Starts a webhook behind a Service of the simulator, with a bound DaemonSet. @param data content of the Secret; null for no Secret */
 async function setUp(data: Readonly<Record<string, string>> | null) {
   const clock = new FakeClock(Date.now())
   const lines: string[] = []
@@ -94,7 +96,7 @@ async function setUp(data: Readonly<Record<string, string>> | null) {
   onTestFinished(() => running.stop())
   return {
     ...{ running, clock, client, lines },
-    /** @returns the strategy that the DaemonSet is given with the new template */
+    /** @returns strategy of the DaemonSet after the new template */
     async setImage(tag: string): Promise<string | undefined> {
       const change = {
         spec: { updateStrategy: { type: 'RollingUpdate' }, template: { spec: { containers: [{ name: 'agent', image: tag }] } } },
@@ -102,7 +104,7 @@ async function setUp(data: Readonly<Record<string, string>> | null) {
       const changed = await client.patch<DaemonSet>(resourcePaths.daemonSets, key, { type: 'strategic', body: change })
       return changed.spec.updateStrategy?.type
     },
-    /** @returns the fingerprint of the certificate that whoever connects is shown */
+    /** @returns fingerprint of the certificate that the webhook serves */
     async showing(): Promise<string> {
       const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
       await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
@@ -143,7 +145,7 @@ interface Configuration extends KubeObject {
   readonly webhooks: readonly { readonly clientConfig: { readonly caBundle?: string } }[]
 }
 
-/** Lets this process work until `done` holds: nothing but its own work is waited for. */
+/** Runs this process until `done` holds, without waiting for timers. */
 async function until(done: () => Promise<boolean>): Promise<void> {
   while (!(await done())) await new Promise((resolve) => setImmediate(resolve))
 }

@@ -18,21 +18,21 @@ const ofBound = {
   labels: { 'rollouts.kruise.io/workload-type': 'daemonset' },
 }
 
-/** What may be the matter with the webhook, and what the API server says of it. */
+/** Faults of the webhook, and the resulting message of the API server. */
 const outages: readonly [string, () => Promise<WebhookAddress>, RegExp][] = [
   ['is down', async () => ({ ...cluster.webhook, url: 'https://127.0.0.1:1' }), /connection refused/],
   ['does not answer', silent, /deadline exceeded|Client.Timeout exceeded/],
-  ['shows a certificate that has expired', expired, /certificate has expired/],
+  ['serves an expired certificate', expired, /certificate has expired/],
   [
     'presents a certificate that is not trusted',
     async () => ({ ...cluster.webhook, authority: await anotherAuthority() }),
     /unknown authority/,
   ],
-  ['is trusted by nobody yet', async () => ({ ...cluster.webhook, authority: '' }), /unknown authority/],
+  ['has no trusted authority yet', async () => ({ ...cluster.webhook, authority: '' }), /unknown authority/],
 ]
 
 describe.each(outages)('while the webhook %s', { timeout: 60_000 }, (_what, webhook, says) => {
-  it('nobody waits for it but who changes a release of a bound DaemonSet, who is told why (X21)', async () => {
+  it('only a change that releases a bound DaemonSet is rejected, with the reason (X21)', async () => {
     await cluster.send('POST', sets(), daemonSet('free', 'agent:1'))
     await cluster.send('POST', sets(), daemonSet('bound', 'agent:1', ofBound))
     await cluster.askAt(await webhook(), { timeoutSeconds: 1 })
@@ -52,10 +52,10 @@ describe.each(outages)('while the webhook %s', { timeout: 60_000 }, (_what, webh
   })
 })
 
-it('is asked again as soon as it is back', { timeout: 60_000 }, async () => {
+it('the webhook is called again as soon as it is back', { timeout: 60_000 }, async () => {
   await cluster.askAt(cluster.webhook)
   await cluster.send('POST', sets(), daemonSet('bound', 'agent:1', ofBound))
-  // An API server may have a look at a configuration that has changed a moment later.
+  // An API server may notice a changed configuration a moment later.
   for (let asked = 0; asked < 500; asked++)
     if ((await cluster.send('PATCH', `${sets()}/bound`, image(`agent:back-${asked}`))).status === 200) break
   const { body } = await cluster.send('GET', `${sets()}/bound`)
@@ -67,10 +67,10 @@ async function untilRefused() {
     const answer = await cluster.send('PATCH', `${sets()}/bound`, image(`agent:new-${asked}`))
     if (answer.status !== 200) return answer
   }
-  throw new Error('a new template is taken without the webhook')
+  throw new Error('a new template is accepted without the webhook')
 }
 
-/** Takes connections and reviews, and never says a word. */
+/** Accepts connections and reviews, and never answers. */
 async function silent(): Promise<WebhookAddress> {
   const { authority, cert, key } = await issueCertificate({ names: ['127.0.0.1'], nowMs: systemClock.nowMs(), lastsMs: 3_600_000 })
   const server = createServer({ cert, key }, () => {})

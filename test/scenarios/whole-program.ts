@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { vi } from 'vitest'
 
-/** `tranche all-in-one` as a process of its own. */
+/** `tranche all-in-one` in its own process. */
 export interface WholeProgram {
-  /** Of the REST API. */
+  /** URL of the REST API. */
   readonly url: string
-  /** Asks it to end. @returns the exit code */
+  /** Sends SIGTERM. @returns exit code */
   stop(): Promise<number | null>
 }
 
-/** Starts controller, executor and REST API, and waits until all three have seen the cluster. */
+/** Starts controller, executor and REST API, and waits until all three are ready. */
 export async function startWholeProgram(kubeconfig: string): Promise<WholeProgram> {
   const args = ['apps/cli/bin/tranche.mjs', 'all-in-one', '--kubeconfig', kubeconfig, '--api-port=0', '--health-port=0']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })

@@ -28,10 +28,10 @@ async function watch(mayWrite: () => boolean = () => true): Promise<void> {
   await stage.pass(1_000)
 }
 
-/** Oldest first, each as one line. */
+/** Observed changes of the Rollout, oldest first, one line each. */
 async function seen(): Promise<readonly string[]> {
   await stage.pass(5_000)
-  return observedChangesOf(await stage.rollout()).map(({ type, manager = 'nobody named', step, reason }) =>
+  return observedChangesOf(await stage.rollout()).map(({ type, manager = 'an unnamed program', step, reason }) =>
     [type, ...(step === undefined ? [] : [step]), `by ${manager}`, ...(reason === undefined ? [] : [`because ${reason}`])].join(' '),
   )
 }
@@ -43,8 +43,8 @@ async function ask(order: Pick<ActionOrder, 'type' | 'body'> & Partial<ActionOrd
   await drive(clock, carryOut(ports, { on: 'Rollout', key: stageKey, by: 'alice', via: 'rest', waitMs: 60_000, ...order }))
 }
 
-describe('what is written past us', () => {
-  it('stands on the record with the program that wrote it, where the API server names one', async () => {
+describe('a change that Tranche did not write', () => {
+  it('is recorded with the program that wrote it, if the API server names one', async () => {
     await watch()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -54,10 +54,10 @@ describe('what is written past us', () => {
     await stage.pass(1_000)
     await stage.approve()
     await untilPausedAt(stage, 2)
-    expect(await seen()).toEqual(['template by story', 'pause by story', 'resume by nobody named', 'approve 1 by story'])
+    expect(await seen()).toEqual(['template by story', 'pause by story', 'resume by an unnamed program', 'approve 1 by story'])
   })
 
-  it('is an action that somebody annotates, a jump in the status, and an end of control', async () => {
+  it('can be an annotated action, a jump in the status, or an end of control', async () => {
     await watch()
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -72,9 +72,9 @@ describe('what is written past us', () => {
   })
 
   it.each([
-    { title: 'is cut where it is long', reason: 'x'.repeat(300), want: ` because ${'x'.repeat(255)}…` },
-    { title: 'is none where it is no text', reason: 7, want: '' },
-    { title: 'is none where it is empty', reason: '', want: '' },
+    { title: 'is cut if it is long', reason: 'x'.repeat(300), want: ` because ${'x'.repeat(255)}…` },
+    { title: 'is empty if it is not a string', reason: 7, want: '' },
+    { title: 'is empty if it is an empty string', reason: '', want: '' },
   ])('has a reason that $title', async ({ reason, want }) => {
     await watch()
     const action = JSON.stringify({ id: '1', type: 'abort', reason })
@@ -82,7 +82,7 @@ describe('what is written past us', () => {
     expect(await seen()).toEqual([`abort by story${want}`])
   })
 
-  it('is no action over REST, nor what our own programs did about it', async () => {
+  it('is neither an action over REST nor its execution by Tranche', async () => {
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
     await watch()
@@ -94,7 +94,7 @@ describe('what is written past us', () => {
     expect(await seen()).toEqual([])
   })
 
-  it('reports a program that takes the name of the API or the command line without a recorded action', async () => {
+  it('of a program with the name of the API or the command line, but without a recorded action, is recorded', async () => {
     await watch()
     const { clock, simulator } = stage
     for (const name of ['tranche-cli', 'tranche-api']) {
@@ -105,7 +105,7 @@ describe('what is written past us', () => {
     expect(await seen()).toEqual(['pause by tranche-cli', 'resume by tranche-api'])
   })
 
-  it('is nothing of another DaemonSet that names the Rollout', async () => {
+  it('is not a change of another DaemonSet that names the Rollout', async () => {
     await watch()
     const { metadata, ...rest } = await stage.client.get<DaemonSet>(resourcePaths.daemonSets, stageKey)
     const { name, namespace, labels } = metadata
@@ -120,7 +120,7 @@ describe('what is written past us', () => {
     expect(await seen()).toEqual([])
   })
 
-  it('is kept in mind until somebody leads, and written once though several have seen it', async () => {
+  it('is kept until a controller leads, and recorded once although several have observed it', async () => {
     let isLed = false
     await watch(() => isLed)
     await watch(() => isLed)
@@ -130,7 +130,7 @@ describe('what is written past us', () => {
     expect(await seen()).toEqual(['pause by story'])
   })
 
-  it('keeps the sixteen that came last', async () => {
+  it('is recorded only if it is one of the last sixteen', async () => {
     await watch()
     for (let times = 0; times < 9; times++) {
       await stage.patchRollout({ spec: { strategy: { paused: true } } })

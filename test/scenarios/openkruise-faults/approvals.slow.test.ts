@@ -10,9 +10,11 @@ afterEach(() => stage.end())
 const RELEASES = 67
 const STEPS = 16
 
-it('heeds each of 1,000 approvals once that race with status writes of ours (X18, W19, G10)', { timeout: 120_000 }, async () => {
+it('each of 1,000 approvals that race with status writes of the controller takes effect once (X18, W19, G10)', {
+  timeout: 120_000,
+}, async () => {
   stage = await setStage({ nodes: 1, steps: Array.from({ length: STEPS }, () => ({ replicas: '100%', pause: {} })) })
-  // Between a read and the write that rests on it there is time for somebody else.
+  // Leaves time for another client between a read and the write that is based on it.
   stage.disturb({
     onRequest: ({ actor, subresource, count }) =>
       actor === 'controller-1' && subresource === 'status' ? { kind: 'delay', ms: (count * 7) % 23, when: 'before' } : undefined,
@@ -21,7 +23,7 @@ it('heeds each of 1,000 approvals once that race with status writes of ours (X18
   let sent = 0
   pauses.onPause = () => {
     sent++
-    // What makes the controller write a status comes a moment before, at the same time as, or after the approval.
+    // A change that makes the controller write a status comes shortly before, together with, or after the approval.
     const failureThreshold = sent % 2
     stage.clock.setTimer((sent * 3) % 31, () => void stage.patchRollout({ spec: { strategy: { canary: { failureThreshold } } } }))
     stage.clock.setTimer((sent * 5) % 41, () => void stage.approve())
@@ -37,7 +39,7 @@ it('heeds each of 1,000 approvals once that race with status writes of ours (X18
   expectKept(stage)
 })
 
-/** Every pause of a step, in order, by the step's number. */
+/** The pauses of all steps in order, by step number. */
 interface Pauses {
   readonly seen: number[]
   onPause: () => void

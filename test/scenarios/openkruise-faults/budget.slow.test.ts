@@ -12,7 +12,7 @@ afterEach(() => stage.end())
 const all = [{ replicas: '100%' }]
 
 describe.each(crews)('with $crew', ({ executors }) => {
-  it('keeps one node down where pods cannot be created again: a quota of 0 pods (X1, W1, G1)', async () => {
+  it('keeps one node down if pods cannot be created again because of a quota of 0 pods (X1, W1, G1)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 1, steps: all, annotations: measuredPods, executors })
     const allow = await forbidPods(stage)
     const sinceMs = stage.clock.nowMs()
@@ -38,7 +38,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     { nodes: 30, limit: 5, seed: 5 },
     { nodes: 30, limit: 5, seed: 6 },
     { nodes: 100, limit: 10, seed: 7 },
-  ])('never takes more than $limit of $nodes nodes at once in a healthy release, seed $seed (X3, W3, G1, G2)', async (run) => {
+  ])('never takes down more than $limit of $nodes nodes at once in a healthy release, seed $seed (X3, W3, G1, G2)', async (run) => {
     const { nodes, limit, seed } = run
     stage = await setStage({ nodes, maxUnavailable: limit, steps: all, annotations: measuredPods, executors, seed, watchDelayMs: 200 })
     const sinceMs = stage.clock.nowMs()
@@ -49,7 +49,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it('counts pods that stay Ready through a long grace period as down from their deletion on (X3, W3, G1)', async () => {
+  it('counts pods that stay Ready through a long grace period as down from their deletion (X3, W3, G1)', async () => {
     const annotations = { ...measuredPods, 'sim.tranche.dev/stop-ms': '10000', 'sim.tranche.dev/term-notready': 'false' }
     stage = await setStage({ nodes: 30, maxUnavailable: 3, steps: all, annotations, executors })
     const sinceMs = stage.clock.nowMs()
@@ -59,7 +59,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it('repairs five nodes that were down before, two at a time, and takes no healthy one meanwhile (X4, W4, G1, G2)', async () => {
+  it('repairs five broken nodes first, two at a time, and takes down no healthy one meanwhile (X4, W4, G1, G2)', async () => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: all, annotations: measuredPods, executors })
     const broken = (await stage.pods()).slice(7, 12)
     for (const pod of broken) await breakPod(stage, pod)
@@ -72,7 +72,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it('takes a node for available after minReadySeconds, and says Healthy not before the last one is (X8, W8, G1, F6)', async () => {
+  it('counts a node as available only after minReadySeconds, and is Healthy only after the last one is (X8, W8, G1, F6)', async () => {
     stage = await setStage({ nodes: 30, maxUnavailable: 5, minReadySeconds: 30, steps: all, annotations: measuredPods, executors })
     await stage.pass(60_000)
     const sinceMs = stage.clock.nowMs()
@@ -85,19 +85,19 @@ describe.each(crews)('with $crew', ({ executors }) => {
   })
 })
 
-it('rounds 10 % of 15 nodes up to two at a time, as Kubernetes does (X6, W6, G1)', async () => {
+it('10 % of 15 nodes is rounded up to two at a time, as in Kubernetes (X6, W6, G1)', async () => {
   stage = await setStage({ nodes: 15, maxUnavailable: '10%', steps: all, annotations: measuredPods })
   const sinceMs = stage.clock.nowMs()
   await stage.setImage('v2')
   await stage.until('every node is available', async () => (await nodesOn(stage, 'v2')).length === 15 && (await isSettling()))
   expect(mostDown(stage, sinceMs)).toBe(2)
-  // One at a time takes 45 s at the least, two at a time about 24 s.
+  // One at a time takes at least 45 s, two at a time about 24 s.
   expect(stage.clock.nowMs() - sinceMs).toBeLessThan(26_000)
   await untilReleased(stage, 'v2')
   expectKept(stage)
 })
 
-it('deletes nothing where maxUnavailable is 0 and a surge is asked for, and says the way out (X7, W7, G1)', async () => {
+it('a DaemonSet with maxUnavailable 0 and a surge loses no pod, and the status says how to continue (X7, W7, G1)', async () => {
   stage = await setStage({ nodes: 10, steps: all, annotations: measuredPods })
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } } })
   const sinceMs = stage.clock.nowMs()
@@ -114,7 +114,7 @@ it('deletes nothing where maxUnavailable is 0 and a surge is asked for, and says
   expectKept(stage)
 })
 
-it('makes no step larger for pods on nodes where none belongs, and never takes those (X15, W16, G3, G4)', async () => {
+it('pods on nodes where none belongs do not enlarge a step, and are never deleted (X15, W16, G3, G4)', async () => {
   const steps = [{ replicas: 1, pause: {} }, ...all]
   stage = await setStage({ nodes: 13, maxUnavailable: 2, steps, annotations: measuredPods, tolerations: [] })
   const tainted = ['node-002', 'node-007', 'node-013']
@@ -130,7 +130,7 @@ it('makes no step larger for pods on nodes where none belongs, and never takes t
   expectKept(stage)
 })
 
-it('makes no step smaller for nodes without a pod: they come back on the new version and count (X15, W16, G3)', async () => {
+it('nodes without a pod do not shrink a step: they come back on the new version and count (X15, W16, G3)', async () => {
   const steps = [{ replicas: 4, pause: {} }, ...all]
   stage = await setStage({ nodes: 10, maxUnavailable: 3, steps, annotations: measuredPods })
   const allow = await forbidPods(stage)
@@ -148,7 +148,7 @@ it('makes no step smaller for nodes without a pod: they come back on the new ver
   expectKept(stage)
 })
 
-it('sends each DELETE with uid and resourceVersion, one a pod (W25, G4)', async () => {
+it('each pod gets one DELETE, with uid and resourceVersion (W25, G4)', async () => {
   const sent: unknown[] = []
   stage = await setStage({
     nodes: 10,
@@ -168,7 +168,7 @@ it('sends each DELETE with uid and resourceVersion, one a pod (W25, G4)', async 
   expectKept(stage)
 })
 
-it('does not take an updated pod that is terminating for an updated node, nor a failed pod for a running one (W25, G3)', async () => {
+it('a terminating updated pod does not count as an updated node, nor a failed pod as a running one (W25, G3)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: 3, pause: {} }, ...all], annotations: measuredPods })
   const sinceMs = stage.clock.nowMs()
   await stage.setImage('v2')

@@ -35,7 +35,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     },
   )
 
-  it('takes RollingUpdate back within a second where no admission is: at most one round of pods leaks (X10, W11, G11)', async () => {
+  it('sets RollingUpdate back to OnDelete within a second without admission: at most one round of pods leaks (X10, W11, G11)', async () => {
     stage = await setStage({ ...release, nodes: 30, executors })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -56,7 +56,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it('leaves a manifest that declares OnDelete as it is, however often it is applied (X10, X11, W11, G11)', async () => {
+  it('leaves OnDelete in place if the manifest declares it, however often it is applied (X10, X11, W11, G11)', async () => {
     stage = await setStage({ ...release, nodes: 30, strategyType: 'OnDelete', executors })
     await apply('v2', 'OnDelete')
     await untilPausedAt(stage, 1)
@@ -74,7 +74,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
 })
 
 describe.each(['RollingUpdate', 'OnDelete'] as const)('a strategy that was %s', (strategyType) => {
-  it('is that again after v2, and v3 pushed over it in mid-release (X11, W12, G11)', async () => {
+  it('is restored after v2, and after v3 that superseded it in mid-release (X11, W12, G11)', async () => {
     stage = await setStage({ ...release, nodes: 12, strategyType, admission: 'policy' })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -83,7 +83,7 @@ describe.each(['RollingUpdate', 'OnDelete'] as const)('a strategy that was %s', 
     await untilPausedAt(stage, 1)
     await stage.approve()
     await untilReleased(stage, 'v3')
-    await stage.until('the release is put away', async () => (await stage.release()) === undefined)
+    await stage.until('the release is deleted', async () => (await stage.release()) === undefined)
     const { spec, metadata } = await stage.daemonSet()
     expect(spec.updateStrategy).toMatchObject({ type: strategyType, rollingUpdate: { maxUnavailable: 5 } })
     expect(metadata.annotations).not.toHaveProperty([keys.originalUpdateStrategy])
@@ -92,7 +92,7 @@ describe.each(['RollingUpdate', 'OnDelete'] as const)('a strategy that was %s', 
 })
 
 it.each([0, 9_900, 10_000, 10_100])(
-  'releases a template that is pushed while it is finalizing, or just after, like any other: %i ms after the last pod (X12, W13, F8)',
+  'a template that is pushed while a release is finalizing, or just after, is released like any other: %i ms after the last pod (X12, W13, F8)',
   async (ms) => {
     stage = await setStage({ ...release, nodes: 10, maxUnavailable: 3, admission: 'inProcess' })
     await stage.setImage('v2')
@@ -116,7 +116,7 @@ it.each([0, 9_900, 10_000, 10_100])(
 )
 
 it.each([0, 60, 120])(
-  'neither loses a template that is pushed as it finishes, nor lets it go uncontrolled, without admission: %i ms later (X12)',
+  'a template that is pushed as a release ends, without admission, is neither lost nor rolled out natively: %i ms later (X12)',
   async (ms) => {
     stage = await setStage({ nodes: 4, maxUnavailable: 1 })
     await stage.setImage('v2')
@@ -130,7 +130,7 @@ it.each([0, 60, 120])(
   },
 )
 
-it('releases a change of nothing but a field that is newer than Kubernetes 1.28 under control (W22, G3)', async () => {
+it('a change of only a field that is newer than Kubernetes 1.28 is released in steps (W22, G3)', async () => {
   stage = await setStage({ ...release, nodes: 20, maxUnavailable: 3, admission: 'inProcess' })
   const before = (await stage.pods())[0]?.metadata.labels?.['controller-revision-hash']
   const newer = { spec: { template: { spec: { resources: { limits: { cpu: '1' } } } } } }
@@ -145,7 +145,7 @@ it('releases a change of nothing but a field that is newer than Kubernetes 1.28 
   expectKept(stage)
 })
 
-/** The whole manifest, as it stands in Git. */
+/** Applies the whole manifest, as it is in Git. */
 async function apply(tag: string, strategyType: 'RollingUpdate' | 'OnDelete'): Promise<void> {
   await applyDaemonSet(stage, daemonSetManifest({ ...release, strategyType }, tag))
 }

@@ -15,7 +15,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '10%', pause: {} }, { replicas: '100%' }]
 
 describe.each(crews)('with $crew', ({ executors }) => {
-  it('releases the next version to a DaemonSet that was deleted and made anew in mid-release (X17, W18, F11)', async () => {
+  it('releases the next version to a DaemonSet that was deleted and created again in mid-release (X17, W18, F11)', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, annotations: measuredPods, executors })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -35,7 +35,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it('goes on 10 s after everything of ours was killed at 12 of 30 nodes, within the budget (X22, G1, G7)', async () => {
+  it('continues within the budget 10 s after every Tranche program was killed at 12 of 30 nodes (X22, G1, G7)', async () => {
     const all = [{ replicas: '100%' }]
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps: all, annotations: measuredPods, executors })
     await createOther()
@@ -61,7 +61,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
   })
 })
 
-it('ends a release though the controller is killed after each single write (X22, G7)', { timeout: 60_000 }, async () => {
+it('a release ends although the controller is killed after each single write (X22, G7)', { timeout: 60_000 }, async () => {
   let number = 1
   let isMortal = false
   stage = await setStage({
@@ -92,12 +92,12 @@ it('ends a release though the controller is killed after each single write (X22,
   await untilPausedAt(stage, 1)
   await stage.approve()
   await untilReleased(stage, 'v3')
-  await stage.until('the release is put away', async () => (await stage.release()) === undefined)
+  await stage.until('the release is deleted', async () => (await stage.release()) === undefined)
   expect(number).toBeGreaterThan(30)
   expectKept(stage)
 })
 
-it('begins one release, and names the right revisions, though it hears of revisions 5 s late (W26)', async () => {
+it('the controller starts one release with the right revisions, although it sees revisions 5 s late (W26)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, annotations: measuredPods })
   stage.disturb({
     onEvent: ({ actor, resource }) =>
@@ -125,7 +125,7 @@ describe.each([
   ['deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), isGone],
   ['disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
 ] as const)('a Rollout that is %s at step 1', (_how, act, isOver) => {
-  it('leaves five of 30 nodes where they are and says so: nothing is released by that (X13, W14, G9)', async () => {
+  it('leaves five of 30 nodes on the new version and reports it, and nothing more is released (X13, W14, G9)', async () => {
     const five = [{ replicas: 5, pause: {} }, { replicas: '100%' }]
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps: five, annotations: measuredPods, admission: 'inProcess' })
     await stage.setImage('v2')
@@ -148,12 +148,12 @@ describe.each([
 describe.each([
   ['deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), isGone],
   ['disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
-] as const)('a Rollout that is %s at step 1 and says how it is to end', (_how, act, isOver) => {
+] as const)('a Rollout with tranche.dev/on-delete that is %s at step 1', (_how, act, isOver) => {
   it.each([
     { policy: 'Complete', tag: 'v2', more: 25 },
     { policy: 'Rollback', tag: 'v1', more: 5 },
   ])(
-    'ends with every node on $tag and the strategy as it was: tranche.dev/on-delete $policy (X13, W14, G1)',
+    'ends with every node on $tag and the original strategy: tranche.dev/on-delete $policy (X13, W14, G1)',
     async ({ policy, tag, more }) => {
       const five = [{ replicas: 5, pause: {} }, { replicas: '100%' }]
       stage = await setStage({ nodes: 30, maxUnavailable: 5, steps: five, annotations: measuredPods, admission: 'inProcess' })
@@ -183,7 +183,7 @@ async function isDisabled(): Promise<boolean> {
   return (await stage.rollout()).status?.phase === 'Disabled'
 }
 
-/** A DaemonSet of somebody else, in another namespace. */
+/** Creates another DaemonSet in another namespace. */
 async function createOther(): Promise<void> {
   const manifest = daemonSetManifest({}) as { readonly metadata: object }
   await stage.client.create(resourcePaths.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'others' } } as never)

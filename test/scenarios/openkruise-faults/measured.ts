@@ -4,7 +4,7 @@ import { condition } from '../looks.ts'
 import type { Stage } from '../stage.ts'
 import { stageKey } from '../stage-objects.ts'
 
-/** Annotations that give pods the times of the measurements: start in 2 s and up to 1 s more, stop in 0.5 s. */
+/** Annotations that give pods the times of the measurements: 2 s plus up to 1 s to start, 0.5 s to stop. */
 export const measuredPods: Readonly<Record<string, string>> = {
   'sim.tranche.dev/start-ms': '2000',
   'sim.tranche.dev/jitter-ms': '1000',
@@ -25,7 +25,7 @@ export interface Deleted {
   readonly uid: string
 }
 
-/** @returns the deletions of standing pods since `sinceMs`, by whomever, in order */
+/** @returns deletions of standing pods since `sinceMs` by any client, in order */
 export function deleted(stage: Stage, sinceMs = 0): readonly Deleted[] {
   const ended = new Set<string>()
   const found: Deleted[] = []
@@ -39,7 +39,7 @@ export function deleted(stage: Stage, sinceMs = 0): readonly Deleted[] {
   return found
 }
 
-/** @returns how many requests to delete this pod the server has accepted from our executors */
+/** @returns number of the executors' delete requests for this pod that the server has accepted */
 export function timesDeleted(stage: Stage, uid: string): number {
   return stage
     .recording()
@@ -47,10 +47,10 @@ export function timesDeleted(stage: Stage, uid: string): number {
 }
 
 /**
- * Looks after every accepted write since `sinceMs`, whoever made it.
+ * Counts the nodes that are down after every accepted write since `sinceMs`, by any client.
  *
- * @param minReadySeconds from when on a Ready pod counts as available
- * @returns the most nodes at once that had no available, non-terminating pod
+ * @param minReadySeconds time after which a Ready pod counts as available
+ * @returns the most nodes at once without an available, non-terminating pod
  */
 export function mostDown(stage: Stage, sinceMs: number, minReadySeconds = 0): number {
   const nodes = new Set<string>()
@@ -90,13 +90,13 @@ export function longestRest(stage: Stage, sinceMs: number, untilMs: number): num
   return Math.max(0, ...times.map((t, at) => t - (times[at - 1] ?? sinceMs)))
 }
 
-/** Holds the message of the Rollout against what it has to name: nodes, pods, reasons. */
+/** Expects that the message of the Rollout contains all names: nodes, pods, reasons. */
 export async function expectReported(stage: Stage, ...names: readonly string[]): Promise<void> {
   const { message } = (await stage.rollout()).status ?? {}
   for (const name of names) expect(message).toContain(name)
 }
 
-/** Whether the Rollout says that it is paused. */
+/** Whether the Rollout reports that it is paused. */
 export async function isPaused(stage: Stage): Promise<boolean> {
   return (await condition(stage, 'Progressing'))?.reason === 'Paused'
 }

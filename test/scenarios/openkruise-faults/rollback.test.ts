@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '10%', pause: {} }, { replicas: '50%', pause: {} }, { replicas: '100%' }]
 
 describe.each(crews)('with $crew', ({ executors }) => {
-  it('takes a healthy version back from 15 of 30 nodes without an approval and touches no other node (X14, W15, G1, G4)', async () => {
+  it('rolls a healthy version back from 15 of 30 nodes without an approval and touches no other node (X14, W15, G1, G4)', async () => {
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps, annotations: measuredPods, executors })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -22,7 +22,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     const sinceMs = stage.clock.nowMs()
     await stage.setImage('v1')
     await untilNodesOn(stage, 'v1', 30, 60_000)
-    // Three rounds of five nodes, of up to 3.5 s each, and what the reaction takes.
+    // Three rounds of five nodes, of up to 3.5 s each, and the reaction time.
     expect(stage.clock.nowMs() - sinceMs).toBeLessThan(13_000)
     await untilReleased(stage, 'v1')
     const gone = deleted(stage, sinceMs).map(({ node }) => node)
@@ -31,7 +31,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it('repairs the nodes that a crashing version has broken at once, without an approval (X14, W15, G1, G2)', async () => {
+  it('repairs the nodes broken by a crashing version at once, without an approval (X14, W15, G1, G2)', async () => {
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps, annotations: measuredPods, executors })
     await stage.setImage('v2-bad-crash')
     await stage.until('three nodes crash', async () => (await stage.rollout()).status?.message?.includes('CrashLoopBackOff') === true)
@@ -47,7 +47,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
   })
 })
 
-it('replaces the pods of the bad version that do not run before those that do (X14, W15, G5)', async () => {
+it('pods of the bad version that do not run are replaced before those that do (X14, W15, G5)', async () => {
   const annotations = { ...measuredPods, 'sim.tranche.dev/bad-nodes': '^node-0(0[2468]|1[0-9])$' }
   const policy = { failure: { action: 'Continue' } } as const
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }], annotations, minReadySeconds: 0, policy })
@@ -67,7 +67,7 @@ it('replaces the pods of the bad version that do not run before those that do (X
   expectKept(stage)
 })
 
-it('keeps v1 as the stable revision when v3 takes the place of a half released v2 (X14, W15, W26)', async () => {
+it('v1 stays the stable revision when v3 supersedes a half released v2 (X14, W15, W26)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps, annotations: measuredPods })
   const v1 = await revision()
   await stage.setImage('v2')
@@ -83,7 +83,7 @@ it('keeps v1 as the stable revision when v3 takes the place of a half released v
   expectKept(stage)
 })
 
-it('walks those steps that take a node back, with their pauses, where the Rollout asks for a rollback in batches (W15)', async () => {
+it('a rollback in batches goes through the steps that shrink the new version, with their pauses (W15)', async () => {
   const four = [steps[0]!, steps[1]!, { replicas: '80%', pause: {} }, steps[2]!]
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: four, annotations: measuredPods })
   await stage.patchRollout({ metadata: { annotations: { 'rollouts.kruise.io/rollback-in-batch': 'true' } } })
@@ -102,7 +102,7 @@ it('walks those steps that take a node back, with their pauses, where the Rollou
   expectKept(stage)
 })
 
-it('releases the old version like any other when it comes back after the release has ended (W15)', async () => {
+it('the old version is released like any other when it comes back after the end of the release (W15)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '20%', pause: {} }, { replicas: '100%' }] })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

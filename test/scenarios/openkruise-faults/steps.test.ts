@@ -32,7 +32,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it('deletes nothing more once a pause in mid-batch is acknowledged, also when v3 is pushed in it (X9, W10, G9)', async () => {
+  it('deletes nothing more once a pause in mid-batch is acknowledged, even when v3 is pushed meanwhile (X9, W10, G9)', async () => {
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps: all, annotations: measuredPods, executors })
     const sinceMs = stage.clock.nowMs()
     await stage.setImage('v2')
@@ -57,7 +57,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
   })
 })
 
-it('brings the rest, too, under the same budget when the last step is 50 %, and is Healthy only then (X20, W21, G1)', async () => {
+it('a release whose last step is 50 % updates the rest within the same budget, and is Healthy only then (X20, W21, G1)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '50%', pause: {} }], annotations: measuredPods })
   const sinceMs = stage.clock.nowMs()
   await stage.setImage('v2')
@@ -65,7 +65,7 @@ it('brings the rest, too, under the same budget when the last step is 50 %, and 
   await stage.pass(60_000)
   expect(await nodesOn(stage, 'v2')).toHaveLength(10)
   await stage.approve()
-  await stage.until('the rest is on its way', async () => (await nodesOn(stage, 'v2')).length > 10)
+  await stage.until('the rest is in progress', async () => (await nodesOn(stage, 'v2')).length > 10)
   expect((await stage.rollout()).status).toMatchObject({ phase: 'Progressing', canaryStatus: { currentStepIndex: 1, nextStepIndex: -1 } })
   await stage.until('it is Healthy', async () => (await stage.rollout()).status?.phase === 'Healthy')
   expect(await nodesOn(stage, 'v2')).toHaveLength(20)
@@ -74,7 +74,7 @@ it('brings the rest, too, under the same budget when the last step is 50 %, and 
   expectKept(stage)
 })
 
-it('deletes nothing for ten nodes that join in a pause: they take the new version and count in the next step (X16, W17, G3)', async () => {
+it('ten nodes that join in a pause cause no deletion: they start with the new version and count in the next step (X16, W17, G3)', async () => {
   const steps = [{ replicas: '10%', pause: {} }, { replicas: '50%', pause: {} }, ...all]
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, annotations: measuredPods })
   await stage.setImage('v2')
@@ -95,7 +95,7 @@ it('deletes nothing for ten nodes that join in a pause: they take the new versio
   expectKept(stage)
 })
 
-it('goes on with its batch while nodes come and go, and takes none twice (X16, W17, G3, G6)', async () => {
+it('a batch continues while nodes come and go, and updates none twice (X16, W17, G3, G6)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps: [{ replicas: '50%', pause: {} }, ...all], annotations: measuredPods })
   await stage.setImage('v2')
   for (let round = 0; round < 5; round++) {

@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 const all = [{ replicas: '100%' }]
 
 describe.each(crews)('with $crew', ({ executors }) => {
-  it('updates the nine others around a pod that does not go, and deletes it once (X2, W2, F12, G4)', async () => {
+  it('updates the nine other nodes if a pod does not end, and deletes that pod once (X2, W2, F12, G4)', async () => {
     const annotations = { ...measuredPods, 'sim.tranche.dev/term-notready': 'true' }
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: all, annotations, executors })
     const stuck = (await stage.pods())[3]!
@@ -30,7 +30,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it.each([1, 3])('updates 19 of 20 nodes past a dead one and names it, limit %i, first step of 1 node (X5, W5, G6)', async (limit) => {
+  it.each([1, 3])('updates 19 of 20 nodes and names the dead one, limit %i, first step of 1 node (X5, W5, G6)', async (limit) => {
     stage = await setStage({
       nodes: 20,
       maxUnavailable: limit,
@@ -43,7 +43,7 @@ describe.each(crews)('with $crew', ({ executors }) => {
     const sinceMs = stage.clock.nowMs()
     await stage.setImage('v2')
     if (limit === 1) {
-      // Its only slot is taken: the dead node counts as down, as it does for the native controller.
+      // The dead node uses up the budget, as it does for the native controller.
       await stage.pass(150_000)
       expect(deleted(stage, sinceMs)).toEqual([])
       expect((await stage.release())?.status?.waiting?.reason).toBe('BudgetUsedUp')
@@ -62,12 +62,12 @@ describe.each(crews)('with $crew', ({ executors }) => {
     expectKept(stage)
   })
 
-  it.each([1, 2, 3])('never stands still with nothing in its way, limit 1, late watches, seed %i (W9, G6)', async (seed) => {
+  it.each([1, 2, 3])('never stops while nothing blocks it, limit 1, late watches, seed %i (W9, G6)', async (seed) => {
     stage = await setStage({ nodes: 30, maxUnavailable: 1, steps: all, annotations: measuredPods, executors, seed, watchDelayMs: 700 })
     const sinceMs = stage.clock.nowMs()
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 30, 180_000)
-    // From bound to Ready a pod takes up to 3 s in which nothing of it changes, and each watch is up to 0.7 s late.
+    // A bound pod takes up to 3 s to become Ready without any change, and each watch is up to 0.7 s late.
     expect(longestRest(stage, sinceMs, stage.clock.nowMs())).toBeLessThan(5_500)
     await untilReleased(stage, 'v2')
     expectKept(stage)
@@ -97,7 +97,7 @@ describe('a version that crashes', () => {
     expectKept(stage)
   })
 
-  it('is looked at again when a timed pause ends: it does not pass over canaries that crash in it (X19, W20, G6)', async () => {
+  it('is checked again when a timed pause ends, so canaries that crash in the pause stop the release (X19, W20, G6)', async () => {
     const steps = [{ replicas: '10%', pause: { duration: 30 } }, ...threeSteps.slice(1)]
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps, annotations: measuredPods })
     const sinceMs = stage.clock.nowMs()
@@ -114,12 +114,12 @@ describe('a version that crashes', () => {
     expectKept(stage)
   })
 
-  it('ends with the step in which it crashes, where no pause leaves it time to (X19, W20, G3)', async () => {
+  it('stops in the step in which it crashes, if no pause gives it time to crash earlier (X19, W20, G3)', async () => {
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps: threeSteps, annotations: measuredPods })
     const sinceMs = stage.clock.nowMs()
     await stage.setImage('v2-bad-flap')
     await stage.pass(120_000)
-    // Step 1 is over before the first of its pods crashes; step 2 is not.
+    // Step 1 ends before the first of its pods crashes, step 2 does not.
     expect((await stage.rollout()).status?.currentStepIndex).toBe(2)
     expect((await nodesOn(stage, 'v2-bad-flap')).length).toBeLessThanOrEqual(15)
     expect(mostDown(stage, sinceMs)).toBeLessThanOrEqual(15)
@@ -127,7 +127,7 @@ describe('a version that crashes', () => {
     expectKept(stage)
   })
 
-  it('is caught by minReadySeconds longer than the time to its crash, in the first step (X19, W20, W8)', async () => {
+  it('is caught in the first step by minReadySeconds longer than the time to its crash (X19, W20, W8)', async () => {
     stage = await setStage({ nodes: 30, maxUnavailable: 5, steps: threeSteps, annotations: measuredPods, minReadySeconds: 10 })
     await stage.pass(30_000)
     const sinceMs = stage.clock.nowMs()
