@@ -20,22 +20,22 @@ const releasePass = 'packages/shells/controllers/src/release-pass.ts'
 const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
 const compare = 'function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {'
 
-/** Faults of how a release goes on, stops, and ends: G5 to G7, and G9. */
+/** Faults in how a release continues, stops, and ends: G5 to G7, and G9. */
 export const mutantsOfReleases: readonly BluntMutant[] = [
   {
     guarantee: 'G5',
-    fault: 'the order is turned round',
+    fault: 'the order is reversed',
     edits: [{ file: order, find: compare, replace: compare.replace('(a: Candidate, b: Candidate', '(b: Candidate, a: Candidate') }],
   },
   {
     guarantee: 'G5',
-    fault: 'pods are taken by name, whatever they are',
+    fault: 'pods are updated in the order of their names',
     edits: [{ file: order, find: compare, replace: `${compare}\n  if (a !== b) return compareText(a.pod.name, b.pod.name)` }],
     worlds: 'rollovers',
   },
   {
     guarantee: 'G5',
-    fault: 'the healthy go first',
+    fault: 'healthy pods go first',
     edits: [
       { file: order, find: 'healthRank(a, rules) - healthRank(b, rules) ||', replace: 'healthRank(b, rules) - healthRank(a, rules) ||' },
     ],
@@ -61,7 +61,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G6',
-    fault: 'the strategy is never given back',
+    fault: 'the strategy is never restored',
     edits: [
       {
         file: planRelease,
@@ -98,13 +98,13 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G6',
-    fault: 'a permit whose pod has changed stays in the record for ever',
+    fault: 'a permit whose pod has changed stays in the record forever',
     edits: [{ file: permitChange, find: "isOver(tracked) || tracked.state === 'dead')", replace: 'isOver(tracked))' }],
     worlds: 'changing',
   },
   {
     guarantee: 'G6',
-    fault: 'no clock ends a pause',
+    fault: 'no pause ends by time',
     edits: [
       { file: advanceStep, find: 'if (leftMs > 0) return {', replace: 'if (leftMs > -1e15) return paused\n  if (leftMs > 0) return {' },
     ],
@@ -136,12 +136,12 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G7',
-    fault: 'an action that was answered is answered again five seconds later',
+    fault: 'an answered action is answered again five seconds later',
     edits: [
       {
         file: answerAction,
         find: 'if (isAnswered(view.rollout, body, type)) return null',
-        // Without a rest between two answers it would write for ever, and no world would end.
+        // Without a delay between two answers it would write forever, and no world would end.
         replace:
           "const restMs = view.nowMs - Date.parse(view.rollout.status?.lastAction?.at ?? '')\n  if (isAnswered(view.rollout, body, type) && restMs < 5_000) return null",
       },
@@ -176,7 +176,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G7',
-    fault: 'what a newer version has written is lost',
+    fault: 'members that a newer version has written are lost',
     edits: [
       {
         file: rolloutStatus,
@@ -223,7 +223,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'executors go on under a record that is stopped',
+    fault: 'executors continue under a stopped record',
     edits: [
       { file: planPass, find: "if (record.state !== 'open') return settleOnly(fence)", replace: '' },
       { file: planPass, find: "    record.state === 'open' &&\n", replace: '' },
@@ -233,7 +233,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'a stop takes no permit back',
+    fault: 'a stop withdraws no permit',
     edits: [
       {
         file: releasePass,
@@ -259,7 +259,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'a version that fails is gone on with',
+    fault: 'a release continues with a version that fails',
     edits: [
       {
         file: wantedAllowance,

@@ -16,11 +16,11 @@ const touch = 'packages/core/flight/src/touch.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 
-/** Faults of what bounds and aims deletions: G1 to G4, and G8. */
+/** Faults in the limits and targets of deletions: G1 to G4, and G8. */
 export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G1',
-    fault: 'nodes that are down by other hands cost no budget',
+    fault: 'nodes that are down for other reasons cost no budget',
     edits: [{ file: budget, find: 'return [...unavailable, ...gone]', replace: 'return [...unavailable.slice(0, 0), ...gone]' }],
     worlds: 'down',
   },
@@ -38,7 +38,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G1',
-    fault: 'permits are used without a look at the limit',
+    fault: 'permits are used regardless of the limit',
     edits: [
       {
         file: budget,
@@ -50,19 +50,19 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G1',
-    fault: 'minReadySeconds counts for nothing',
+    fault: 'minReadySeconds has no effect',
     edits: [{ file: fleetPod, find: 'if (minReadyMs === 0) return true', replace: 'if (minReadyMs >= 0) return true' }],
     worlds: 'slow',
   },
   {
     guarantee: 'G1',
-    fault: 'a pod is available as soon as it is there',
+    fault: 'a pod counts as available as soon as it exists',
     edits: [{ file: fleetPod, find: 'if (pod.terminating || !pod.ready) return false', replace: 'return !pod.terminating' }],
     worlds: 'calm',
   },
   {
     guarantee: 'G2',
-    fault: 'a permit has settled once its pod is gone',
+    fault: 'a permit settles once its pod is gone',
     edits: [
       {
         file: permitState,
@@ -100,12 +100,12 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G2',
-    fault: 'each executor takes three times the limit for the limit',
+    fault: 'each executor uses three times the limit',
     edits: [{ file: budget, find: 'return { limit, taken: new Set()', replace: 'return { limit: 3 * limit, taken: new Set()' }],
   },
   {
     guarantee: 'G3',
-    fault: 'every batch is all nodes',
+    fault: 'every batch has all nodes',
     edits: [{ file: batchProgress, find: 'if (batch === null) return within', replace: 'if (batch !== -1) return within' }],
     worlds: 'waiting',
   },
@@ -123,7 +123,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'a step opens the next whether its nodes are available or not',
+    fault: 'the next step starts even if nodes of this one are unavailable',
     edits: [
       { file: advanceStep, find: 'const ready = readyBatch === canary.currentStepIndex - 1', replace: 'const ready = readyBatch !== -7' },
       {
@@ -136,7 +136,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'a template that was there before is released to all nodes at once',
+    fault: 'an earlier template is released to all nodes at once',
     edits: [
       {
         file: startState,
@@ -149,7 +149,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'an approval that is refused opens the next step all the same',
+    fault: 'a refused approval still starts the next step',
     edits: [
       {
         file: answerAction,
@@ -186,13 +186,13 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G4',
-    fault: 'executors act whatever the DaemonSet says',
+    fault: 'executors act regardless of what the DaemonSet says',
     edits: [{ file: planPass, find: "if (!agrees(view, record)) return waitFor('agreement')", replace: '' }],
     worlds: 'left',
   },
   {
     guarantee: 'G4',
-    fault: 'pods are taken from nodes that the DaemonSet does not want',
+    fault: 'pods are deleted on nodes that are not desired',
     edits: [
       { file: tally, find: 'if (!node.desired) continue', replace: '' },
       { file: fence, find: 'return node?.desired === true && isInReach', replace: 'return node !== undefined && isInReach' },
@@ -202,7 +202,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G4',
-    fault: 'pods are deleted that no record permits',
+    fault: 'pods are deleted without a permit in the record',
     edits: [
       {
         file: planPass,
@@ -245,7 +245,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G8',
-    fault: 'an executor whose permits another has overtaken acts on them all the same',
+    fault: 'an executor acts on its permits after another one has overtaken its write',
     edits: [
       {
         file: writeRecord,
@@ -259,7 +259,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G8',
-    fault: 'a pod is deleted in whatever version it is by then',
+    fault: 'a pod is deleted in any version',
     edits: [
       {
         file: executorPort,
