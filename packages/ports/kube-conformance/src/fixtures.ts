@@ -33,8 +33,8 @@ export function conformanceTest(current: () => ClusterHarness) {
 }
 
 /**
- * A real cluster ends one or two namespaces a second, in the order of their deletion: where tests delete them faster, a test that
- * waits for an end waits for all that were deleted before it.
+ * Maximum number of namespaces in deletion. A real cluster ends one or two namespaces a second, in the order of their deletion. If tests
+ * delete them faster, a test that waits for an end also waits for all that were deleted before.
  */
 const MOST_ENDING = 10
 

@@ -16,7 +16,7 @@ export function idlePod(name: string, spec: Overrides = {}, metadata: Overrides 
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, ...metadata },
-    spec: { schedulerName: 'nobody', containers: [{ name: 'main', image: 'main:v1' }], ...spec },
+    spec: { schedulerName: 'no-scheduler', containers: [{ name: 'main', image: 'main:v1' }], ...spec },
   }
 }
 
