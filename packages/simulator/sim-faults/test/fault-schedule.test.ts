@@ -213,7 +213,7 @@ describe('watches', () => {
       if (event.type !== 'SYNCED') seen.push(event.object.metadata.name)
     })
     await cluster.pass(100)
-    await cluster.add(`faults: [{kind: ${kind}, actors: [other], count: 1}]`)
+    await cluster.add(`faults: [{kind: ${kind}, actors: [someone], count: 1}]`)
     await cluster.simulator.clientFor(agent).create(resources.configMaps, configMap('a'))
     await cluster.pass(60_000)
     expect(seen).toContain('a')
