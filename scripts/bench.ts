@@ -1,17 +1,19 @@
 /**
  * Measures the speed of the command, the simulator and the job queue, and prints a table.
  *
- *   pnpm bench            everything below, except --tests, --failures and --paced
- *   pnpm bench --queue    only the queue, in process and on Redis
- *   pnpm bench --api      only the REST API: requests, streams; 1 minute; API, simulated cluster and sender share the processors
- *   pnpm bench --cli      only the response time of the bundled command
- *   pnpm bench --tests    adds the whole test suite
- *   pnpm bench --plan     only forecasts of 1,000 and 5,000 nodes
- *   pnpm bench --memory   only memory, start and leader change of controller, executor and API on a large cluster: 16 minutes
- *   pnpm bench --failures adds how soon everything stops when a version fails, and how many nodes it hits: 3 minutes more
- *   pnpm bench --paced    adds releases of 300 and 1,000 nodes on the real clock: 12 minutes more
- *   pnpm bench --runs 5   runs the short measurements five times instead of three times; the long ones run once
- *   pnpm bench -o json    the same as JSON, with the values of all runs
+ * ```text
+ * pnpm bench            everything below, except --tests, --failures and --paced
+ * pnpm bench --queue    only the queue, in process and on Redis
+ * pnpm bench --api      only the REST API: requests, streams; 1 minute; API, simulated cluster and sender share the processors
+ * pnpm bench --cli      only the response time of the bundled command
+ * pnpm bench --tests    adds the whole test suite
+ * pnpm bench --plan     only forecasts of 1,000 and 5,000 nodes
+ * pnpm bench --memory   only memory, start and leader change of controller, executor and API on a large cluster: 16 minutes
+ * pnpm bench --failures adds how soon everything stops when a version fails, and how many nodes it hits: 3 minutes more
+ * pnpm bench --paced    adds releases of 300 and 1,000 nodes on the real clock: 12 minutes more
+ * pnpm bench --runs 5   runs the short measurements five times instead of three times; the long ones run once
+ * pnpm bench -o json    the same as JSON, with the values of all runs
+ * ```
  *
  * Seconds are wall-clock seconds, so the machine should be idle. Ratios (time per event in a large and a small fleet, requests per second
  * of processor time) come from one run, so they are also valid on a busy machine. Exits with 1 if a limit is exceeded.
@@ -101,7 +103,7 @@ async function restLoad(): Promise<readonly Row[]> {
       limit: { atLeast: 0 },
     },
     { name: '500 streams, memory above idle', unit: 'MiB', values: [seen.streamsMebibytes], limit: { atMost: 60 } },
-    { name: '… a change told to the last of them', unit: 'ms', values: [seen.eventMs], limit: { atMost: 200 } },
+    { name: '… a change until the last of them has it', unit: 'ms', values: [seen.eventMs], limit: { atMost: 200 } },
   ]
 }
 
@@ -127,7 +129,7 @@ async function memory(): Promise<readonly Row[]> {
       { name: `${name}: resident`, unit: 'MB', values: figures(withForeign, name, 'rss'), limit: { atMost: 170 } },
       { name: '… against no pods of others', unit: '×', values: against(name, 'rss'), limit: { atMost: 1.05 } },
       { name: '… most ever', unit: 'MB', values: figures(withForeign, name, 'peakRss'), limit: { atLeast: 0 } },
-      { name: '… own share of it (PSS)', unit: 'MB', values: figures(withForeign, name, 'pss'), limit: { atLeast: 0 } },
+      { name: '… proportional set size (PSS)', unit: 'MB', values: figures(withForeign, name, 'pss'), limit: { atLeast: 0 } },
       { name: '… heap that is kept', unit: 'MB', values: figures(withForeign, name, 'heap'), limit: { atMost: 60 } },
       { name: '… against no pods of others', unit: '×', values: against(name, 'heap'), limit: { atMost: 1.05 } },
       {

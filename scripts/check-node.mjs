@@ -1,7 +1,8 @@
 /**
- * Prints one clear line if the running Node.js is too old, and exits with 1.
- * It is plain JavaScript, so that an old Node.js can run it: `node --import ./scripts/check-node.mjs program.ts` runs it before any
- * TypeScript is loaded. The required version is in `engines` of package.json.
+ * Prints one clear line if the running Node.js is too old, and exits with 1. The required version is in `engines` of package.json.
+ *
+ * It is plain JavaScript, so that an old Node.js can run it. `node --import ./scripts/check-node.mjs program.ts` runs it before any
+ * TypeScript is loaded.
  */
 import { readFileSync } from 'node:fs'
 

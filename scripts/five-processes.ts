@@ -2,16 +2,21 @@
  * Runs a release with five processes and a real Redis, kills Redis and processes during it, and checks the recording.
  * Takes four to five minutes; not part of `pnpm test`.
  *
- *   pnpm exec node scripts/five-processes.ts             300 nodes
- *   pnpm exec node scripts/five-processes.ts --nodes 60  another size, at least 30
- *   pnpm exec node scripts/five-processes.ts --keep      keep the recording and the logs, and print their folder
+ * ```text
+ * pnpm exec node scripts/five-processes.ts             300 nodes
+ * pnpm exec node scripts/five-processes.ts --nodes 60  another size, at least 30
+ * pnpm exec node scripts/five-processes.ts --keep      keep the recording and the logs, and print their folder
+ * ```
  *
  * It uses `tranche sim`, two `tranche controller` with leader election, two `tranche executor`, one redis-server with a password, and the
- * manifests of examples/. During the release, in this order: Redis is killed for 30 s and restarts empty; it is emptied (FLUSHALL); an
- * executor is killed (SIGKILL) and another one started; the leading controller is stopped (SIGSTOP) until the other leads, and continues
- * 20 s later.
+ * manifests of examples/. During the release, in this order:
  *
- * Prints one line that begins with `kept` (exit 0) or `broken` (exit 1): whether every node was updated, and whether a
+ * - Redis is killed for 30 s and restarts empty;
+ * - it is emptied (FLUSHALL);
+ * - an executor is killed (SIGKILL) and another one started;
+ * - the leading controller is stopped (SIGSTOP) until the other leads, and continues 20 s later.
+ *
+ * Prints one line that begins with `kept` (exit 0) or `broken` (exit 1). It reports whether every node was updated, and whether a
  * deletion that the API server accepted breaks G1, G2, G3, G4 or G9. Ends only processes that it started.
  */
 import { execFileSync, type ChildProcess } from 'node:child_process'
@@ -93,7 +98,7 @@ async function stopTheLeader({ say, until }: Stage, client: KubeClient, controll
   leading.process.kill('SIGSTOP')
   await until('the other controller leads', async () => !(await leader(client)).startsWith(leading.name), 60)
   await sleep(20_000)
-  say(`lets ${leading.name} go on`)
+  say(`continues ${leading.name}`)
   leading.process.kill('SIGCONT')
 }
 

@@ -1,7 +1,12 @@
 /**
- * Writes the generated files that are checked in: the CustomResourceDefinitions, the lists in docs/guarantees.md, the tables in
- * docs/validation.md, docs/operations/metrics.md, events.md and security.md, the diagrams in docs/release-phases.md, the pages of docs/reference, the OpenAPI description, the
- * ConfigMap with the scripts for Argo CD, and the generated files of the chart.
+ * Writes the generated files that are checked in:
+ *
+ * - the CustomResourceDefinitions and the OpenAPI description;
+ * - the lists in docs/guarantees.md, and the tables in docs/validation.md, docs/operations/metrics.md, events.md and security.md;
+ * - the diagrams in docs/release-phases.md;
+ * - the pages of docs/reference;
+ * - the ConfigMap with the scripts for Argo CD, and the generated files of the chart.
+ *
  * `node scripts/generate.ts` writes; `node scripts/generate.ts --check` exits with 1 if a file differs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Evidence in the sources for each guarantee (G1 to G12) and fence rule (F1 to F15): code whose doc comment has its id, and tests whose
- * names have it in parentheses. The lists of docs/guarantees.md are generated from it.
+ * Evidence in the sources for each guarantee (G1 to G12) and fence rule (F1 to F15). Code has the id in its doc comment, and a test has
+ * it in parentheses in its name. The lists of docs/guarantees.md are generated from it.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'

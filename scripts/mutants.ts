@@ -1,14 +1,16 @@
 /**
  * Breaks the fence on purpose, one fault at a time, and asserts that the named tests notice: `pnpm test:mutants`.
  *
- *   pnpm test:mutants F2 G5              only the faults of these rules
- *   pnpm test:mutants packages/core/fleet     only the faults in these folders or files
- *   pnpm test:mutants -o json            ends with the line {"mutants": n, "caught": m}
- *   pnpm test:mutants --bench            breaks whole guarantees, and asserts that the fault bench alone notices
- *   pnpm test:mutants --bench G3 G5.2    only the faults of these guarantees, or these
- *   pnpm test:mutants --bench -o markdown  ends with a table in Markdown; `--seeds N` and `--from N` choose the worlds
+ * ```text
+ * pnpm test:mutants F2 G5                   only the faults of these rules
+ * pnpm test:mutants packages/core/fleet   only the faults in these folders or files
+ * pnpm test:mutants -o json                 ends with the line {"mutants": n, "caught": m}
+ * pnpm test:mutants --bench                 breaks whole guarantees, and asserts that the fault bench notices by itself
+ * pnpm test:mutants --bench G3 G5.2         only the faults with these guarantees or ids
+ * pnpm test:mutants --bench -o markdown     ends with a table in Markdown; `--seeds N` and `--from N` choose the worlds
+ * ```
  *
- * Works on copies of the sources in a temporary folder; the tree itself is never touched. Exit 1 where a fault survives.
+ * Works on copies of the sources in a temporary folder; the tree itself is never touched. Exits with 1 if a fault survives.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process'
 import {
@@ -31,7 +33,7 @@ import { type BenchResult, isAsItMust, tryBluntMutants } from './mutants/bench/t
 import type { Mutant } from './mutants/mutant.ts'
 import type { RunRequest, TestRun } from './mutants/runner.ts'
 
-/** What has become of a mutant. */
+/** Result of a mutant. */
 type MutantResult = { readonly kind: 'caught' } | { readonly kind: 'survived' } | { readonly kind: 'unusable'; readonly why: string }
 
 const COPIES = 2
@@ -79,7 +81,7 @@ function sayHowMany(tried: number, caught: number): void {
 function benchLine(result: BenchResult): string {
   const { id, fault, worlds, caught, seeds, said } = result
   const line = `${id.padEnd(7)}${`${caught} of ${seeds}`.padEnd(10)}${worlds.padEnd(12)}${fault}`
-  return isAsItMust(result) ? line : [`${line}   <<< NOT AS IT MUST BE`, ...said.map((text) => `         ${text}`)].join('\n')
+  return isAsItMust(result) ? line : [`${line}   <<< UNEXPECTED`, ...said.map((text) => `         ${text}`)].join('\n')
 }
 
 function benchTable(results: readonly BenchResult[]): string {
@@ -91,7 +93,7 @@ function benchTable(results: readonly BenchResult[]): string {
 async function tryAll(list: readonly Mutant[]): Promise<readonly MutantResult[]> {
   const copies = await Promise.all(Array.from({ length: Math.min(COPIES, list.length) }, (_, at) => makeCopy(join(home, String(at)))))
   const unsound = await findUnsound(copies, list)
-  // The dearest last would leave one copy idle at the end; what a mutant costs is not known, but the same tests come together.
+  // A costly mutant at the end would leave one copy idle. The cost is unknown, but mutants with the same tests stay together.
   const queue = list.toSorted((a, b) => a.tests.join().localeCompare(b.tests.join()))
   const ends = await Promise.all(
     copies.map(async (copy) => {
@@ -110,7 +112,7 @@ async function tryAll(list: readonly Mutant[]): Promise<readonly MutantResult[]>
   return ends.flat()
 }
 
-/** Test files that fail without any fault: they would catch everything. */
+/** Test files that fail without any fault, and would therefore catch everything. */
 async function findUnsound(copies: readonly Copy[], list: readonly Mutant[]): Promise<readonly string[]> {
   const queue = [...new Set(list.flatMap(({ tests }) => tests))].filter((file) => existsSync(file))
   const ends = await Promise.all(
@@ -134,7 +136,7 @@ async function tryMutant(copy: Copy, { file, find, replace, tests }: Mutant, uns
   const path = join(copy.folder, file)
   const sound = readFileSync(path, 'utf8')
   const places = sound.split(find).length - 1
-  if (places !== 1) return { kind: 'unusable', why: `its text stands in ${file} ${places} times` }
+  if (places !== 1) return { kind: 'unusable', why: `its text occurs ${places} times in ${file}` }
   writeFileSync(
     path,
     sound.replace(find, () => replace),
@@ -150,7 +152,7 @@ async function tryMutant(copy: Copy, { file, find, replace, tests }: Mutant, uns
 interface Copy {
   readonly folder: string
   readonly runner: ChildProcess
-  /** Files that are as they were again, which the runner has yet to be told. */
+  /** Restored files, which the runner does not know yet. */
   readonly stale: string[]
 }
 

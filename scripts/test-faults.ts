@@ -2,11 +2,13 @@
  * The fault bench: `pnpm test:faults`. Runs the whole system in virtual time, with faults drawn from a seed, and checks the guarantees. See
  * docs/fault-bench.md.
  *
- *   pnpm test:faults                       200 seeds, from 1
- *   pnpm test:faults --from 17 --seeds 1   only seed 17
- *   pnpm test:faults --upgrades 20         also replaces all programs and admission twenty times per world during releases
- *   pnpm test:faults --no-shrink           reports a violation with all faults, not with the smallest set that causes it
- *   pnpm test:faults -o json               ends with the line {"seeds", "violations", "firstSeed", "seedsPerMinute"}
+ * ```text
+ * pnpm test:faults                       200 seeds, from 1
+ * pnpm test:faults --from 17 --seeds 1   only seed 17
+ * pnpm test:faults --upgrades 20         also replaces all programs and admission twenty times per world during releases
+ * pnpm test:faults --no-shrink           reports a violation with all faults, not with the smallest set that causes it
+ * pnpm test:faults -o json               ends with the line {"seeds", "violations", "firstSeed", "seedsPerMinute"}
+ * ```
  *
  * Exits with 1 if a seed breaks a guarantee. Ends only processes that it started.
  */

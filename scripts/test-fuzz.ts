@@ -2,10 +2,12 @@
  * The fuzzer of the REST API: `pnpm test:fuzz`. Sends valid and invalid requests, generated from apps/api/openapi.json, to every route of a
  * real server. Checks every answer, and the state of the cluster afterwards.
  *
- *   pnpm test:fuzz                      one minute, from seed 1
- *   pnpm test:fuzz --minutes 5          five minutes
- *   pnpm test:fuzz --from 17 --rounds 1 only seed 17
- *   pnpm test:fuzz -o json              ends with one line of JSON: {"requests", "findings", "statuses", "operations", …}
+ * ```text
+ * pnpm test:fuzz                      one minute, from seed 1
+ * pnpm test:fuzz --minutes 5          five minutes
+ * pnpm test:fuzz --from 17 --rounds 1 only seed 17
+ * pnpm test:fuzz -o json              ends with one line of JSON: {"requests", "findings", "statuses", "operations", …}
+ * ```
  *
  * Exits with 1 on a finding, with the smallest request that shows it.
  */

@@ -1,16 +1,18 @@
 /**
- * Runs a release with programs as processes, stops and kills them as machine failures would, and checks the recording. Takes two to
- * three minutes; not part of `pnpm test`.
+ * Runs a release with programs as processes, stops and kills them as machine failures would, and checks the recording. Takes two to three
+ * minutes; not part of `pnpm test`.
  *
- *   pnpm exec node scripts/two-executors.ts             30 nodes
- *   pnpm exec node scripts/two-executors.ts --nodes 60  another size
- *   pnpm exec node scripts/two-executors.ts --keep      keep the recording and the logs, and print their folder
+ * ```text
+ * pnpm exec node scripts/two-executors.ts             30 nodes
+ * pnpm exec node scripts/two-executors.ts --nodes 60  another size
+ * pnpm exec node scripts/two-executors.ts --keep      keep the recording and the logs, and print their folder
+ * ```
  *
- * It uses `tranche sim`, one `tranche controller`, two `tranche executor`, and the manifests of examples/. During a batch, one executor is
- * stopped (SIGSTOP) for a minute, and the other is killed (SIGKILL) and replaced by a third. The release is paused, the stopped executor
- * continues during the pause, and the release is resumed and ends.
+ * It uses `tranche sim`, one `tranche controller`, two `tranche executor`, and the manifests of examples/. During a batch, one executor
+ * is stopped (SIGSTOP) for a minute, and the other is killed (SIGKILL) and replaced by a third. The release is paused, the stopped
+ * executor continues during the pause, and the release is resumed and ends.
  *
- * Prints one line that begins with `kept` (exit 0) or `broken` (exit 1): whether every node was updated, and whether a
+ * Prints one line that begins with `kept` (exit 0) or `broken` (exit 1). It reports whether every node was updated, and whether a
  * deletion that the API server accepted breaks G1, G2, G3, G4 or G9. Ends only processes that it started.
  */
 import type { ChildProcess } from 'node:child_process'
@@ -69,7 +71,7 @@ async function disturb(stage: Stage, client: KubeClient, first: ChildProcess, se
   await patchRollout(client, { spec: { strategy: { paused: true } } })
   await until('the pause is acknowledged', async () => isPaused(await readRollout(client)), 60)
   await sleep(Math.max(0, 60_000 - (performance.now() - stoppedMs)))
-  say('lets executor-1 go on, into the pause')
+  say('continues executor-1 during the pause')
   first.kill('SIGCONT')
   await sleep(8_000)
   say('resumes the release')

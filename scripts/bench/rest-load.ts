@@ -161,7 +161,7 @@ async function urlOf(api: ChildProcess): Promise<string> {
   const urlIn = (): string | undefined => /http:\/\/[\d.]+:\d+/.exec(said)?.[0]
   const listens = (): true | string => {
     if (urlIn() === undefined && api.exitCode !== null) throw new Error(`tranche api has ended: ${said}`)
-    return urlIn() !== undefined || `it has said ${JSON.stringify(said)}`
+    return urlIn() !== undefined || `its output is ${JSON.stringify(said)}`
   }
   await until('tranche api to listen', listens, { withinSeconds: 60 })
   return urlIn()!
@@ -203,7 +203,7 @@ function loopDelay(api: ChildProcess): Promise<LoopDelay> {
     api.once('message', (delay) => resolve(delay as LoopDelay))
     api.send('tell')
   })
-  return within('tranche api to tell how late its event loop was', reported, { withinSeconds: 30 })
+  return within('tranche api to report the delay of its event loop', reported, { withinSeconds: 30 })
 }
 
 async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pick<RestLoad, 'streamsMebibytes' | 'eventMs'>> {
@@ -219,9 +219,9 @@ async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pi
   const streams = [...first, ...(await Promise.all(others))]
   const reported = (name: string): true | string => {
     const count = heard.get(name)?.size ?? 0
-    return count === STREAMS || `${count} of them have`
+    return count === STREAMS || `${count} of them have sent it`
   }
-  await until(`${STREAMS} streams to tell of what there is`, () => reported(`agent-${ROLLOUTS - 1}`), { withinSeconds: 60 })
+  await until(`${STREAMS} streams to send the existing Rollouts`, () => reported(`agent-${ROLLOUTS - 1}`), { withinSeconds: 60 })
   await sleep(3_000)
   const streamsMebibytes = residentMebibytes(api) - before
   let eventMs = 0
@@ -230,7 +230,7 @@ async function measureStreams({ api, url, viewers, client }: Loaded): Promise<Pi
     heard.delete(name)
     await client.patch(resourcePaths.rollouts, { namespace: 'bench', name }, { type: 'merge', body: { spec: { disabled: true } } })
     const startMs = performance.now()
-    await until(`${STREAMS} streams to tell of ${name}`, () => reported(name), { withinSeconds: 30, everyMs: 1 })
+    await until(`${STREAMS} streams to send the change of ${name}`, () => reported(name), { withinSeconds: 30, everyMs: 1 })
     eventMs = Math.max(eventMs, performance.now() - startMs)
   }
   for (const stream of streams) stream.destroy()

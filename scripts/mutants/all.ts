@@ -9,7 +9,7 @@ import { mutantsOfRollout } from './rollout.ts'
 import { mutantsOfValidation } from './validation.ts'
 import { mutantsOfVerdict } from './verdict.ts'
 
-/** Every fault, room by room in reading order. */
+/** Every fault, package by package in reading order. */
 export const mutants: readonly Mutant[] = [
   ...mutantsOfFlight,
   ...mutantsOfValidation,

@@ -11,7 +11,7 @@ const judgeTests = 'packages/core/analysis/test/judge-answer.test.ts'
 const planTests = 'packages/core/analysis/test/plan-analyses.test.ts'
 const verdictTests = 'packages/core/analysis/test/analysis-verdict.test.ts'
 
-/** Faults in what analyses make of their measurements (product §5). */
+/** Faults in the judgement of measurements by analyses (product §5). */
 export const mutantsOfAnalysis: readonly Mutant[] = [
   {
     rule: 'analysis',
@@ -23,7 +23,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'as many failures as the limit are too many',
+    fault: 'exactly as many failures as the limit fail the analysis',
     file: recordMeasurement,
     find: "if (failed > pacing.failureLimit) return 'Failed'",
     replace: "if (failed >= Math.max(1, pacing.failureLimit)) return 'Failed'",
@@ -39,7 +39,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'errors count, though they are not in a row',
+    fault: 'errors count although they are not consecutive',
     file: recordMeasurement,
     find: 'consecutiveErrors: isError ? (run.consecutiveErrors ?? 0) + 1 : 0',
     replace: 'consecutiveErrors: (run.consecutiveErrors ?? 0) + (isError ? 1 : 0)',
@@ -47,7 +47,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'an analysis that is never measured fails nobody',
+    fault: 'an analysis that only has errors never fails',
     file: recordMeasurement,
     find: "if (consecutiveErrors > pacing.consecutiveErrorLimit) return 'Error'",
     replace: '',
@@ -63,7 +63,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'NaN is below every failure, and so a success',
+    fault: 'NaN counts as a success, because no failure condition holds',
     file: judgeAnswer,
     find: "if (hasNaN(facts.result)) return { phase: 'Inconclusive', message: 'the result is NaN, which is not a number' }",
     replace: '',
@@ -79,7 +79,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'an HTTP error is an answer that nobody asked for',
+    fault: 'an HTTP error is judged like a normal answer',
     file: judgeAnswer,
     find: 'if (!asksStatus && !isGood(answer)) return refused(answer)',
     replace: '',
@@ -87,7 +87,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'a retry goes on with the runs of before',
+    fault: 'a retry continues with the runs from before it',
     file: runIdentity,
     find: ' || run.retry !== tranche?.retry) return undefined',
     replace: ') return undefined',
@@ -95,7 +95,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'what another release measured decides',
+    fault: 'measurements of another release decide',
     file: runIdentity,
     find: "run.release !== (tranche?.release ?? '') || ",
     replace: '',
@@ -103,7 +103,7 @@ export const mutantsOfAnalysis: readonly Mutant[] = [
   },
   {
     rule: 'analysis',
-    fault: 'what other rules have measured decides',
+    fault: 'measurements by other rules decide',
     file: runIdentity,
     find: 'analysis !== undefined && analysisDigest(analysis) === run.spec ? analysis : undefined',
     replace: 'analysis',

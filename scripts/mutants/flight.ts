@@ -21,7 +21,7 @@ const planPassProperties = 'packages/core/fence/test/pass/plan-pass.property.tes
 const flightRecordProperties = 'packages/core/fence/test/record/flight-record.property.test.ts'
 const allowanceProperties = 'packages/core/fence/test/record/allowance.property.test.ts'
 
-/** Faults in what is known of nodes and pods, and in the record of the fence. */
+/** Faults in the data on nodes and pods, and in the record of the fence. */
 export const mutantsOfFlight: readonly Mutant[] = [
   {
     rule: 'F2',
@@ -33,7 +33,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'an append on its way survives a stop',
+    fault: 'an append in transit survives a stop',
     file: flightRecord,
     find: "epoch: record.epoch + 1, seq: record.seq + 1, state: 'voiding'",
     replace: "epoch: record.epoch, seq: record.seq + 1, state: 'voiding'",
@@ -41,7 +41,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'a write on its way survives a widening',
+    fault: 'a write in transit survives a widening',
     file: flightRecord,
     find: 'return { ...record, ...allowanceOf(allowance), seq: record.seq + 1 }',
     replace: 'return { ...record, ...allowanceOf(allowance) }',
@@ -49,7 +49,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a rollover forgets pods that are still on their way',
+    fault: 'a rollover forgets pods that are still in flight',
     file: flightRecord,
     find: "state: 'open', holds: [], watermark }",
     replace: "state: 'open', holds: [], watermark, permits: [] }",
@@ -57,7 +57,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'G4',
-    fault: 'a record is written over one that was changed in between',
+    fault: 'a write overwrites a record that was changed in the meantime',
     file: flightRecord,
     find: "{ op: 'test', path: '/status/flight/seq', value: before.seq },",
     replace: '',
@@ -65,7 +65,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F3',
-    fault: 'new permits go in front',
+    fault: 'new permits go to the front',
     file: flightRecord,
     find: '[...record.permits.filter((permit) => !gone.has(permitId(permit))), ...change.append]',
     replace: '[...change.append, ...record.permits.filter((permit) => !gone.has(permitId(permit)))]',
@@ -81,7 +81,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a write for a BatchRelease that is gone hits the next of its name',
+    fault: 'a write for a deleted BatchRelease hits the next one of the same name',
     file: flightRecord,
     find: "  return [\n    sameObject,\n    { op: 'test', path: '/status/flight/epoch'",
     replace: "  return [\n    { op: 'test', path: '/status/flight/epoch'",
@@ -89,7 +89,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'other reasons are written over a record that has moved on',
+    fault: 'a record that has moved on gets other hold reasons',
     file: flightRecord,
     find: 'return { ...record, seq: record.seq + 1, holds }',
     replace: 'return { ...record, holds }',
@@ -97,7 +97,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F5',
-    fault: 'a permit whose pod lives on with a newer version is never buried',
+    fault: 'a permit is never discarded though its pod lives on with a newer version',
     file: permitState,
     find: "age > 0 ? 'dead' : 'unseen'",
     replace: "'unseen'",
@@ -105,7 +105,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a permit settles by a pod that is not available',
+    fault: 'a permit settles by an unavailable pod',
     file: permitState,
     find: 'isAvailable(other, availability.minReadyMs, availability.monotonicMs)',
     replace: 'availability !== undefined && other.uid !== permit.podUid',
@@ -113,7 +113,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F12',
-    fault: 'a pod that never goes costs no slot',
+    fault: 'a terminating pod takes no budget',
     file: permitState,
     find: "if (pod.terminating) return 'flying'",
     replace: "if (pod.terminating) return 'settled'",
@@ -121,7 +121,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'G2',
-    fault: 'a node without any pod has settled',
+    fault: 'a node without any pod counts as settled',
     file: permitState,
     find: "? 'settled' : 'flying'",
     replace: "|| node.pods.length === 0 ? 'settled' : 'flying'",
@@ -129,7 +129,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a node that is no longer desired has settled',
+    fault: 'a node that is no longer desired counts as settled',
     file: permitState,
     find: "if (node === undefined || !node.desired) return 'left'",
     replace: "if (node === undefined || !node.desired) return 'settled'",
@@ -137,7 +137,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'minReadySeconds is over at once',
+    fault: 'minReadySeconds has passed at once',
     file: permitState,
     find: 'isAvailable(other, availability.minReadyMs, availability.monotonicMs)',
     replace: 'isAvailable(other, 0, availability.monotonicMs)',
@@ -145,7 +145,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a pod that has broken and come back counts as if it had not',
+    fault: 'a pod that broke and recovered counts as unbroken',
     file: confirm,
     find: 'seen.readyStamp !== undefined && read.readyStamp === seen.readyStamp && overdueMs >= STAMP_MS',
     replace: 'overdueMs >= 0',
@@ -153,7 +153,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a pod that breaks and comes back within the second of its stamp counts as if it had not',
+    fault: 'a pod that breaks and recovers within the second of its timestamp counts as unbroken',
     file: confirm,
     find: ' && overdueMs >= STAMP_MS',
     replace: '',
@@ -161,7 +161,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a node that is there has left',
+    fault: 'an existing node counts as gone',
     file: confirm,
     find: 'read === null || !isDesiredNode(placement, { metadata: read, spec: read })',
     replace: "read === null || placement.nodeName !== ''",
@@ -169,7 +169,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a node that was tainted or relabelled never leaves',
+    fault: 'a tainted or relabelled node never counts as gone',
     file: confirm,
     find: 'read === null || !isDesiredNode(placement, { metadata: read, spec: read })',
     replace: 'read === null',
@@ -177,7 +177,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'minReadySeconds goes on over a break that no watch has shown',
+    fault: 'minReadySeconds continues over a break that no watch has shown',
     file: fleetPod,
     find: 'previous.readyStamp === stamp && ',
     replace: '',
@@ -185,7 +185,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'G1',
-    fault: 'a pod that is going counts as available',
+    fault: 'a terminating pod counts as available',
     file: fleetPod,
     find: 'if (pod.terminating || !pod.ready) return false',
     replace: 'if (!pod.ready) return false',
@@ -201,7 +201,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F7',
-    fault: 'a permit leaves though its pod is going',
+    fault: 'a permit is removed though its pod is terminating',
     file: touch,
     find: "answer.kind === 'standing' ? [",
     replace: "answer.kind !== 'unclear' ? [",
@@ -209,7 +209,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F7',
-    fault: 'the version that a touch made is forgotten',
+    fault: 'the version that a touch created is forgotten',
     file: touch,
     find: '    standing.map(({ version }) => version),',
     replace: '    [],',
@@ -217,7 +217,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'a record stops with permits that nobody touched',
+    fault: 'a record stops with permits that were not touched',
     file: touch,
     find: 'clear === touched.length && touched.length === record.permits.length',
     replace: 'clear === touched.length',
@@ -241,7 +241,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'another revision widens',
+    fault: 'a change of the revision counts as a widening',
     file: allowance,
     find: 'from.revision !== to.revision || ',
     replace: '',
@@ -249,7 +249,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'another DaemonSet widens',
+    fault: 'a change of the DaemonSet counts as a widening',
     file: allowance,
     find: 'from.workloadUid !== to.workloadUid || ',
     replace: '',
@@ -257,7 +257,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F10',
-    fault: 'a lower limit is taken for no change',
+    fault: 'a lower limit counts as no change',
     file: allowance,
     find: 'if (to.limit < from.limit)',
     replace: 'if (to.limit + 1 < from.limit)',
@@ -265,7 +265,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a new record forgets what the last release left in flight',
+    fault: 'a new record forgets the nodes that the last release left in flight',
     file: carried,
     find: 'permits: [...missing, ...record.permits]',
     replace: 'permits: [...record.permits]',
@@ -273,7 +273,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F2',
-    fault: 'a new record may rest on pods older than what it inherits',
+    fault: 'a new record may rely on pods older than those of the permits that it inherits',
     file: carried,
     find: 'watermark: newerResourceVersion(record.watermark, carried.watermark)',
     replace: 'watermark: record.watermark',
@@ -281,7 +281,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'what is in flight is written down without bound',
+    fault: 'the permits to carry over have no size limit',
     file: carried,
     find: 'text.length > MAX_CARRIED_LENGTH ? null : text',
     replace: 'text',
@@ -289,7 +289,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'what the last release left in flight goes behind',
+    fault: 'permits of the last release come after new ones',
     file: carried,
     find: 'permits: [...missing, ...record.permits]',
     replace: 'permits: record.permits',
@@ -297,7 +297,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'G3',
-    fault: 'nodes counted for another revision are believed',
+    fault: 'counts of nodes for another revision are used',
     file: countQuestion,
     find: 'known.revision === asked.revision &&',
     replace: '',
@@ -305,7 +305,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a pod that time has made available is counted as it was',
+    fault: 'a pod that has become available by time is counted as before',
     file: countQuestion,
     find: '(changesAtMs === null || asked.monotonicMs < changesAtMs)',
     replace: 'true',
@@ -329,7 +329,7 @@ export const mutantsOfFlight: readonly Mutant[] = [
   },
   {
     rule: 'G4',
-    fault: 'a pod that is going is taken again',
+    fault: 'a terminating pod is taken again',
     file: oldNodes,
     find: 'return !pod.terminating && pod.hash !== revision',
     replace: 'return pod.hash !== revision',

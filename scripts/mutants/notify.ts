@@ -14,11 +14,11 @@ const passProperties = 'packages/shells/controllers/test/notify-pass.property.te
 const notifierTests = 'packages/adapters/notifier/test/notifier.test.ts'
 const egressTests = 'packages/adapters/egress/test/egress-client.test.ts'
 
-/** Faults in what receivers are told, and in what leaves the cluster. */
+/** Faults in notifications to receivers, and in the data that leaves the cluster. */
 export const mutantsOfNotify: readonly Mutant[] = [
   {
     rule: 'G7',
-    fault: 'what is decided again is told under another id',
+    fault: 'a repeated decision gets another notification id',
     file: outbox,
     find: '[uid, resourceVersion, event, name]',
     replace: '[uid, resourceVersion, event, name, nowMs]',
@@ -26,7 +26,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'two receivers share an id, and the second is taken for told',
+    fault: 'two receivers share an id, and the second counts as notified',
     file: outbox,
     find: '[uid, resourceVersion, event, name]',
     replace: '[uid, resourceVersion, event]',
@@ -34,7 +34,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'what waits already is lost when something new is told',
+    fault: 'waiting notifications are lost when a new one comes',
     file: outbox,
     find: 'const waiting = [...(next.notifications ?? []), ...notifiable',
     replace: 'const waiting = [...(notifiable.length > 0 ? [] : (next.notifications ?? [])), ...notifiable',
@@ -42,7 +42,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'what nobody has to act on is kept, and a failure thrown away',
+    fault: 'news is kept, and a failure is dropped',
     file: outbox,
     find: 'longest.find(({ event }) => newsOnly.includes(event)) ?? longest[0]',
     replace: 'longest[0]',
@@ -50,7 +50,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'nobody says how many were dropped',
+    fault: 'the number of dropped notifications is not counted',
     file: outbox,
     find: 'const dropped = (victim?.dropped ?? 0) + 1',
     replace: 'const dropped = 0',
@@ -58,7 +58,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'a receiver hears what is new before what it has missed',
+    fault: 'a receiver gets a new notification before the ones that it missed',
     file: planNotify,
     find: 'view.rollout.status?.notifications?.find(({ receiver }) => receiver === view.receiver)',
     replace: 'view.rollout.status?.notifications?.findLast(({ receiver }) => receiver === view.receiver)',
@@ -66,7 +66,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'what cannot be told is thrown away',
+    fault: 'a notification that cannot be delivered is dropped',
     file: notifyPass,
     find: "result.kind === 'taken' ? removalPatch(rollout, id) : postponePatch",
     replace: 'result.kind !== null ? removalPatch(rollout, id) : postponePatch',
@@ -74,7 +74,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'what another receiver was to be told is taken away',
+    fault: 'the notification of another receiver is removed',
     file: planNotify,
     find: "/id`, value: id }, { op: 'remove', path }]",
     replace: "/id`, value: all[index]?.id }, { op: 'remove', path: '/status/notifications/0' }]",
@@ -82,7 +82,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'with the last one of a list goes what has come since',
+    fault: 'removing the last notification of a list also removes later ones',
     file: planNotify,
     find: "{ op: 'test', path: '/status/notifications', value: all }, ",
     replace: '',
@@ -90,7 +90,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'a receiver is told again though only the note of it was refused',
+    fault: 'a receiver is notified again though only the write of the removal was refused',
     file: notifyPass,
     find: 'known?.id === notification.id ? known.result : ',
     replace: '',
@@ -98,7 +98,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'a receiver that asks for time is asked again at once',
+    fault: 'a receiver that asks for a delay is asked again at once',
     file: planNotify,
     find: 'Math.max(backOffMs(attempts), Math.min(failure.retryAfterMs ?? 0, LONGEST_BACK_OFF_MS))',
     replace: 'backOffMs(attempts)',
@@ -106,7 +106,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'one receiver that is reminded puts off the reminders of the others',
+    fault: 'a reminder to one receiver delays the reminders of the others',
     file: reminders,
     find: 'rounds(wait, everyMs, times.nowMs) > rounds(wait, everyMs, lastMs)',
     replace: 'times.nowMs - lastMs >= everyMs',
@@ -114,7 +114,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'what a server answers gets into the status, with the secrets that it was sent',
+    fault: 'the answer of a server gets into the status, with the secrets that it was sent',
     file: notifier,
     find: 'slack !== undefined && /^[a-z_]{1,64}$/.test(result.body.trim()) ?',
     replace: 'result.body !== "" ?',
@@ -122,7 +122,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'notify',
-    fault: 'what is signed is not what the page says',
+    fault: 'the signed text is not the documented one',
     file: 'packages/adapters/notifier/src/signature.ts',
     find: '.update(`',
     replace: '.update(body).update(`',
@@ -138,7 +138,7 @@ export const mutantsOfNotify: readonly Mutant[] = [
   },
   {
     rule: 'allow-list',
-    fault: 'a redirect takes tokens to another origin',
+    fault: 'a redirect sends tokens to another origin',
     file: egress,
     find: '...(isFirstOrigin && request.privateHeaders)',
     replace: '...request.privateHeaders',

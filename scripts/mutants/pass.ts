@@ -22,7 +22,7 @@ const candidateOrderTests = 'packages/core/fence/test/pass/candidate-order.test.
 export const mutantsOfPass: readonly Mutant[] = [
   {
     rule: 'F1',
-    fault: 'an executor acts on a DaemonSet that somebody has changed',
+    fault: 'an executor acts on a DaemonSet that a user has changed',
     file: planPass,
     find: 'said.generation === record.generation &&',
     replace: '',
@@ -54,7 +54,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F2',
-    fault: 'an executor acts on pods older than what the record rests on',
+    fault: 'an executor acts on pods older than those that the record relies on',
     file: planPass,
     find: 'return compareResourceVersions(podsSeen, watermark) < 0',
     replace: 'return podsSeen === ""',
@@ -62,7 +62,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F2',
-    fault: 'a write does not rest on the pods that it permits',
+    fault: 'a write does not rely on the pods that it permits',
     file: permitChange,
     find: '[...onNodes, ...append.map(({ pod }) => pod)]',
     replace: '[...onNodes]',
@@ -86,7 +86,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a permit settles because time has passed in a view that may be old',
+    fault: 'a permit settles because time has passed in a possibly outdated view',
     file: fence,
     find: "if (state !== 'settled' || availability.minReadyMs === 0) return { state }",
     replace: 'if (availability !== undefined) return { state }',
@@ -94,7 +94,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a permit leaves because a watch that may be old does not show its node',
+    fault: 'a permit is removed because a possibly outdated watch does not show its node',
     file: fence,
     find: "if (state === 'left') return { state, ...(!isConfirmed(view, permit) && { unconfirmed: { kind: 'node' } }) }",
     replace: "if (state === 'left') return { state }",
@@ -102,7 +102,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a permit leaves though a read has found its node',
+    fault: 'a permit is removed though a read has found its node',
     file: fence,
     find: "(state === 'left' && unconfirmed === undefined)",
     replace: "(state === 'left' && unconfirmed !== null)",
@@ -110,7 +110,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a stopped record is settled by a DaemonSet of before it',
+    fault: 'a stopped record is settled by an older state of the DaemonSet',
     file: planPass,
     find: "if (isOutdated(fence)) return waitFor('agreement')",
     replace: '',
@@ -118,7 +118,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a DaemonSet that was made anew never settles what the last one left',
+    fault: 'a DaemonSet that was created again never settles what the last one left',
     file: planPass,
     find: 'published.uid === record.workloadUid && published.generation < record.generation',
     replace: 'published.generation < record.generation',
@@ -126,7 +126,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a pod that was read in vain is not read again before something else happens',
+    fault: 'a pod whose read did not confirm the permit is not read again before another event',
     file: planPass,
     find: 'const readMs = nextReadMs(fence)',
     replace: 'const readMs = nextReadMs(fence) === null ? null : nextAvailableMs',
@@ -134,7 +134,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F4',
-    fault: 'earlier permits take no place',
+    fault: 'earlier permits use no budget',
     file: budget,
     find: 'const isWithinLimit = sizeWithout(group.taken, node) < group.limit',
     replace: 'const isWithinLimit = true',
@@ -142,7 +142,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F4',
-    fault: 'nodes in flight beyond a limit wait for each other for ever',
+    fault: 'nodes in flight beyond a limit wait for each other forever',
     file: budget,
     find: ' || (group.isFirst && group.lastGone === node)',
     replace: '',
@@ -150,7 +150,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F4',
-    fault: 'a permit that is not the first to stand goes before it',
+    fault: 'a permit goes ahead of an earlier standing permit',
     file: budget,
     find: '(group.isFirst && group.lastGone === node)',
     replace: 'group.lastGone === node',
@@ -166,7 +166,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F4',
-    fault: 'any node may be deleted on while more are in flight than the limit',
+    fault: 'any node may get another deletion while more nodes than the limit are in flight',
     file: budget,
     find: '(group.isFirst && group.lastGone === node)',
     replace: 'group.isFirst',
@@ -174,7 +174,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F7',
-    fault: 'permits of other nodes stand in the way of the last node in flight',
+    fault: 'permits of other nodes block the last node in flight',
     file: planPass,
     find: 'return names.size === 0 ? [] : standingPermits(fence).filter(({ permit }) => !names.has(permit.node))',
     replace: 'return []',
@@ -198,7 +198,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F4',
-    fault: 'a node stands in its own way',
+    fault: 'a node blocks itself',
     file: budget,
     find: 'return nodes.has(own) ? nodes.size - 1 : nodes.size',
     replace: 'return own === "" ? 0 : nodes.size',
@@ -206,7 +206,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F6',
-    fault: 'a node that is no longer desired frees its place before the record says so',
+    fault: 'a node that is no longer desired frees its budget before the record says so',
     file: fence,
     find: "return state !== 'settled'",
     replace: "return tracked.state !== 'settled' && tracked.state !== 'left'",
@@ -214,7 +214,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F7',
-    fault: 'a healthy head keeps a broken pod waiting for ever',
+    fault: 'a healthy pod at the head keeps a broken pod waiting forever',
     file: planPass,
     find: 'return fence.tally.broken.some(waits) && wouldGoOn(fence, standingPermits(fence)) ? [head] : []',
     replace: 'return []',
@@ -222,7 +222,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F7',
-    fault: 'a head is withdrawn and permitted again for ever',
+    fault: 'a permit at the head is withdrawn and granted again forever',
     file: chooseCandidates,
     find: 'if (hasBudgetLeft(fence)) return',
     replace: 'if (hasBudgetLeft(fence) || count > 0) return',
@@ -238,7 +238,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'an executor goes on while the record is not open',
+    fault: 'an executor continues while the record is not open',
     file: planPass,
     find: "  { id: 'settleOnly', decide: settleOnly },\n",
     replace: '',
@@ -262,7 +262,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F1',
-    fault: 'an executor acts though another revision is announced',
+    fault: 'an executor acts though another revision is published',
     file: planPass,
     find: 'said.canaryRevision === record.revision &&',
     replace: '',
@@ -270,7 +270,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F1',
-    fault: 'an executor acts though another batch is announced',
+    fault: 'an executor acts though another batch is published',
     file: planPass,
     find: 'said.partition === record.partition &&',
     replace: '',
@@ -294,7 +294,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G1',
-    fault: 'nodes that others took down cost no budget',
+    fault: 'nodes that are down for other reasons cost no budget',
     file: budget,
     find: 'return [...unavailable, ...gone]',
     replace: 'return gone',
@@ -310,7 +310,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G2',
-    fault: 'a node in flight frees its place when its pod is gone',
+    fault: 'a node in flight frees its budget when its pod is gone',
     file: budget,
     find: 'if (!isUnsettled(tracked)) return',
     replace: "if (!isUnsettled(tracked) || tracked.state === 'flying') return",
@@ -326,7 +326,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G4',
-    fault: 'a pod of the new revision is deleted by a permit from before',
+    fault: 'a pod of the new revision is deleted by an older permit',
     file: executablePermits,
     find: 'return isOld(tracked.pod, fence.record.revision) && isTakeable',
     replace: 'return isTakeable',
@@ -342,7 +342,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'the permit of a node that died stays in front',
+    fault: 'the permit of a dead node stays at the front',
     file: planPass,
     find: 'if (unwanted.length > 0) return unwanted',
     replace: '',
@@ -350,7 +350,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F2',
-    fault: 'a write does not rest on what it saw to settle',
+    fault: 'a write does not rely on the pods by which it settled permits',
     file: permitChange,
     find: '[...onNodes, ...append.map(({ pod }) => pod)]',
     replace: '[...append.map(({ pod }) => pod)]',
@@ -366,7 +366,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'standing permits are settled away in a pause',
+    fault: 'standing permits are settled during a pause',
     file: planPass,
     find: 'const gone = fence.permits.filter(isOver)',
     replace: "const gone = fence.permits.filter((tracked) => isOver(tracked) || tracked.state !== 'flying')",
@@ -398,7 +398,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a node that is NotReady holds a place',
+    fault: 'a NotReady node uses budget',
     file: candidateOrder,
     find: 'isInReach(node, rules) && isInScope(rules.scope, node) ? candidateOn',
     replace: 'isInScope(rules.scope, node) ? candidateOn',
@@ -406,7 +406,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a node that a superseded revision made NotReady keeps it for ever',
+    fault: 'a node that a superseded revision made NotReady keeps that revision forever',
     file: oldNodes,
     find: 'return ready || (answers && ',
     replace: 'return ready && (answers || ',
@@ -414,7 +414,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a node whose kubelet is silent is taken off a superseded revision',
+    fault: 'a node with a silent kubelet loses its superseded revision',
     file: oldNodes,
     find: 'return ready || (answers && ',
     replace: 'return ready || (true && ',
@@ -438,7 +438,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F1',
-    fault: 'an executor acts by other node rules than the record',
+    fault: 'an executor uses other node rules than the record',
     file: planPass,
     find: ' &&\n    scopeInRecord(record.scope, view.nodes) !== null',
     replace: '',
@@ -462,7 +462,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F4',
-    fault: 'permits of a zone in front take no place in it',
+    fault: 'earlier permits of a zone use none of its budget',
     file: budget,
     find: 'else for (const group of spreadGroups(tracked.permit.node)) reserveIn(group, tracked)',
     replace: '',
@@ -470,7 +470,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F7',
-    fault: 'a permit that waits for its zone keeps others waiting for ever',
+    fault: 'a permit that waits for its zone keeps others waiting forever',
     file: spreadHolds,
     find: 'return held.length > 0 && wouldGoOn(fence, held) ? held : []',
     replace: 'return []',
@@ -478,7 +478,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F3',
-    fault: 'more of a zone are permitted than can go, and others wait',
+    fault: 'more pods of a zone are permitted than its budget allows, and others wait',
     file: chooseCandidates,
     find: 'if (chosen.length < count && budget.fitsSpread(tracked)) {',
     replace: 'if (chosen.length < count) {',
@@ -486,7 +486,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G5',
-    fault: 'the place of a NotReady node that is waited for goes to another',
+    fault: 'the slot of a NotReady node in the batch goes to another node',
     file: chooseCandidates,
     find: 'const count = Math.min(choice.count, fence.lack - kept)',
     replace: 'const count = Math.min(choice.count, fence.lack)',
@@ -494,7 +494,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G5',
-    fault: 'a node is healthy by a Ready pod that is terminating',
+    fault: 'a node counts as healthy by a terminating Ready pod',
     file: nodeTally,
     find: 'pod.ready && !pod.terminating',
     replace: 'pod.ready',
@@ -510,7 +510,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G1',
-    fault: 'a node whose pod we have deleted is exempt from the budget',
+    fault: 'a node whose pod Tranche has deleted is exempt from the budget',
     file: budget,
     find: '!terminating && hash !== record.revision',
     replace: 'hash !== record.revision',
@@ -518,7 +518,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G2',
-    fault: 'a node in flight leaves the record because another permit of it stands',
+    fault: 'a node in flight is removed from the record because another permit for it is standing',
     file: permitChange,
     find: "if (tracked.state !== 'flying') return false",
     replace: '',
@@ -526,7 +526,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'F3',
-    fault: 'settled permits keep their room in the record while they are taken out',
+    fault: 'settled permits take space in the record while they are removed',
     file: permitChange,
     find: 'const stay = fence.permits.filter((tracked) => !leaving.includes(tracked))',
     replace: 'const stay = fence.permits',
@@ -535,17 +535,17 @@ export const mutantsOfPass: readonly Mutant[] = [
   ...[
     { fault: 'a node that is in no view takes no place of any zone', find: 'groups.reserveEverywhere(tracked)' },
     {
-      fault: 'a node that is in no view takes no place of a zone that comes later',
+      fault: 'a node that is in no view uses no budget of a zone that comes later',
       find: 'for (const tracked of everywhere) reserveIn(group, tracked)',
     },
     {
-      fault: 'a node that is in no view takes no place of a zone that is known',
+      fault: 'a node that is in no view uses no budget of a known zone',
       find: 'for (const group of groups.values()) reserveIn(group, tracked)',
     },
   ].map(({ fault, find }) => ({ rule: 'F4', fault, file: budget, find, replace: ';', tests: [nodeRulesTests] })),
   {
     rule: 'F3',
-    fault: 'any number of pods of a zone is permitted, whether they can go or not',
+    fault: 'any number of pods of a zone is permitted, even beyond its budget',
     file: budget,
     find: 'return brokenByOthers < limit && sizeWithout(taken, node) < 2 * limit',
     replace: 'return true',
@@ -553,7 +553,7 @@ export const mutantsOfPass: readonly Mutant[] = [
   },
   {
     rule: 'G1',
-    fault: 'a permit in front that is not executed costs no budget',
+    fault: 'an earlier permit that is not executed costs no budget',
     file: budget,
     find: '  group.down.add(node)\n',
     replace: '',

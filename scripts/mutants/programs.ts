@@ -14,11 +14,11 @@ const executorPassTests = 'packages/shells/partition-executor/test/executor-pass
 const clusterTests = 'packages/clients/cluster/test/cluster.test.ts'
 const admitDaemonSetTests = 'packages/core/admission/test/admit-daemon-set.test.ts'
 
-/** Faults in what reads and writes: reconcilers, executor, their ports, what they share, and admission. */
+/** Faults in the code that reads and writes: reconcilers, executor, ports, shared code, and admission. */
 export const mutantsOfPrograms: readonly Mutant[] = [
   {
     rule: 'F9',
-    fault: 'a record opens only while no pod changes between the two looks',
+    fault: 'a record opens only if no pod changes between the two looks',
     file: 'packages/core/fence/src/record/same-decision.ts',
     find: 'JSON.stringify([record.state, record.epoch, record.holds, allowanceOf(record)])',
     replace: 'JSON.stringify(record)',
@@ -26,7 +26,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F2',
-    fault: 'an opening forgets the newest version that the first look has seen',
+    fault: 'an opening forgets the newest version that the first look saw',
     file: releasePass,
     find: 'newerResourceVersion(write.record.watermark, plan.record.watermark)',
     replace: 'write.record.watermark',
@@ -34,7 +34,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'a record is opened on what the watches show',
+    fault: 'a record opens on the state that the watches show',
     file: releasePass,
     find: 'return plan.confirm ? confirmAndWrite',
     replace: 'return plan.confirm && plan.record.epoch < 0 ? confirmAndWrite',
@@ -42,7 +42,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F2',
-    fault: 'the first record rests on no pod',
+    fault: 'the first record relies on no pod',
     file: releasePass,
     find: ".reduce(newerResourceVersion, '0')",
     replace: ".slice(0, 0).reduce(newerResourceVersion, '0')",
@@ -58,7 +58,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'touches that said neither way are forgotten',
+    fault: 'touches without a clear answer are forgotten',
     file: releasePass,
     find: "const unclear = touched.filter(({ answer }) => answer.kind === 'unclear')",
     replace: 'const unclear = touched.filter(() => false)',
@@ -74,7 +74,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'a record that has moved on is opened all the same',
+    fault: 'a record that has moved on is opened anyway',
     file: releasePass,
     find: "write.kind !== 'writeRecord' || !isSameDecision(write.record, plan.record)",
     replace: "write.kind !== 'writeRecord'",
@@ -82,7 +82,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F10',
-    fault: 'the limit is lowered though a touch said neither way',
+    fault: 'the limit is lowered though a touch had no clear answer',
     file: releasePass,
     find: 'unclear === null && lowerTo !== null ?',
     replace: 'lowerTo !== null ?',
@@ -90,7 +90,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a lost record is restored without what is in flight',
+    fault: 'a lost record is restored without the permits in flight',
     file: 'packages/shells/controllers/src/restore-record.ts',
     find: '{ ...createRecord(allowance, watermark), permits }',
     replace: 'createRecord(allowance, watermark)',
@@ -98,7 +98,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'control changes hands though an old pod has not answered',
+    fault: 'control changes hands though the touch of an old pod was not answered',
     file: 'packages/shells/controllers/src/restore-record.ts',
     find: "answers.some(({ kind }) => kind === 'unclear') ? null : answers",
     replace: 'answers',
@@ -106,7 +106,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F13',
-    fault: 'a pod is labelled again and again',
+    fault: 'a pod is labelled repeatedly',
     file: 'packages/shells/controllers/src/label-memory.ts',
     find: 'put: (pod) => remember(pod, undefined),',
     replace: 'put: () => {},',
@@ -122,7 +122,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G9',
-    fault: 'a DaemonSet is let go on what the watches show',
+    fault: 'a DaemonSet is detached on the state that the watches show',
     file: 'packages/shells/controllers/src/rollout-pass.ts',
     find: "if (plan.kind === 'patchDaemonSet') return plan.why === 'unbind'",
     replace: "if (plan.kind === 'patchDaemonSet') return false",
@@ -130,7 +130,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G10',
-    fault: 'a status is written whatever somebody wrote meanwhile',
+    fault: 'a status is written over a concurrent update',
     file: rolloutPort,
     find: '{ ...rollout, status }',
     replace: "{ ...rollout, metadata: { ...rollout.metadata, resourceVersion: '' }, status }",
@@ -146,7 +146,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'nobody reads live whether a stop is asked for',
+    fault: 'no live read checks whether a stop was requested',
     file: 'apps/controller/src/ports/release-port.ts',
     find: ' || isStopAsked(rollout, release)',
     replace: '',
@@ -154,7 +154,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a delete that was refused is never sent again, though its pod is as it was',
+    fault: 'a refused delete is never sent again, though its pod is unchanged',
     file: 'packages/shells/partition-executor/src/sent-deletes.ts',
     find: 'if (isLongAgo || !standsAsPermitted(permit, fleet))',
     replace: 'if (!standsAsPermitted(permit, fleet))',
@@ -162,7 +162,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F5',
-    fault: 'a refused delete is taken for an error, and sent again and again',
+    fault: 'a refused delete counts as an error, and is sent repeatedly',
     file: executorPort,
     find: 'if (isConflict(error) || isNotFound(error)) return false',
     replace: '',
@@ -170,7 +170,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G4',
-    fault: 'a delete does not say which version of the pod it is for',
+    fault: 'a delete does not name the version of its pod',
     file: executorPort,
     find: '{ uid: permit.podUid, resourceVersion: permit.podResourceVersion }',
     replace: '{ uid: permit.podUid }',
@@ -178,7 +178,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F5',
-    fault: 'a delete is sent again while nobody knows what became of it',
+    fault: 'a delete is sent again while its outcome is unknown',
     file: executorPass,
     find: 'sent.add(pod.permit)',
     replace: '',
@@ -186,7 +186,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a delete that got no answer is never sent again',
+    fault: 'a delete without an answer is never sent again',
     file: executorPass,
     find: 'sent.unknown(pod.permit)',
     replace: '',
@@ -210,7 +210,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F7',
-    fault: 'a touched pod that is going counts as standing',
+    fault: 'a touched pod that is terminating counts as standing',
     file: touchPod,
     find: "if (answer.metadata.deletionTimestamp !== undefined) return { kind: 'executed' }",
     replace: '',
@@ -234,7 +234,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'a record that lost its race is taken for written',
+    fault: 'a record write that lost its race counts as written',
     file: writeRecord,
     find: 'if (isInvalid(error) || isNotFound(error)) return null',
     replace: 'if (isInvalid(error) || isNotFound(error)) return release',
@@ -242,7 +242,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'a record that the cluster does not keep is taken for written',
+    fault: 'a record that the cluster drops counts as written',
     file: writeRecord,
     find: 'if (written.status?.flight !== undefined) return written',
     replace: 'return written',
@@ -250,7 +250,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'an old answer hides what the watch shows',
+    fault: 'an old answer hides the state that the watch shows',
     file: 'packages/clients/cluster/src/overlay-store.ts',
     find: '> 0)',
     replace: '> -2)',
@@ -258,7 +258,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'admission lets RollingUpdate back in mid-release',
+    fault: 'admission allows RollingUpdate in mid-release',
     file: admitDaemonSet,
     find: '...(begins || isHeld(oldObject) ? strategyPatch(newObject) : []),',
     replace: '...(begins ? strategyPatch(newObject) : []),',
@@ -266,7 +266,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'a manifest takes our keys away',
+    fault: 'a manifest removes our keys',
     file: admitDaemonSet,
     find: 'const annotations = { ...ourAnnotations(oldObject), ...',
     replace: 'const annotations = { ...',
@@ -274,7 +274,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'admission overwrites the type that is remembered',
+    fault: 'admission overwrites the recorded type',
     file: admitDaemonSet,
     find: 'rememberedType(oldObject) ?? typeToRestore(newObject)',
     replace: 'typeToRestore(newObject)',
@@ -290,7 +290,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'a pause that is refused stops nothing',
+    fault: 'a refused pause stops nothing',
     file: releasePass,
     find: "plan.why !== 'pause' || isLostRace(error)",
     replace: 'error !== undefined',
@@ -298,7 +298,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'pods that are going are touched before those that stand',
+    fault: 'terminating pods are touched before standing ones',
     file: releasePass,
     find: '[...permits.filter((permit) => !isGoing(permit)), ...permits.filter(isGoing)]',
     replace: '[...permits.filter(isGoing), ...permits.filter((permit) => !isGoing(permit))]',
@@ -306,7 +306,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F12',
-    fault: 'a finalizer counts as what keeps a pod within its grace',
+    fault: 'a finalizer counts as the reason for which a pod stays within its grace period',
     file: 'packages/core/fleet/src/fleet-pod.ts',
     find: 'deletionGracePeriodSeconds === 0 && ',
     replace: '',
@@ -314,7 +314,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F2',
-    fault: 'an older event sets the position of a watch back',
+    fault: 'an older event moves the position of a watch back',
     file: 'packages/adapters/kube-client/src/cache/resource-cache.ts',
     find: 'newerResourceVersion(position.value, event.object.metadata.resourceVersion)',
     replace: 'event.object.metadata.resourceVersion',
@@ -338,7 +338,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   })),
   {
     rule: 'G8',
-    fault: 'a leader that has lost the Lease goes on acting',
+    fault: 'a leader that has lost the Lease continues to act',
     file: 'apps/controller/src/start-controller.ts',
     find: 'onStopped: () => term.end(isStopping ? STOP_GRACE_MS : LOST_GRACE_MS),',
     replace: 'onStopped: () => {},',
@@ -346,7 +346,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'F15',
-    fault: 'a Rollout that was made again counts as the owner of what it replaced left',
+    fault: 'a Rollout that was created again counts as the owner of a release that the old one left',
     file: 'apps/controller/src/ports/release-port.ts',
     find: '!isReleaseOf(release, rollout) || ',
     replace: '',
@@ -373,7 +373,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'an executor stops by its verdict for what is left after the release',
+    fault: 'an executor stops by its verdict for pods that remain after the release',
     file: executorPass,
     find: 'if (isOwned && !published.inProgress) return false',
     replace: '',
@@ -381,17 +381,17 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   ...[
     {
-      fault: 'a pod that goes takes the others of its node along',
+      fault: 'a deleted pod removes the other pods of its node from the index',
       find: '.filter((other) => other.uid !== pod.uid)',
       replace: '.filter(() => false)',
     },
     {
-      fault: 'a node that goes stays desired',
+      fault: 'a removed node stays desired',
       find: 'if (current === undefined) this.#nodes.delete(name)',
       replace: 'if (current === undefined) {}',
     },
     {
-      fault: 'a node that changes is not looked at again',
+      fault: 'a changed node is not evaluated again',
       find: 'for (const slice of this.#slices.values()) slice.dirty.add(name)',
       replace: '',
     },
@@ -405,7 +405,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   })),
   {
     rule: 'G5',
-    fault: 'pods of a node come in the order of their names, not their age',
+    fault: 'the pods of a node are ordered by name instead of age',
     file: 'packages/core/fleet/src/fleet-index.ts',
     find: 'if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1',
     replace: '',
@@ -421,7 +421,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
   },
   {
     rule: 'G8',
-    fault: 'a request to the Lease goes on after it was given up',
+    fault: 'a request to the Lease continues after it was given up',
     file: 'packages/shells/reconcile/src/leader-elector.ts',
     find: '      controller.abort(reason)\n',
     replace: '',

@@ -24,7 +24,7 @@ const daemonSetPatchTests = 'packages/core/planner/test/release/daemon-set-patch
 export const mutantsOfRelease: readonly Mutant[] = [
   {
     rule: 'F2',
-    fault: 'executors may act on an older view than whoever opened the record',
+    fault: 'executors may act on an older view than the controller that opened the record',
     file: planBatchRelease,
     find: 'newestPodIn(view.fleet, record.watermark)',
     replace: 'record.watermark',
@@ -32,7 +32,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'a stop is written before it is announced',
+    fault: 'a stop is written before it is published',
     file: planBatchRelease,
     find: "if (unpublished !== null) return { kind: 'patchDaemonSet', why: 'pause'",
     replace: "if (unpublished !== null && record.epoch < 0) return { kind: 'patchDaemonSet', why: 'pause'",
@@ -56,7 +56,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F10',
-    fault: 'the limit falls under permits that were judged by a larger one',
+    fault: 'the limit is lowered under permits that were judged by a larger one',
     file: planBatchRelease,
     find: "kind: 'touchPermits', permits: record.permits, lowerTo }",
     replace: "kind: 'touchPermits', permits: [], lowerTo }",
@@ -64,7 +64,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'the finalizer of a release goes while its record is open',
+    fault: 'the finalizer of a release is removed while its record is open',
     file: planBatchRelease,
     find: "const isStopped = record === undefined || record.state === 'stopped'",
     replace: 'const isStopped = record === undefined || record !== undefined',
@@ -72,7 +72,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a release takes control without what the last one left in flight',
+    fault: 'a release takes control without the permits that the last one left in flight',
     file: planBatchRelease,
     find: 'if (inherited !== null) return',
     replace: 'if (inherited?.epoch === 0) return',
@@ -80,7 +80,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a record of a DaemonSet that was made anew is opened untouched',
+    fault: 'the record of a DaemonSet that was created again is opened without touches',
     file: planBatchRelease,
     find: 'return record.workloadUid === wanted.allowance.workloadUid ? open :',
     replace: 'return record.epoch > 0 ? open :',
@@ -96,7 +96,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F10',
-    fault: 'a lower limit brings a larger batch with it',
+    fault: 'a lower limit also brings a larger batch',
     file: planBatchRelease,
     find: 'const lowerTo = { ...allowanceOf(record), limit }',
     replace: 'const lowerTo = { ...allowanceOf(record), partition: 0, limit }',
@@ -104,7 +104,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'a record is opened before the DaemonSet says so',
+    fault: 'a record is opened before the DaemonSet publishes it',
     file: planBatchRelease,
     find: '  if (unpublished !== null) return unpublished\n  const open',
     replace: '  const open',
@@ -112,7 +112,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'a larger batch is allowed before the DaemonSet says so',
+    fault: 'a larger batch is allowed before the DaemonSet publishes it',
     file: planBatchRelease,
     find: "  if (unpublished !== null) return unpublished\n  if (direction === 'widens')",
     replace: "  if (direction === 'widens')",
@@ -120,7 +120,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F8',
-    fault: 'a pod of a voiding record is not touched',
+    fault: 'a pod of a record that is being stopped is not touched',
     file: planBatchRelease,
     find: "{ kind: 'touchPermits', permits: record.permits, lowerTo: null }",
     replace: "{ kind: 'touchPermits', permits: record.permits.slice(1), lowerTo: null }",
@@ -128,7 +128,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'the finalizer goes while the DaemonSet is still ours',
+    fault: 'the finalizer is removed while the release still controls the DaemonSet',
     file: planBatchRelease,
     find: 'return isStopped && (daemonSet === undefined || !isInCharge(view, daemonSet)) ?',
     replace: 'return isStopped ?',
@@ -136,7 +136,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G3',
-    fault: 'a pod of ours is said to have leaked',
+    fault: 'a pod that Tranche updated is reported as leaked',
     file: planLabels,
     find: '!pod.ready && !nodes.has(pod.node) &&',
     replace: '!pod.ready &&',
@@ -152,7 +152,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F13',
-    fault: 'a label kills a permit',
+    fault: 'a label invalidates a permit',
     file: planLabels,
     find: '!permitted.has(uid) &&',
     replace: '',
@@ -168,7 +168,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'a strategy that is set back is answered before the round is stored',
+    fault: 'a change back of the strategy is answered before the round is stored',
     file: strategyDrift,
     find: 'if (!isSaid) {',
     replace: 'if (!isSaid && generation < 0) {',
@@ -176,7 +176,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'the strategy is fought over without end',
+    fault: 'the strategy is reset without a limit',
     file: strategyDrift,
     find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2',
     replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 1_000_000',
@@ -184,7 +184,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'a retry does not lift what a contest has stopped',
+    fault: 'a retry does not lift a stop by drift',
     file: strategyDrift,
     find: 'contested.retry === retry ?',
     replace: "contested.retry !== '' ?",
@@ -200,7 +200,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'a release that lets go tells nobody what is in flight',
+    fault: 'a release that detaches does not publish the permits in flight',
     file: detach,
     find: '[daemonSetAnnotations.unsettled]: unsettled }',
     replace: '[daemonSetAnnotations.unsettled]: null }',
@@ -208,7 +208,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F11',
-    fault: 'what is in flight is not written down for whoever comes next',
+    fault: 'the permits in flight are not carried over to the next record',
     file: detach,
     find: 'const carried = record === undefined ? null : carryOver(record)',
     replace: 'const carried = record === undefined || record.epoch > 0 ? null : carryOver(record)',
@@ -216,7 +216,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G3',
-    fault: 'a batch outside of the plan means every node',
+    fault: 'a batch outside the plan means every node',
     file: batchProgress,
     find: 'if (plan.batches?.[batch] === undefined) return 0',
     replace: 'if (plan.batches?.[batch] === undefined) return desired',
@@ -232,7 +232,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a node that died is never passed over',
+    fault: 'a dead node is never skipped',
     file: batchProgress,
     find: 'effectiveSize = Math.min(size, desired - outside - counts.excluded.length - counts.skipped.length)',
     replace: 'effectiveSize = size',
@@ -248,7 +248,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G9',
-    fault: 'a stop is acknowledged by a record that stopped for something else',
+    fault: 'a stop is acknowledged by a record that stopped for another reason',
     file: releaseStatus,
     find: "(record.state === 'stopped' && record.holds.length > 0)",
     replace: "record.state === 'stopped'",
@@ -264,7 +264,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'InvalidSpec',
-    fault: 'a BatchRelease that breaks rules is carried out',
+    fault: 'a BatchRelease that breaks rules is executed',
     file: wantedAllowance,
     find: '  brokenRules,\n',
     replace: '',
@@ -272,7 +272,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'F12',
-    fault: 'stuck pods are told of only when they are more than the budget',
+    fault: 'stuck pods are reported only when they exceed the budget',
     file: stuckPods,
     find: 'if (nodes.length < limit || ',
     replace: 'if (nodes.length <= limit || ',
@@ -288,7 +288,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'the type to give back is overwritten',
+    fault: 'the recorded original type is overwritten',
     file: daemonSetPatch,
     find: 'annotations: remembered === undefined ? {',
     replace: 'annotations: remembered !== null ? {',
@@ -296,7 +296,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'what somebody wrote in between is undone',
+    fault: 'a concurrent update by a user is undone',
     file: daemonSetPatch,
     find: "    { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },\n",
     replace: '',
@@ -320,7 +320,7 @@ export const mutantsOfRelease: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'the strategy is given back though nobody remembers it',
+    fault: 'a strategy is restored though none was recorded',
     file: daemonSetPatch,
     find: "return remembered === 'RollingUpdate' || remembered === 'OnDelete' ? remembered : undefined",
     replace: "return remembered === 'OnDelete' ? remembered : 'RollingUpdate'",

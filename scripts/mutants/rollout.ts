@@ -23,11 +23,11 @@ const releasePolicyTests = 'packages/core/planner/test/rollout/release-policy.te
 const policiesTests = 'test/scenarios/policies.test.ts'
 const onDeleteTests = 'packages/core/planner/test/rollout/on-delete.test.ts'
 
-/** Faults in the decisions for a Rollout: actions, held revisions, and the steps. */
+/** Faults in the decisions for a Rollout: actions, blocked revisions, and steps. */
 export const mutantsOfRollout: readonly Mutant[] = [
   {
     rule: 'G12',
-    fault: 'a version that failed is forgotten when another template comes over it',
+    fault: 'a failed version is forgotten when another template replaces it',
     file: 'packages/core/planner/src/rollout/states/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null || failure.reason !== undefined) return heldRevisions',
@@ -35,7 +35,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a version is held whose failure somebody has accepted, or of which nothing could be told',
+    fault: 'a version is blocked though its failure was accepted, or though its analysis was inconclusive',
     file: 'packages/core/planner/src/rollout/states/held-when-overtaken.ts',
     find: "if (failure === null || failure.reason === 'AnalysisInconclusive') return heldRevisions",
     replace: 'if (failure === null) return heldRevisions',
@@ -43,7 +43,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'the end of a pause from before lifts a failure that nobody has seen',
+    fault: 'the end of an earlier pause lifts a failure that was not reported yet',
     file: 'packages/core/planner/src/rollout/actions/actions-after-pause.ts',
     find: 'lifts: wasReported(view, failure)',
     replace: 'lifts: true',
@@ -59,7 +59,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'CRDOutdated',
-    fault: 'a status is written over and over because some of it is dropped',
+    fault: 'a status is written repeatedly because the API server drops a part of it',
     file: rolloutStatus,
     find: 'if (schemaGap === undefined) return status',
     replace: "if (schemaGap !== '') return status",
@@ -67,7 +67,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G8',
-    fault: 'a BatchRelease that was made late stays in its first batch for ever',
+    fault: 'a BatchRelease that was created late stays in its first batch forever',
     file: 'packages/core/planner/src/rollout/release/release-spec.ts',
     find: "return { ...spec, releasePlan: { ...plan, finalizingPolicy: 'WaitResume' }, tranche }",
     replace: 'return { ...spec, tranche }',
@@ -75,7 +75,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G9',
-    fault: 'a leader with an old Rollout undoes what was written for a newer one',
+    fault: 'a leader with an old Rollout undoes a change for a newer one',
     file: 'packages/core/planner/src/rollout/plan-rollout.ts',
     find: 'return (release?.spec.tranche?.rolloutGeneration ?? 0) > generationOf(rollout)',
     replace: 'return false',
@@ -83,7 +83,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G10',
-    fault: 'an approval is put back without a word',
+    fault: 'an approval is reset without a warning',
     file: readStatusActions,
     find: 'if (isApproval && stop === null) return { canary, warning: null }',
     replace: 'if (isApproval && stop === null) return { canary: { ...canary, currentStepState: own }, warning: null }',
@@ -91,7 +91,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G10',
-    fault: 'a step is approved that nobody has seen paused',
+    fault: 'a step is approved that was never reported as paused',
     file: readStatusActions,
     find: "own === 'StepPaused' && asked === 'StepReady'",
     replace: "asked === 'StepReady'",
@@ -99,7 +99,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G10',
-    fault: 'a jump is put back without a word',
+    fault: 'a jump is reset without a warning',
     file: readStatusActions,
     find: 'if (isOwn || (nextStepIndex >= 1 && nextStepIndex <= steps)) return { canary, warning: null }',
     replace:
@@ -108,7 +108,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G10',
-    fault: 'an approval written while the revision is held is kept for later',
+    fault: 'an approval that was written while the revision is blocked is kept for later',
     file: readStatusActions,
     find: 'if (isApproval && stop === null)',
     replace: 'if (isApproval)',
@@ -116,7 +116,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G7',
-    fault: 'an action is carried out again by whoever comes next',
+    fault: 'the next leader carries out an action again',
     file: answerAction,
     find: 'if (isAnswered(view.rollout, body, type)) return null',
     replace: 'if (isAnswered(view.rollout, body, type) && false) return null',
@@ -124,7 +124,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G10',
-    fault: 'an action is carried out again where the status has lost its answer',
+    fault: 'an action is carried out again if the status has lost its answer',
     file: answerAction,
     find: 'const refused = isLost ? LOST_ANSWERS :',
     replace: 'const refused = isLost && false ? LOST_ANSWERS :',
@@ -156,7 +156,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G3',
-    fault: 'nodes that other hands update while a release is frozen approve its steps',
+    fault: 'nodes that are updated by other means while a release is frozen approve its steps',
     file: 'packages/core/planner/src/rollout/states/start-state.ts',
     find: 'Math.max(1, Math.min(fitting + 1, opened.step))',
     replace:
@@ -165,7 +165,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a held template is forgotten with a status that other definitions have pruned',
+    fault: 'a blocked template is forgotten with a status that other definitions have pruned',
     file: 'packages/core/planner/src/rollout/actions/kept-holds.ts',
     find: '!hasLostAnswers(rollout)',
     replace: 'true',
@@ -173,7 +173,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a held template is not known again',
+    fault: 'a blocked template is not recognized',
     file: heldRevisions,
     find: 'return held.find((one) => one.digest === digest)',
     replace: "return held.find((one) => one.digest === '')",
@@ -181,7 +181,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'the template is put back again and again',
+    fault: 'the template is restored repeatedly',
     file: heldRevisions,
     find: 'return held.reverted !== false || isMarked(daemonSet, held)',
     replace: "return held.revision === ''",
@@ -189,7 +189,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'the stable template is put back again and again',
+    fault: 'the stable template is restored repeatedly',
     file: heldRevisions,
     find: 'return held.reverted !== false || isMarked(daemonSet, held)',
     replace: "return held.reverted !== false || held.revision === ''",
@@ -197,7 +197,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a held template leads on when it is applied again',
+    fault: 'a blocked template continues when it is applied again',
     file: releaseSpec,
     find: 'if (held === undefined) return {}',
     replace: 'if (held !== null) return {}',
@@ -205,7 +205,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a held revision is released by a re-apply',
+    fault: 'applying a blocked revision again releases it',
     file: releaseSpec,
     find: "return { hold: { reason: 'RevisionHeld', id: canaryRevision, message } }",
     replace: 'return message === "" ? { hold: { reason: "", id: "", message } } : {}',
@@ -213,7 +213,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a template is put back over one that was applied in between',
+    fault: 'a restored template overwrites one that was applied in the meantime',
     file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: "    { op: 'test', path: '/metadata/generation', value: daemonSet.metadata.generation },\n",
     replace: '',
@@ -229,7 +229,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'F9',
-    fault: 'a pause that the BatchRelease is not told yet keeps nothing from being opened',
+    fault: 'a pause that the BatchRelease does not have yet does not keep records closed',
     file: onDelete,
     find: 'rollout.spec.strategy.paused === true && paused !== true',
     replace: 'rollout.spec.strategy.paused === null && paused !== true',
@@ -237,7 +237,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'a revision that was taken back is opened before its BatchRelease is told',
+    fault: 'the record of a rolled-back revision is opened before its BatchRelease has the hold',
     file: onDelete,
     find: 'if (hold === undefined && canaryRevision !== undefined',
     replace: 'if (hold !== undefined && canaryRevision !== undefined',
@@ -253,7 +253,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'Complete releases a held revision when the Rollout goes',
+    fault: 'Complete releases a blocked revision when the Rollout is deleted',
     file: 'packages/core/planner/src/rollout/states/teardown-state.ts',
     find: 'if (held !== undefined) return isBeingRolledBack(held) ? heldState(view, daemonSet, before, held) : null',
     replace: '',
@@ -261,7 +261,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G9',
-    fault: 'a spec that cannot be acted on is observed before its release has stopped',
+    fault: 'an invalid spec is observed before its release has stopped',
     file: 'packages/core/planner/src/rollout/rollout-status.ts',
     find: 'if (state.obstacle !== null) return paused || !present ? generation : before',
     replace: 'if (state.obstacle !== null) return generation',
@@ -269,7 +269,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a release that was finished passes for the rollback that begins where it ended',
+    fault: 'a finished release counts as the rollback that starts where it ended',
     file: 'packages/core/planner/src/release/view/is-finalized.ts',
     find: '  if (!isStatusOfRelease(release)) return false\n',
     replace: '',
@@ -277,7 +277,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'a late leader puts a template back on a DaemonSet that was let go',
+    fault: 'a late leader restores a template on a detached DaemonSet',
     file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: "    { op: 'test', path: annotationPath(daemonSetAnnotations.rollout), value: rollout.metadata.name },\n",
     replace: '',
@@ -285,7 +285,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G6',
-    fault: 'a rollback counts as over when its Rollout is enabled again',
+    fault: 'a rollback counts as complete when its Rollout is enabled again',
     file: 'packages/core/planner/src/rollout/states/next-state.ts',
     find: 'return isReturn(canary) || heldRevisions.some(({ revision }) => revision === canary.canaryRevision)',
     replace: 'return canary.canaryRevision === "" && isReturn(canary) && heldRevisions.length > 0',
@@ -293,7 +293,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'failure',
-    fault: 'a release that a verdict stops says that all is well',
+    fault: 'a release that a verdict has stopped reports no failure',
     file: releaseFailure,
     find: 'return failure.retry === acceptedActions.retry ? failure : null',
     replace: 'return failure.retry === acceptedActions.retry ? null : failure',
@@ -301,7 +301,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'failure',
-    fault: 'a retry is answered by the verdict of before',
+    fault: 'a retry gets the verdict from before it',
     file: releaseFailure,
     find: 'return failure.retry === acceptedActions.retry ? failure : null',
     replace: 'return failure',
@@ -309,7 +309,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'failure',
-    fault: 'a release is said to be stalled while pods can still be deleted for it',
+    fault: 'a release is reported as stalled while pods can still be deleted for it',
     file: 'packages/core/planner/src/rollout/states/failed-state.ts',
     find: 'if (summarizeBatchRelease(view).stopped) return',
     replace: 'if (summarizeBatchRelease(view).present) return',
@@ -317,7 +317,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'failure',
-    fault: 'a version is never taken back by itself',
+    fault: 'no version is ever rolled back automatically',
     file: releaseFailure,
     find: "return action === 'Rollback' && reason !== 'AnalysisInconclusive'",
     replace: 'return false',
@@ -325,7 +325,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'failure',
-    fault: 'a version is taken back that nobody could judge',
+    fault: 'a version is rolled back after an inconclusive analysis',
     file: releaseFailure,
     find: "return action === 'Rollback' && reason !== 'AnalysisInconclusive'",
     replace: "return action === 'Rollback'",
@@ -333,7 +333,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'held first',
-    fault: 'the status says that a revision is held before its release is stopped',
+    fault: 'the status reports a revision as blocked before its release is stopped',
     file: 'packages/core/planner/src/rollout/states/hold-first.ts',
     find: "return record === undefined || (record.state === 'stopped' && record.holds.length > 0)\n}",
     replace: 'return true\n}',
@@ -341,7 +341,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'the stable template is put back every second while somebody applies the other one',
+    fault: 'the stable template is restored every second while another tool applies the other one',
     file: reapply,
     find: 'Math.max(nowMs, lastMs + backOffMs)',
     replace: 'nowMs',
@@ -349,7 +349,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'the waits before the stable template is put back again do not grow',
+    fault: 'the delays before the stable template is restored again do not grow',
     file: reapply,
     find: 'BACK_OFF_MS * 2 ** (held.reverts ?? 0)',
     replace: 'BACK_OFF_MS',
@@ -357,7 +357,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'the stable template is put back again days later',
+    fault: 'the stable template is restored only after days',
     file: reapply,
     find: 'Math.min(BACK_OFF_MS * 2 ** (held.reverts ?? 0), BACK_OFF_MAX_MS)',
     replace: 'BACK_OFF_MS * 2 ** (held.reverts ?? 0)',
@@ -365,7 +365,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G12',
-    fault: 'the stable template is put back before its time',
+    fault: 'the stable template is restored too early',
     file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: ' || untilRevertMs(held, view.nowMs) > 0)) return false',
     replace: ')) return false',
@@ -373,7 +373,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'a policy has the stable template put back while somebody has paused',
+    fault: 'a policy restores the stable template while a user has paused',
     file: 'packages/core/planner/src/rollout/states/failed-state.ts',
     find: ' && !waitsForResume(view.rollout)) {',
     replace: ') {',
@@ -381,7 +381,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'G11',
-    fault: 'what was decided before a pause has the template put back in it',
+    fault: 'a decision from before a pause restores the template during it',
     file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: ' && waitsForResume(view.rollout))',
     replace: ' && waitsForResume(view.rollout) && view.nowMs < 0)',
@@ -389,7 +389,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'policy',
-    fault: 'a release goes on by the defaults while its policy is gone',
+    fault: 'a release continues with the defaults while its policy is missing',
     file: releasePolicy,
     find: "case 'missing':\n      return {",
     replace: "case 'missing':\n      return 1 > 0 ? null : {",
@@ -397,7 +397,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'policy',
-    fault: 'a release goes by a policy that breaks its rules',
+    fault: 'a release uses a policy that breaks its rules',
     file: releasePolicy,
     find: 'if (first === undefined) return null\n',
     replace: 'return null\n',
@@ -405,7 +405,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'policy',
-    fault: 'what is brought to an end goes by laxer terms once its policy is gone',
+    fault: 'a release in its completion uses laxer terms once its policy is missing',
     file: releasePolicy,
     find: 'if (policyObstacle(view) !== null) return termsOf(view.release?.spec.tranche)',
     replace: 'if (policyObstacle(view) !== null) return termsOf(undefined)',
@@ -413,7 +413,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'F15',
-    fault: 'a template is put back whatever digest it has',
+    fault: 'a template is restored whatever digest it has',
     file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: 'status?.stableDigest !== undefined && status.stableDigest',
     replace: "status?.stableDigest === '' && status.stableDigest",
@@ -429,7 +429,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'F15',
-    fault: 'what the BatchRelease has kept is not looked at while the history holds the hash',
+    fault: 'the copy in the BatchRelease is not considered while the history has the hash',
     file: 'packages/core/planner/src/rollout/held/plan-revert.ts',
     find: 'templatesOf(view, hash).find(',
     replace: 'templatesOf(view, hash).slice(0, 1).find(',
@@ -437,7 +437,7 @@ export const mutantsOfRollout: readonly Mutant[] = [
   },
   {
     rule: 'F15',
-    fault: 'an undo puts back any template of the stable revision',
+    fault: 'an undo restores any template of the stable revision',
     file: 'packages/core/actions/src/plan-template.ts',
     find: 'if (isForged(revision, template, facts.rollout))',
     replace: 'if (template === null)',

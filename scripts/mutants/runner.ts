@@ -1,18 +1,18 @@
 /**
- * Runs test files in the folder that it is started in, as often as its parent asks: `{changed, files}` in, `TestRun` out.
- * One process serves many mutants, so that each costs its tests and not the start of a test runner.
+ * Runs test files in the folder in which it was started, whenever its parent asks: it receives `{changed, files}` and sends a `TestRun`.
+ * One process serves many mutants, so that each costs only its tests and not the start of a test runner.
  */
 import { resolve } from 'node:path'
 import { createVitest, type TestModule } from 'vitest/node'
 
-/** What a parent asks for. Paths are from the root of the repository. */
+/** Request of the parent. Paths are from the root of the repository. */
 export interface RunRequest {
   /** Source files that have changed since the last run. */
   readonly changed: readonly string[]
   readonly files: readonly string[]
 }
 
-/** What a run of test files has come to. Paths are from the root of the repository. */
+/** Result of a run of test files. Paths are from the root of the repository. */
 export interface TestRun {
   /** Files with a test that failed. */
   readonly failed: readonly string[]
@@ -28,7 +28,7 @@ const vitest = await createVitest('test', {
   reporters: [{}],
   pool: 'threads',
   maxWorkers: 1,
-  // One failure is all that is asked for, and what it shrinks to is not.
+  // One failure is enough, and its shrunk form is not needed.
   bail: 1,
   setupFiles: [resolve(import.meta.dirname, 'setup.ts')],
   testTimeout: 60_000,
@@ -44,7 +44,7 @@ async function answer({ changed, files }: RunRequest): Promise<void> {
   const project = vitest.getRootProject()
   const specifications = files.map((file) => project.createSpecification(resolve(root, file)))
   const { testModules: known } = await vitest.runTestSpecifications(specifications, false)
-  // A file that did not load stays among what is known, whatever is run next.
+  // Vitest keeps a file that did not load among the known ones, in later runs too.
   const testModules = known.filter(({ relativeModuleId }) => files.includes(relativeModuleId))
   const namesOf = (modules: readonly TestModule[]): readonly string[] => modules.map(({ relativeModuleId }) => relativeModuleId)
   const failed = testModules.filter((module) => module.state() === 'failed')

@@ -1,4 +1,4 @@
-/** What is found is enough: a mutant's counterexample is never read. */
+/** Stops at the first counterexample without shrinking it: a mutant's counterexample is never read. */
 import fc from 'fast-check'
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true })

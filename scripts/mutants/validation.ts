@@ -6,11 +6,11 @@ const validateBatchRelease = 'packages/core/validation/src/validate-batch-releas
 const validateRolloutTests = 'packages/core/validation/test/validate-rollout.test.ts'
 const validateBatchReleaseTests = 'packages/core/validation/test/validate-batch-release.test.ts'
 
-/** Faults in what guards releases from bad input, by the code of the rule, or by the reason of the stall. */
+/** Faults in the validation of input for releases, by the code of the rule or the reason of the stall. */
 export const mutantsOfValidation: readonly Mutant[] = [
   {
     rule: 'StepShrinks',
-    fault: 'a number that shrinks behind a percentage is accepted though the nodes are known',
+    fault: 'a number that is smaller than the percentage before it is accepted though the nodes are known',
     file: validateSizes,
     find: 'return desired !== null && resolveSize(size, desired) < resolveSize(earlier, desired)',
     replace: 'return false',
@@ -18,7 +18,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   },
   {
     rule: 'StepSize',
-    fault: 'a step of nothing is accepted',
+    fault: 'a step of 0 nodes is accepted',
     file: validateSizes,
     find: 'Number.isInteger(size) && size >= 1 ? null',
     replace: 'Number.isInteger(size) && size >= 0 ? null',
@@ -26,7 +26,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   },
   {
     rule: 'FailureThreshold',
-    fault: 'a threshold that cannot be read counts as none',
+    fault: 'an invalid threshold counts as none',
     file: 'packages/core/validation/src/validate-rollout.ts',
     find: 'return threshold === undefined || scaleIntOrPercent(threshold, 100) !== null',
     replace: "return threshold === undefined || threshold !== ''",
@@ -34,7 +34,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   },
   {
     rule: 'WorkloadTaken',
-    fault: 'a disabled Rollout keeps a DaemonSet from another one',
+    fault: 'a disabled Rollout blocks its DaemonSet for another one',
     file: 'packages/core/validation/src/fields/workload.ts',
     find: 'other.spec.disabled !== true &&',
     replace: '',
@@ -58,7 +58,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   },
   {
     rule: 'RolloutId',
-    fault: 'an id that no label can carry is accepted',
+    fault: 'an id that is no valid label value is accepted',
     file: validateBatchRelease,
     find: "rolloutID === '' || isLabelValue(rolloutID)",
     replace: "rolloutID === '' || !rolloutID.startsWith('-')",
@@ -66,7 +66,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   },
   {
     rule: 'RolloutField',
-    fault: 'a field of the wrong type hides what is wrong with the others',
+    fault: 'a field of the wrong type hides the problems of the others',
     file: 'packages/core/validation/src/check-object.ts',
     find: 'return { problems: [...reported, ...validate(fixed as T).filter(isNew)]',
     replace: 'return { problems: issues.length > 0 ? reported : [...reported, ...validate(fixed as T).filter(isNew)]',
@@ -74,7 +74,7 @@ export const mutantsOfValidation: readonly Mutant[] = [
   },
   {
     rule: 'StatusOthers',
-    fault: 'people may write what the controller knows',
+    fault: 'users may write the fields of the controller',
     file: 'packages/core/validation/src/validate-status-change.ts',
     find: ', ...otherProblems(before, after)]',
     replace: ']',

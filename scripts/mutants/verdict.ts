@@ -16,7 +16,7 @@ const properties = 'packages/core/verdict/test/verdict.property.test.ts'
 const passTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 
-/** Faults in the verdict on the new version (product §5), and in heeding it. */
+/** Faults in the verdict on the new version (product §5), and in its effect. */
 export const mutantsOfVerdict: readonly Mutant[] = [
   {
     rule: 'verdict',
@@ -44,7 +44,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'pods of a release that was frozen are older than the next one of their revision',
+    fault: 'pods of a frozen release count as older than the next release of their revision',
     file: judgement,
     find: 'return frozen === null ? firstObservation(',
     replace: 'return frozen === null || frozen.revision !== undefined ? firstObservation(',
@@ -52,7 +52,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'a release is opened before executors can know what was frozen',
+    fault: 'a release is opened before executors can know the frozen pods',
     file: planBatchRelease,
     find: "if (watch !== null) return { kind: 'writeStatus', status: watch }",
     replace: '',
@@ -60,7 +60,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'a node that was NotReady before is blamed on what mends it',
+    fault: 'a node that was NotReady before is blamed on the update that fixes it',
     file: suspects,
     find: 'return !(lostMs < takenMs)',
     replace: 'return !(lostMs < 0)',
@@ -76,7 +76,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'flapping begins anew',
+    fault: 'the flapping time starts again from zero',
     file: downTime,
     find: 'const beforeMs = (watched?.downSeconds ?? 0) * 1000',
     replace: 'const beforeMs = 0',
@@ -100,7 +100,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'a node that turns NotReady after its update is nothing',
+    fault: 'a node that turns NotReady after its update is ignored',
     file: failedNode,
     find: 'if (!suspect.hasLostNode ||',
     replace: 'if (suspect.pod !== undefined ||',
@@ -108,7 +108,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'a release goes on by itself once its pods heal',
+    fault: 'a release continues automatically once its pods recover',
     file: failureStatus,
     find: 'if (verdict.isBad || terms.autoResumeMs === null || before.calmSince === undefined) return before',
     replace: 'if (verdict.isBad) return before',
@@ -124,7 +124,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'a bad stable revision stops the way back',
+    fault: 'a bad stable revision stops the rollback',
     file: failureStatus,
     find: "const mayStop = !isReturn && terms.action !== 'Continue'",
     replace: "const mayStop = terms.action !== 'Continue'",
@@ -132,7 +132,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
   },
   {
     rule: 'verdict',
-    fault: 'an executor goes on while the new version is bad',
+    fault: 'an executor continues while the new version is bad',
     file: 'packages/core/fence/src/pass/plan-pass.ts',
     find: "  { id: 'stopOnVerdict', decide: stopOnVerdict },\n",
     replace: '',

@@ -17,13 +17,13 @@ interface Schema {
 
 const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8')) as Schema
 const defaults = parse(readFileSync(`${chart}/values.yaml`, 'utf8')) as object
-/** Parts that are handed on as they are, since Kubernetes and the Prometheus operator check them. */
+/** Parts that the schema does not check, because Kubernetes and the Prometheus operator check them. */
 const handedOn = /^(global|metrics\.serviceMonitor\.authorization|\w+\.affinity|extraEnv\.valueFrom|variable\.valueFrom)$/
 
-/** As far as login with a browser must be told. */
+/** The values that login with a browser requires. */
 const login = { issuer: 'https://i.example', clientId: 'a', externalUrl: 'https://a.example', secret: { name: 'login' } }
 
-describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('invalid values', { timeout: 120_000 }, () => {
   it.each([
     [{ controler: { replicas: 3 } }, "at '': additional properties 'controler' not allowed"],
     [{ controller: { replicas: 'two' } }, "at '/controller/replicas': got string, want integer"],
@@ -150,7 +150,7 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
       },
     ],
     [
-      'where what they belong to is off',
+      'if the feature that they belong to is off',
       {
         api: { enabled: false, requestsPerSecond: 50, ingress: { enabled: true } },
         metrics: { enabled: false, reader: { namespace: 'monitoring', name: 'prometheus' }, prometheusRule: { enabled: true } },
@@ -202,19 +202,19 @@ describe.skipIf(programs === null)('values that mean nothing', { timeout: 120_00
 })
 
 describe('the schema of the values', () => {
-  it('says of every value what it is, and takes no other', () => {
+  it('describes every value, and rejects unknown ones', () => {
     expect(objectsOf(schema, '').filter(({ path, schema: one }) => isOpen(one) && !handedOn.test(path))).toEqual([])
     expect(objectsOf(schema, '').filter(({ schema: one }) => one.$ref === undefined && !one.description)).toEqual([])
   })
 
-  it('stands beside a comment on every value in values.yaml, but for those that stand in one line', () => {
+  it('goes with a comment on every value in values.yaml, except for values that share one line', () => {
     const values = chartValues().filter(({ default: value }) => value !== undefined)
     expect(values.length).toBeGreaterThan(150)
     const inOneLine = /\.(resources|serviceAccount|headersSecret)\../
     expect(values.filter(({ path, comment }) => comment === '' && !inOneLine.test(path)).map(({ path }) => path)).toEqual([])
   })
 
-  it('knows exactly the values of values.yaml', () => {
+  it('has exactly the values of values.yaml', () => {
     const known = objectsOf(schema, '')
       .map(({ path }) => path)
       .filter((path) => path !== '' && !path.includes('[]'))
@@ -222,7 +222,7 @@ describe('the schema of the values', () => {
     expect(given.filter((path) => !known.includes(path) && !isInMap(path))).toEqual([])
   })
 
-  it('wants every group of values, which null would take away, but for requests and limits', () => {
+  it('requires every group of values, which null would remove, except for requests and limits', () => {
     const given = pathsOf(defaults, '')
     const isGroup = ({ properties, additionalProperties }: Schema): boolean => properties !== undefined && additionalProperties === false
     const groups = objectsOf(schema, '').flatMap(({ path, schema: { properties = {}, required = [] } }) => {

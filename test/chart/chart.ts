@@ -5,13 +5,13 @@ import { parseAllDocuments } from 'yaml'
 import { type Ended, runProgram } from '../clients/run-program.ts'
 import { findPrograms } from './programs.ts'
 
-/** helm and kubectl; null where there are none, and suites that need them are skipped. */
+/** helm and kubectl; null if they are missing, in which case suites that need them are skipped. */
 export const programs = findPrograms()
 
 /** The chart, from the root of the repository. */
 export const chart = 'charts/tranche'
 
-/** What a person would give with `--values`. */
+/** Values as in a file of `--values`. */
 export type Values = Readonly<Record<string, unknown>>
 
 /** An object as helm renders it. */
@@ -28,7 +28,7 @@ export interface Rendered {
   readonly rules?: readonly unknown[]
 }
 
-/** Runs helm with nothing of the user's own: no plugins, repositories or kubeconfig but `kubeconfig`. */
+/** Runs helm without the user's plugins, repositories and kubeconfig; the kubeconfig is `kubeconfig`. */
 export async function helm(
   args: readonly string[],
   { values = {}, kubeconfig = '/dev/null', program = programs!.helm }: HelmOptions = {},
@@ -47,7 +47,7 @@ export async function helm(
   }
 }
 
-/** What {@link helm} is run with. */
+/** Options of {@link helm}. */
 export interface HelmOptions {
   readonly values?: Values
   readonly kubeconfig?: string
@@ -58,9 +58,9 @@ export interface HelmOptions {
 const texts = new Map<string, Promise<string>>()
 
 /**
- * Rendered once for each file of tests and choice of values.
+ * Renders the chart once for each test file and choice of values.
  *
- * @throws {Error} with what helm says, where it does not render
+ * @throws {Error} with the output of helm if it does not render
  */
 export function renderText(values: Values, args: readonly string[] = []): Promise<string> {
   const key = JSON.stringify([values, args])
@@ -75,7 +75,7 @@ async function renderUncached(values: Values, args: readonly string[]): Promise<
   return stdout
 }
 
-/** @throws {Error} with what helm says, where it does not render */
+/** @throws {Error} with the output of helm if it does not render */
 export async function render(values: Values, args: readonly string[] = []): Promise<readonly Rendered[]> {
   return parseAllDocuments(await renderText(values, args)).flatMap((document) => (document.toJS() as Rendered | null) ?? [])
 }

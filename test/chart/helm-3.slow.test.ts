@@ -16,7 +16,7 @@ describe.skipIf(helm3 === null)('Helm 3', { timeout: 120_000 }, () => {
   beforeAll(async () => (cluster = await startCluster(0, { definitions: false })))
   afterAll(() => cluster.end())
 
-  it('is what is tried', async () => {
+  it('is the tested version', async () => {
     expect((await run(['version', '--short'])).stdout).toMatch(/^v3\.18\./)
   })
 
@@ -27,11 +27,11 @@ describe.skipIf(helm3 === null)('Helm 3', { timeout: 120_000 }, () => {
     expect(objectsOf(three.stdout)).toEqual(objectsOf(four.stdout))
   })
 
-  it('finds nothing to complain of', async () => {
+  it('lints without a complaint', async () => {
     expect(await run(['lint', '--strict', chart])).toMatchObject({ code: 0 })
   })
 
-  it('installs, upgrades with definitions, goes back, and uninstalls', async () => {
+  it('installs, upgrades with definitions, rolls back, and uninstalls', async () => {
     const older = olderChart()
     const target = ['--namespace', namespace]
     await succeeds(['install', 'tranche', older.path, ...target, '--create-namespace'])
@@ -48,7 +48,7 @@ describe.skipIf(helm3 === null)('Helm 3', { timeout: 120_000 }, () => {
     expect(await names('customresourcedefinitions')).toHaveLength(3)
   })
 
-  it('goes over definitions that others have brought, when it is told to', async () => {
+  it('takes over definitions of another installation if its flags say so', async () => {
     await kubectl(['label', 'crd', '--all', 'app.kubernetes.io/managed-by-', '--overwrite'])
     await kubectl(['annotate', 'crd', '--all', 'meta.helm.sh/release-name=kruise-rollout', '--overwrite'])
     await succeeds(['install', 'tranche', chart, '--namespace', namespace, '--take-ownership'])
@@ -81,8 +81,8 @@ describe.skipIf(helm3 === null)('Helm 3', { timeout: 120_000 }, () => {
   }
 })
 
-/** Helm 4 leaves out the empty lines that templates leave. */
-/** In one order: the two put objects of a kind that they do not know elsewhere. */
+/** Helm 4 leaves out the empty lines of templates. */
+/** In one order: the two versions sort objects of unknown kinds differently. */
 function objectsOf(text: string): readonly unknown[] {
   const objects = parseAllDocuments(text).flatMap((document) => (document.toJS() as Named | null) ?? [])
   const at = ({ kind, metadata }: Named): string => `${kind}/${metadata.name}`

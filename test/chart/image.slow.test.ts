@@ -23,10 +23,10 @@ const account = 'tranche'
 const lines: string[] = []
 let image: Image
 let cluster: Cluster
-/** What goes wrong now, and what happens with it. */
+/** Sees each call to the API server, and may inject a fault. */
 let onCall: (call: Call) => ReturnType<NonNullable<FaultInjector['onRequest']>> = () => undefined
 
-describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile makes it', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the content of the image, built as in the Dockerfile', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     image = await buildImage()
     cluster = await startCluster(8, { faults: { onRequest: (call) => onCall(call) }, record: (line) => void lines.push(line) })
@@ -42,13 +42,13 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     expect(bytes).toBeLessThan(10e6)
   })
 
-  it('holds texts of one byte for each character, which Node.js keeps as they are', () => {
+  it('has only texts with one byte per character, which Node.js keeps in that form', () => {
     const texts = readdirSync(join(image.folder, 'lib')).filter((name) => name.endsWith('.mjs'))
     expect(texts.length).toBeGreaterThan(10)
     expect(texts.filter((name) => /[^\0-\x7f]/.test(readFileSync(join(image.folder, 'lib', name), 'utf8')))).toEqual([])
   })
 
-  it('names every library that is in it, with version and licence, in a bill of materials', () => {
+  it('lists every library in it, with version and licence, in a bill of materials', () => {
     const { bomFormat, components } = JSON.parse(readFileSync(join(image.folder, 'sbom.cdx.json'), 'utf8')) as {
       readonly bomFormat: string
       readonly components: readonly {
@@ -66,10 +66,10 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     expect(components.filter(({ licenses }) => licenses === undefined)).toEqual([])
   })
 
-  it('judges conditions and checks manifests in threads of its own files', async () => {
+  it('evaluates conditions and checks manifests in threads from files of the image', async () => {
     const lib = join(image.folder, 'lib')
     const chunks = readdirSync(lib).filter((name) => name.endsWith('.mjs'))
-    // With or without its ending: that of a thread of the API is put there when it starts.
+    // With or without the file extension: the API adds it when it starts its thread.
     const named = (file: string): boolean => {
       const quoted = new RegExp(`["'\`](\\./)?${file.replace('.mjs', '')}(\\.mjs)?["'\`]`)
       return chunks.some((name) => name !== file && quoted.test(readFileSync(join(lib, name), 'utf8')))
@@ -88,12 +88,12 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     await thread.terminate()
   })
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const run = container('version')
     expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/^tranche \d+\.\d+\.\d+ \(Node\.js /)])
   })
 
-  it('comes up as each program that there is, and ends with 0', async () => {
+  it('starts as each of its programs, and ends with 0', async () => {
     await Promise.all(
       [['controller'], ['executor'], ['api', '--api-port=0'], ['all-in-one', '--api-port=0']].map(async (args) => {
         const run = container(...args, ...(args[0] === 'api' ? [] : ['--health-port=0']))
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     )
   })
 
-  it('lists and watches each resource once, as all programs in one process; the witness once more what people write to, and the controller its own kinds, between two looks at their definitions', async () => {
+  it('lists and watches each resource once in all-in-one, except that change observer and schema check read some kinds again', async () => {
     const shared = ['nodes', 'pods', 'daemonsets', 'controllerrevisions', 'rollouts', 'batchreleases']
     const again = ['daemonsets', 'rollouts', 'rollouts', 'batchreleases']
     const wanted = [...shared, ...again].flatMap((name) => [`list ${name}`, `watch ${name}`])
@@ -122,7 +122,7 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     expect(asked.toSorted()).toEqual(wanted.toSorted())
   })
 
-  it('ends within 10 s at any moment of a release with nothing half done, and whoever comes next takes it up', async () => {
+  it('ends within 10 s at any moment of a release with nothing half done, and the next process continues it', async () => {
     await apply(agentManifest('v1'))
     await apply(rollout)
     let running = container('all-in-one', '--health-port=0')
@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
     expect(judge(readWithDeliveries(lines), { isOurs: (actor) => actor === account })).toEqual([])
   })
 
-  it('ends within 10 s when the API server has fallen silent', async () => {
+  it('ends within 10 s when the API server does not answer', async () => {
     const run = container('all-in-one', '--api-port=0', '--health-port=0')
     await run.said('became leader')
     await kubectl(['set', 'image', 'daemonset/agent', 'main=agent:v3'])
@@ -164,7 +164,7 @@ describe.skipIf(missing !== null)('what the image holds, made as the Dockerfile 
 describe('the Dockerfile', () => {
   const text = readFileSync('Dockerfile', 'utf8')
 
-  it('holds what the script makes and starts what the chart starts, as the user that the chart names', () => {
+  it('contains the output of the script, and starts the same program as the chart, as the same user', () => {
     const values = parse(readFileSync('charts/tranche/values.yaml', 'utf8')) as { readonly runAsUser: number; readonly runAsGroup: number }
     expect(text).toMatch(/sh scripts\/image-root\.sh \/opt\/tranche$/m)
     expect(text).toMatch(/^COPY --from=bundle \/opt\/tranche \/opt\/tranche$/m)
@@ -172,7 +172,7 @@ describe('the Dockerfile', () => {
     expect(text).toMatch(new RegExp(`^USER ${values.runAsUser}:${values.runAsGroup}$`, 'm'))
   })
 
-  it('takes the Node.js that tests run on, in both stages, unless it is given another', () => {
+  it('uses the Node.js of the tests in both stages, unless a build argument names another', () => {
     const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       readonly optionalDependencies: Readonly<Record<string, string>>
     }
@@ -182,7 +182,7 @@ describe('the Dockerfile', () => {
   })
 })
 
-/** In the order in which a release comes to them. */
+/** In the order of a release. */
 const moments = [
   ['patch', 'daemonsets'],
   ['delete', 'pods'],
@@ -205,7 +205,7 @@ function container(...args: readonly string[]): RunningContainer {
   return runContainer({ name: 'tranche', command: ['tranche'], args }, setting)
 }
 
-/** Asks it to end in the moment in which it sends such a request, and tells how long that took, in milliseconds. */
+/** Asks the process to end when it sends such a request. @returns the time until it has ended, in milliseconds */
 async function endAt(run: RunningContainer, isMoment: (call: Call) => boolean): Promise<number> {
   const startMs = await new Promise<number>((resolve) => {
     onCall = (call) => {

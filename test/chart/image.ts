@@ -7,13 +7,13 @@ import ignore from '@balena/dockerignore'
 
 const execute = promisify(execFile)
 
-/** What the image holds of ours, in a folder that any user may read. */
+/** Tranche's part of the image, in a folder that any user may read. */
 export interface Image {
   readonly folder: string
   remove(): void
 }
 
-/** Makes it from this checkout, without the step that installs what the build needs. */
+/** Builds it from this checkout, without the step that installs the build's dependencies. */
 export async function bundleImage(): Promise<Image> {
   const image = emptyImage()
   await run(process.execPath, ['scripts/bundle-cli.ts', image.folder], '.')
@@ -21,7 +21,7 @@ export async function bundleImage(): Promise<Image> {
   return image
 }
 
-/** Makes it as the Dockerfile does: by the same script, from what `.dockerignore` leaves of the checkout and nothing else. */
+/** Builds it like the Dockerfile: with the same script, and only from the files that `.dockerignore` leaves of the checkout. */
 export async function buildImage(): Promise<Image> {
   const image = emptyImage()
   const context = join(dirname(image.folder), 'context')
@@ -44,7 +44,7 @@ function copyContext(context: string): void {
     recursive: true,
     filter(source) {
       const path = relative(root, source)
-      // A folder that is left out may hold a file that is let in.
+      // An excluded folder may contain an included file.
       return path === '' || path === 'scripts' || !ignored.ignores(path)
     },
   })

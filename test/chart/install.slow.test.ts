@@ -21,7 +21,7 @@ async function namesOf(kinds: string): Promise<readonly string[]> {
   return stdout.split('\n').filter((line) => line !== '')
 }
 
-/** In the middle of a release. */
+/** A status in mid-release. */
 const released = {
   ...agentManifest('v1'),
   metadata: {
@@ -32,7 +32,7 @@ const released = {
   },
 }
 
-/** The definitions of the Prometheus operator and of cert-manager are not there. */
+/** The cluster has no definitions of the Prometheus operator and of cert-manager. */
 function withoutOthers({ metrics, webhook: _webhook, ...values }: Values): Values {
   return {
     ...values,
@@ -41,7 +41,7 @@ function withoutOthers({ metrics, webhook: _webhook, ...values }: Values): Value
 }
 
 describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, () => {
-  it('installs the chart, and says what to do next', async () => {
+  it('installs the chart, and prints the next steps', async () => {
     const { code, stdout, stderr } = await helm(['install', ...target, '--create-namespace'], cluster)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('kubectl -n tranche-system rollout status deployment/tranche')
@@ -54,7 +54,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     ])
   })
 
-  it('prints a Rollout that the API server takes', async () => {
+  it('prints a Rollout that the API server accepts', async () => {
     const { stdout } = await helm(['get', 'notes', 'tranche', '--namespace', namespace], cluster)
     const manifest = /<<'END'\n([\s\S]*?)\n\s*END/.exec(stdout)?.[1]?.replace(/^ {5}/gm, '') ?? ''
     await kubectl(['create', 'namespace', 'demo'])
@@ -62,7 +62,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(said + stderr).toBe('rollout.rollouts.kruise.io/node-agent created (server dry run)\n')
   })
 
-  it('grants all that its processes need, and the doctor sees where somebody takes some of it away', async () => {
+  it('grants all permissions that its processes need, and the doctor notices when some are removed', async () => {
     const { stdout } = await kubectl(['get', 'deployment', 'tranche', '-n', namespace, '-o', 'json'])
     const { template } = (JSON.parse(stdout) as { readonly spec: { readonly template: { readonly metadata: object } } }).spec
     const pod = { apiVersion: 'v1', kind: 'Pod', ...template, metadata: { ...template.metadata, name: 'tranche-0', namespace } }
@@ -95,7 +95,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(await namesOf('deployments')).toEqual(['deployment.apps/tranche'])
   })
 
-  it('leaves certificates of the webhook as they are at an upgrade', async () => {
+  it('keeps the certificates of the webhook at an upgrade', async () => {
     const upgrade = () => helm(['upgrade', ...target], { ...cluster, values: choices['a webhook']! })
     expect(await upgrade()).toMatchObject({ code: 0, stderr: '' })
     const caBundle = Buffer.from(cluster.caCertificate).toString('base64')
@@ -111,7 +111,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(await read('secret', 'tranche-webhook', '-n', namespace, '-o', 'jsonpath={.data.tls\\.crt}')).toBe(caBundle)
   })
 
-  it('uninstalls everything but the definitions, with which every Rollout would go', async () => {
+  it('uninstalls everything but the definitions, whose removal would delete every Rollout', async () => {
     await kubectl(['apply', '-f', '-'], JSON.stringify(released))
     const daemonSet = async (): Promise<string> => (await kubectl(['get', 'daemonset/agent', '-o', 'json'])).stdout
     const before = await daemonSet()
@@ -126,7 +126,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(await namesOf('customresourcedefinitions')).toHaveLength(3)
   })
 
-  it('goes over definitions that others have brought, when it is told to', async () => {
+  it('takes over definitions of another installation if its flags say so', async () => {
     await kubectl(['label', 'crd', '--all', 'app.kubernetes.io/managed-by-', '--overwrite'])
     await kubectl(['annotate', 'crd', '--all', 'meta.helm.sh/release-name=kruise-rollout', '--overwrite'])
     const refused = await helm(['install', ...target], cluster)
@@ -135,7 +135,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
-  it.each(Object.keys(choices))('renders what an API server takes, field by field: %s', async (name) => {
+  it.each(Object.keys(choices))('renders objects whose fields an API server accepts: %s', async (name) => {
     // The pod of `helm test` needs its account first.
     const text = await renderText({ ...withoutOthers(choices[name]!), fullnameOverride: 'another' }, ['--skip-tests'])
     for (const one of ['monitoring-agents', 'agents', 'network', 'leases']) await kubectl(['create', 'namespace', one])
@@ -145,7 +145,7 @@ describe.skipIf(programs === null)('helm, on a cluster', { timeout: 120_000 }, (
     expect(stdout).toMatch(/^deployment.apps\/another\S* created \(server dry run\)$/m)
   })
 
-  it('renders an account and a pod for helm test that an API server takes', async () => {
+  it('renders an account and a pod for helm test that an API server accepts', async () => {
     const rendered = (file: string) => renderText({ fullnameOverride: 'tranche' }, ['--show-only', `templates/tests/${file}.yaml`])
     const account = await kubectl(['create', '--validate=strict', '-f', '-'], await rendered('account'))
     expect([account.code, account.stderr]).toEqual([0, ''])

@@ -8,7 +8,7 @@ import type { Image } from './image.ts'
 import type { Place } from './place.ts'
 import { type ContainerSpec, type RunningContainer, runContainer } from './pods.ts'
 
-/** As far as we act on them. */
+/** The members that this file uses. */
 interface Deployment extends KubeObject {
   readonly spec: { readonly replicas: number; readonly template: { readonly spec: PodSpec } }
   readonly status?: DeploymentStatus
@@ -22,7 +22,7 @@ interface DeploymentStatus {
   readonly availableReplicas?: number
 }
 
-/** What we read of a pod's spec. */
+/** The members of a pod's spec that this file uses. */
 export interface PodSpec {
   readonly serviceAccountName: string
   readonly containers: readonly PodContainer[]
@@ -46,7 +46,7 @@ interface PodContainer extends Pick<ContainerSpec, 'name' | 'command' | 'args'> 
 
 /** A pod of a Deployment as a process. */
 export interface Pod {
-  /** Of the Deployment. */
+  /** Name of the Deployment. */
   readonly name: string
   readonly template: string
   readonly container: RunningContainer
@@ -57,26 +57,26 @@ export interface Pod {
 
 /** Stands in for the Deployment controller and a node. */
 export interface Kubelet {
-  /** Those that run now, of all Deployments or one. */
+  /** Pods that run now, of all Deployments or one. */
   pods(name?: string): readonly Pod[]
-  /** What has been said by every container there was. */
+  /** Output of all containers so far. */
   readonly outputs: () => string
-  /** The same but for containers whose Deployment was taken away, and with it the rights of their account. */
+  /** The same without containers whose Deployment, and therefore the permissions of their account, were removed. */
   readonly outputsOfKept: () => string
   /** Exit codes of containers that were asked to end. */
   readonly exits: readonly (number | null)[]
-  /** Containers that ended by themselves, with what they said. */
+  /** Containers that ended by themselves, with their output. */
   readonly crashes: readonly string[]
   /** Resolves once no pod runs. */
   idle(): Promise<void>
   end(): Promise<void>
 }
 
-/** What it works with. */
+/** Options of {@link startKubelet}. */
 export interface KubeletOptions {
   readonly place: Place
   readonly image: Image
-  /** Whose Deployments it acts on. */
+  /** Namespace of the Deployments. */
   readonly namespace: string
   /** Called with each pod that is about to be replaced. */
   readonly onReplaced?: (pod: Pod) => Promise<void>
@@ -85,14 +85,14 @@ export interface KubeletOptions {
 const deployments: ResourcePath = { group: 'apps', version: 'v1', plural: 'deployments', namespaced: true }
 const configMaps: ResourcePath = { group: '', version: 'v1', plural: 'configmaps', namespaced: true }
 const FILES = '/etc/tranche/'
-/** How often it probes, in milliseconds. */
+/** Interval of probes, in milliseconds. */
 const PROBE_MS = 100
 
 /**
- * Runs the pods of all Deployments of a namespace as processes of this machine, and tells in their status how they are: the first
- * at once, and those of another template one by one, each before it ends one of the old ones.
+ * Runs the pods of all Deployments of a namespace as processes of this machine, and reports their state in the status of the Deployments.
+ * The first pods start at once. Pods of another template start one by one, each before an old one ends.
  *
- * What a pod has of its own, a machine shares: addresses and ports are exchanged, and nothing else.
+ * Pods have addresses and ports of their own, which processes of one machine share, so these are replaced, and nothing else.
  */
 export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
   const { place, namespace, onReplaced = async () => undefined } = options
@@ -132,7 +132,7 @@ export async function startKubelet(options: KubeletOptions): Promise<Kubelet> {
     exits.push(await pod.container.ended)
   }
 
-  /** One step towards what is wanted. @returns whether there may be more to do */
+  /** One step towards the desired state. @returns whether there may be more to do */
   async function step(name: string): Promise<boolean> {
     const wanted = wantedOf(name)
     const now = podsOf(name)
@@ -216,7 +216,7 @@ async function startPod({ metadata, spec: { template } }: Deployment, options: K
   const { path, port } = main.readinessProbe!.httpGet
   const hasEnded = container.ended.then(() => true)
   void (async () => {
-    // As the kubelet probes: a pod that is ready stays so until it says otherwise.
+    // As in a kubelet, a ready pod stays ready until a probe fails.
     while (!(await Promise.race([hasEnded, pause(PROBE_MS)]))) {
       isReady = await fetch(`${urls[port]}${path}`).then(
         ({ ok }) => ok,
@@ -241,13 +241,13 @@ async function exchangePorts(
   return { main: { ...main, args }, urls }
 }
 
-/** A container of a pod that is run once, to its end. */
+/** Runs a container of a pod once, to its end. */
 export async function runOnce(container: PodContainer, spec: PodSpec, options: KubeletOptions): Promise<RunningContainer> {
   const { name, command, args } = container
   return runContainer({ name, command, args, ...(await filledIn(container, spec, options)) }, await settingOf(spec, options))
 }
 
-/** Environment and files, with what Secrets and ConfigMaps hold at this moment. */
+/** Environment and files, with the current content of Secrets and ConfigMaps. */
 async function filledIn(
   { env = [], volumeMounts = [] }: PodContainer,
   { volumes = [] }: PodSpec,
@@ -272,7 +272,7 @@ async function filledIn(
   return { env: await Promise.all(values), files }
 }
 
-/** Where the cluster is, and who the pod is: the token is that of its account. */
+/** Address of the cluster, and identity of the pod: the token is that of its account. */
 async function settingOf({ serviceAccountName }: PodSpec, { place, image, namespace }: KubeletOptions) {
   const { server, caCertificate } = place
   const { stdout } = await place.kubectl(['create', 'token', serviceAccountName, '--namespace', namespace])

@@ -13,7 +13,7 @@ import { openPlace, type Place } from './place.ts'
 import { whyNoContainers } from './pods.ts'
 
 const namespace = 'tranche-system'
-/** Where the DaemonSet and its Rollout are. */
+/** Namespace of the DaemonSet and its Rollout. */
 const agents = 'agents'
 const accountName = `system:serviceaccount:${namespace}:`
 const components = ['controller', 'executor', 'api'] as const
@@ -26,9 +26,9 @@ if (missing !== null) {
   console.log(`skipped: the suite that runs what the chart starts, because ${missing}`)
 }
 
-/** Requests of the accounts of separate processes as `verb group/resource`; the simulator tells them. */
+/** Requests of the accounts of separate processes as `verb group/resource`, as the simulator sees them. */
 const asked: Readonly<Record<Component, Set<string>>> = { controller: new Set(), executor: new Set(), api: new Set() }
-/** Series of requests that the API server refused for want of rights. */
+/** Series of requests that the API server refused because of missing permissions. */
 const refused: string[] = []
 let place: Place
 let redis: RedisServer
@@ -38,7 +38,7 @@ let kubelet: Kubelet
 let version = 1
 
 describe.skipIf(missing !== null)(
-  'an installation, whose processes have the rendered arguments, environment, files and rights and nothing else',
+  'an installation whose processes have only the rendered arguments, environment, files and permissions',
   { timeout: 300_000 },
   () => {
     beforeAll(async () => {
@@ -62,7 +62,7 @@ describe.skipIf(missing !== null)(
       image?.remove()
     }, 60_000)
 
-    it('of an older chart, whose definitions lack fields, releases nothing and says why', async () => {
+    it('of an older chart, whose definitions lack fields, releases nothing and reports why', async () => {
       await helmWaits(['install', 'tranche', older.path], {})
       await apply(rollout)
       await waitFor('rollout/agent', 'condition=Stalled')
@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)(
       )
     })
 
-    it('is upgraded with its definitions, and goes on by itself with the Rollouts that there were', async () => {
+    it('is upgraded with its definitions, and continues automatically with the existing Rollouts', async () => {
       const uid = await get<string>('rollout/agent', '{.metadata.uid}')
       await helmWaits(['upgrade', 'tranche', chart], {})
       await waitFor('rollout/agent', 'jsonpath={.status.phase}=Healthy')
@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)(
       await waitFor('daemonset/agent', `jsonpath={.spec.updateStrategy.type}=${atRest}`)
     })
 
-    it('says of every process that it is ready, and which one leads', async () => {
+    it('reports that every process is ready, and which one leads', async () => {
       const words = kubelet.pods().map(async ({ name, urls }) => {
         const response = await fetch(`${urls['health'] ?? urls['http']}/readyz`)
         const { programs: said = {} } = (await response.json()) as { readonly programs?: Readonly<Record<string, string>> }
@@ -118,7 +118,7 @@ describe.skipIf(missing !== null)(
       const { stdout } = await helm(['get', 'hooks', 'tranche', '--namespace', namespace], place)
       const hooks = parseAllDocuments(stdout).map((document) => document.toJS() as { readonly kind: string; readonly spec: PodSpec })
       const { spec } = hooks.find(({ kind }) => kind === 'Pod')!
-      // What helm brings before the pod, and takes away after it.
+      // Objects that helm creates before the pod, and deletes after it.
       const account = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: hooks.filter(({ kind }) => kind !== 'Pod') })
       await place.kubectl(['apply', '-f', '-'], account)
       for (const one of spec.containers) {
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)(
       await place.kubectl(['delete', '-f', '-'], account)
     })
 
-    it('prints commands that do what it says, one after the other', async () => {
+    it('prints commands with the described effect, one after the other', async () => {
       await place.kubectl(['create', 'namespace', 'demo'])
       const { metadata, ...agent } = agentManifest('v1')
       await apply({ ...agent, metadata: { ...metadata, name: 'node-agent', namespace: 'demo' } })
@@ -148,14 +148,14 @@ describe.skipIf(missing !== null)(
       await place.kubectl(['delete', 'rollout/node-agent', 'daemonset/node-agent', '-n', 'demo'])
     })
 
-    it('goes back to the values before in the middle of a release, which goes on', async () => {
+    it('goes back to the previous values in mid-release, and the release continues', async () => {
       await releaseUntilPaused()
       await helmWaits(['rollback', 'tranche'], {})
       await approveByKubectl()
       await released()
     })
 
-    it('asks for nothing that it may not, and the API may hardly do what it does not ask for', async () => {
+    it('requests nothing beyond its permissions, and the API has hardly any unused permissions', async () => {
       for (const pod of kubelet.pods()) await noteRefusals(pod)
       expect(refused).toEqual([])
       expect(kubelet.outputsOfKept()).not.toMatch(/forbidden|"level":"error"/i)
@@ -174,7 +174,7 @@ describe.skipIf(missing !== null)(
       }
     })
 
-    it('is uninstalled in the middle of a release, and leaves DaemonSets as they are', async () => {
+    it('is uninstalled in mid-release, and leaves DaemonSets as they are', async () => {
       await releaseUntilPaused()
       const before = await looks()
       const { code, stdout } = await helm(['uninstall', 'tranche', '--namespace', namespace, '--wait'], place)
@@ -183,18 +183,18 @@ describe.skipIf(missing !== null)(
       expect(kubelet.pods()).toEqual([])
       expect(await looks()).toEqual(before)
       expect(await leftovers()).toEqual([])
-      // It is left behind, and nobody may be left to give it up.
+      // The Lease is left behind, because there may be no process left to release it.
       await place.kubectl(['delete', 'lease', 'tranche-controller', '-n', 'kube-system'])
     })
 
-    it('takes the release up where it stood, once it is installed again', async () => {
+    it('continues the release at the same point after it is installed again', async () => {
       await helmWaits(['install', 'tranche', chart], {})
       await waitFor('rollout/agent', 'jsonpath={.status.canaryStatus.currentStepState}=StepPaused')
       await approveByKubectl()
       await released()
     })
 
-    it('leaves nothing behind where the Rollouts go before it', async () => {
+    it('leaves nothing behind if the Rollouts are deleted before it', async () => {
       await place.kubectl(['delete', 'rollouts.rollouts.kruise.io', '--all', '-n', agents, '--timeout=60s'])
       expect(await get<string>('daemonset/agent', '{.spec.updateStrategy.type}')).toBe('RollingUpdate')
       const { code } = await helm(['uninstall', 'tranche', '--namespace', namespace, '--wait'], place)
@@ -205,7 +205,7 @@ describe.skipIf(missing !== null)(
       await place.kubectl(['delete', 'crd', '-l', 'app.kubernetes.io/part-of=tranche', '--timeout=60s'])
     })
 
-    it('ended each process that it replaced with 0, and none ended by itself', () => {
+    it('has ended each replaced process with 0, and no process ended by itself', () => {
       expect(kubelet.crashes).toEqual([])
       expect(kubelet.exits.filter((code) => code !== 0)).toEqual([])
       expect(kubelet.outputs()).not.toContain('hunter2')
@@ -213,10 +213,10 @@ describe.skipIf(missing !== null)(
   },
 )
 
-/** Helm waits by ReplicaSets, which the simulator does not serve; there, as the notes of the chart say, kubectl does. */
+/** Helm waits with ReplicaSets, which the simulator does not serve. There kubectl waits, as in the notes of the chart. */
 const waiting = process.env['TRANCHE_TEST_KUBECONFIG'] === undefined ? [] : ['--wait', '--timeout', '120s']
 
-/** Redis is told by what stands in {@link redis}; its port is known later. */
+/** The arguments of Redis follow from {@link redis}; its port is known later. */
 const distributed: Values = { mode: 'distributed' }
 
 const rollout = {
@@ -230,17 +230,17 @@ const rollout = {
 }
 
 const rareOfApi: readonly string[] = [
-  // Where somebody asks to undo or restart.
+  // Only for undo and restart.
   'get apps/daemonsets',
   'patch apps/daemonsets',
-  // Where somebody asks for a forecast; apps/api/test/permissions.test.ts asks for one.
+  // Only for forecasts, which apps/api/test/permissions.test.ts requests.
   'get rollouts.kruise.io/batchreleases',
   'get tranche.dev/releasepolicies',
   'list /serviceaccounts',
   'list /resourcequotas',
   'list /limitranges',
   'get scheduling.k8s.io/priorityclasses',
-  // The simulator shows no reviews; without them everything that is asked over REST here would be refused.
+  // The simulator does not report reviews; but without these permissions every REST request here would be rejected.
   'create authentication.k8s.io/tokenreviews',
   'create authorization.k8s.io/subjectaccessreviews',
 ]
@@ -252,7 +252,7 @@ function agentOf(tag: number): object {
 
 function note({ actor, verb, resource, subresource }: Parameters<NonNullable<FaultInjector['onRequest']>>[0]): undefined {
   const component = components.find((one) => actor === `${accountName}tranche-${one}`)
-  // Discovery and OpenAPI (`documents`) are for every user who is known, as reviews of oneself are.
+  // Every authenticated user may read discovery and OpenAPI (`documents`), and review their own permissions.
   if (component === undefined || resource.resource.startsWith('self') || resource.resource === 'documents') return undefined
   asked[component].add(`${verb} ${resource.group}/${resource.resource}${subresource === undefined ? '' : `/${subresource}`}`)
   return undefined
@@ -264,7 +264,7 @@ async function noteRefusals({ name, urls }: Pod): Promise<void> {
   refused.push(...text.split('\n').flatMap((line) => (/code="40[13]"/.test(line) ? [`${name}: ${line}`] : [])))
 }
 
-/** Installs, upgrades or goes back, and waits until the new pods are ready and the old ones gone. */
+/** Installs, upgrades or rolls back, and waits until the new pods are ready and the old ones gone. */
 async function helmWaits(args: readonly string[], given: Values): Promise<void> {
   const uses = given['mode'] === 'distributed' && { redis: { url: `redis://127.0.0.1:${redis.port}`, secret: { name: 'redis' } } }
   const { code, stderr } = await helm([...args, '--namespace', namespace, ...waiting], { ...place, values: { ...given, ...uses } })
@@ -288,7 +288,7 @@ async function released(): Promise<void> {
   await waitFor('daemonset/agent', `jsonpath={.status.updatedNumberScheduled}=${desired}`)
 }
 
-/** Lets the account of a pipeline do something in a namespace. */
+/** Binds the account of a pipeline to a role in a namespace. */
 async function bindPipeline(role: string, where: string): Promise<void> {
   await apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'pipeline', namespace: agents } })
   await apply({
@@ -317,7 +317,7 @@ async function approveByKubectl(): Promise<void> {
   await waitFor('rollout/agent', 'jsonpath={.status.lastAction.result}=Accepted')
 }
 
-/** Nothing runs the pods of the cluster, or waits for them; what they are has an address of this machine. */
+/** No kubelet runs the pods of the cluster, and nothing waits for them; their services have an address of this machine. */
 function onThisMachine(command: string): string {
   return command
     .replace(/ rollout status .*/, '$& --watch=false')
@@ -327,7 +327,7 @@ function onThisMachine(command: string): string {
     .replace('ACCOUNT', `pipeline -n ${agents}`)
 }
 
-/** The notes say in words that the image is changed, and that the rest waits then. */
+/** The notes describe the change of the image in words, and the pause after it. */
 async function releaseNodeAgent(): Promise<void> {
   const wait = ['wait', '-n', 'demo', 'rollout/node-agent', '--timeout=120s']
   await place.kubectl([...wait, '--for=jsonpath={.status.phase}=Healthy'])
@@ -335,14 +335,14 @@ async function releaseNodeAgent(): Promise<void> {
   await place.kubectl([...wait, '--for=jsonpath={.status.canaryStatus.currentStepState}=StepPaused'])
 }
 
-/** Any one of those that serve. */
+/** URL of any pod that serves the API. */
 function apiUrl(): string {
   const url = kubelet.pods().find(({ urls }) => urls['http'] !== undefined)?.urls['http']
   if (url === undefined) throw new Error('no pod serves the REST API')
   return url
 }
 
-/** The DaemonSet as people see it, and its pods. */
+/** The DaemonSet as a user sees it, and its pods. */
 async function looks(): Promise<unknown> {
   const { stdout } = await place.kubectl(['get', 'daemonset/agent', '-n', agents, '-o', 'json'])
   const { metadata, spec } = JSON.parse(stdout) as { readonly metadata: object; readonly spec: object }
@@ -350,7 +350,7 @@ async function looks(): Promise<unknown> {
   return { metadata, spec, pods: pods.stdout.split(' ').toSorted() }
 }
 
-/** Objects of ours that are neither definitions nor made of them. */
+/** Objects of the chart other than definitions and custom resources. */
 async function leftovers(): Promise<readonly string[]> {
   const kinds =
     'deployments,services,serviceaccounts,networkpolicies,poddisruptionbudgets,clusterroles,clusterrolebindings,roles,rolebindings,mutatingadmissionpolicies,validatingadmissionpolicies'
@@ -371,7 +371,7 @@ async function apply(object: object): Promise<void> {
   await place.kubectl(['apply', '-f', '-'], JSON.stringify(object))
 }
 
-/** @param path of jsonpath: a text that looks like a number is one */
+/** @param path of jsonpath; a text that looks like a number is returned as a number */
 async function get<Value>(what: string, path: string): Promise<Value> {
   const { stdout } = await place.kubectl(['get', what, '-n', agents, '-o', `jsonpath=${path}`])
   return (/^\d+$/.test(stdout) ? Number(stdout) : stdout) as Value

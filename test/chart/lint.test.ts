@@ -19,7 +19,7 @@ describe.skipIf(programs === null)('tranche lint -f -', { timeout: 60_000 }, () 
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it.each(['staging', 'production'])('takes what kubectl kustomize makes of the example: %s', async (name) => {
+  it.each(['staging', 'production'])('accepts the output of kubectl kustomize for the example: %s', async (name) => {
     const { code, stdout } = await lint(await kustomize(`${overlays}/${name}`))
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -27,7 +27,7 @@ describe.skipIf(programs === null)('tranche lint -f -', { timeout: 60_000 }, () 
     })
   })
 
-  it('finds what an overlay of kustomize has made wrong', async () => {
+  it('finds a mistake of a kustomize overlay', async () => {
     const { code, stdout } = await lint(await kustomize(join(folder, 'overlay')), '-o', 'json')
     expect(code).toBe(1)
     expect(JSON.parse(stdout)).toMatchObject([
@@ -37,13 +37,13 @@ describe.skipIf(programs === null)('tranche lint -f -', { timeout: 60_000 }, () 
         fix: 'set it to at least "10%", or make steps[0] smaller',
         level: 'problem',
       },
-      // A prefix goes to names, and not to those that others go by.
+      // A prefix applies to names of objects, but not to references in custom resources.
       { path: 'spec.workloadRef.name', value: 'agent', rule: 'WorkloadAbsent', level: 'advice' },
       { rule: 'LastStepBelowAll', level: 'advice' },
     ])
   })
 
-  it('takes what helm template makes of a chart, and finds what a value has made wrong', async () => {
+  it('accepts the output of helm template, and finds a mistake in a value', async () => {
     const good = await rendered({ last: '100%' })
     await expect(lint(good)).resolves.toMatchObject({ code: 0, stdout: '2 objects checked in 3 documents: no problems\n' })
     const bad = await lint(await rendered({ last: 'most' }), '-o', 'json')

@@ -26,7 +26,7 @@ let client: KubeClient
 let folder: string
 let kruise: { stop(): void }
 let ours: readonly { stop(): Promise<void> }[] = []
-/** Pods of the DaemonSet that OpenKruise has left in mid-release, before anything of ours ran. */
+/** Pods of the DaemonSet that OpenKruise left in mid-release, before Tranche ran. */
 let podsBefore: readonly string[]
 
 describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in their order', { timeout: 120_000 }, () => {
@@ -54,14 +54,14 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('show what there is', async () => {
+  it('show the present state', async () => {
     const said = await run('1. Take inventory')
     expect(said).toMatch(/log-agent +Healthy/)
     expect(said).toMatch(/node-agent +Progressing/)
     expect(said).toContain('no problems')
   })
 
-  it('stop OpenKruise, and nothing moves', async () => {
+  it('stop OpenKruise, and no pod changes', async () => {
     await run('2. Stop OpenKruise where it acts on DaemonSets')
     expect(await replicasOf('kruise-rollout', 'kruise-rollout-controller-manager')).toBe(0)
     kruise.stop()
@@ -75,7 +75,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     expect(await bash(wait)).toContain('successfully rolled out')
   })
 
-  it('show that every release stands where it stood', async () => {
+  it('show that every release is at the same step as before', async () => {
     const said = await run('4. Check the takeover')
     expect(said).toMatch(/^ok\s.*no other controller rolls out DaemonSets/m)
     expect(said).toMatch(/log-agent .*Done/)
@@ -87,19 +87,19 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     expect(await podNames(stageKey.name)).toEqual(podsBefore)
   })
 
-  it('end the release that was left in the middle', async () => {
+  it('end the interrupted release', async () => {
     expect(await run('5. Resume interrupted releases')).toContain('exit code 3')
     expect(await tagsOf(stageKey.name)).toEqual(['v2'])
   })
 
-  it('release a new version by Tranche alone', async () => {
+  it('release a new version with Tranche alone', async () => {
     const said = await run('6. Release with Tranche')
     expect(said).toContain('exit code 3')
     expect(said).toContain('the first nodes are well')
     expect(await tagsOf(idleKey.name)).toEqual(['v2'])
   })
 
-  it('go back to OpenKruise, and leave no key of ours', async () => {
+  it('go back to OpenKruise, and leave no key of Tranche', async () => {
     const [leave, back] = splitBefore(commandsOf('Return to OpenKruise'), 'helm uninstall')
     const said = await bash(leave)
     expect(said).not.toContain('daemonset.apps/')
@@ -119,7 +119,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     expect(items.map(({ metadata }) => metadata.name).toSorted()).toEqual([idleKey.name, stageKey.name])
   })
 
-  it('take OpenKruise away, and leave the definitions and every Rollout', async () => {
+  it('remove OpenKruise, and leave the definitions and every Rollout', async () => {
     expect((await bash('helm list -A -q')).trim()).toBe('kruise-rollout')
     const said = await run('Remove OpenKruise')
     for (const name of itsDefinitions) expect(said).toContain(name)
@@ -130,7 +130,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
   })
 })
 
-/** OpenKruise with an idle DaemonSet, and one that it has left in the pause of its first step. */
+/** OpenKruise with an idle DaemonSet, and with one in the pause of its first step. */
 async function setTheStage(): Promise<void> {
   const [agent, idle] = [stageKey.name, idleKey.name].map((name) => named(daemonSetManifest({ maxUnavailable: 5 }), name))
   await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: stageKey.namespace } }, agent, idle, itsIdleRollout)
@@ -147,7 +147,7 @@ async function setTheStage(): Promise<void> {
 
 const itsDefinitions = ['rollouts.rollouts.kruise.io', 'batchreleases.rollouts.kruise.io']
 
-/** As with its own chart, the definitions are templates: Helm deletes them with the release. */
+/** As in its own chart, the definitions are templates: Helm deletes them with the release. */
 async function installItsChart(): Promise<void> {
   const chart = join(folder, 'work/its-chart')
   mkdirSync(join(chart, 'templates'), { recursive: true })
@@ -187,7 +187,7 @@ const itsIdleRollout = {
   },
 }
 
-/** As it leaves a Rollout that is Healthy: a label on the DaemonSet, and a status. */
+/** The state in which OpenKruise leaves a healthy Rollout: a label on the DaemonSet, and a status. */
 async function leaveIdle(): Promise<void> {
   const where = { currentStepIndex: 0, currentStepState: 'Completed' }
   const status = { observedGeneration: 1, phase: 'Healthy', message: 'rollout is healthy', ...where }
@@ -196,14 +196,14 @@ async function leaveIdle(): Promise<void> {
   await client.patch(resourcePaths.daemonSets, idleKey, { type: 'merge', body })
 }
 
-/** A release is looked at for ten seconds more when every node is updated, where no policy says otherwise. */
+/** By default Tranche observes a release for ten seconds more when every node is updated; a policy shortens that. */
 async function hurry(): Promise<void> {
   await create({ apiVersion: 'tranche.dev/v1alpha1', kind: 'ReleasePolicy', metadata: policyKey, spec: { soak: { final: '1s' } } })
   const body = { metadata: { annotations: goesBy(policyKey.name) } }
   for (const key of [stageKey, idleKey]) await client.patch(resourcePaths.rollouts, key, { type: 'merge', body })
 }
 
-/** What the Deployment of the chart would start, and what its controller would say of it. */
+/** Starts the programs of the Deployment in the chart, and writes the status that its controller would write. */
 async function startOurs(): Promise<void> {
   const deployment = { namespace: 'tranche-system', name: 'tranche' }
   expect(await replicasOf(deployment.namespace, deployment.name)).toBe(1)
@@ -218,7 +218,7 @@ async function startOurs(): Promise<void> {
   await bash(`kubectl -n ${deployment.namespace} patch deployment ${deployment.name} --subresource=status --type=merge -p '${status}'`)
 }
 
-/** The cluster as those see it who leave a release behind, in real time. */
+/** The cluster for a play that leaves a release behind, in real time. */
 function kruiseCluster(): KruiseCluster {
   return {
     client,
@@ -272,7 +272,7 @@ async function until(done: () => Promise<boolean>): Promise<void> {
   await vi.waitUntil(done, { timeout: 60_000, interval: 20 })
 }
 
-/** What stands in the sh blocks of a section. */
+/** Content of the sh blocks of a section. */
 function commandsOf(heading: string): string {
   const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
   return [...section.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text).join('')

@@ -20,15 +20,15 @@ interface Dashboard {
   }[]
 }
 
-/** Metrics of the REST API, as its source names them, and those of controller and executor. */
+/** Metrics of the REST API, with the names in its source, and those of controller and executor. */
 const counted = [
   ...[...readFileSync('apps/api/src/http/metrics.ts', 'utf8').matchAll(/name: '(tranche_\w+)'/g)].map(([, name = '']) => name),
   ...Object.keys(metricCatalog),
 ]
 const histograms = Object.entries<MetricDefinition>(metricCatalog).flatMap(([name, { type }]) => (type === 'histogram' ? name : []))
 
-describe.skipIf(programs === null)('what the chart brings for Prometheus and Grafana', { timeout: 120_000 }, () => {
-  it('asks only for metrics that exist, in PromQL that can be read', async () => {
+describe.skipIf(programs === null)('the objects of the chart for Prometheus and Grafana', { timeout: 120_000 }, () => {
+  it('query only metrics that exist, in valid PromQL', async () => {
     const expressions = [...(await rules()).map(({ expr }) => expr), ...(await dashboardExpressions())]
     expect(expressions.length).toBeGreaterThan(40)
     for (const expression of expressions) {
@@ -38,7 +38,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
     }
   })
 
-  it('groups and chooses only by labels that the metric has, or that Prometheus adds', async () => {
+  it('group and select only by labels that the metric has, or that Prometheus adds', async () => {
     const added = ['job', 'namespace', 'pod', 'le', 'alertstate', 'alertname']
     for (const expression of [...(await rules()).map(({ expr }) => expr), ...(await dashboardExpressions())]) {
       const names = [...expression.matchAll(/\btranche_\w+/g)].map(([name]) => metricOf(name)).filter((name) => name in metricCatalog)
@@ -55,12 +55,12 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
     }
   })
 
-  it('shows every metric that exists', async () => {
+  it('show every metric that exists', async () => {
     const shown = (await dashboardExpressions()).join(' ')
     expect(counted.filter((name) => !shown.includes(name ?? ''))).toEqual([])
   })
 
-  it('says of every panel what it shows, and lets a viewer choose namespaces and Rollouts', async () => {
+  it('describe every panel, and let a viewer choose namespaces and Rollouts', async () => {
     for (const { templating, panels } of await dashboards()) {
       const variables = templating.list.map(({ name }) => name)
       for (const { title, description, targets } of panels) {
@@ -81,7 +81,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
     }
   })
 
-  it('shows processes of Tranche alone, by what they count, and not by names of jobs that others may have too', async () => {
+  it('show only processes of Tranche, selected by their metrics and not by job names that other programs may have too', async () => {
     const found = (await dashboardExpressions()).filter((expr) => expr.includes('process_'))
     expect(found).toHaveLength(4)
     for (const expr of found) {
@@ -90,7 +90,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
     }
   })
 
-  it('gives each alert the severity that its runbook says, unless the values say otherwise', async () => {
+  it('give each alert the severity in its runbook, unless the values say otherwise', async () => {
     const page = readFileSync('docs/operations/alerts.md', 'utf8')
     const written = [...page.matchAll(/^## (\w+)\n\nSeverity `(\w+)`/gm)].map(([, alert, severity]) => [alert, severity])
     const given = await rules(choices['watched by Prometheus']!)
@@ -102,7 +102,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
       expect(annotations.runbook_url).toBe(`https://runbooks.example/tranche/alerts#${alert.toLowerCase()}`)
   })
 
-  it('fires alerts from the values that are set', async () => {
+  it('fire alerts at the thresholds in the values', async () => {
     const found = new Map((await rules()).map((rule) => [rule.alert, rule]))
     expect(found.get('TrancheReleaseStandsStill')?.expr).toMatch(/> 900$/)
     expect(found.get('TrancheReleaseStandsStill')?.annotations.summary).toContain('for 15m')
@@ -110,7 +110,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
     expect(found.get('TrancheApprovalWaits')?.expr).toMatch(/> 86400$/)
   })
 
-  it('leads from every alert to what to do', async () => {
+  it('link every alert to its runbook', async () => {
     const page = readFileSync('docs/operations/alerts.md', 'utf8')
     const found = await rules()
     expect([...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual([...new Set(found.map(({ alert }) => alert))])
@@ -118,7 +118,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
       expect(annotations.description).toContain(`docs/operations/alerts.md#${alert.toLowerCase()}`)
   })
 
-  it.each(['watched by Prometheus', 'every option'])('reads the metrics of the pods that serve them, with %s', async (name) => {
+  it.each(['watched by Prometheus', 'every option'])('read the metrics of the pods that serve them, with %s', async (name) => {
     const objects = await render(choices[name]!)
     const monitors = objects.filter(({ kind }) => kind === 'ServiceMonitor') as unknown as readonly Monitor[]
     expect(monitors.map(({ spec }) => spec.endpoints.map(({ port, path }) => `${port}${path}`))).toEqual([
@@ -139,7 +139,7 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
         .map(({ metadata, spec }) => {
           const [container] = spec.template.spec.containers
           const found = container?.ports.find((one) => one.name === port.targetPort)
-          expect(container?.args, 'the port is the one that the program is told').toContainEqual(
+          expect(container?.args, 'the port equals the argument of the program').toContainEqual(
             expect.stringMatching(new RegExp(`^--(api|metrics)-port=${found?.containerPort}$`)),
           )
           return `${metadata.name}:${found?.containerPort}`
@@ -152,14 +152,14 @@ describe.skipIf(programs === null)('what the chart brings for Prometheus and Gra
     )
   })
 
-  it('counts nothing, and has nothing that would read it, where metrics are off', async () => {
+  it('serve no metrics, and contain no reader for them, if metrics are off', async () => {
     const values = { mode: 'distributed', redis: { url: 'redis://redis' }, api: { enabled: false } }
     const objects = await render({ ...values, metrics: { enabled: false } })
     expect(objects.filter(({ kind }) => kind === 'ServiceMonitor' || kind === 'Service')).toEqual([])
     expect(JSON.stringify(objects.filter(({ kind }) => kind !== 'CustomResourceDefinition'))).not.toContain('metrics-port')
   })
 
-  it('lets in to the metrics whom networkPolicy.metricsFrom names, and nobody else', async () => {
+  it('admit to the metrics only the clients in networkPolicy.metricsFrom', async () => {
     const objects = await render(choices['every option']!)
     const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy') as unknown as readonly Policy[]
     const from = policies.flatMap(({ metadata, spec }) =>
@@ -208,7 +208,7 @@ function isIn(wanted: Labels, labels: Labels | undefined): boolean {
   return Object.entries(wanted).every(([label, value]) => labels?.[label] === value)
 }
 
-/** Of a histogram the name stands with an ending. */
+/** A histogram has its name with a suffix. */
 function metricOf(name: string): string {
   const stem = name.replace(/_(bucket|sum|count)$/, '')
   return histograms.includes(stem) || stem.startsWith('tranche_api_') ? stem : name

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { type Ended, runProgram } from '../clients/run-program.ts'
 import { programs } from './chart.ts'
 
-/** A shell in which somebody types what the notes of the chart print. */
+/** A shell in which the commands of the chart's notes run. */
 export interface NotesShell extends Disposable {
   type(command: string): Promise<Ended>
 }
 
-/** @returns the commands in the notes of the chart, in order; one that reads what stands below it, with that */
+/** @returns the commands in the notes of the chart, in order, each with its here-document if it has one */
 export function commandsOfNotes(notes: string): readonly string[] {
   const typed = notes.split('\n').flatMap((line) => /^ {5}(.*)$/.exec(line)?.[1] ?? [])
   return [...typed.join('\n').matchAll(/^.*<<'END'\n[\s\S]*?\nEND$|^.+$(?:(?<=\\)\n.+$)*/gm)].map(([command]) => command)
@@ -17,7 +17,7 @@ export function commandsOfNotes(notes: string): readonly string[] {
 
 /**
  * @param tranche file that Node.js runs as the command line
- * @param kubeconfig of whoever types
+ * @param kubeconfig of the user who runs the commands
  */
 export function openNotesShell(tranche: string, kubeconfig: string): NotesShell {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-notes-'))

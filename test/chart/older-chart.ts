@@ -14,13 +14,13 @@ interface Schema {
   properties?: Record<string, Schema>
 }
 
-/** Fields that came with this version, by kind; a path below the schema of the object. */
+/** Fields that are new in this version, by kind; a path below the schema of the object. */
 const NEWER: Readonly<Record<string, readonly (readonly string[])[]>> = {
   Rollout: [['status', 'stableRevision']],
   BatchRelease: [['spec', 'tranche']],
 }
 
-/** @returns this chart as an older version would be: its definitions lack {@link NEWER} fields, which the API server then drops */
+/** @returns this chart like an older version: its definitions lack the {@link NEWER} fields, which the API server then drops */
 export function olderChart(): ChartCopy {
   const path = mkdtempSync(join(tmpdir(), 'tranche-older-'))
   cpSync(chart, path, { recursive: true })

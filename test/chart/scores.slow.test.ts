@@ -4,7 +4,7 @@ import { runProgram } from '../clients/run-program.ts'
 import { chart, helm, programs, render, type Rendered, type Values } from './chart.ts'
 import { choices } from './values.ts'
 
-/** Every combination of the values that add or take away whole objects. */
+/** Every combination of the values that add or remove whole objects. */
 const matrix: readonly (readonly [string, Values])[] = combined({
   mode: { 'all-in-one': {}, distributed: { mode: 'distributed', redis: { url: 'redis://redis' } } },
   api: { 'with the REST API': {}, 'without the REST API': { api: { enabled: false } } },
@@ -13,16 +13,16 @@ const matrix: readonly (readonly [string, Values])[] = combined({
   scope: { 'all namespaces': {}, 'one namespace': { scope: { namespaces: ['agents'] } } },
 })
 
-/** Kinds of operators, whose definitions no cluster brings: their schemas are not known here. */
+/** Kinds of operators, whose definitions are not part of a cluster, so that their schemas are unknown here. */
 const foreignGroups = new Set(['monitoring.coreos.com', 'cert-manager.io'])
 
-describe.skipIf(programs === null)('the chart, by the checks of kube-score and kube-linter', { timeout: 300_000 }, () => {
+describe.skipIf(programs === null)('the chart, with the checks of kube-score and kube-linter', { timeout: 300_000 }, () => {
   it.each([...Object.entries(choices), ...matrix])('passes with %s', async (_name, values) => {
     const objects = await render({ ...values, crds: { install: false } })
     expect(objects.flatMap((object) => findingsOf(object, objects))).toEqual([])
   })
 
-  it('finds what is wrong with a Deployment that has nothing of it', () => {
+  it('reports every check for a bare Deployment', () => {
     const container = { name: 'a', image: 'a:latest' }
     const template = { metadata: { labels: { app: 'a' } }, spec: { hostNetwork: true, containers: [container] } }
     const spec = { replicas: 2, selector: { matchLabels: { app: 'b' } }, template }
@@ -31,9 +31,9 @@ describe.skipIf(programs === null)('the chart, by the checks of kube-score and k
   })
 })
 
-describe.skipIf(programs === null)('the chart, by the schemas of a cluster', { timeout: 300_000 }, () => {
+describe.skipIf(programs === null)('the chart, with the schemas of a cluster', { timeout: 300_000 }, () => {
   let cluster: Cluster
-  // Of the cluster that `TRANCHE_TEST_KUBECONFIG` names, or of the simulator.
+  // The cluster in `TRANCHE_TEST_KUBECONFIG`, or the simulator.
   let kubeconfig = process.env['TRANCHE_TEST_KUBECONFIG'] ?? ''
   beforeAll(async () => {
     cluster = await startCluster(0, { definitions: false })
@@ -43,8 +43,8 @@ describe.skipIf(programs === null)('the chart, by the schemas of a cluster', { t
   }, 60_000)
   afterAll(() => cluster.end())
 
-  it.each(Object.entries(choices))('is taken field by field with %s', async (_name, values) => {
-    // A dry run creates no account, which the pod of `helm test` needs.
+  it.each(Object.entries(choices))('has only valid fields with %s', async (_name, values) => {
+    // A dry run creates no account, but the pod of `helm test` needs one.
     const known = (await render(values)).filter(
       ({ apiVersion, metadata: { annotations } }) =>
         !foreignGroups.has(apiVersion.split('/')[0]!) && annotations?.['helm.sh/hook'] === undefined,
@@ -55,7 +55,7 @@ describe.skipIf(programs === null)('the chart, by the schemas of a cluster', { t
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
-  it('is refused where a field is unknown or of another type', async () => {
+  it('is rejected if a field is unknown or of another type', async () => {
     const service = (await render({})).find(({ kind }) => kind === 'Service')!
     const unknown = await kubectl(strictly, JSON.stringify({ ...service, spec: { ...service.spec, port: 1 } }))
     expect(unknown.stderr).toContain('unknown field "spec.port"')
@@ -69,7 +69,7 @@ describe.skipIf(programs === null)('the chart, by the schemas of a cluster', { t
 })
 
 describe.skipIf(programs === null)('helm lint', { timeout: 300_000 }, () => {
-  it.each(matrix)('says nothing with %s', async (_name, values) => {
+  it.each(matrix)('has no findings with %s', async (_name, values) => {
     const { code, stdout, stderr } = await helm(['lint', '--strict', chart], { values })
     expect({ code, stderr, said: /\[(WARNING|ERROR)\].*/.exec(stdout)?.[0] }).toEqual({ code: 0, stderr: '', said: undefined })
   })
@@ -110,7 +110,7 @@ interface DeploymentSpec {
   readonly template: Labelled & { readonly spec: PodSpec }
 }
 
-/** @returns what a linter would say of one object beside the others, as `KIND/NAME: what` */
+/** @returns the findings of a linter for one object beside the others, as `KIND/NAME: what` */
 function findingsOf(object: Rendered, all: readonly Rendered[]): readonly string[] {
   const checks = object.kind === 'Deployment' ? deploymentChecks(object, all) : object.kind === 'Service' ? serviceChecks(object, all) : []
   return checks.flatMap(([is, what]) => (is ? [] : [`${object.kind}/${object.metadata.name}: ${what}`]))
@@ -177,7 +177,7 @@ function chosenBy({ matchLabels }: DeploymentSpec['selector'], { metadata: { lab
   return Object.entries(matchLabels).every(([label, value]) => labels[label] === value)
 }
 
-/** @returns one entry for each way to take one alternative of every part */
+/** @returns one entry for each combination of one alternative from every part */
 function combined(parts: Readonly<Record<string, Readonly<Record<string, Values>>>>): readonly (readonly [string, Values])[] {
   return Object.values(parts).reduce<readonly (readonly [string, Values])[]>(
     (found, alternatives) =>

@@ -8,7 +8,7 @@ const names = Object.keys(choices)
 const withoutDefinitions = (values: Values): Values => ({ ...values, crds: { install: false } })
 
 describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
-  it('has nothing that helm lint would say about it, with any choice of values', async () => {
+  it('has no findings of helm lint, with any choice of values', async () => {
     for (const values of Object.values(choices)) {
       const { code, stdout, stderr } = await helm(['lint', '--strict', chart], { values })
       expect({ code, stderr, said: /\[(WARNING|ERROR)\].*/.exec(stdout)?.[0] }).toEqual({ code: 0, stderr: '', said: undefined })
@@ -28,7 +28,7 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     await expect(text).toMatchFileSnapshot(`golden/${name.replaceAll(' ', '-')}.yaml`)
   })
 
-  it('gives cert-manager a Secret that no other choice brings: it outlives its Certificate, and helm would refuse to take it over', async () => {
+  it('gives cert-manager a Secret with its own name: it outlives its Certificate, and helm would refuse to take it over', async () => {
     const secretOf = async (enabled: boolean): Promise<unknown> => {
       const objects = await render({ admission: 'webhook', webhook: { certManager: { enabled } } })
       const reported = objects.filter(({ kind }) => kind.endsWith('WebhookConfiguration'))
@@ -51,14 +51,14 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
     })
   })
 
-  it('is of the version of the program', async () => {
+  it('has the version of the program', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
     const { stdout } = await helm(['show', 'chart', chart])
     expect(stdout).toMatch(new RegExp(`^appVersion: ${version}$`, 'm'))
     expect(stdout).toMatch(new RegExp(`^version: ${version}$`, 'm'))
   })
 
-  it('brings the CustomResourceDefinitions, which stay when it goes', async () => {
+  it('contains the CustomResourceDefinitions, which stay when it is uninstalled', async () => {
     const definitions = (await render({})).filter(({ kind }) => kind === 'CustomResourceDefinition')
     expect(definitions.map(({ metadata }) => metadata.name)).toEqual([
       'batchreleases.rollouts.kruise.io',
@@ -69,7 +69,7 @@ describe.skipIf(programs === null)('the chart', { timeout: 120_000 }, () => {
   })
 })
 
-describe.skipIf(programs === null)('the rights that the chart grants', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the permissions that the chart grants', { timeout: 120_000 }, () => {
   const page = chartRules()
 
   it('are those of docs/operations/permissions.md, rule by rule', async () => {
@@ -80,7 +80,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
     expect(role?.rules).toEqual(page.Role['tranche-controller'])
   })
 
-  it('are added to view, edit and admin of Kubernetes, unless the values say otherwise', async () => {
+  it('are added to the roles view, edit and admin of Kubernetes, unless the values say otherwise', async () => {
     const added = (objects: readonly Rendered[]): readonly unknown[] =>
       objects.flatMap(({ metadata }) =>
         Object.entries(metadata.labels ?? {}).flatMap(([label, value]) =>
@@ -93,7 +93,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
     expect(added(await render({ rbac: { aggregateClusterRoles: false } }))).toEqual([])
   })
 
-  it('are given in the namespaces of the scope alone, but for what has none', async () => {
+  it('are granted only in the namespaces of the scope, except for cluster-scoped objects', async () => {
     const objects = await render({ ...choices['two namespaces'], fullnameOverride: 'tranche' })
     const scoped = scopedRoles()
     const roles = objects.filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name in scoped)
@@ -110,7 +110,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
     expect(bound).toHaveLength(4)
   })
 
-  it('let Secrets be read by name, in the namespaces that are named, and nowhere without', async () => {
+  it('allow reading Secrets only by name, in the named namespaces', async () => {
     const rights = (objects: readonly Rendered[]): readonly unknown[] =>
       objects
         .filter(({ rules }) => JSON.stringify(rules ?? []).includes('"secrets"'))
@@ -128,7 +128,7 @@ describe.skipIf(programs === null)('the rights that the chart grants', { timeout
     expect(rights(await render(choices['a webhook by cert-manager']!))).toEqual([])
   })
 
-  it.each(names)('are given to the accounts of the pods and nobody else: %s', async (name) => {
+  it.each(names)('are granted only to the accounts of the pods: %s', async (name) => {
     const objects = await render(choices[name]!)
     const pods = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'Pod')
     const accounts = new Set(pods.map((one) => podOf(one).serviceAccountName))
@@ -159,7 +159,7 @@ describe.skipIf(programs === null)('the pods of the chart', { timeout: 120_000 }
     }
   })
 
-  it.each(names)('bound what each container takes of its node: %s', async (name) => {
+  it.each(names)('limit the resources of each container: %s', async (name) => {
     const pods = (await render(choices[name]!)).filter(({ kind }) => kind === 'Deployment' || kind === 'Pod').map(podOf)
     for (const { resources } of pods.flatMap(({ containers }) => containers)) {
       expect(Object.keys(resources?.requests ?? {}).toSorted()).toEqual(['cpu', 'ephemeral-storage', 'memory'])
@@ -167,7 +167,7 @@ describe.skipIf(programs === null)('the pods of the chart', { timeout: 120_000 }
     }
   })
 
-  it('take a password of Redis from a file, which is read again, and never from the command line', async () => {
+  it('read a password of Redis from a file, which is reloaded, and never from the command line', async () => {
     const [controller] = deploymentsOf(await render(choices['every option']!)).filter(
       ({ metadata }) => metadata.name === 'rollouts-controller',
     )
@@ -176,7 +176,7 @@ describe.skipIf(programs === null)('the pods of the chart', { timeout: 120_000 }
     expect(volumes).toContainEqual(expect.objectContaining({ secret: expect.objectContaining({ secretName: 'redis' }) }))
   })
 
-  it('have a budget for disruptions exactly where there are several', async () => {
+  it('have a disruption budget exactly if there are several replicas', async () => {
     const budgets = async (values: Values): Promise<readonly string[]> =>
       (await render(values)).filter(({ kind }) => kind === 'PodDisruptionBudget').map(({ metadata }) => metadata.name)
     expect(await budgets({})).toEqual([])
@@ -207,12 +207,12 @@ function podOf({ kind, spec }: Rendered): PodSpec {
     : (spec as unknown as { readonly template: { readonly spec: PodSpec } }).template.spec
 }
 
-describe.skipIf(programs === null)('what the chart keeps apart', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the separation of installations by the chart', { timeout: 120_000 }, () => {
   interface Peers {
     readonly egress: readonly { readonly ports: readonly { readonly port: number }[] | null }[]
   }
 
-  it('has no policy of an installation for some namespaces judge another namespace', async () => {
+  it('limits policies of an installation to its namespaces', async () => {
     const scoped = await render({ admission: 'policy', scope: { namespaces: ['agents'] } })
     const selectors = (objects: readonly Rendered[]): readonly unknown[] =>
       objects
@@ -226,7 +226,7 @@ describe.skipIf(programs === null)('what the chart keeps apart', { timeout: 120_
     expect(selectors(await render({ admission: 'policy' }))).toEqual(Array.from({ length: 5 }, () => undefined))
   })
 
-  it('gives one Role to all the Secrets that are named of one namespace, in however many entries', async () => {
+  it('creates one Role per namespace for all its named Secrets, in any number of entries', async () => {
     const entry = (names: readonly string[]): object => ({ namespace: 'demo', names })
     const objects = await render({
       rbac: { policySecrets: [entry(['a', 'b']), entry(['b', 'c']), { namespace: 'other', names: ['d'] }] },
@@ -246,16 +246,19 @@ describe.skipIf(programs === null)('what the chart keeps apart', { timeout: 120_
     ])
   })
 
-  it.each(Object.entries(choices))('brings no two objects of one kind and name, and no rule that opens all: %s', async (_name, values) => {
-    const objects = await render(values)
-    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)
-    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
-    const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy')
-    const open = policies.flatMap(({ spec }) => (spec as unknown as Peers).egress).filter((rule) => rule.ports === null)
-    expect(open).toEqual([])
-  })
+  it.each(Object.entries(choices))(
+    'has no two objects of one kind and name, and no rule that opens everything: %s',
+    async (_name, values) => {
+      const objects = await render(values)
+      const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)
+      expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+      const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy')
+      const open = policies.flatMap(({ spec }) => (spec as unknown as Peers).egress).filter((rule) => rule.ports === null)
+      expect(open).toEqual([])
+    },
+  )
 
-  it('lets the REST API reach the port of its OpenID provider', async () => {
+  it('allows the REST API to reach the port of its OpenID provider', async () => {
     const [policy] = (await render(choices['every option']!)).filter(
       ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith('-api'),
     )

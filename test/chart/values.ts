@@ -2,7 +2,7 @@ import type { Values } from './chart.ts'
 
 const probe = { matchLabels: { app: 'prometheus' } }
 
-/** Values that people may choose, by name; each must be rendered, and taken by an API server. */
+/** Choices of values, by name; each must render, and an API server must accept the result. */
 export const choices: Readonly<Record<string, Values>> = {
   'all-in-one': {},
   distributed: { mode: 'distributed', redis: { url: 'redis://redis.storage:6379' } },

@@ -13,10 +13,10 @@ const tranche = 'apps/cli/bin/tranche.mjs'
 let cluster: Cluster
 let running: ChildProcess
 let output = ''
-/** Where the Service of the webhook leads. */
+/** Port to which the Service of the webhook leads. */
 let port = 0
 
-describe.skipIf(programs === null)('the webhook of the chart, as the API server asks it', { timeout: 60_000 }, () => {
+describe.skipIf(programs === null)('the webhook of the chart, called by the API server', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     const resolveService = ({ name }: { readonly name: string }) => (name === 'tranche-webhook' ? { host: '127.0.0.1', port } : undefined)
     cluster = await startCluster(3, { definitions: false, webhooks: { resolveService } })
@@ -31,7 +31,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     await cluster.end()
   })
 
-  it('takes a new template in steps, with the rights of the chart alone', async () => {
+  it('admits a new template for a release in steps, with only the permissions of the chart', async () => {
     await kubectl(['apply', '-f', '-'], JSON.stringify(agentManifest('v1')))
     await kubectl(['apply', '-f', '-'], JSON.stringify(rollout('agent')))
     await kubectl(['wait', 'rollout/agent', '--for=jsonpath={.status.phase}=Healthy', '--timeout=30s'])
@@ -42,7 +42,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     expect((await kubectl(['get', 'daemonset/agent', '-o', 'jsonpath={.status.updatedNumberScheduled}'])).stdout).toBe('1')
   })
 
-  it('warns whoever would start it natively, and keeps it', async () => {
+  it('warns a user who sets RollingUpdate in mid-release, and keeps OnDelete', async () => {
     const { stderr } = await kubectl(['apply', '-f', '-'], JSON.stringify(agentManifest('v2')))
     const native = { spec: { updateStrategy: { type: 'RollingUpdate' } } }
     const patched = await kubectl(['patch', 'daemonset/agent', '--patch', JSON.stringify(native)])
@@ -52,7 +52,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     expect(await strategy()).toBe('OnDelete')
   })
 
-  it('refuses a Rollout that cannot be released, and warns of one that is none of ours', async () => {
+  it('rejects a Rollout that cannot be released, and warns about one for another workload', async () => {
     const wrong = { ...rollout('wrong'), spec: { ...rollout('wrong').spec, strategy: { canary: { steps: [] } } } }
     const refused = await kubectl(['apply', '-f', '-'], JSON.stringify(wrong), 1)
     expect(refused.stderr).toContain(
@@ -63,7 +63,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     expect(others.stderr).toContain('Tranche releases only DaemonSets of apps/v1')
   })
 
-  it('is found well by the doctor, and ill where somebody takes the trust in it away', async () => {
+  it('passes the doctor, and fails it if its caBundle is removed', async () => {
     const looks = async () => {
       const { stdout } = await runProgram(process.execPath, [tranche, 'doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json'])
       const findings = JSON.parse(stdout) as readonly { readonly check: string; readonly state: string; readonly message: string }[]
@@ -84,7 +84,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     })
   })
 
-  it('is away with every process of ours: a new template is refused, and everybody else goes on (X21)', async () => {
+  it('is down with every process of Tranche: a new template is rejected, and other requests still work (X21)', async () => {
     const refused = await kubectl(['set', 'image', 'daemonset/agent', 'main=agent:v3'], '', 1)
     expect(refused.stderr).toContain('failed calling webhook "daemonsets.admission.tranche.dev"')
     await kubectl(['label', 'daemonset/agent', 'team=a'])
@@ -93,7 +93,7 @@ describe.skipIf(programs === null)('the webhook of the chart, as the API server 
     await kubectl(['set', 'image', 'daemonset/free', 'main=agent:v2'])
   })
 
-  it('has said nothing of trouble', () => expect(output).not.toMatch(/"level":"(warn|error)"|Forbidden/))
+  it('has logged no problem', () => expect(output).not.toMatch(/"level":"(warn|error)"|Forbidden/))
 })
 
 function rollout(name: string) {
@@ -108,7 +108,7 @@ function rollout(name: string) {
   }
 }
 
-/** Runs what the Deployment says, with its account; addresses and ports are those of this machine. */
+/** Runs the container of the Deployment with its account; addresses and ports are those of this machine. */
 async function start(): Promise<void> {
   const { stdout } = await kubectl([
     'get',

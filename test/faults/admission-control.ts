@@ -7,35 +7,35 @@ import { answerAsNextVersion, type Version } from '../scenarios/next-version.ts'
 import type { Shape } from './schedule.ts'
 import type { Program } from './world.ts'
 
-/** What looks at new templates before they are stored, as somebody installs it. */
+/** Admission of new templates, as an administrator installs it. */
 export interface AdmissionControl {
-  /** Brings that of this version, over that of another where there is one. @returns when all of it is there */
+  /** Installs admission of this version, and overwrites another one. @returns when all of it is installed */
   install(version: Version): Promise<void>
-  /** Takes all of it away. */
+  /** Uninstalls all of it. */
   lift(): Promise<void>
-  /** When all of it was there, of one version or of two; the last may not have ended. */
+  /** When all of it was installed, of one version or of two; the last period may be open. */
   standing(): readonly Standing[]
-  /** What the API server asks, with `admission: webhook`: whichever controller its Service leads to. */
+  /** What the API server calls with `admission: webhook`: the controller to which the Service routes. */
   readonly webhook: Exchange
 }
 
-/** A time in which every new template is looked at. Epoch milliseconds by the world's clock; null: to the end. */
+/** A period in which every new template is admitted. Epoch milliseconds by the world's clock; null: to the end. */
 export interface Standing {
   readonly fromMs: number
   readonly toMs: number | null
 }
 
-/** What admission is made of. */
+/** Parts that admission needs. */
 export interface AdmissionParts {
   readonly simulator: Simulator
   readonly clock: VirtualClock
   readonly way: Shape['admission']
-  /** Controllers that are ready, the first started first. */
+  /** Controllers that are ready, oldest first. */
   readonly answering: () => readonly Program[]
   readonly policiesOf: (version: Version) => typeof admissionPolicies
 }
 
-/** One object is written so long after another: in between there are two versions. */
+/** Time between the writes of two objects, in milliseconds; meanwhile there are two versions. */
 const EACH_MS = 300
 
 /** @param parts nothing is installed yet */
@@ -73,7 +73,7 @@ function controlOf(parts: AdmissionParts): Control {
       }
     case 'webhook':
       return {
-        // What is there is that of every version: who answers makes the difference.
+        // The configuration is the same in every version; the answering controller makes the difference.
         async install() {
           if (!(await hasWebhooks(simulator))) await installWebhooks(simulator)
         },
@@ -123,7 +123,7 @@ function createPolicyControl({ simulator, clock, policiesOf }: AdmissionParts): 
   }
 }
 
-/** Requests go to one controller after the other, whichever leads; one that does not answer is taken off. */
+/** Requests go to one controller after the other, leader or not; a controller that does not answer is taken out. */
 function createWebhookService({ simulator, clock, answering }: AdmissionParts): Exchange {
   let asked = 0
   const controllers = (): readonly Program[] => answering().filter(({ process }) => !process.isFrozen())

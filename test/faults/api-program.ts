@@ -8,14 +8,14 @@ import type { Exchange, WireRequest } from '@tranche/wire'
 import { NEXT_MEMBER, type Version } from '../scenarios/next-version.ts'
 import type { Process } from '../scenarios/process.ts'
 
-/** What an API process sends to the API server, by what it is for. */
+/** Calls of an API process to the API server, by purpose. */
 interface ApiCalls {
-  /** Asks who somebody is, or what they may. */
+  /** Asks for the identity of a client, or for its permissions. */
   review: Exchange
   read: Exchange
   /** Writes an action. */
   write: Exchange
-  /** Says in an event that it has. */
+  /** Reports the action in an event. */
   tell: Exchange
 }
 
@@ -24,12 +24,12 @@ export const apiFailpointPorts = {
   api: { review: 'promise', read: 'promise', write: 'promise', tell: 'promise' },
 } as const satisfies { readonly api: PortCalls<ApiCalls> }
 
-/** What an API process is started with. */
+/** Parts with which an API process starts. */
 export interface ApiProgramParts {
   readonly identity: string
   readonly process: Process
   readonly version: Version
-  /** Of the world: it stands still while the program loads its libraries. */
+  /** Clock of the world: it stops while the program loads its libraries. */
   readonly clock: VirtualClock
   readonly seed: number
   readonly points: Failpoints
@@ -39,15 +39,15 @@ export interface ApiProgramParts {
 export interface ApiProgram {
   readonly ready: Promise<void>
   readonly stopped: Promise<void>
-  /** Takes no more requests, and ends when those under way are answered. */
+  /** Takes no more requests, and ends when those in progress are answered. */
   stop(): Promise<void>
-  /** What comes by a connection from outside. Rejects when the process ends, and when the sender does not wait. */
+  /** Requests over a connection from outside. Rejects when the process ends, and when the sender does not wait. */
   readonly fetch: FetchLike
-  /** All connections break, and nothing of it is left. */
+  /** Breaks all connections, and leaves nothing behind. */
   drop(): void
 }
 
-/** Starts the REST API; its sockets alone are left out. */
+/** Starts the REST API without its sockets. */
 export function startApiProgram({ identity, process, version, clock, seed, points }: ApiProgramParts): ApiProgram {
   const release = clock.hold()
   const exchange = byCalls(points.wrap('api', callsOf(onTheWay(process, createRandom('way', seed, identity)))), process.exchange)
@@ -84,29 +84,32 @@ export function startApiProgram({ identity, process, version, clock, seed, point
     },
     drop() {
       dropped.abort(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
-      // Whose process stands still sends nothing any more: this only gives back what this process of ours has lent it.
+      // A frozen process sends nothing any more: this only returns what the test process has lent it.
       void made.then(({ stop: end }) => end())
     },
   }
 }
 
-/** @returns aborts when the process sees that the sender has gone: a frozen process sees it when it thaws, right after what it was sent */
+/**
+ * @returns a signal that aborts when the process notices that the sender is gone; a frozen process notices it when it thaws, right after
+ * the request
+ */
 export function seenWhenThawed(process: Process, sender: AbortSignal): AbortSignal {
   const gone = new AbortController()
   sender.addEventListener('abort', () => void process.whenThawed().then(() => gone.abort(sender.reason)), { once: true })
   return gone.signal
 }
 
-/** Its libraries are loaded only in worlds that have it. */
+/** Loads the libraries only in worlds that have the API. */
 async function startApi(options: UnboundApiOptions): Promise<UnboundApi> {
   const { startUnboundApi } = await import('@tranche/api')
   return startUnboundApi(options)
 }
 
-/** A turn of the loop that is late by the wall clock says nothing about a world in virtual time. */
+/** Delay of the event loop that counts as overload, in milliseconds. Real time means nothing in a world in virtual time. */
 const PATIENT_MS = 600_000
 
-/** Requests and answers take their time, so that whatever ends a process finds some under way. */
+/** Delays requests and answers, so that the end of a process finds some of them in transit. */
 function onTheWay({ exchange, clock }: Process, random: Random): Exchange {
   return async (request, signal) => {
     await sleep(clock, random.integer(MOST_WAY_MS), signal)
@@ -122,7 +125,7 @@ function callsOf(exchange: Exchange): ApiCalls {
   return { review: exchange, read: exchange, write: exchange, tell: exchange }
 }
 
-/** Watches pass as they are. */
+/** Watches pass unchanged. */
 function byCalls(calls: ApiCalls, watches: Exchange): Exchange {
   return (request, signal) => {
     const call = callOf(request)
@@ -143,7 +146,7 @@ function rejectsOn(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** @param by who answers in the next version, with a member more; null: the present one does */
+/** @param by identity of the program that answers in the next version, with one member more; null: the present version answers */
 function toResponse({ status, headers, body }: Awaited<ReturnType<UnboundApi['send']>>, by: string | null): FetchResponse {
   const text = by === null || !body.startsWith('{') ? body : body.replace('{', `{${JSON.stringify(NEXT_MEMBER)}:${JSON.stringify(by)},`)
   return { status, headers: { get: (name) => headers[name] ?? null }, text: async () => text, body: null }

@@ -10,7 +10,7 @@ import { shrink } from './shrink.ts'
 import { durationText } from './words.ts'
 
 describe('a process of the API', () => {
-  it('sees when it thaws that the sender of a request went while it was frozen', async () => {
+  it('notices when it thaws that the sender of a request went away while it was frozen', async () => {
     const process = createProcess(new VirtualClock(), () => new Promise(() => {}))
     const sender = new AbortController()
     process.freeze()
@@ -30,7 +30,7 @@ describe('a schedule', () => {
     expect(generateSchedule(7)).not.toEqual(generateSchedule(8))
   })
 
-  it('begins with a new template, and its incidents are in order and within the storm', () => {
+  it('starts with a new template, and its incidents are in order and within the storm', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const { incidents, stormMs } = generateSchedule(seed)
       const times = incidents.map(({ atMs }) => atMs)
@@ -40,7 +40,7 @@ describe('a schedule', () => {
     }
   })
 
-  it('stays as it is beside upgrades, but for how admission is served and for swaps of definitions', () => {
+  it('stays the same beside upgrades, except for admission and for swaps of definitions', () => {
     for (let seed = 1; seed <= 100; seed++) {
       const without = generateSchedule(seed)
       const { shape, incidents, stormMs } = generateSchedule(seed, 5)
@@ -51,7 +51,7 @@ describe('a schedule', () => {
     }
   })
 
-  it('asks the API for everything, and does everything to its processes, over many seeds with upgrades', () => {
+  it('asks the API for every action, and injects every fault into its processes, over many seeds with upgrades', () => {
     const incidents = Array.from({ length: 100 }, (_, seed) => generateSchedule(seed, 5).incidents).flat()
     const asked = incidents.flatMap((incident) => (incident.kind === 'ask' ? [incident.type] : []))
     expect(new Set(asked)).toEqual(new Set(actionTypes))
@@ -68,7 +68,7 @@ describe('a schedule', () => {
     ])
   })
 
-  it('hangs no call that returns a value, for its caller does not await it', () => {
+  it('hangs no call that returns a value, because its caller does not await it', () => {
     const incidents = Array.from({ length: 2_000 }, (_, seed) => generateSchedule(seed, 1).incidents).flat()
     const points = incidents.flatMap((incident) => (incident.kind === 'trap' && incident.mode === 'hang' ? incident.point : []))
     expect(points).toContain('queue.enqueue.before')
@@ -76,7 +76,7 @@ describe('a schedule', () => {
     expect(points).not.toContain('executor.read.before')
   })
 
-  it('knows every kind of incident, over many seeds', () => {
+  it('draws every kind of incident, over many seeds', () => {
     const kinds = new Set(Array.from({ length: 300 }, (_, seed) => generateSchedule(seed).incidents.map(({ kind }) => kind)).flat())
     expect([...kinds].toSorted()).toMatchInlineSnapshot(`
       [
@@ -139,12 +139,12 @@ describe('shrink', () => {
     async ({ incidents }: Schedule): Promise<boolean> =>
       needed.every((atMs) => incidents.some((incident) => incident.atMs === atMs))
 
-  it('leaves the incidents that are needed, and no other', async () => {
+  it('leaves only the incidents that are needed', async () => {
     const { incidents } = await shrink(schedule, 100, failsWith(3, 17))
     expect(incidents.map(({ atMs }) => atMs)).toEqual([3, 17])
   })
 
-  it('asks no more often than it may, and keeps a schedule that fails', async () => {
+  it('runs no more often than allowed, and keeps a schedule that fails', async () => {
     let asked = 0
     const { incidents } = await shrink(schedule, 5, async (smaller) => {
       asked++
@@ -155,13 +155,13 @@ describe('shrink', () => {
   })
 })
 
-describe('the queue outside of all programs', () => {
+describe('the queue outside all programs', () => {
   it('gives the job of a frozen worker to another once its lock is lost, and no job to a frozen worker', async () => {
     const clock = new VirtualClock()
     const queue = createRemoteQueue(clock, () => ({ lost: false, doubled: false, delayMs: 0 }))
     const worked: string[] = []
     const start = (name: string) => {
-      const process = createProcess(clock, () => Promise.reject(new Error('nobody is there')))
+      const process = createProcess(clock, () => Promise.reject(new Error('connection refused')))
       const end = queue.endFor(process)
       end.process(
         async (key) => {
@@ -187,9 +187,9 @@ describe('the queue outside of all programs', () => {
     ['lost', { lost: true, doubled: false, delayMs: 0 }, []],
     ['doubled', { lost: false, doubled: true, delayMs: 0 }, [0, 1_000]],
     ['delayed', { lost: false, doubled: false, delayMs: 5_000 }, [5_000]],
-  ])('lets announcements be %s', async (_what, fault, times) => {
+  ])('lets published targets be %s', async (_what, fault, times) => {
     const clock = new VirtualClock()
-    const process = createProcess(clock, () => Promise.reject(new Error('nobody is there')))
+    const process = createProcess(clock, () => Promise.reject(new Error('connection refused')))
     const end = createRemoteQueue(clock, () => fault).endFor(process)
     const worked: number[] = []
     const handler = async () => {
@@ -208,6 +208,6 @@ it.each([
   [12_000, '12 s'],
   [180_000, '3 min'],
   [-300_000, '-5 min'],
-])('says %i ms as %s', (ms, text) => {
+])('prints %i ms as %s', (ms, text) => {
   expect(durationText(ms)).toBe(text)
 })

@@ -6,40 +6,40 @@ import { stageKey } from '../scenarios/stage-objects.ts'
 import type { Ask } from './schedule.ts'
 import type { World } from './world.ts'
 
-/** People who steer by the REST API, as the dashboard and the command line do it. */
+/** People who use the REST API, as the dashboard and the command line do. */
 export interface Callers {
-  /** @returns when it is answered, or nobody waits for it any more */
+  /** @returns when the action is answered, or when the caller stops waiting */
   ask(ask: Ask): Promise<void>
-  /** Resolves when nothing that was asked is under way. */
+  /** Resolves when no request is in progress. */
   settled(): Promise<void>
-  /** In the order in which they were sent first. */
+  /** In the order in which they were first sent. */
   asked(): readonly Asked[]
 }
 
-/** An action that was sent to the API, and the answer. Moments are epoch milliseconds by the world's clock. */
+/** An action that was sent to the API, and the answer. Times are epoch milliseconds by the world's clock. */
 export interface Asked {
   readonly key: string
   readonly type: Ask['type']
   readonly body: ActionBody
   readonly sentMs: number
   readonly outcome: Outcome
-  /** Codes with which it was answered before it was sent again. */
+  /** Error codes of earlier attempts. */
   readonly faults: readonly string[]
 }
 
-/** Nobody knows of what was not answered whether it was written. */
+/** An unanswered action may or may not have been written. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly atMs: number; readonly answer: ActionAnswer }
   | { readonly kind: 'refused'; readonly atMs: number; readonly code: string }
   | { readonly kind: 'unanswered'; readonly code: string }
 
-/** How often a person sends an action again by hand, each time as often as a client does it by itself. */
+/** Maximum number of times that a person sends an action, each with all the retries of the client. */
 const MOST_TIMES = 3
 const AGAIN_MS = 5_000
-/** How often somebody looks whether there is something to ask for. */
+/** Maximum number of looks for something to ask for. */
 const MOST_LOOKS = 20
 const LOOK_MS = 1_000
-/** Codes of errors that pass by themselves, or whose outcome is unknown: such an action is sent again, with the same key. */
+/** Codes of errors that are transient, or whose outcome is unknown: such an action is sent again, with the same key. */
 const passing: readonly ErrorCode[] = [
   ...(['API_UNREACHABLE', 'API_DEADLINE', 'NOT_READY', 'REVIEW_UNAVAILABLE', 'WRITE_CONFLICT', 'RATE_LIMITED'] as const),
   ...(['API_REFUSED', 'INVARIANT_BROKEN'] as const),
@@ -56,20 +56,20 @@ export function createCallers(world: World): Callers {
 
   async function ask(operation: Ask): Promise<void> {
     const seen = await lookUntilSeen(operation.type)
-    if (seen === undefined) return world.note(`somebody wants to ${operation.type} over REST, and sees no reason to`)
+    if (seen === undefined) return world.note(`a person wants to ${operation.type} over REST, and sees no reason to`)
     await sleep(clock, operation.lookedMs)
     const key = `ask-${++keys}`
-    // By its reason an action is known again on the record.
+    // The reason identifies the action on the record.
     const body = { ...seen, reason: key }
     const sentMs = clock.nowMs()
-    world.note(`somebody asks the API to ${operation.type} ${JSON.stringify(body)}, as ${key}`)
+    world.note(`a person asks the API to ${operation.type} ${JSON.stringify(body)}, as ${key}`)
     const faults: string[] = []
     const outcome = await send(operation, { key, body, faults })
     world.note(`the API has answered ${key}: ${outcomeText(outcome)}`)
     asked.push({ key, type: operation.type, body, sentMs, outcome, faults })
   }
 
-  /** What waits for nobody yet may do so soon. */
+  /** Waits for a state in which the action makes sense. */
   async function lookUntilSeen(type: Ask['type']): Promise<ActionBody | undefined> {
     for (let looks = 1; ; looks++) {
       const body = await look(client, type)
@@ -100,7 +100,7 @@ export function createCallers(world: World): Callers {
   return {
     ask(operation) {
       const done = ask(operation)
-        .catch((error: unknown) => world.note(`that came to nothing: ${String(error)}`))
+        .catch((error: unknown) => world.note(`the operation failed: ${String(error)}`))
         .finally(() => underWay.delete(done))
       underWay.add(done)
       return done
@@ -112,7 +112,7 @@ export function createCallers(world: World): Callers {
   }
 }
 
-/** What somebody sees who looks, and therefore says; undefined where nothing is to be asked for. */
+/** What a person sees, and therefore puts into the action; undefined if there is nothing to ask for. */
 async function look(client: ApiClient, type: Ask['type']): Promise<ActionBody | undefined> {
   const { step, canaryRevision, paused, reason } = await client.rollout(stageKey)
   const on = { ...(step && { expectedStep: step.index }), ...(canaryRevision !== undefined && { revision: canaryRevision }) }

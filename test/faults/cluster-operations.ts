@@ -11,7 +11,7 @@ const POOL_TAINT = 'example.com/pool'
 const quotaKey = { namespace: stageKey.namespace, name: 'no-more-pods' }
 const pathTo = { resourceQuotas: { group: '', version: 'v1', plural: 'resourcequotas', namespaced: true } } as const
 
-/** Does something to nodes or pods, as others do it. */
+/** Changes nodes or pods as other clients do. */
 export async function changeCluster(world: World, operation: ClusterOperation): Promise<void> {
   switch (operation.kind) {
     case 'addNode':
@@ -103,7 +103,7 @@ async function setTaints({ people }: World, name: string, ours: readonly object[
   await people.patch(resourcePaths.nodes, key, { type: 'merge', body: { spec: { taints } } })
 }
 
-/** @returns neighbours by name, round the end of the list; at least one where there is one */
+/** @returns neighbours by name, wrapping at the end of the list; at least one if there is a node */
 function pool(nodes: readonly Node[], { pick, share }: { readonly pick: number; readonly share: number }): readonly string[] {
   const names = nodes.map(({ metadata }) => metadata.name).toSorted()
   const size = Math.ceil(names.length * share)
@@ -132,11 +132,11 @@ async function changePod(
   const where = `${key.name} on ${pod.spec?.nodeName ?? 'no node'}`
   switch (operation.kind) {
     case 'deletePod':
-      world.note(`somebody ${operation.evict ? 'evicts' : 'deletes'} pod ${where}`)
+      world.note(`a person ${operation.evict ? 'evicts' : 'deletes'} pod ${where}`)
       if (operation.evict) return evict(world, key)
       return people.delete(resourcePaths.pods, key)
     case 'failPod':
-      // Only its kubelet fails a pod, so one that no kubelet has taken up cannot.
+      // Only its kubelet fails a pod, so a pod that no kubelet has started cannot fail.
       if (pod.status?.startTime === undefined) return
       world.note(`pod ${where} fails`)
       return void (await people.patch(
@@ -157,7 +157,7 @@ async function changePod(
   }
 }
 
-/** A disruption budget may refuse it. */
+/** A disruption budget may refuse the eviction. */
 async function evict({ simulator }: World, { namespace, name }: ObjectKey): Promise<void> {
   const body = JSON.stringify({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } })
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`

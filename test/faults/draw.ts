@@ -5,12 +5,12 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return list[random.integer(list.length)]!
 }
 
-/** @returns a whole number from `from` up to, not with, `to` */
+/** @returns a whole number from `from` up to `to`, excluding `to` */
 export function between(random: Random, from: number, to: number): number {
   return from + random.integer(to - from)
 }
 
-/** Short ones as often as long ones: drawn by order of magnitude, from 50 ms. */
+/** Logarithmic from 50 ms: short durations are as frequent as long ones. */
 export function duration(random: Random, mostMs: number): number {
   return Math.round(50 * (mostMs / 50) ** random.next())
 }

@@ -6,7 +6,7 @@ import type { Shape } from './schedule.ts'
 import { daemonSetOf, rolloutOf } from './owners.ts'
 import type { World } from './world.ts'
 
-/** Everything that an end is judged by. */
+/** Everything on which the end of a release is judged. */
 interface EndView {
   readonly rollout: Rollout | undefined
   readonly daemonSet: DaemonSet | undefined
@@ -16,7 +16,7 @@ interface EndView {
   readonly nodes: ReadonlySet<string>
 }
 
-/** @returns what is not as it must be when a release has ended, each in words; empty: it has ended */
+/** @returns each difference from the required state at the end of a release, in words; empty if it has ended */
 export async function findUnended(world: World, tag: string): Promise<readonly string[]> {
   const { namespace } = stageKey
   const { people, schedule } = world
@@ -31,8 +31,8 @@ export async function findUnended(world: World, tag: string): Promise<readonly s
 }
 
 /**
- * The DaemonSet controller alone has something to do: to observe a generation, or to make the pod of a node that has none. It
- * waits for pods that belonged to the DaemonSet before this one until its expectations end, and then for any event.
+ * Whether only the DaemonSet controller has something to do: observe a generation, or create the pod of a node without one. It waits for
+ * pods of the previous DaemonSet until its expectations expire, and after that for any event.
  */
 export async function standsStill(world: World): Promise<boolean> {
   const { namespace } = stageKey
@@ -57,12 +57,12 @@ function unendedRollout({ rollout, releases }: EndView): readonly string[] {
   if (asked !== undefined && status?.lastAction?.id !== id && status?.answeredActions?.includes(id) !== true)
     unended.push(`the action ${asked} was never answered`)
   for (const { metadata, status } of releases)
-    unended.push(`the BatchRelease ${metadata.name} is there still: ${status?.phase}, ${status?.message ?? ''}`)
+    unended.push(`the BatchRelease ${metadata.name} still exists: ${status?.phase}, ${status?.message ?? ''}`)
   return unended
 }
 
 /**
- * A pod that was made for a node that was going stays unbound: the removal of a node wakes no DaemonSet controller, and only its
+ * A pod that was created for a node on its way out stays unbound. The removal of a node does not wake the DaemonSet controller: only its
  * next pass, for another reason, deletes such a pod.
  */
 function unendedPods({ daemonSet, pods: all, nodes }: EndView, tag: string): readonly string[] {
@@ -98,11 +98,11 @@ function unendedKeys({ daemonSet }: EndView, { admission, declares }: Shape): re
   const left = Object.keys(metadata.annotations ?? {}).filter((key) => leaving.includes(key))
   if (left.length > 0) unended.push(`the DaemonSet still carries ${left.join(', ')}`)
   const original = metadata.annotations?.[keys.originalUpdateStrategy]
-  if (flips && original !== declares) unended.push(`the original strategy is remembered as ${original}, and was ${declares}`)
+  if (flips && original !== declares) unended.push(`the recorded original strategy is ${original}, and was ${declares}`)
   return unended
 }
 
-/** Keys that the end of a release takes away. */
+/** Keys that the end of a release removes. */
 const leaving: readonly string[] = [
   keys.canaryRevision,
   keys.stableRevision,

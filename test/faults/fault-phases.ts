@@ -11,18 +11,18 @@ import {
 import type { JobFault } from './remote-queue.ts'
 import type { ApiOperation } from './schedule.ts'
 
-/** What goes wrong at a time between programs, API server and queue. */
+/** Faults between programs, API server and queue. */
 export interface FaultPhases {
   readonly faults: FaultInjector
-  /** @returns what becomes of the next announcement to the queue */
+  /** @returns the fault of the next target published to the queue */
   nextJobFault(): JobFault
-  /** The deed is in force until the returned function is called. @param isMeant whom it meets, by actor */
+  /** The operation is in force until the returned function is called. @param isMeant whether it affects this actor */
   begin(operation: ApiOperation, isMeant: (actor: string) => boolean): () => void
 }
 
-/** The longest that an injected 429 asks its sender to wait. */
+/** Longest time that an injected 429 asks its sender to wait. */
 const MOST_RETRY_S = 5
-/** That, and a second for jitter. */
+/** That time, and a second for jitter. */
 const RETRY_MS = (MOST_RETRY_S + 1) * 1_000
 
 type Front = Extract<ApiOperation, { readonly kind: 'faultPhase' }>
@@ -35,9 +35,10 @@ interface InForce {
 }
 
 /**
- * Fair to begin with. What happens to a request or an event depends on the seed, the actor and its number alone.
+ * Injects no fault until an operation begins. The fault of a request or an event depends only on the seed, the actor and the number of
+ * the request or event.
  *
- * @param noteStall told of every request that its sender will send again, as it decided it now
+ * @param noteStall called for every request that its sender will repeat, as decided now
  */
 export function createFaultPhases(seed: number, noteStall: (actor: string, forMs: number) => void): FaultPhases {
   const inForce = new Set<InForce>()
@@ -103,7 +104,7 @@ function requestFault(random: Random, { verb }: FaultCall, { mostDelayMs }: Fron
     case 2:
       return { kind: 'error', error: new ApiStatusError(504, 'Timeout', 'an injected fault') }
     case 3:
-      // Nobody answers a read with a conflict.
+      // A read is never answered with a conflict.
       return verb === 'get' || verb === 'list' || verb === 'watch' ? { kind: 'cut', when } : { kind: 'conflict' }
     case 4:
       return { kind: 'delay', ms: random.integer(mostDelayMs + 1), when }

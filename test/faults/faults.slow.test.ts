@@ -20,7 +20,7 @@ it(
 )
 
 it(
-  'records the same bytes for the same seed, in whichever process and after whichever seed',
+  'records the same bytes for the same seed, in any process and after any seed',
   async () => {
     const seeds = [1, 2, 3, 4, 5, 6]
     const apart = await runSeeds({ from: 1, seeds: seeds.length, workers: 2, withHash: true })
@@ -42,7 +42,7 @@ it(
 )
 
 it.each(sabotages)(
-  'finds within twenty seeds that $fault',
+  'the bench finds within twenty seeds that $fault',
   async (sabotage) => {
     expect(await firstSeedThatBreaks(sabotage, 20)).not.toBeNull()
   },
@@ -51,7 +51,7 @@ it.each(sabotages)(
 
 describe('upgrades', () => {
   it(
-    'replace all programs and admission in mid-release, by a newer version and back, at 20 moments, and keep every guarantee (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
+    'keep every guarantee while all programs and admission are upgraded or rolled back 20 times in mid-release (G1, G2, G3, G4, G5, G6, G7, G8, G9, G10, G11, G12)',
     async () => {
       const results = await runSeeds({ from: 1, seeds: 4, upgrades: 6 })
       const stories = results.filter(({ violations }) => violations.length > 0).map(({ story }) => story)
@@ -63,7 +63,7 @@ describe('upgrades', () => {
   )
 
   it.each([...upgradeSabotages, ...apiSabotages])(
-    'are found out within twenty seeds where $fault',
+    'break a guarantee within twenty seeds where $fault',
     async (sabotage) => {
       expect(await firstSeedThatBreaks(sabotage, 20, sabotage.upgrades)).not.toBeNull()
     },

@@ -21,9 +21,9 @@ function release(status: object, t: number): RecordedWrite {
 }
 
 it.each([
-  ['before the executor has seen it by the next definitions', [{ t: 20_000, to: 'executor-1', of: 'batchreleases', rv: 1 }], 0],
-  ['after it has', [{ t: 23_000, to: 'executor-1', of: 'batchreleases', rv: 1 }], 1],
-])('a member that was lost when definitions had gone and come again, %s', (_title, deliveries, found) => {
+  ['before the executor has read the object under the next definitions', [{ t: 20_000, to: 'executor-1', of: 'batchreleases', rv: 1 }], 0],
+  ['after the executor has read it', [{ t: 23_000, to: 'executor-1', of: 'batchreleases', rv: 1 }], 1],
+])('a member that was lost when definitions were replaced and restored, %s', (_title, deliveries, found) => {
   const define = (t: number, member: object): RecordedWrite => {
     const o = { spec: { names: { kind: 'BatchRelease' }, versions: [member] } }
     return { kind: 'CustomResourceDefinition', type: 'MODIFIED', rv: t, t, o }
@@ -40,11 +40,11 @@ it.each([
 })
 
 it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
-  ['a status that keeps it', [served, rollout(next), rollout({ ...next, phase: 'Healthy' })], []],
-  ['a status that has lost it', [served, rollout(next), rollout({})], ['status']],
-  ['a status that somebody else has written over', [served, rollout(next), rollout({}, {}, 'people')], []],
+  ['a status that keeps the member', [served, rollout(next), rollout({ ...next, phase: 'Healthy' })], []],
+  ['a status that has lost the member', [served, rollout(next), rollout({})], ['status']],
+  ['a status that another client has overwritten', [served, rollout(next), rollout({}, {}, 'people')], []],
   [
-    'what is said of a release, lost in its midst',
+    'a member of the canaryStatus, lost in mid-release',
     [
       served,
       rollout({ phase: 'Progressing', canaryStatus: { ...canaryStatus, ...next } }),
@@ -53,7 +53,7 @@ it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
     ['status.canaryStatus (v2, from generation undefined)'],
   ],
   [
-    'what is said of a release, once it was let go and another of the same revision has begun',
+    'a member of the canaryStatus, once its release is detached and another of the same revision has started',
     [
       served,
       rollout({ phase: 'Progressing', canaryStatus: { ...canaryStatus, ...next } }),
@@ -63,7 +63,7 @@ it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
     [],
   ],
   [
-    'what is said of a release that was being let go, once the Rollout was enabled again and has begun another one',
+    'a member of the canaryStatus of a release that was being detached, once the Rollout is enabled again and has started another one',
     [
       served,
       rollout({ phase: 'Disabling', canaryStatus: { ...canaryStatus, ...next, currentStepState: 'StepUpgrade' } }),
@@ -72,7 +72,7 @@ it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
     [],
   ],
   [
-    'what is said of a release that is brought to an end before the Rollout goes, and lost on the way',
+    'a member of the canaryStatus of a release that is completed before the Rollout goes, lost on the way',
     [
       served,
       rollout({ phase: 'Disabling', canaryStatus: { ...canaryStatus, ...next, currentStepState: 'StepUpgrade' } }),
@@ -81,7 +81,7 @@ it.each<[string, readonly Partial<RecordedWrite>[], readonly string[]]>([
     ['status.canaryStatus (v2, from generation undefined)'],
   ],
   [
-    'a recorded action that has lost it',
+    'a recorded action that has lost the member',
     [rollout({}, recorded(action)), rollout({}, recorded({ id: 'rest-1' }))],
     ['rest-1 in tranche.dev/recorded-actions'],
   ],

@@ -1,28 +1,31 @@
 import type { RecordedDelivery, RecordedWrite, Stall } from '@tranche/recording'
 import { NEXT_IN_ACTIONS, NEXT_MEMBER } from '../scenarios/next-version.ts'
 
-/** A write of ours that has lost what another version had written. */
+/** A write by one of our programs that has lost data of another version. */
 export interface Forgotten {
   readonly atMs: number
   /** One sentence. */
   readonly text: string
 }
 
-/** What tells by which objects a write was decided. */
+/** Facts that show which versions of objects a decision was based on. */
 export interface Seen {
-  /** Times in which actors stood still, or had something decided and not yet sent, the latest first. */
+  /** Periods in which actors were frozen, or had decided something and not sent it yet, the latest first. */
   readonly stalls: readonly Stall[]
   readonly deliveries: readonly RecordedDelivery[]
 }
 
 /**
- * What the next version has written, and the present one does not know, stays: in the status of a Rollout, in its `canaryStatus` for
- * as long as the same release runs, in the statuses of BatchReleases and policies, in the permit record and its permits, and in each recorded action, written through us or past us. Where the definitions
- * of the present version are back, it is the API server that drops it; and a write that was decided by an object as they show it may come
- * when the next ones are there again.
+ * Checks that members which the next version has written stay, though the present version does not know them.
+ *
+ * They are in the statuses of Rollouts, BatchReleases and policies, and in the permit record and its permits. Each recorded action and
+ * observed change has one. A `canaryStatus` keeps its member for as long as the same release runs.
+ *
+ * While the definitions of the present version are installed, the API server drops these members. A write that was decided on an object
+ * without them may arrive when the next definitions are installed again.
  *
  * @param isOurs whether this actor is one of our programs
- * @param seen what else tells by which objects a write was decided
+ * @param seen further facts that show which versions of objects a decision was based on
  */
 export function findForgotten(
   writes: readonly RecordedWrite[],
@@ -30,9 +33,9 @@ export function findForgotten(
   seen: Seen = { stalls: [], deliveries: [] },
 ): readonly Forgotten[] {
   const known = new Map<string, ReadonlyMap<string, string>>()
-  /** Kinds that the API server keeps the member of, and since when. */
+  /** Kinds of which the API server keeps the member, and since when. */
   const served = new Map<string, number>()
-  /** Rollouts that let their release go. */
+  /** Rollouts that are detaching their release. */
   const going = new Set<string>()
   return writes.flatMap(({ kind, type, uid = '', actor = '', t, sent = t, o }) => {
     if (kind === 'CustomResourceDefinition') {
@@ -46,7 +49,7 @@ export function findForgotten(
     const before = known.get(uid) ?? new Map<string, string>()
     known.set(uid, present)
     const { phase, canaryStatus } = (o as unknown as Recorded).status ?? {}
-    // Enabled again before it had let its release go, a Rollout begins another one, of the same revision too.
+    // A Rollout that is enabled again before it has detached its release starts another one, possibly of the same revision.
     const beginsAgain = going.has(uid) && phase === 'Progressing' && canaryStatus?.currentStepState === 'BeforeStepUpgrade'
     if (phase === 'Disabling') going.add(uid)
     else if (phase !== undefined) going.delete(uid)
@@ -72,12 +75,15 @@ function decidedMs({ actor, sent }: { readonly actor: string; readonly sent: num
 interface Reading {
   readonly actor: string
   readonly kind: string
-  /** Since when the definitions are those of the next version; undefined where they are not. */
+  /** Since when the definitions are those of the next version; undefined if they are not. */
   readonly sinceMs: number | undefined
   readonly atMs: number
 }
 
-/** A watch ends soon after other definitions have come: what came before that may be cut. The API reads each object afresh. */
+/**
+ * A watch ends soon after other definitions were installed. Objects read before that may lack the member. The API reads each object
+ * again.
+ */
 function hasReadAgain({ actor, kind, sinceMs, atMs }: Reading, { deliveries }: Seen): boolean {
   if (sinceMs === undefined) return true
   const fromMs = sinceMs + WATCHES_END_MS
@@ -86,7 +92,7 @@ function hasReadAgain({ actor, kind, sinceMs, atMs }: Reading, { deliveries }: S
   return own.length === 0 ? atMs >= fromMs : own.some(({ t }) => t >= fromMs && t <= atMs)
 }
 
-/** By then the watches of a kind have ended whose definition changed, in milliseconds. */
+/** Time until the watches of a kind whose definition has changed have ended, in milliseconds. */
 const WATCHES_END_MS = 2_000
 const CANARY_STATUS = 'status.canaryStatus'
 const actionLists = ['tranche.dev/recorded-actions', 'tranche.dev/seen-actions'] as const
@@ -95,7 +101,7 @@ const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'ReleasePolicy', 'D
 
 interface Recorded {
   readonly metadata?: Annotated
-  /** Of a DaemonSet, of which a recording keeps no metadata. */
+  /** Of a DaemonSet; its recording has no metadata. */
   readonly annotations?: Annotated['annotations']
   readonly status?: Marked & {
     readonly phase?: string
@@ -118,7 +124,7 @@ interface PermitId {
   readonly podResourceVersion: string
 }
 
-/** Each object that may have the member, by a path that tells whose it is; where it has none, the value is empty. */
+/** Each object that may have the member, by a path that identifies it; the value is empty if it has none. */
 function placesOf(
   { status, metadata, annotations = metadata?.annotations ?? {} }: Recorded,
   isServed: boolean,
@@ -139,7 +145,7 @@ function statusPlaces(status: NonNullable<Recorded['status']>): Places {
   const { canaryStatus, flight, releaseGeneration, phase } = status
   const marked: (readonly [string, Marked | undefined])[] = [
     ['status', status],
-    // A disabled Rollout tells of a release that it has let go: enabled again it begins another one, of the same revision too.
+    // A disabled Rollout reports a release that it has detached: enabled again it starts another one, possibly of the same revision.
     ...(canaryStatus?.canaryRevision === undefined || phase === 'Disabled'
       ? []
       : [[`${CANARY_STATUS} (${canaryStatus.canaryRevision}, from generation ${releaseGeneration})`, canaryStatus] as const]),

@@ -2,7 +2,7 @@ import type { ReleasePolicySpec } from '@tranche/api-schema'
 import type { Random } from '@tranche/sim-api'
 import { pick } from './draw.ts'
 
-/** @returns a policy that keeps every rule; no deadline of it is shorter than a pod of any world takes */
+/** @returns a policy that keeps every rule; its deadlines are longer than any pod of any world takes */
 export function generatePolicy(random: Random): ReleasePolicySpec {
   const nodes = random.next() < 0.5 ? { nodes: generateNodeRules(random) } : {}
   const soak = random.next() < 0.4 ? { soak: generateSoak(random) } : {}
@@ -48,7 +48,7 @@ function generateSoak(random: Random): NonNullable<ReleasePolicySpec['soak']> {
 
 const ZONE = 'topology.kubernetes.io/zone'
 
-/** A member that is there only with a value. */
+/** An object with the member if there is a value; otherwise an empty one. */
 function some<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: V })
 }

@@ -27,8 +27,8 @@ const SECOND = 1_000
 const MINUTE = 60_000
 
 /**
- * @param upgrades how many upgrades happen beside what the seed stands for, which stays as it is but for how admission is served @default 0
- * @returns what the seed stands for: always the same
+ * @param upgrades number of upgrades beside the incidents of the seed, which stay the same except for admission @default 0
+ * @returns the schedule of the seed, always the same
  */
 export function generateSchedule(seed: number, upgrades = 0): Schedule {
   const random = createRandom('faults', seed)
@@ -55,13 +55,13 @@ export function generateSchedule(seed: number, upgrades = 0): Schedule {
 
 interface Clocks {
   readonly aheadMs: readonly number[]
-  /** What makes one leader read what another has stamped. */
+  /** Kills after which one leader reads the timestamps of another. */
   readonly kills: readonly Incident[]
-  /** More pauses have an end, and last longer: long enough for a hand-over in the middle. */
+  /** Gives more pauses a duration, long enough for a change of the leader within the pause. */
   lengthen(steps: Steps): Steps
 }
 
-/** Half of the worlds have clocks that are right. Drawn from numbers of their own. */
+/** In half of the worlds all clocks are right. Has its own random numbers. */
 function generateClocks(seed: number, stormMs: number): Clocks {
   const random = createRandom('clocks', seed)
   if (random.next() < 0.5) return { aheadMs: [0], kills: [], lengthen: (steps) => steps }
@@ -79,7 +79,7 @@ function generateClocks(seed: number, stormMs: number): Clocks {
   return { aheadMs, kills, lengthen }
 }
 
-/** What happens to many nodes at once. Drawn from numbers of their own. */
+/** Faults of many nodes at once. Has its own random numbers. */
 function generateZones(seed: number, stormMs: number): readonly Incident[] {
   const random = createRandom('zones', seed)
   const count = pick(random, [0, 0, 1, 1, 2])
@@ -91,7 +91,7 @@ function generateZones(seed: number, stormMs: number): readonly Incident[] {
   })
 }
 
-/** A tenant is in half of the worlds. Drawn from numbers of their own. */
+/** Half of the worlds have a tenant. Has its own random numbers. */
 function generateTenant(seed: number, stormMs: number): readonly Incident[] {
   const random = createRandom('tenant', seed)
   if (random.next() < 0.5) return []
@@ -129,7 +129,7 @@ function generateForgery(random: Random): TenantOperation {
   }
 }
 
-/** Other definitions come in a third of the worlds. Drawn from numbers of their own. */
+/** A third of the worlds get other definitions. Has its own random numbers. */
 function generateSwaps(seed: number, stormMs: number): readonly Incident[] {
   const random = createRandom('definitions', seed)
   const count = pick(random, [0, 0, 1])
@@ -139,12 +139,12 @@ function generateSwaps(seed: number, stormMs: number): readonly Incident[] {
   )
 }
 
-/** Admission as clusters have it. */
+/** Admission as in real clusters. */
 function withAdmission(shape: Shape, random: Random): Shape {
   return { ...shape, admission: pick(random, ['none', 'none', 'inProcess', 'policy', 'policy', 'webhook', 'webhook']) }
 }
 
-/** Drawn from numbers of their own. */
+/** Has its own random numbers. */
 function generateUpgrades(seed: number, upgrades: number, stormMs: number): readonly Incident[] {
   const random = createRandom('upgrades', seed)
   const beside = createRandom('upgrades beside', seed)
@@ -179,7 +179,7 @@ function generateBeside(random: Random): Pick<Upgrade, Beside> {
   }
 }
 
-/** What is asked of the API, and what befalls its processes: nothing without upgrades. Drawn from numbers of their own. */
+/** Requests to the API, and faults of its processes; none without upgrades. Has its own random numbers. */
 function generateApiFaults(seed: number, upgrades: number, stormMs: number): readonly Incident[] {
   if (upgrades === 0) return []
   const random = createRandom('api', seed)
@@ -198,7 +198,7 @@ function generateAsk(random: Random): Ask {
   }
 }
 
-/** Whoever stops a release is followed, as often, by one who lets it go on. */
+/** Actions that stop a release are about as frequent as those that continue it. */
 const askTypes: readonly Ask['type'][] = [
   ...(['approve', 'approve', 'approve', 'approve', 'pause', 'pause', 'resume', 'resume', 'resume'] as const),
   ...(['jump', 'promote', 'retry', 'retry', 'abort', 'undo', 'restart'] as const),
@@ -264,7 +264,7 @@ function generateBudget(random: Random): number | string {
   return random.next() < 0.6 ? 1 + random.integer(4) : `${pick(random, [5, 10, 25, 34, 50, 100])}%`
 }
 
-/** How often what goes wrong in this world, so that some worlds know one sort of trouble and others all of them. */
+/** Weights of the kinds of faults in this world, so that some worlds have only one kind and others all of them. */
 interface Mix {
   readonly process: number
   readonly api: number
@@ -289,7 +289,7 @@ const points = {
   executor: [...listFailpoints(executorFailpointPorts)],
   api: [...listFailpoints(apiFailpointPorts)],
 }
-/** By how the call ends: one that returns no promise cannot hang alone. */
+/** By the return value of the call: a call that returns no promise cannot hang on its own. */
 const modes = { promise: ['kill', 'freeze', 'hang'], value: ['kill', 'freeze'] } as const
 
 const writes = ['DELETE /pods/', 'PATCH /batchreleases/', 'PATCH /pods/', 'PATCH /daemonsets/', 'PUT /rollouts/']

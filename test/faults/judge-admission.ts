@@ -3,13 +3,16 @@ import type { Standing } from './admission-control.ts'
 import type { Violation } from './judge.ts'
 
 /**
- * While admission stands, of one version or of two at once, no template that somebody else writes on a bound DaemonSet is stored under a
- * strategy by which the native controller would roll it out past every batch (G3); no `RollingUpdate` is put back in the place of
- * `OnDelete` in mid-release (G11); and what our keys say stays, partition, pause and binding with it (G3, G4, G9, G11). Whoever may change a
- * DaemonSet may delete it: that is none of this. Who has disabled or deleted the Rollout wants nothing of the kind: what they apply then is their own, also
- * while the release lets go.
+ * Writes that admission should have stopped while it was installed, in one version or in two at once.
  *
- * @param admitted when it stood
+ * - A template of another client is not stored on a bound DaemonSet under a strategy with which the native controller rolls it out (G3).
+ * - No `RollingUpdate` replaces `OnDelete` in mid-release (G11).
+ * - The values of our keys stay, partition, pause and binding among them (G3, G4, G9, G11).
+ *
+ * A user who may change a DaemonSet may also delete it. Once users have disabled or deleted the Rollout, these rules do not apply to what
+ * they write, even while the release is detached.
+ *
+ * @param admitted when admission was installed
  */
 export function findPassed(writes: readonly RecordedWrite[], admitted: readonly Standing[]): readonly Violation[] {
   const known = new Map<string, RecordedDaemonSet>()
@@ -31,7 +34,7 @@ export function findPassed(writes: readonly RecordedWrite[], admitted: readonly 
   })
 }
 
-/** A strategy by which the native controller rolls out by itself. */
+/** A strategy with which the native controller rolls out by itself. */
 function findNative(
   before: RecordedDaemonSet,
   next: RecordedDaemonSet,
@@ -43,7 +46,10 @@ function findNative(
   return [{ guarantee: 'G11', atMs: t, text: `the RollingUpdate of ${actor} has passed admission in mid-release` }]
 }
 
-/** Our keys stay as they are, whatever a write says; with a new template it is in progress, and the type to restore is remembered. */
+/**
+ * Changes of our keys, which must stay as they are, whatever a client writes. A new template marks the DaemonSet as in progress, and
+ * keeps the original type.
+ */
 function changesOfKeys(before: RecordedDaemonSet, next: RecordedDaemonSet): readonly Pick<Violation, 'guarantee' | 'text'>[] {
   const { annotations: was = {} } = before
   const { annotations: is = {} } = next
@@ -60,7 +66,7 @@ function changesOfKeys(before: RecordedDaemonSet, next: RecordedDaemonSet): read
   ]
 }
 
-/** Of `in-progressing` the Rollout that it names: each version of admission writes the rest as it knows it. */
+/** Of `in-progressing` only the Rollout that it names counts: each version of admission writes the other members as it knows them. */
 function meaningOf(key: string, value: string | undefined): string | undefined {
   return key === IN_PROGRESSING && value !== undefined ? (JSON.parse(value) as { readonly rolloutName?: string }).rolloutName : value
 }
@@ -70,7 +76,7 @@ const TYPE_LABEL = 'rollouts.kruise.io/workload-type'
 const IN_PROGRESSING = 'rollouts.kruise.io/in-progressing'
 const ORIGINAL = 'rollouts.kruise.io/daemonset-original-update-strategy'
 
-/** Our keys on a DaemonSet (product, §2), and the guarantee that breaks where somebody else changes one. */
+/** Our keys on a DaemonSet (product, §2), and the guarantee that breaks when another client changes one. */
 const guarded: Readonly<Record<string, string>> = {
   'rollouts.kruise.io/daemonset-partition': 'G3',
   'rollouts.kruise.io/daemonset-canary-revision': 'G3',
@@ -83,7 +89,7 @@ const guarded: Readonly<Record<string, string>> = {
   'tranche.dev/frozen': 'G11',
 }
 
-/** @param detached Rollouts that their owner has disabled, or deletes */
+/** @param detached Rollouts that their owner has disabled or deleted */
 function followRollout(detached: Set<string>, { namespace, type, o }: RecordedWrite): void {
   const { metadata, spec } = o as {
     readonly metadata: { readonly name?: string; readonly deletionTimestamp?: string }

@@ -21,7 +21,7 @@ interface At {
   readonly accepted?: string
 }
 
-/** The Rollout as somebody has written it. */
+/** The Rollout as this actor has written it. */
 function rollout(actor: string, { step = 1, state = 'StepPaused', revision = 'v2', paused = false, disabled = false, ...at }: At = {}) {
   const { records = [], seen = [], accepted } = at
   const annotations = { 'tranche.dev/recorded-actions': JSON.stringify(records), 'tranche.dev/seen-actions': JSON.stringify(seen) }
@@ -69,7 +69,7 @@ const found = (writes: readonly RecordedWrite[], asked: readonly Asked[] = []): 
 describe('finds nothing where', () => {
   it.each<[string, readonly RecordedWrite[], readonly Asked[]]>([
     [
-      'the step that was meant is approved, and opens',
+      'the intended step is approved, and opens',
       writesOf(
         rollout('controller-1'),
         rollout('api-1', { records: [approve] }),
@@ -115,7 +115,7 @@ describe('finds nothing where', () => {
       [],
     ],
     [
-      'an undo puts back what was asked for',
+      'an undo restores the revision that was asked for',
       writesOf(revision, daemonSet('people'), daemonSet('api-1', { template: 'good', records: [undo] })),
       [],
     ],
@@ -137,12 +137,12 @@ describe('finds nothing where', () => {
 describe('finds that', () => {
   it.each<[string, readonly RecordedWrite[], readonly Asked[]]>([
     [
-      'G7 the approve ask-1 was answered accepted, and is on no record',
+      'G7 the approve ask-1 was answered accepted, and is not on the record',
       writesOf(rollout('controller-1')),
       [answered('approve', 'accepted', { atMs: 1_500 })],
     ],
     [
-      'G7 the approve ask-1 was answered acknowledged, and nobody had acted on it',
+      'G7 the approve ask-1 was answered acknowledged, and no controller had acted on it',
       writesOf(rollout('controller-1'), rollout('api-1', { records: [approve] })),
       [answered('approve', 'acknowledged', { atMs: 2_500, body: { expectedStep: 1, revision: 'v2' } })],
     ],
@@ -192,7 +192,7 @@ describe('finds that', () => {
       [],
     ],
     [
-      'G10 approve (rest-1) of step 1 has led to step 3',
+      'G10 approve (rest-1) of step 1 led to step 3',
       writesOf(
         rollout('controller-1'),
         rollout('api-1', { records: [approve] }),
@@ -201,7 +201,7 @@ describe('finds that', () => {
       [],
     ],
     [
-      'G9 pod agent-1, deleted by executor-1, though the pause ask-1 was answered and nobody has lifted it',
+      'G9 pod agent-1, deleted by executor-1, though the pause ask-1 was answered and no user has lifted it',
       writesOf(rollout('api-1'), rollout('api-1', { paused: true, records: [pause] }), deletion),
       [answered('pause', 'acknowledged', { atMs: 2_500 })],
     ],
@@ -217,7 +217,7 @@ describe('finds that', () => {
       [],
     ],
     [
-      'G10 the undo (rest-1) to v1 has put another template there',
+      'G10 the undo (rest-1) to v1 has restored another template',
       writesOf(revision, daemonSet('people'), daemonSet('api-1', { template: 'bad', records: [undo] })),
       [],
     ],
@@ -227,12 +227,12 @@ describe('finds that', () => {
       [],
     ],
     [
-      'G7 controller-1 reports the action of api-1 as written past us (seen-1-pause)',
+      'G7 controller-1 reports the action of api-1 as a change outside Tranche (seen-1-pause)',
       writesOf(rollout('api-1'), rollout('controller-1', { seen: [{ id: 'seen-1-pause', manager: 'tranche-api' }] })),
       [],
     ],
     [
-      'G7 controller-1 tells seen-1-pause twice',
+      'G7 controller-1 reports seen-1-pause twice',
       writesOf(rollout('people'), rollout('controller-1', { seen: [{ id: 'seen-1-pause' }, { id: 'seen-1-pause' }] })),
       [],
     ],
@@ -252,7 +252,7 @@ describe('finds that', () => {
   it.each([
     ['approve', 1],
     ['retry', 0],
-  ])('G9 a pod goes after an abort though %s was accepted since, where that lifts no abort', (type, count) => {
+  ])('G9 a pod is deleted after an abort though %s was accepted since, unless that action lifts the abort', (type, count) => {
     const other = { id: 'rest-2', type }
     const writes = writesOf(
       daemonSet('people'),
@@ -275,13 +275,17 @@ describe('a template that is rolled out natively', () => {
   const native = { template: 'new', type: 'RollingUpdate' }
 
   it.each([
-    ['has passed admission that stood', writesOf(daemonSet('people'), daemonSet('people', native)), 1],
-    ['has passed it, once it is back', writesOf(daemonSet('people'), deletion, deletion, deletion, daemonSet('people', native)), 1],
-    ['came while it was away', writesOf(daemonSet('people'), deletion, daemonSet('people', native)), 0],
-    ['is of a DaemonSet that is bound to nothing', writesOf(daemonSet('people', { bound: false }), daemonSet('people', native)), 0],
-    ['was written by us', writesOf(daemonSet('people'), daemonSet('controller-1', native)), 0],
+    ['has passed admission that was installed', writesOf(daemonSet('people'), daemonSet('people', native)), 1],
     [
-      'is what people want who have disabled its Rollout',
+      'has passed it, once it is installed again',
+      writesOf(daemonSet('people'), deletion, deletion, deletion, daemonSet('people', native)),
+      1,
+    ],
+    ['came while admission was uninstalled', writesOf(daemonSet('people'), deletion, daemonSet('people', native)), 0],
+    ['belongs to a DaemonSet that is not bound', writesOf(daemonSet('people', { bound: false }), daemonSet('people', native)), 0],
+    ['was written by Tranche', writesOf(daemonSet('people'), daemonSet('controller-1', native)), 0],
+    [
+      'is written by users who have disabled its Rollout',
       writesOf(daemonSet('people'), rollout('people', { disabled: true }), deletion, deletion, daemonSet('people', native)),
       0,
     ],
@@ -296,12 +300,12 @@ describe('a template that is rolled out natively', () => {
   })
 })
 
-describe('a RollingUpdate that is put back', () => {
+describe('a RollingUpdate that replaces OnDelete', () => {
   const native = { type: 'RollingUpdate', released: true }
 
   it.each([
     ['has passed admission in mid-release', 'people', { released: true }, 1],
-    ['was written by us', 'controller-1', { released: true }, 0],
+    ['was written by Tranche', 'controller-1', { released: true }, 0],
     ['came between releases', 'people', {}, 0],
     ['was there before', 'people', native, 0],
   ])('%s', (_title, actor, before, count) => {
@@ -310,7 +314,7 @@ describe('a RollingUpdate that is put back', () => {
   })
 })
 
-describe('a key of ours', () => {
+describe('a key of Tranche', () => {
   const PARTITION = 'rollouts.kruise.io/daemonset-partition'
   const stored = {
     'tranche.dev/rollout': 'agent',
@@ -329,26 +333,30 @@ describe('a key of ours', () => {
   const without = (key: string): object => Object.fromEntries(Object.entries(stored).filter(([one]) => one !== key))
 
   it.each<[string, Partial<RecordedWrite>, readonly string[]]>([
-    ['is another partition past admission', write('people', { ...stored, [PARTITION]: '0' }), ['G3']],
-    ['is a partition taken away', write('people', without(PARTITION)), ['G3']],
-    ['is a pause taken away', write('people', without('tranche.dev/paused')), ['G9']],
-    ['is a binding taken away', write('people', without('tranche.dev/rollout')), ['G11']],
-    ['is the BatchRelease in charge', write('people', without('batchrelease.rollouts.kruise.io/control-info')), ['G4']],
-    ['is the label by which admission knows it', write('people', stored, { labels: {} }), ['G11']],
+    ['is a partition that was changed past admission', write('people', { ...stored, [PARTITION]: '0' }), ['G3']],
+    ['is a partition that was removed', write('people', without(PARTITION)), ['G3']],
+    ['is a pause that was removed', write('people', without('tranche.dev/paused')), ['G9']],
+    ['is a binding that was removed', write('people', without('tranche.dev/rollout')), ['G11']],
+    [
+      'is the removed reference to the BatchRelease in charge',
+      write('people', without('batchrelease.rollouts.kruise.io/control-info')),
+      ['G4'],
+    ],
+    ['is the removed label by which admission selects the DaemonSet', write('people', stored, { labels: {} }), ['G11']],
     ['is missing with a new template', write('people', stored, { template: 'new' }), ['G11']],
     [
-      'is there with a new template',
+      'is present with a new template',
       write('people', { ...stored, 'rollouts.kruise.io/daemonset-original-update-strategy': 'OnDelete' }, { template: 'new' }),
       [],
     ],
     [
-      'names the same Rollout, with what another version says of it',
+      'names the same Rollout, with a member of another version',
       write('people', { ...stored, 'rollouts.kruise.io/in-progressing': '{"rolloutName":"agent","more":1}' }),
       [],
     ],
-    ['is changed by us', write('controller-1', without(PARTITION)), []],
-    ['was none before', write('people', { ...stored, 'tranche.dev/frozen': '{}' }), []],
-    ['goes with its DaemonSet', { ...write('people', stored), type: 'DELETED' }, []],
+    ['is changed by Tranche', write('controller-1', without(PARTITION)), []],
+    ['did not exist before', write('people', { ...stored, 'tranche.dev/frozen': '{}' }), []],
+    ['is deleted with its DaemonSet', { ...write('people', stored), type: 'DELETED' }, []],
   ])('%s', (_title, next, expected) => {
     const writes = writesOf(write('controller-1', stored), next)
     expect(findPassed(writes, [{ fromMs: 0, toMs: null }]).map(({ guarantee }) => guarantee)).toEqual(expected)

@@ -5,14 +5,16 @@ import type { Asked } from './callers.ts'
 import type { Violation } from './judge.ts'
 
 /**
- * Compares the actions over REST with the writes: each action is carried out once (G7), no answered one is lost or dropped from the
- * record before its time (G7), each is carried out at the step and for the revision that it was meant for (G10), and an answered pause or
- * abort holds until a user lifts it (G9). A change that was written past us is reported once, and no action of the API among them (G7).
+ * Compares the actions over REST with the writes.
  *
- * Knows records and statuses from their documentation, and shares no code with what writes them.
+ * Each action is carried out once (G7). An answered action is not lost, and not dropped from the record before its time (G7). Each is
+ * carried out at the step and for the revision that it was meant for (G10). An answered pause or abort holds until a user lifts it (G9).
+ * A change outside Tranche is reported once, and no action of the API is reported as such (G7).
+ *
+ * The judge knows records and statuses from their documentation, and shares no code with the programs that write them.
  *
  * @param writes everything that the API server accepted
- * @param asked what was asked of the API, and what it has said
+ * @param asked requests to the API, with their answers
  */
 export function findBrokenAnswers(writes: readonly RecordedWrite[], asked: readonly Asked[]): readonly Violation[] {
   const found: Violation[] = []
@@ -33,22 +35,22 @@ export function findBrokenAnswers(writes: readonly RecordedWrite[], asked: reado
   return found
 }
 
-/** Codes that say that our program is at fault, or that somebody who has every right has none. */
+/** Codes that report a fault in our program, or deny rights to a user who has all of them. */
 const neverSaid: readonly ErrorCode[] = ['INVARIANT_BROKEN', 'ACCESS_DENIED', 'TOKEN_INVALID']
 
-/** The most actions that an object keeps on its record. */
+/** Maximum number of actions that an object keeps on its record. */
 const MOST_RECORDED = 16
 
 type Breach = (guarantee: string, atMs: number, text: string) => void
 type Answered = Asked & Extract<Asked['outcome'], { readonly kind: 'answered' }>
 
-/** An action on the record of an object, and when it came there. */
+/** An action on the record of an object, and the time when it was recorded. */
 interface Recorded {
   readonly record: RecordedAction
   readonly atMs: number
 }
 
-/** As far as this judge reads it. */
+/** The members that this judge reads. */
 interface SeenRollout {
   readonly metadata: { readonly annotations?: Annotations; readonly deletionTimestamp?: string }
   readonly spec: { readonly disabled?: boolean; readonly strategy?: { readonly paused?: boolean } }
@@ -63,7 +65,7 @@ type Annotations = Readonly<Record<string, string>>
 
 interface Story {
   apply(write: RecordedWrite): void
-  /** Somebody has been told so, after all that was applied. */
+  /** Takes an answer that a caller has received after all writes applied so far. */
   answered(answer: Answered): void
 }
 
@@ -76,9 +78,9 @@ function createStory(breach: Breach): Story {
   const acted = new Set<string>()
   const writers = new Map<number, string>()
   let pausedSinceMs: number | null = null
-  /** The answer that promises that nothing is deleted. */
+  /** The answer that promises that no pod is deleted. */
   let pause: Answered | null = null
-  /** The revision that was aborted, and by which action. */
+  /** The revision that was aborted, and the id of the action. */
   let aborted: { readonly revision: string; readonly id: string } | null = null
 
   function applyRollout(write: RecordedWrite): void {
@@ -133,20 +135,20 @@ function createStory(breach: Breach): Story {
     }
   }
 
-  /** What was written past us names the version in which it was seen. */
+  /** The id of an observed change names the version in which it was observed. */
   function takeObservedChanges({ t, actor }: RecordedWrite, annotations: Annotations | undefined): void {
     const seen = listIn<{ readonly id: string; readonly manager?: string }>(annotations?.[SEEN])
     const ids = seen.map(({ id }) => id)
     const twice = ids.find((id, at) => ids.indexOf(id) !== at)
-    if (twice !== undefined) breach('G7', t, `${actor} tells ${twice} twice`)
+    if (twice !== undefined) breach('G7', t, `${actor} reports ${twice} twice`)
     for (const { id, manager } of seen) {
       const writer = writers.get(Number(id.split('-')[1])) ?? ''
       if (manager === 'tranche-api' && writer.startsWith('api-'))
-        breach('G7', t, `${actor} reports the action of ${writer} as written past us (${id})`)
+        breach('G7', t, `${actor} reports the action of ${writer} as a change outside Tranche (${id})`)
     }
   }
 
-  /** An action is written only at the step and revision that its author saw. */
+  /** An action is written only at the step and the revision that the user saw. */
   function judgeMeant(record: RecordedAction, before: SeenRollout | undefined, atMs: number): void {
     const why = elsewhere(record, before)
     if (why !== null) breach('G10', atMs, `${record.type} (${record.id}) was written though ${why}`)
@@ -168,7 +170,7 @@ function createStory(breach: Breach): Story {
     if (why !== null) return breach('G10', t, `${record.type} (${id}) was accepted though ${why}`)
     const { currentStepIndex: now = index } = next.status?.canaryStatus ?? {}
     if (record.type === 'approve' && now !== index && now !== index + 1)
-      breach('G10', t, `${record.type} (${id}) of step ${index} has led to step ${now}`)
+      breach('G10', t, `${record.type} (${id}) of step ${index} led to step ${now}`)
   }
 
   function judgeUndo(
@@ -180,10 +182,10 @@ function createStory(breach: Breach): Story {
     if (next.template === before?.template) breach('G7', t, `the undo (${id}) has changed nothing`)
     const wanted = toRevision === undefined ? undefined : templates.get(`${owner} ${toRevision}`)
     if (wanted !== undefined && wanted !== next.template)
-      breach('G10', t, `the undo (${id}) to ${toRevision} has put another template there`)
+      breach('G10', t, `the undo (${id}) to ${toRevision} has restored another template`)
   }
 
-  /** A revision in another namespace is none of the DaemonSet's, whatever owner it names. */
+  /** A revision in another namespace does not belong to the DaemonSet, whatever owner it names. */
   function applyRevision({ namespace, o }: RecordedWrite): void {
     const { ownerUid = '', hash = '', revision = 0, template } = o as unknown as RecordedRevision
     if (template === undefined) return
@@ -193,7 +195,7 @@ function createStory(breach: Breach): Story {
 
   function judgeDeletion({ t, actor, o }: RecordedWrite): void {
     const pod = `pod ${String(o['name'])}, deleted by ${actor}`
-    if (pause !== null) breach('G9', t, `${pod}, though the pause ${pause.key} was answered and nobody has lifted it`)
+    if (pause !== null) breach('G9', t, `${pod}, though the pause ${pause.key} was answered and no user has lifted it`)
     const canary = [...daemonSets.values()].map(({ annotations }) => annotations?.[CANARY])
     if (aborted !== null && canary.includes(aborted.revision))
       breach('G9', t, `${pod} for ${aborted.revision}, though ${aborted.id} has aborted it`)
@@ -210,12 +212,12 @@ function createStory(breach: Breach): Story {
       const { key, type, body, atMs, answer } = one
       const { record, atMs: writtenMs = atMs } = recorded.get(answer.id) ?? {}
       const report = (text: string): void => breach('G7', atMs, `the ${type} ${key} was answered ${answer.state}, and ${text}`)
-      if (record === undefined) return report('is on no record')
+      if (record === undefined) return report('is not on the record')
       const other = members.find((member) => record[member] !== body[member])
       if (record.type !== type) report(`was recorded as ${record.type}`)
       else if (other !== undefined) report(`was recorded with ${other} ${record[other]}, not ${body[other]}`)
       if (answer.state !== 'acknowledged') return
-      if (isAction(record) && !acted.has(answer.id)) report('nobody had acted on it')
+      if (isAction(record) && !acted.has(answer.id)) report('no controller had acted on it')
       if (type === 'pause' && pausedSinceMs !== null && pausedSinceMs <= writtenMs) pause = one
     },
   }
@@ -230,12 +232,15 @@ function isOurs(actor: string): boolean {
   return /^(controller|executor)-/.test(actor)
 }
 
-/** Written into the annotation `tranche.dev/action`, and answered in the status. A resume is only where a verdict has stopped the release. */
+/**
+ * Whether the action is written into the annotation `tranche.dev/action` and answered in the status. A resume is one only after a verdict
+ * has stopped the release.
+ */
 function isAction({ type }: RecordedAction): boolean {
   return ['approve', 'jump', 'promote', 'abort', 'retry'].includes(type)
 }
 
-/** @returns why an action is not meant for the present step and revision; null where it is */
+/** @returns why an action does not fit the present step and revision; null if it fits */
 function elsewhere({ type, expectedStep, revision }: RecordedAction, rollout: SeenRollout | undefined): string | null {
   if (!isAction({ type } as RecordedAction) || type === 'retry') return null
   const { currentStepIndex, currentStepState, canaryRevision } = rollout?.status?.canaryStatus ?? {}

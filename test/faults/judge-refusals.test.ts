@@ -12,9 +12,9 @@ interface At {
   readonly answered?: string
   readonly failure?: object
   readonly finalisingStep?: string
-  /** Why it is stalled. */
+  /** Reason for which it is stalled. */
   readonly stalled?: string
-  /** Revision that was taken back. */
+  /** Revision that was rolled back. */
   readonly held?: string
 }
 
@@ -86,11 +86,9 @@ function unanswered(sentMs: number): Asked {
 const facts = { quiescentFromMs: 10_000, stalls: [{ actor: 'api-2', fromMs: 11_000, toMs: 12_000 }] }
 const found = (writes: readonly RecordedWrite[], asked: Asked): readonly string[] =>
   findWrongRefusals(writes, [asked], facts).map(({ guarantee, text }) => `${guarantee} ${text}`)
-const wrongly = (type: string, code = 'MOVED_ON'): readonly string[] => [
-  `G7 the ${type} ask-1 was refused with ${code}, though nothing spoke against it`,
-]
+const wrongly = (type: string, code = 'MOVED_ON'): readonly string[] => [`G7 the ${type} ask-1 was refused with ${code} without a reason`]
 
-it('an abort may be refused once the DaemonSet was deleted, until a release has ended', () => {
+it('an abort may be refused after the DaemonSet was deleted, until a release has ended', () => {
   const gone: RecordedWrite = { t: 500, type: 'DELETED', kind: 'DaemonSet', rv: 0, uid: 'd', o: {} }
   const [ended] = rollouts({ phase: 'Healthy' })
   expect(found([gone, ...rollouts({})], refused('abort', 'ACTION_REJECTED'))).toEqual([])
@@ -104,7 +102,7 @@ describe('a refusal without a reason', () => {
   it.each<[string, readonly RecordedWrite[], Asked, readonly string[]]>([
     ['of an approval at the step that waits', rollouts({}, {}, {}), refused('approve', 'MOVED_ON'), wrongly('approve')],
     [
-      'of a jump to a step that there is',
+      'of a jump to a step that exists',
       rollouts({}),
       refused('jump', 'ACTION_REJECTED', { ...here, step: 2 }),
       wrongly('jump', 'ACTION_REJECTED'),
@@ -112,7 +110,7 @@ describe('a refusal without a reason', () => {
     ['of a promotion', rollouts({ state: 'StepUpgrade' }), refused('promote', 'MOVED_ON'), wrongly('promote')],
     ['of an abort, after a failure too', rollouts({ failure: {} }), refused('abort', 'MOVED_ON'), wrongly('abort')],
     [
-      'of an abort of what is stuck',
+      'of an abort of a release that is stuck',
       rollouts({ stalled: 'PodsStuck' }),
       refused('abort', 'ACTION_REJECTED'),
       wrongly('abort', 'ACTION_REJECTED'),
@@ -124,14 +122,14 @@ describe('a refusal without a reason', () => {
       wrongly('abort', 'ACTION_REJECTED'),
     ]),
     [
-      'of a retry of what has failed',
+      'of a retry of a failed release',
       rollouts({ stalled: 'ReleaseFailed' }),
       refused('retry', 'ACTION_REJECTED'),
       wrongly('retry', 'ACTION_REJECTED'),
     ],
     ['of a pause', rollouts({ phase: 'Healthy' }), refused('pause', 'ACTION_REJECTED', {}), wrongly('pause', 'ACTION_REJECTED')],
     [
-      'of a resume of what is paused',
+      'of a resume of a paused release',
       rollouts({ paused: true }),
       refused('resume', 'ACTION_REJECTED', {}),
       wrongly('resume', 'ACTION_REJECTED'),
@@ -149,13 +147,18 @@ describe('a refusal without a reason', () => {
       wrongly('approve', 'ACTION_PENDING'),
     ],
     [
-      'of a jump as invalid, to a step that there is',
+      'of a jump as invalid, to a step that exists',
       rollouts({}),
       refused('jump', 'ACTION_INVALID', { ...here, step: 2 }),
       wrongly('jump', 'ACTION_INVALID'),
     ],
-    ['of a Rollout that is there', rollouts({}), refused('promote', 'ROLLOUT_NOT_FOUND'), wrongly('promote', 'ROLLOUT_NOT_FOUND')],
-    ['with a code that says nothing of the release', rollouts({}), refused('pause', 'NOT_BOUND', {}), wrongly('pause', 'NOT_BOUND')],
+    [
+      'of an action because the Rollout is missing, though it exists',
+      rollouts({}),
+      refused('promote', 'ROLLOUT_NOT_FOUND'),
+      wrongly('promote', 'ROLLOUT_NOT_FOUND'),
+    ],
+    ['with a code that is not about the release', rollouts({}), refused('pause', 'NOT_BOUND', {}), wrongly('pause', 'NOT_BOUND')],
   ])('is found: %s (G7)', (_what, writes, asked, expected) => {
     expect(found(writes, asked)).toEqual(expected)
   })
@@ -169,19 +172,23 @@ describe('a refusal with a reason', () => {
     ['no release is under way', rollouts({ phase: 'Healthy' }), refused('promote', 'MOVED_ON')],
     ['the steps are over', rollouts({ finalisingStep: 'ResumeWorkload' }), refused('promote', 'ACTION_REJECTED')],
     ['the version has failed', rollouts({ failure: {} }), refused('promote', 'ACTION_REJECTED')],
-    ['what the Rollout names is not there', rollouts({ stalled: 'WorkloadNotFound' }), refused('abort', 'ACTION_REJECTED')],
-    ['the policy is missing and it is no abort', rollouts({ stalled: 'PolicyNotFound' }), refused('approve', 'ACTION_REJECTED')],
+    ['the DaemonSet that the Rollout names is missing', rollouts({ stalled: 'WorkloadNotFound' }), refused('abort', 'ACTION_REJECTED')],
+    [
+      'the policy is missing and the action is not an abort',
+      rollouts({ stalled: 'PolicyNotFound' }),
+      refused('approve', 'ACTION_REJECTED'),
+    ],
     [
       'another template was applied meanwhile',
       withoutPolicy({ stalled: 'PodsStuck', template: 'v3' }),
       refused('promote', 'ACTION_REJECTED'),
     ],
     [
-      'the controller has not read the spec by then',
+      'the controller has not read the spec yet',
       rollouts({}).map((write) => ({ ...write, o: { ...write.o, metadata: { generation: 2, annotations: {} } } })),
       refused('approve', 'ACTION_REJECTED'),
     ],
-    ['the policy is missing and the revision was taken back', withoutPolicy({ held: 'v2' }), refused('abort', 'ACTION_REJECTED')],
+    ['the policy is missing and the revision was rolled back', withoutPolicy({ held: 'v2' }), refused('abort', 'ACTION_REJECTED')],
     ['the policy is missing and another template was applied', withoutPolicy({ template: 'v3' }), refused('abort', 'ACTION_REJECTED')],
     ['there is nothing to retry', rollouts({}), refused('retry', 'ACTION_REJECTED')],
     ['there is no such step', rollouts({}), refused('jump', 'ACTION_REJECTED', { ...here, step: 3 })],
@@ -189,19 +196,19 @@ describe('a refusal with a reason', () => {
     ['the Rollout is gone', rollouts({}, 'deleted'), refused('pause', 'MOVED_ON', {})],
     ['another action takes its place', rollouts({}, { action: 'a' }, { action: 'b' }), refused('promote', 'MOVED_ON')],
     ['another action waits for its answer', rollouts({ action: 'a' }), refused('approve', 'ACTION_PENDING')],
-    ['the Rollout that the code misses is gone', rollouts({}, 'deleted'), refused('approve', 'ROLLOUT_NOT_FOUND')],
+    ['the Rollout that is not found is gone', rollouts({}, 'deleted'), refused('approve', 'ROLLOUT_NOT_FOUND')],
     ['the step that the code calls invalid does not exist', rollouts({}), refused('jump', 'ACTION_INVALID', { ...here, step: 3 })],
-  ])('is none where %s', (_why, writes, asked) => {
+  ])('is correct if %s', (_why, writes, asked) => {
     expect(found(writes, asked)).toEqual([])
   })
 })
 
 describe('an action without an answer', () => {
-  it('is found in the calm (G7)', () => {
+  it('is found after the last fault (G7)', () => {
     expect(found([], unanswered(13_000))).toEqual(['G7 the pause ask-1 was never answered: API_DEADLINE'])
   })
 
-  it('is none in the storm, nor while a process of the API stands still', () => {
+  it('is no violation in the storm, nor while a process of the API is frozen', () => {
     expect(found([], unanswered(9_000))).toEqual([])
     expect(found([], unanswered(11_500))).toEqual([])
   })

@@ -3,24 +3,29 @@ import type { Asked } from './callers.ts'
 import type { Violation } from './judge.ts'
 import { mayRefuseTemplate, type Moment, momentsOf } from './template-refusals.ts'
 
-/** What is known of a run beside what was written and asked. Moments are epoch milliseconds by the recording's clock. */
+/** Facts about a run beside its writes and requests. Times are epoch milliseconds by the recording's clock. */
 export interface RefusalFacts {
-  /** From then on nothing goes wrong. */
+  /** From this time on no fault is injected. */
   readonly quiescentFromMs: number
-  /** When our programs stood still. */
+  /** When our programs were frozen. */
   readonly stalls: readonly Stall[]
 }
 
 /**
- * Actions over REST that were refused or left unanswered without a reason (G7). A refusal needs one moment, from when the action was sent until
- * it was refused, at which there was a reason for its code: another step or revision than the action names, no release, a release that
- * failed, a step that does not wait; of an undo or a restart what the user wrote and the cluster held alone, and never our status.
- * `ACTION_PENDING` needs an action that has no answer. A code that says nothing of the release has no reason. In the calm every request is
- * answered, unless a process of the API stood still. An action in whose place another was written is refused by right, and an abort between a
- * deletion of the DaemonSet and the end of the next release: nothing tells which template is to be put back; and one for which the DaemonSet
- * has another template than the release, while no release of that begins for want of a policy.
+ * Actions over REST that were refused or left unanswered without a reason (G7).
  *
- * Knows the rules from docs/actions.md, and shares no code with what refuses.
+ * A refusal needs one moment, between the sending and the refusal, at which there was a reason for its code. Reasons are another step or
+ * revision than the action names, no release, a failed release, or a step that does not wait. For an undo or a restart only the objects
+ * of the user and the state of the cluster count, and never our status. `ACTION_PENDING` needs an action without an answer. A code that
+ * is not about the release has no reason. After the last fault every request is answered, unless a process of the API was frozen.
+ *
+ * These refusals are right:
+ *
+ * - of an action that another one has replaced;
+ * - of an abort between a deletion of the DaemonSet and the end of the next release, because the template to restore is unknown;
+ * - of an abort while the DaemonSet has another template than the release, whose own release cannot start because its policy is missing.
+ *
+ * The rules are those of docs/actions.md; the judge shares no code with the programs that refuse.
  */
 export function findWrongRefusals(
   writes: readonly RecordedWrite[],
@@ -46,11 +51,11 @@ export function findWrongRefusals(
           (type === 'abort' && judgedCodes.includes(code) && (hasLostStable(writes, atMs) || seen.some(isOtherTemplate))) ||
           (ofAStep.includes(type) && judgedCodes.includes(code) && seen.some(isOutOfDate))
     if (isRight) return []
-    return [{ guarantee: 'G7', atMs, text: `the ${type} ${key} was refused with ${code}, though nothing spoke against it` }]
+    return [{ guarantee: 'G7', atMs, text: `the ${type} ${key} was refused with ${code} without a reason` }]
   })
 }
 
-/** @param versions of the Rollout, from the one that stood when the action was sent to the one when it was refused */
+/** @param versions of the Rollout, from the one when the action was sent to the one when it was refused */
 function mayRefuse(versions: readonly (SeenRollout | undefined)[], asked: Asked, code: string): boolean {
   const isGone = versions.includes(undefined)
   if (code === 'ROLLOUT_NOT_FOUND') return isGone
@@ -60,36 +65,36 @@ function mayRefuse(versions: readonly (SeenRollout | undefined)[], asked: Asked,
   return isGone || isReplaced(versions) || versions.some((version) => version !== undefined && !allows(version, asked))
 }
 
-/** Of a jump: what it names is a step of the Rollout. */
+/** Whether the step that a jump names exists in the Rollout. */
 function hasStep({ spec }: SeenRollout, { type, body: { step = 0 } }: Pick<Asked, 'type' | 'body'>): boolean {
   return type !== 'jump' || (step >= 1 && step <= (spec.strategy?.canary?.steps?.length ?? 0))
 }
 
-/** The action names a step or a revision, and no release is there. Of an undo the revision is that of the present template. */
+/** The action names a step or a revision at which there is no release. The revision of an undo is that of the present template. */
 function isElsewhere(rollout: SeenRollout | undefined, { type, body }: Asked): boolean {
   const { expectedStep, revision } = body
   const named = { ...(expectedStep !== undefined && { expectedStep }), ...(type !== 'undo' && revision !== undefined && { revision }) }
   return Object.keys(named).length > 0 && (rollout === undefined || !isAt(rollout, named))
 }
 
-/** @returns the moment that stood when the action was sent, and each that followed until it was refused */
+/** @returns the moment at which the action was sent, and each one until it was refused */
 function momentsBetween(moments: readonly Moment[], fromMs: number, toMs: number): readonly Moment[] {
   const first = moments.findLastIndex((moment) => moment.fromMs < fromMs)
   return moments.slice(Math.max(0, first)).filter((moment) => moment.fromMs <= toMs)
 }
 
-/** What a retry lifts. */
+/** Reasons of `Stalled` that a retry clears. */
 const lifted: readonly string[] = ['ReleaseFailed', 'AnalysisInconclusive', 'StrategyContested', 'RevisionHeld']
-/** Reasons of `Stalled` that are of the release, and not of what was written. */
+/** Reasons of `Stalled` that are about the release, and not about the written objects. */
 const ofTheRelease: readonly string[] = [...lifted, 'AnalysisFailed', 'PodsStuck', 'BudgetZero']
 
-/** Reasons of `Stalled` in which the policy cannot be used. */
+/** Reasons of `Stalled` for a policy that cannot be used. */
 const ofThePolicy: readonly string[] = ['PolicyNotFound', 'PolicyInvalid']
 
-/** Codes that say that the action does not fit what the release does. */
+/** Codes of an action that does not fit the state of the release. */
 const judgedCodes: readonly string[] = ['MOVED_ON', 'ACTION_REJECTED']
 
-/** As far as this judge reads it. */
+/** The members that this judge reads. */
 interface SeenRollout {
   readonly metadata: {
     readonly annotations?: Readonly<Record<string, string>>
@@ -118,7 +123,7 @@ interface SeenRollout {
   }
 }
 
-/** The DaemonSet was deleted, and its history with it, and no release has ended since: nothing tells which template is the good one. */
+/** The DaemonSet was deleted with its history, and no release has ended since: it is unknown which template is the good one. */
 function hasLostStable(writes: readonly RecordedWrite[], atMs: number): boolean {
   const until = writes.filter(({ t }) => t <= atMs)
   const deleted = until.findLastIndex(({ kind, type }) => kind === 'DaemonSet' && type === 'DELETED')
@@ -126,7 +131,7 @@ function hasLostStable(writes: readonly RecordedWrite[], atMs: number): boolean 
   return deleted !== -1 && !until.slice(deleted).some(isHealthy)
 }
 
-/** Another action took the place of the one that was sent: of two that are written, the later one counts. */
+/** Another action has replaced the one that was sent: of two written actions, the later one counts. */
 function isReplaced(versions: readonly (SeenRollout | undefined)[]): boolean {
   return new Set(versions.map((version) => version?.metadata.annotations?.['tranche.dev/action'])).size > 2
 }
@@ -139,7 +144,8 @@ function allowsIt(rollout: SeenRollout, { type, body }: Asked): boolean {
   const { currentStepState, canaryRevision, stableRevision } = status?.canaryStatus ?? {}
   if (!isAt(rollout, body) || canaryRevision === stableRevision) return false
   const stall = status?.conditions?.find((one) => one.type === 'Stalled' && one.status === 'True')
-  // While the spec, or what it names, cannot be acted on, no action is taken; but an abort while the policy cannot be used.
+  // While the spec, or an object that it names, is invalid or missing, no action is accepted. The exception is an abort while the policy
+  // cannot be used.
   if (stall !== undefined && !ofTheRelease.includes(stall.reason ?? '')) return type === 'abort' && isAbortable(rollout, stall.reason)
   if (type === 'abort') return true
   if (type === 'retry') return lifted.includes(stall?.reason ?? '')
@@ -148,12 +154,12 @@ function allowsIt(rollout: SeenRollout, { type, body }: Asked): boolean {
   return type === 'promote' || (type === 'jump' && hasStep(rollout, { type, body }))
 }
 
-/** Without its policy a release deletes nothing, and people may abort it all the same (G9): once. */
+/** Without its policy a release deletes nothing, and people can still abort it (G9), but only once. */
 function isAbortable({ status }: SeenRollout, stalled = ''): boolean {
   return ofThePolicy.includes(stalled) && !status?.heldRevisions?.some(({ revision }) => revision === status.canaryStatus?.canaryRevision)
 }
 
-/** No release begins without its policy: the DaemonSet has another template by then than the one whose release the status names. */
+/** No release starts without its policy. By then the DaemonSet has another template than the one whose release the status names. */
 function isOtherTemplate(moment: Moment): boolean {
   const { status } = (moment.rollout ?? {}) as Partial<SeenRollout>
   const stall = status?.conditions?.find((one) => one.type === 'Stalled' && one.status === 'True')
@@ -167,7 +173,7 @@ function hasTemplateOf({ rollout, daemonSet, revisions }: Moment): boolean {
   return present.some(({ hash }) => hash === status?.canaryStatus?.canaryRevision)
 }
 
-/** The status speaks of a template, or of steps, that somebody has replaced since: what names one of its steps may name no step by now. */
+/** The status is about a template or steps that were replaced since. A step that an action names may not exist any more. */
 function isOutOfDate(moment: Moment): boolean {
   const { metadata, status } = (moment.rollout ?? {}) as Partial<SeenRollout>
   const isReplaced = moment.revisions.size > 0 && !hasTemplateOf(moment)

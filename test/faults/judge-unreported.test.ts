@@ -35,7 +35,7 @@ const found = (...parts: readonly Partial<RecordedWrite>[]): readonly string[] =
   findUnreported(writesOf(begin, ...parts), facts).map(({ guarantee, text }) => `${guarantee} ${text}`)
 const never = (type: string, rv = 2): readonly string[] => [`G7 the ${type} that people wrote on agent at version ${rv} was never reported`]
 
-describe('what people do past us', () => {
+describe('a change outside Tranche', () => {
   it.each<[string, At, string]>([
     ['a pause', { paused: true }, 'pause'],
     ['an end of control', { disabled: true }, 'disable'],
@@ -47,13 +47,13 @@ describe('what people do past us', () => {
     expect(found(rollout('people', operation), rollout('controller-1', { ...operation, seen: [`seen-2-${type}`] }))).toEqual([])
   })
 
-  it('is on the record where it is another template', () => {
+  it('is on the record if it is another template', () => {
     expect(found(daemonSet('controller-1', 'old'), daemonSet('people', 'new'))).toEqual(never('template', 3))
     const seen = rollout('controller-1', { seen: ['seen-3-template'] })
     expect(found(daemonSet('controller-1', 'old'), daemonSet('people', 'new'), seen)).toEqual([])
   })
 
-  it('need not be where the Rollout has gone, where it was done over REST, or before all was well', () => {
+  it('need not be on the record if the Rollout is gone, if it came over REST, or if it came before all faults ended', () => {
     expect(found(rollout('people', { paused: true }), { ...rollout('people'), type: 'DELETED' })).toEqual([])
     expect(found(rollout('api-1', { paused: true }))).toEqual([])
     const writes = writesOf(begin, rollout('people', { paused: true }))
@@ -62,11 +62,11 @@ describe('what people do past us', () => {
   })
 })
 
-it('what no user did is on no record', () => {
+it('a change that no user made is on no record', () => {
   const invented = ['G7 controller-1 reports seen-2-pause, which no user did']
   expect(found(rollout('controller-1', { seen: ['seen-2-pause'] }))).toEqual(invented)
   expect(found(rollout('people', { paused: true }), rollout('controller-1', { paused: true, seen: ['seen-2-pause'] }))).toEqual([])
-  // Seen at a later version, for the watch stood still meanwhile.
+  // Observed at a later version, because the watch was stalled in between.
   const late = rollout('controller-1', { paused: true, seen: ['seen-3-pause', 'seen-2-pause'] })
   expect(found(rollout('people', { paused: true }), rollout('controller-1', { paused: true }), late)).toEqual([])
 })

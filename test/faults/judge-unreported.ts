@@ -1,26 +1,29 @@
 import type { RecordedDaemonSet, RecordedWrite } from '@tranche/recording'
 import type { Violation } from './judge.ts'
 
-/** What is known of a run beside what was written. Moments are epoch milliseconds by the recording's clock. */
+/** Facts about a run beside its writes. Times are epoch milliseconds by the recording's clock. */
 export interface ReportFacts {
-  /** From then on nothing goes wrong. */
+  /** From this time on no fault is injected. */
   readonly quiescentFromMs: number
   readonly endMs: number
 }
 
-/** So long after all was well, in milliseconds, every program that has been started again has its watches. */
+/** Time after the last fault until every restarted program has its watches, in milliseconds. */
 const WATCHES_MS = 20_000
-/** So long it may take until what was done past us stands on the record, in milliseconds: as long as the witness keeps it in mind. */
+/** Longest time until a change outside Tranche is on the record, in milliseconds: as long as the change observer keeps it in memory. */
 const REPORTED_MS = 60_000
 
 /**
- * What people did past us, and the witness never put on the record of the Rollout (G7): a pause, a resume, an action, an approval or a jump in
- * the status, an end of control, another template of the bound DaemonSet. What happens while nobody watches is not seen, so what
- * came before all was well is passed over. And what stands on the record, though no user did it.
+ * Changes that people made outside Tranche, and that the change observer never put on the record of the Rollout (G7).
  *
- * Knows what people do from docs/actions.md, reads it off their own writes, and shares no code with what watches them.
+ * Such a change is a pause, a resume, an action, an approval or a jump in the status, an end of control, or another template of the bound
+ * DaemonSet. A change that no process watches is not observed, so this judge ignores changes before the last fault ended. It also finds
+ * changes on the record that no user made.
  *
- * @param writes of the namespace of the Rollout, of a run in which a witness was there all the time
+ * The rules are those of docs/actions.md. The judge derives changes from the writes of people, and shares no code with the change
+ * observer.
+ *
+ * @param writes of the namespace of the Rollout, of a run in which a change observer ran all the time
  */
 export function findUnreported(writes: readonly RecordedWrite[], { quiescentFromMs, endMs }: ReportFacts): readonly Violation[] {
   const changes = changesIn(writes)
@@ -33,14 +36,14 @@ export function findUnreported(writes: readonly RecordedWrite[], { quiescentFrom
   const unreported = changes.flatMap(({ t, rv, rollout, type }): readonly Violation[] => {
     if (t < quiescentFromMs + WATCHES_MS || t + REPORTED_MS > endMs) return []
     const after = reports.filter((one) => one.name === rollout && one.t >= t && one.t <= t + REPORTED_MS)
-    // What it was about has gone, and the record with it.
+    // The object of the change is gone, and the record with it.
     if (after.some(({ ids }) => ids === null || ids.includes(`seen-${rv}-${type}`))) return []
     return [{ guarantee: 'G7', atMs: t, text: `the ${type} that people wrote on ${rollout} at version ${rv} was never reported` }]
   })
   return [...unreported, ...inventedIn(rollouts, changes)]
 }
 
-/** Something that people did to the release of a Rollout past us. */
+/** A change to the release of a Rollout that people made outside Tranche. */
 interface Change {
   readonly t: number
   readonly rv: number
@@ -49,7 +52,7 @@ interface Change {
   readonly type: string
 }
 
-/** As far as this judge reads it. */
+/** The members that this judge reads. */
 interface SeenRollout {
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> }
   readonly spec: { readonly disabled?: boolean; readonly strategy?: { readonly paused?: boolean } }
@@ -91,7 +94,10 @@ function changesOn(was: SeenRollout, is: SeenRollout): readonly string[] {
   ]
 }
 
-/** Several changes that no watch has shown one by one are seen as one, at a later version; so an earlier deed of the type is enough. */
+/**
+ * Several changes that no watch has shown one by one are observed as one, at a later version. An earlier change of the same type is
+ * enough.
+ */
 function inventedIn(rollouts: readonly RecordedWrite[], changes: readonly Change[]): readonly Violation[] {
   const known = new Set<string>()
   const created = new Set<string>()
@@ -102,7 +108,7 @@ function inventedIn(rollouts: readonly RecordedWrite[], changes: readonly Change
     for (const id of idsIn(o as unknown as SeenRollout)) {
       const [, rv = '', ...type] = id.split('-')
       const isDone = changes.some((change) => change.rollout === nameOf(o) && change.type === type.join('-') && change.rv <= Number(rv))
-      // A Rollout or DaemonSet that is made again differs from the one before without a change by a user.
+      // A Rollout or DaemonSet that is created again differs from the one before without a change by a user.
       if (!isDone && !known.has(id) && created.size === 1)
         found.push({ guarantee: 'G7', atMs: t, text: `${actor} reports ${id}, which no user did` })
       known.add(id)

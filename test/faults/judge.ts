@@ -18,35 +18,35 @@ export interface Violation {
   readonly text: string
 }
 
-/** What is known of a run beside its recording. Moments are epoch milliseconds by the recording's clock. */
+/** Facts about a run beside its recording. Times are epoch milliseconds by the recording's clock. */
 export interface Facts {
-  /** When our programs stood still, or held something decided back. */
+  /** When our programs were frozen, or held a decision back. */
   readonly stalls: readonly Stall[]
-  /** From then on nothing goes wrong and no user acts. */
+  /** From this time on no fault is injected and no user acts. */
   readonly quiescentFromMs: number
   readonly endMs: number
-  /** What is not as it must be at the end, in words. */
+  /** Differences from the state required at the end, in words. */
   readonly unended: readonly string[]
-  /** What was asked of the REST API, and what was said to it. */
+  /** Requests to the REST API, with their answers. */
   readonly asked: readonly Asked[]
-  /** A witness was there, in each controller. */
+  /** A change observer ran in each controller. */
   readonly hasChangeObserver: boolean
-  /** When admission stood. */
+  /** When admission was installed. */
   readonly admitted: readonly Standing[]
   /** When the API server's clock was set. */
   readonly clockSteps: readonly ClockStep[]
 }
 
-/** How long a program may take from what it was told to what it does, in milliseconds, where nothing holds it up. */
+/** Longest time from the event that a program receives to its reaction, in milliseconds, if nothing holds it up. */
 const REACTION_MS = 50
 
-/** Holds a run against the guarantees: the recording, and the end. */
+/** Checks a run, its recording and its end, against the guarantees. */
 export function judge(
   recording: Recording,
   { stalls, quiescentFromMs, endMs, unended, asked, hasChangeObserver, admitted, clockSteps }: Facts,
 ): readonly Violation[] {
   const isOurs = (actor: string): boolean => /^(controller|executor)-/.test(actor)
-  // The latest first: what was held back twice was decided before the first time.
+  // The latest first: a decision that was held back twice was made before the first time.
   const backwards = stalls.toSorted((a, b) => b.fromMs - a.fromMs)
   const query = { isOurs, stalls: backwards, quiescentFromMs, daemonSet: stageKey, reactionMs: REACTION_MS, clockSteps }
   const breaches = findBreaches(recording, query).map(({ guarantee, atMs, node, text }) => ({
@@ -60,7 +60,7 @@ export function judge(
     ...forgotten,
   }))
   const g6 = unended.length === 0 ? [] : [{ guarantee: 'G6', atMs: endMs, text: unended.join('; ') }]
-  // What a tenant has in another namespace answers nobody who asks for this Rollout.
+  // Objects of a tenant in another namespace play no part in answers about this Rollout.
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
   const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { quiescentFromMs, stalls })]
   const unreported = hasChangeObserver ? findUnreported(writes, { quiescentFromMs, endMs }) : []

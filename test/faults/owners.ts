@@ -8,39 +8,39 @@ import type { ApprovedBy, Shape, Steps, OwnerOperation } from './schedule.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
 
-/** The people and tools who own DaemonSet and Rollout. */
+/** The people and tools that own the DaemonSet and the Rollout. */
 export interface Owners {
-  /** Creates whatever of both is not there. */
+  /** Creates the DaemonSet, the Rollout and the policy, if they are missing. */
   install(): Promise<void>
   perform(perform: OwnerOperation): Promise<void>
-  /** Makes a state that needs no decision of a person: both are there, enabled, not paused, and the template is good. */
+  /** Makes a state that needs no decision of a person: both objects exist, are enabled and not paused, and the template is good. */
   settle(): Promise<void>
   /** Approves a step that waits for a person. */
   approve(by: ApprovedBy): Promise<void>
-  /** Writes something on the DaemonSet that means nothing, so that its controllers look at it. */
+  /** Changes an annotation of the DaemonSet that means nothing, so that its controllers look at it. */
   touch(): Promise<void>
   /** Tag that the template should have. */
   tag(): string
-  /** Id of the action written last; undefined before the first. */
+  /** Id of the last action that was written; undefined before the first. */
   lastAction(): string | undefined
 }
 
-/** Everything that Git says. */
+/** Everything that is in Git. */
 interface Manifest {
   tag: string
   maxUnavailable: number | string
   minReadySeconds: number
   steps: Steps
-  /** What the policy says, also where the Rollout does not name it. */
+  /** Content of the policy, even if the Rollout does not name it. */
   policy: ReleasePolicySpec
   namesPolicy: boolean
-  /** We may have put an older template back than Git says. */
+  /** Tranche may have restored an older template than the one in Git. */
   rolledBack: boolean
 }
 
 /**
- * @param world in which nothing of theirs stands yet
- * @param callers by which they reach the REST API
+ * @param world without any of their objects yet
+ * @param callers through which they reach the REST API
  */
 export function createOwners(world: World, callers: Callers): Owners {
   const { people, schedule, clock } = world
@@ -126,7 +126,7 @@ export function createOwners(world: World, callers: Callers): Owners {
     await patchRollout({ metadata: { annotations: { [rolloutAnnotations.action]: JSON.stringify(action) } } })
   }
 
-  /** The release has left the step while somebody wrote. */
+  /** The release has left the step while the user wrote. */
   async function actLate(): Promise<void> {
     const index = (await rolloutOf(world))?.status?.canaryStatus?.currentStepIndex ?? 0
     await act('approve', { expectedStep: Math.max(1, index - 1) })
@@ -200,7 +200,7 @@ export function createOwners(world: World, callers: Callers): Owners {
     install,
     perform,
     async settle() {
-      // Whoever excludes nodes has a release that leaves them behind.
+      // A release leaves excluded nodes behind.
       const { exclude: _, ...nodes } = git.policy.nodes ?? {}
       git.policy = { ...git.policy, nodes }
       await install()
@@ -212,7 +212,7 @@ export function createOwners(world: World, callers: Callers): Owners {
     },
     approve,
     async touch() {
-      world.note('somebody touches the DaemonSet, for its controller stands still')
+      world.note('a person touches the DaemonSet, because its controller makes no progress')
       await patchDaemonSet({ metadata: { annotations: { 'example.com/touched': String(++touches) } } })
     },
     tag: () => git.tag,
@@ -222,12 +222,12 @@ export function createOwners(world: World, callers: Callers): Owners {
 
 const POLICY = 'careful'
 
-/** By it another template may be there than Git says. */
+/** Whether the action may leave another template than the one in Git. */
 function rollsBack({ type }: Asked): boolean {
   return type === 'abort' || type === 'undo'
 }
 
-/** By it we may put an older template back than Git says. */
+/** Whether Tranche may restore an older template than the one in Git. */
 function mayRollBack(policy: ReleasePolicySpec | null): boolean {
   return policy?.failure?.action === 'Rollback' || policy?.failure?.onReapply === 'Revert'
 }
@@ -244,11 +244,11 @@ function operationText(operation: OwnerOperation): string {
     case 'reapply':
       return 'Git applies the manifest again'
     case 'approve':
-      return `somebody approves by ${operation.by}`
+      return `a person approves by ${operation.by}`
     case 'jump':
-      return `somebody jumps to step ${operation.step} by ${operation.by}`
+      return `a person jumps to step ${operation.step} by ${operation.by}`
     case 'act':
-      return `somebody writes the action ${operation.type}`
+      return `a person writes the action ${operation.type}`
     case 'onDelete':
       return `the annotation on-delete becomes ${operation.policy ?? 'nothing'}`
     case 'steps':
@@ -272,9 +272,9 @@ function operationText(operation: OwnerOperation): string {
     case 'deleteDaemonSet':
       return `the DaemonSet is deleted, and created again in ${durationText(operation.forMs)}`
     case 'pause':
-      return 'somebody pauses'
+      return 'a person pauses'
     case 'resume':
-      return 'somebody resumes'
+      return 'a person resumes'
     default:
       return operation satisfies never
   }
@@ -299,7 +299,7 @@ async function ignoreMissing(promise: Promise<unknown>): Promise<void> {
   await promise.catch(undefinedIfMissing)
 }
 
-/** Where the API server cannot ask our webhook it says so, and Git tries again. */
+/** If the API server cannot reach our webhook, it returns an error, and Git tries again. */
 async function whenAnswered<T>(clock: Clock, act: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

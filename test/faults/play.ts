@@ -19,26 +19,26 @@ export interface Played {
   readonly recording: Recording
   readonly facts: Facts
   readonly notes: readonly Note[]
-  /** When the storm begins, epoch milliseconds by the recording's clock. */
+  /** Start of the storm, in epoch milliseconds by the recording's clock. */
   readonly fromMs: number
-  /** Upgrades that began while a release was under way. */
+  /** Number of upgrades that started while a release was in progress. */
   readonly upgraded: number
 }
 
 const MINUTE = 60_000
-/** How long the first rollout of an undisturbed cluster may take. */
+/** Longest duration of the first rollout of an undisturbed cluster, in milliseconds. */
 const FIRST_MS = 10 * MINUTE
-/** After everything has healed and nothing hangs any more, the release must end within this. */
+/** Longest duration until the release ends, after all faults have ended and no call hangs any more, in milliseconds. */
 const END_MS = 60 * MINUTE
-/** How often somebody looks whether the release waits for him, or has ended. */
+/** Time between two looks of a person at the release, in milliseconds: whether it waits for them, or has ended. */
 const LOOK_MS = 5_000
-/** Nothing may change any more for so long after the end. */
+/** Time after the end in which nothing may change any more, in milliseconds. */
 const QUIET_MS = 2 * MINUTE
 
 /**
- * Plays a schedule: the storm, then a calm in which everything heals and nobody has to decide.
+ * Plays a schedule: first the storm, and then a quiet phase in which all faults end and no user decides anything of their own accord.
  *
- * @param sabotage breaks our programs on purpose @default nothing does
+ * @param sabotage breaks our programs on purpose @default none
  */
 export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Played> {
   const world = await createWorld(schedule, sabotage)
@@ -77,7 +77,7 @@ export async function play(schedule: Schedule, sabotage?: Sabotage): Promise<Pla
   return { schedule, recording: world.recording, facts, notes: world.notes, fromMs, upgraded: upgrades.inMidRelease() }
 }
 
-/** The first rollout, which nothing disturbs, has not ended: that is all that there is to judge. */
+/** The first, undisturbed rollout has not ended: there is nothing else to judge. */
 function notBegun({ world }: PlayParts, begun: readonly string[], fromMs: number): Played {
   world.simulator.stop()
   const unended = [`without any fault, ${begun.join('; ')}`]
@@ -145,11 +145,11 @@ async function inject({ world, owners, processFaults, upgrades, callers, tenant 
         return await owners.perform(incident satisfies OwnerOperation)
     }
   } catch (error) {
-    world.note(`that came to nothing: ${error instanceof Error ? error.message : String(error)}`)
+    world.note(`the operation failed: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-/** What goes wrong with requests, events, jobs and clocks. */
+/** Faults of requests, events, jobs and clocks. */
 type FaultPhase = Exclude<ApiOperation, { readonly kind: 'swapDefinitions' }>
 
 function beginFaultPhase(world: World, operation: FaultPhase): void {
@@ -172,19 +172,19 @@ function isMeant(world: World, operation: FaultPhase, actor: string): boolean {
   return operation.who === 'ours' ? role !== undefined : role === operation.who
 }
 
-/** Whose requests always succeed. */
+/** Clients whose requests always succeed. */
 const outsiders: readonly string[] = ['people', TENANT, 'admission', 'node-operator', 'helm']
 
 function faultPhaseText(operation: FaultPhase): string {
   switch (operation.kind) {
     case 'faultPhase':
-      return `for ${durationText(operation.forMs)}, ${operation.requests * 100} % of the requests and ${operation.events * 100} % of the events of ${operation.who} go wrong, by ${durationText(operation.mostDelayMs)} at most`
+      return `for ${durationText(operation.forMs)}, ${operation.requests * 100} % of the requests and ${operation.events * 100} % of the events of ${operation.who} fail or are delayed, by ${durationText(operation.mostDelayMs)} at most`
     case 'lag':
       return `for ${durationText(operation.forMs)}, events of ${operation.resource ?? 'everything'} reach ${operation.slot} ${durationText(operation.ms)} late`
     case 'badQueue':
       return `for ${durationText(operation.forMs)}, ${operation.lost * 100} % of the jobs are lost, ${operation.doubled * 100} % doubled, and they are up to ${durationText(operation.mostDelayMs)} late`
     case 'stepServerClock':
-      return `the server's clock steps by ${durationText(operation.ms)}`
+      return `the API server's clock steps by ${durationText(operation.ms)}`
     default:
       return operation satisfies never
   }
@@ -205,25 +205,26 @@ async function quiesce({ world, owners, processFaults }: PlayParts): Promise<rea
   while (processFaults.frozen().length > 0 || clock.monotonicMs() < processFaults.hangsUntilMs()) await letPass(clock, MINUTE)
   await letPass(clock, QUIET_MS)
   if (first.length > 0) return first
-  // What came late, or from who thawed, may have undone something; that ends too, and then nothing is left to come.
+  // Late events, or processes that thawed, may have undone something. Once that has ended too, nothing else can arrive.
   const second = await untilEnded(world, owners, END_MS)
   await letPass(clock, QUIET_MS)
   return second.length > 0 ? second : drive(clock, findUnended(world, owners.tag()))
 }
 
 /**
- * A process that outlived its replacement ends once its kubelet is heard again. One of the next version could write no status by then: the
- * definitions that came with the version before lack its fields, and a status that loses any is written by none of ours.
+ * Ends processes that outlived their replacement, as their kubelet does once it is reachable again. A process of the next version could
+ * not write a status by then. The definitions of the present version lack its fields, and none of our programs writes a status that would
+ * lose a field.
  */
 function endNewer(world: World, processFaults: ProcessFaults): void {
   for (const program of world.replaced()) {
     if (program.version === 'present' || world.version() === 'next') continue
-    world.note(`${program.identity} is killed, for it is of the ${program.version} version`)
+    world.note(`${program.identity} is killed, because it runs the ${program.version} version`)
     processFaults.end(program)
   }
 }
 
-/** Somebody does what the release waits for a person to do. @returns what has not ended after `withinMs` */
+/** Plays the person for whom the release waits. @returns what has not ended after `withinMs` */
 async function untilEnded(world: World, owners: Owners, withinMs: number): Promise<readonly string[]> {
   const { clock } = world
   const untilMs = clock.monotonicMs() + withinMs
@@ -236,14 +237,14 @@ async function untilEnded(world: World, owners: Owners, withinMs: number): Promi
   }
 }
 
-/** What only a person lifts. */
+/** Reasons of a stop that only a person lifts. */
 const personal: readonly string[] = ['StrategyContested', 'RevisionHeld', 'ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive']
-/** How long a person waits for what came of a retry, or of another template, in looks. */
+/** How long a person waits for the effect of a retry, or of another template, in looks. */
 const PATIENCE = 12
-/** How often a person looks whether the DaemonSet controller stands still, in looks: longer than its expectations last. */
+/** Looks between two checks for a DaemonSet controller that makes no progress: longer than its expectations last. */
 const STILL = 72
 
-/** @returns what somebody does who looks: creates what is gone, wakes who sleeps, approves, and lifts what stands in the way */
+/** @returns one look of the person: they create missing objects, wake a controller that makes no progress, approve, and clear stops */
 function createPerson(world: World, owners: Owners): () => Promise<void> {
   let looks = 0
   let allLooks = 0
@@ -261,7 +262,7 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
     await owners.install()
     await lookAtNative()
     const { status, spec } = (await rolloutOf(world)) ?? {}
-    // What a program had decided before it froze is written when it thaws.
+    // A program that thaws writes what it had decided before it froze, possibly a pause.
     if (spec?.strategy.paused === true) await owners.perform({ kind: 'resume' })
     const { currentStepIndex = 0, currentStepState } = status?.canaryStatus ?? {}
     const stall = status?.conditions?.find((condition) => condition.type === 'Stalled' && condition.status === 'True')?.reason ?? ''
@@ -270,12 +271,12 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
       else if (looks % PATIENCE === 0) await release()
       looks++
     } else if (currentStepState === 'StepPaused') {
-      // A pause that has an end ends by itself.
+      // A pause with a duration ends by itself.
       if (spec?.strategy.canary?.steps?.[currentStepIndex - 1]?.pause?.duration !== undefined) return
-      world.note(`somebody approves step ${currentStepIndex}`)
+      world.note(`a person approves step ${currentStepIndex}`)
       await owners.approve(approvedBy(world, currentStepIndex, ++approvals))
     } else if (/maxUnavailable is at least \d+/.test(status?.message ?? '')) {
-      // A version that flaps for ever on more nodes than may be down leaves no Ready pod that could be taken (F4).
+      // A version that flaps forever on more nodes than may be down leaves no Ready pod that could be deleted (F4).
       looks++
       if (looks % PATIENCE === 0) await owners.perform({ kind: 'budget', maxUnavailable: world.schedule.shape.nodes })
     } else if (status?.phase === 'Healthy' && (await wasRolledBack(world, owners.tag()))) {
@@ -285,13 +286,13 @@ function createPerson(world: World, owners: Owners): () => Promise<void> {
   }
 }
 
-/** Where there is no API, nobody asks it. */
+/** Without an API, no approval goes over REST. */
 function approvedBy({ schedule }: World, step: number, approvals: number): ApprovedBy {
   if (schedule.upgrades === 0) return step % 2 === 1 ? 'status' : 'action'
   return (['rest', 'status', 'action'] as const)[approvals % 3]!
 }
 
-/** The template is another one than its owners want: we have put the stable one back. */
+/** Whether the template is another one than its owners want: Tranche has restored the stable one. */
 async function wasRolledBack(world: World, tag: string): Promise<boolean> {
   const { spec } = (await daemonSetOf(world)) ?? {}
   const { containers = [] } = (spec?.template.spec ?? {}) as { readonly containers?: readonly { readonly image: string }[] }

@@ -3,28 +3,28 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { SeedOptions, SeedResult } from './run-seed.ts'
 
-/** Which seeds are run, and how. */
+/** Seeds to run, and their options. */
 export interface PoolOptions extends SeedOptions {
   readonly from: number
-  /** How many seeds (≥ 0). */
+  /** Number of seeds (≥ 0). */
   readonly seeds: number
-  /** @default as many as there are cores */
+  /** @default the number of cores */
   readonly workers?: number
-  /** After so long no further seed is begun, in milliseconds. @default never */
+  /** Time after which no further seed starts, in milliseconds. @default never */
   readonly withinMs?: number
-  /** Told of every seed as it ends, in the order in which they end. */
+  /** Called for every seed as it ends, in the order in which they end. */
   readonly onResult?: (result: SeedResult) => void
 }
 
 const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
 
-/** A process ends after so many seeds: what programs that were killed in mid-air leave behind in it stays until then. */
+/** Seeds per process. Programs that were killed in the middle of a call leave objects behind, which stay until their process ends. */
 const SEEDS_PER_PROCESS = 100
 
 /**
- * Runs seeds in processes of their own, and ends them.
+ * Runs seeds in child processes, and ends those.
  *
- * @returns what they have come to, by seed
+ * @returns the results, by seed
  * @throws {Error} when a run itself breaks, naming the seed
  */
 export async function runSeeds(options: PoolOptions): Promise<readonly SeedResult[]> {

@@ -6,20 +6,20 @@ import type { Program, World } from './world.ts'
 
 type Trap = Extract<ProcessOperation, { readonly kind: 'trap' }>
 
-/** Does things to our programs. */
+/** Injects faults into our programs. */
 export interface ProcessFaults {
   inject(operation: ProcessOperation): void
-  /** A program ends for good: it does not thaw, and no other starts in its place. */
+  /** Ends a program for good: it does not thaw, and no other starts in its place. */
   end(program: Program): void
-  /** No trap snaps any more. */
+  /** Removes all traps. */
   disarm(): void
   /** Processes that are frozen and will thaw by themselves. */
   frozen(): readonly Program[]
-  /** When the last call that hangs goes on, by the world's monotonic clock; in the past where none does. */
+  /** When the last hanging call resumes, by the world's monotonic clock; a time in the past if no call hangs. */
   hangsUntilMs(): number
 }
 
-/** After how long somebody starts another in the place of a program that was killed at a failpoint. */
+/** Time until another program starts in the place of one that was killed at a failpoint, in milliseconds. */
 const RESTART_MS = 2_000
 
 /** @param world whose failpoints it watches from now on */
@@ -51,7 +51,7 @@ export function createProcessFaults(world: World): ProcessFaults {
     thawAfter(program, forMs)
   }
 
-  /** A program thaws at its own moment, also when everything else has healed. */
+  /** A program thaws at its own time, even when all other faults have ended. */
   function thawAfter(program: Program, forMs: number): void {
     frozen.add(program)
     world.noteStall(program.identity, forMs)
@@ -101,7 +101,7 @@ export function createProcessFaults(world: World): ProcessFaults {
       case 'freezeBefore':
         world.note(`${identity} will freeze for ${durationText(operation.forMs)} before its next ${operation.write}`)
         return process.freezeBefore((request) => {
-          // What was killed is not woken by a freeze that was to come.
+          // A freeze that is still to come does not wake a killed program.
           if (killed.has(program) || !isWrite(request, operation.write)) return false
           world.note(`${identity} freezes before ${request.method} ${request.path}`)
           thawAfter(program, operation.forMs)

@@ -7,14 +7,14 @@ import { bodyText } from '@tranche/wire'
 import { createProcess } from '../scenarios/process.ts'
 import { recordTaken } from './record-taken.ts'
 
-describe('what a process has taken', () => {
-  it('is a list, up to its version', async () => {
+describe('a recorded delivery', () => {
+  it('is a list, with its version', async () => {
     const { get, taken, version } = setUp()
     await get('/api/v1/namespaces/default/configmaps')
     expect(taken).toEqual([{ t: expect.any(Number), to: 'reader', of: 'configmaps', rv: version() }])
   })
 
-  it('is the last page of a list and none before, up to the version of the first', async () => {
+  it('is only the last page of a list, with the version of the first page', async () => {
     const { get, taken, create, version } = setUp()
     for (const name of ['a', 'b', 'c']) await create(name)
     const first = version()
@@ -25,7 +25,7 @@ describe('what a process has taken', () => {
     expect(taken.map(({ rv }) => rv)).toEqual([first])
   })
 
-  it('is no single object, and nothing that was refused', async () => {
+  it('is neither a single object nor a refused request', async () => {
     const { get, taken, create } = setUp()
     await create('a')
     await get('/api/v1/namespaces/default/configmaps/a')
@@ -33,7 +33,7 @@ describe('what a process has taken', () => {
     expect(taken).toEqual([])
   })
 
-  it('is an event when the process takes it, and not what an annotation of it quotes', async () => {
+  it('is an event at the time when the process takes it, and ignores text in annotations', async () => {
     const { watch, taken, create, version, clock } = setUp()
     const watching = watch()
     await clock.run({ untilMs: 10 })
@@ -43,7 +43,7 @@ describe('what a process has taken', () => {
     watching.stop()
   })
 
-  it('is each event of many that come at once, for between two of them something may be decided', async () => {
+  it('is each of several events that arrive at once, because the process may decide something between two of them', async () => {
     const { watch, taken, create, version, process, clock } = setUp()
     const watching = watch()
     await clock.run({ untilMs: 10 })
@@ -57,7 +57,7 @@ describe('what a process has taken', () => {
     watching.stop()
   })
 
-  it('is not an event that lies in the socket of a process that stands still', async () => {
+  it('is not an event that is still in the socket of a frozen process', async () => {
     const { watch, taken, create, process, clock } = setUp()
     const watching = watch()
     await clock.run({ untilMs: 10 })
@@ -71,7 +71,7 @@ describe('what a process has taken', () => {
     watching.stop()
   })
 
-  it('is not an event that a process finds in its socket after it has given the watch up', async () => {
+  it('is not an event that a process finds in its socket after it has ended the watch', async () => {
     const { watch, taken, create, process, clock } = setUp()
     const watching = watch()
     await clock.run({ untilMs: 10 })
@@ -89,7 +89,7 @@ interface ListShape {
   readonly metadata: { readonly continue?: string }
 }
 
-/** Nothing runs in the cluster but what the test does; events are 20 ms on their way. */
+/** Nothing runs in the cluster except the test; events take 20 ms. */
 function setUp() {
   const clock = new VirtualClock()
   const simulator = createSimulator({ clock, nodes: 0, watchDelayMs: { min: 20, max: 20 } })

@@ -3,10 +3,10 @@ import type { RecordedDelivery } from '@tranche/recording'
 import type { Exchange, WireRequest } from '@tranche/wire'
 
 /**
- * Records as deliveries what a process has taken of lists and watches, when it has: what lies in the socket of one that is frozen,
- * or that has begun its watch anew, was never taken.
+ * Records, as deliveries, what a process takes from its lists and watches, at the time when it takes it. A process that is frozen, or
+ * that has restarted its watch, never takes what is still in the socket.
  *
- * @param exchange as the process has it
+ * @param exchange as the process uses it
  * @param clock of the recording
  */
 export function recordTaken(exchange: Exchange, actor: string, clock: Clock, take: (delivery: RecordedDelivery) => void): Exchange {
@@ -23,7 +23,7 @@ export function recordTaken(exchange: Exchange, actor: string, clock: Clock, tak
   }
 }
 
-/** Whoever reads on has dealt with what came before. */
+/** A consumer that reads the next chunk has processed the one before. */
 async function* noted(body: AsyncIterable<string>, taken: (chunk: string) => void): AsyncIterable<string> {
   for await (const chunk of body) {
     yield chunk
@@ -43,14 +43,14 @@ function resourceIn({ path }: WireRequest): string {
 const VERSION = '"resourceVersion":"'
 
 /**
- * A chunk holds whole events, each on a line of its own, and between two of them a process may decide something. An event tells no version
- * but that of its object; what an annotation quotes has its quotes escaped.
+ * A chunk holds whole events, one a line, and a process may decide something between two of them. An event contains no `resourceVersion`
+ * but that of its object: the quotes of text in annotations are escaped.
  */
 function versionsOfEvents(events: string): readonly number[] {
   return events.split('\n').flatMap((event) => versionAt(event, event.indexOf(VERSION)))
 }
 
-/** Nothing for a page that is not the last one, and for what is no list. */
+/** Empty for a page that is not the last one, and for anything that is not a list. */
 function versionsOfList(body: string): readonly number[] {
   const [, metadata] = /^\{"kind":"\w+List","apiVersion":"[^"]+","metadata":(\{[^}]*\})/.exec(body) ?? []
   return metadata === undefined || metadata.includes('"continue"') ? [] : versionAt(metadata, metadata.indexOf(VERSION))

@@ -2,24 +2,24 @@ import { type Clock, sleep } from '@tranche/clock'
 import { createInProcessQueue, type JobHandler, type JobOutcome, type JobQueue, type Worker, type WorkerOptions } from '@tranche/queue'
 import type { Process } from '../scenarios/process.ts'
 
-/** What becomes of one announcement. */
+/** Fault of one published target. */
 export interface JobFault {
   readonly lost: boolean
   readonly doubled: boolean
   readonly delayMs: number
 }
 
-/** A queue outside of all programs, as one on Redis is. */
+/** A queue outside all programs, like one on Redis. */
 export interface RemoteQueue {
-  /** @returns the end of one program: it stands still with its process, and its jobs are given to others after a while */
+  /** @returns the end of the queue for one program: it freezes with its process, and its jobs go to another worker after a while */
   endFor(process: Process): JobQueue
 }
 
-/** How long a worker may be silent before its job is given to another. */
+/** Silence of a worker after which its job goes to another, in milliseconds. */
 const LOCK_MS = 30_000
 const LOOK_MS = 5_000
 
-/** @param fate decides about each announcement */
+/** @param nextFault decides about each published target */
 export function createRemoteQueue(clock: Clock, nextFault: () => JobFault): RemoteQueue {
   const queue = createInProcessQueue({ clock })
 
@@ -57,7 +57,7 @@ interface Ends {
   readonly process: Process
 }
 
-/** A worker that takes no jobs while its process is frozen, and comes back to the queue when it thaws. */
+/** A worker that takes no jobs while its process is frozen, and returns to the queue when the process thaws. */
 function createRemoteWorker({ queue, clock, process }: Ends, handler: JobHandler, options: WorkerOptions): Worker {
   let closed = false
   let worker: Worker
@@ -79,7 +79,7 @@ function createRemoteWorker({ queue, clock, process }: Ends, handler: JobHandler
   }
 }
 
-/** Runs the handler until it settles or its process has been silent for too long; then another may run beside it. */
+/** Runs the handler until it settles or its process has been silent for too long; after that, another worker may run the job too. */
 async function underLock(
   { clock, process }: Omit<Ends, 'queue'>,
   key: string,

@@ -7,33 +7,33 @@ import type { Schedule } from './schedule.ts'
 import { shrink } from './shrink.ts'
 import { storyText } from './story.ts'
 
-/** What a seed has come to. */
+/** Result of a seed. */
 export interface SeedResult {
   readonly seed: number
-  /** Of the recording, where it was asked for: the same seed always gives the same. */
+  /** Hash of the recording, if requested; the same for every run of the seed. */
   readonly hash: string | null
   readonly violations: readonly Violation[]
-  /** Empty without a violation. */
+  /** Empty if there was no violation. */
   readonly story: string
   /** Upgrades that began while a release was under way. */
   readonly upgraded: number
   /** Actions over REST that were carried out. */
   readonly answered: number
-  /** What the run itself cost, without shrinking, in milliseconds of CPU. */
+  /** CPU time of the run itself without shrinking, in milliseconds. */
   readonly cpuMs: number
 }
 
-/** How a seed is run. */
+/** Options of a run. */
 export interface SeedOptions {
-  /** Most runs that shrinking may take; 0: the schedule is told as it was drawn. @default 0 */
+  /** Maximum number of runs for shrinking; 0: the story shows the schedule as it was drawn. @default 0 */
   readonly shrinkRuns?: number
   /** @default false */
   readonly withHash?: boolean
-  /** Upgrades that happen beside what the seed stands for. @default 0 */
+  /** Upgrades beside the incidents of the seed. @default 0 */
   readonly upgrades?: number
 }
 
-/** Plays what the seed stands for, and judges it. */
+/** Plays the world of the seed, and judges it. */
 export async function runSeed(seed: number, { shrinkRuns = 0, withHash = false, upgrades = 0 }: SeedOptions = {}): Promise<SeedResult> {
   const before = process.cpuUsage()
   const schedule = generateSchedule(seed, upgrades)

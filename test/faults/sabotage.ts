@@ -7,38 +7,38 @@ import type { Ask, Incident, Role, Schedule } from './schedule.ts'
 
 /** A way to break our programs on purpose, where they meet the cluster. */
 export interface Sabotage {
-  /** What goes wrong, in present tense. */
+  /** The fault, in the present tense. */
   readonly fault: string
-  /** Guarantees of which at least one must be found broken. */
+  /** Guarantees of which the bench must find at least one broken. */
   readonly breaks: readonly string[]
-  /** Makes a world one in which the fault shows early. */
+  /** Changes a schedule so that the fault shows early. */
   readonly among: (schedule: Schedule) => Schedule
-  /** Goes around the ports of every program. */
+  /** Wraps the ports of every program. */
   readonly ports: Failpoints
-  /** Goes around the requests of every program, nearer to it than what makes it one of the next version. */
+  /** Wraps the requests of every program, on the inside of the layer that makes it one of the next version. */
   readonly exchange: (exchange: Exchange, sender: Sender) => Exchange
-  /** Policies that are installed. @default those of the version */
+  /** Policies to install. @default those of the version */
   readonly policiesOf?: typeof policiesOf
 }
 
-/** Whose requests they are. */
+/** Sender of the requests. */
 export interface Sender {
   readonly version: Version
   readonly role: Role
 }
 
-/** A fault that shows only where our programs are replaced in mid-release. */
+/** A fault that shows only when our programs are replaced in mid-release. */
 export interface UpgradeSabotage extends Sabotage {
-  /** How many upgrades happen in a world. */
+  /** Number of upgrades in a world. */
   readonly upgrades: number
 }
 
 /** Faults of upgrades that the bench must find. */
 export const upgradeSabotages: readonly UpgradeSabotage[] = [
-  atUpgrades('a status is written without what a newer version had put there', ['G7'], {
+  atUpgrades('a status write loses a member of a newer version', ['G7'], {
     present: (request) => (request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? withoutNext(request) : request),
   }),
-  atUpgrades('the permit record is written without what a newer version had put there', ['G7'], {
+  atUpgrades('a write of the permit record loses a member of a newer version', ['G7'], {
     present: (request) => (isRecordWrite(request) ? withoutNext(request) : request),
   }),
   atUpgrades('executors of the next version delete pods without preconditions', ['G4'], {
@@ -46,7 +46,7 @@ export const upgradeSabotages: readonly UpgradeSabotage[] = [
   }),
 ]
 
-/** Faults of the API, of admission, and of the witness, that the bench must find where they are replaced in mid-release. */
+/** Faults of the API, of admission, and of the change observer, which the bench must find when these are replaced in mid-release. */
 export const apiSabotages: readonly UpgradeSabotage[] = [
   {
     ...atUpgrades('the API does not see the record of actions', ['G7'], {}),
@@ -54,30 +54,30 @@ export const apiSabotages: readonly UpgradeSabotage[] = [
     exchange: (exchange, { role }) => (role === 'api' ? withoutRecordIn(exchange) : exchange),
   },
   {
-    ...atUpgrades('an API of the present version drops what a newer one has put on the record', ['G7'], {
+    ...atUpgrades('the API of the present version drops a member of a newer version from the record', ['G7'], {
       present: (request) => (/"path":"[^"]*recorded-actions"/.test(request.body ?? '') ? withoutNextInActions(request) : request),
     }),
     among: withAsks(['pause', 'resume', 'pause', 'resume']),
   },
   {
-    ...atUpgrades('a witness of the present version drops what a newer one has put down', ['G7'], {
+    ...atUpgrades('the change observer of the present version drops a member of a newer version', ['G7'], {
       present: (request) => (/"path":"[^"]*seen-actions"/.test(request.body ?? '') ? withoutNextInActions(request) : request),
     }),
     among: withPeople,
   },
   {
-    ...atUpgrades('the witness reports nothing', ['G7'], { present: withReports(() => false), next: withReports(() => false) }),
+    ...atUpgrades('the change observer reports nothing', ['G7'], { present: withReports(() => false), next: withReports(() => false) }),
     among: withSteps,
   },
   {
-    ...atUpgrades('the witness reports every second thing that it sees', ['G7'], {
+    ...atUpgrades('the change observer reports only every second change', ['G7'], {
       present: withReports(isEven),
       next: withReports(isEven),
     }),
     among: withSteps,
   },
   {
-    ...atUpgrades('the API approves whichever step is current', ['G10'], {}),
+    ...atUpgrades('the API approves the step after the one that was asked for', ['G10'], {}),
     among: withAsks(['approve', 'approve', 'approve', 'approve']),
     exchange:
       (exchange, { role }) =>
@@ -85,13 +85,13 @@ export const apiSabotages: readonly UpgradeSabotage[] = [
         exchange(role === 'api' && request.body?.includes('approve') === true ? withOtherStep(request) : request, signal),
   },
   {
-    // It reads another template than the DaemonSet has.
+    // The API reads another template than the DaemonSet has.
     ...atUpgrades('the API refuses every undo', ['G7'], {}),
     among: withAsks(['undo', 'undo', 'undo', 'undo']),
     exchange: (exchange, { role }) => (role === 'api' ? withReadDaemonSet(exchange, '"image":"', '"image":"other/') : exchange),
   },
   {
-    // It takes every DaemonSet for unbound.
+    // The API takes every DaemonSet for unbound.
     ...atUpgrades('the API refuses every restart', ['G7'], {}),
     among: withAsks(['restart', 'restart', 'restart', 'restart']),
     exchange: (exchange, { role }) =>
@@ -106,24 +106,24 @@ export const apiSabotages: readonly UpgradeSabotage[] = [
 
 /** Faults that the bench must find. */
 export const sabotages: readonly Sabotage[] = [
-  inReading('executors take the limit for one more than it is', ['G1', 'G2'], (reading) =>
+  inReading('executors use a limit that is one too high', ['G1', 'G2'], (reading) =>
     withFlight(reading, ({ limit }) => ({ limit: limit + 1 })),
   ),
-  inReading('executors take every batch for the last', ['G3'], ({ published, ...reading }) =>
+  inReading('executors treat every batch as the last', ['G3'], ({ published, ...reading }) =>
     withFlight({ ...reading, published: { ...published, partition: 0 } }, () => ({ size: 1_000, partition: 0 })),
   ),
   inRequests('pods are deleted without preconditions', ['G4'], (request) =>
     request.method === 'DELETE' && request.path.includes('/pods/') ? { ...request, body: undefined } : request,
   ),
-  inReading('executors heed no stop', ['G9'], ({ published, ...reading }) =>
+  inReading('executors ignore every stop', ['G9'], ({ published, ...reading }) =>
     withFlight({ ...reading, published: { ...published, paused: false } }, () => ({ state: 'open', holds: [] })),
   ),
   {
-    ...inReading('executors go on with a version that fails', ['G9'], ({ published, release, ...reading }) => {
+    ...inReading('executors continue with a version that fails', ['G9'], ({ published, release, ...reading }) => {
       const { failure: _, ...status } = release.status ?? {}
       const tranche = { ...release.spec.tranche, failure: { action: 'Continue' } }
       const heedless = { ...reading, published, release: { ...release, spec: { ...release.spec, tranche }, status } } as ExecutorReading
-      // The controller, which judges as they do, would stop them before they go any further.
+      // The controller judges by the same rules, and would otherwise stop them.
       const isStopped = status.flight?.holds.some(({ reason }) => reason === 'ReleaseFailed') === true
       if (!isStopped) return heedless
       return withFlight({ ...heedless, published: { ...published, paused: false } }, () => ({ state: 'open', holds: [] }))
@@ -131,28 +131,28 @@ export const sabotages: readonly Sabotage[] = [
     among: withFailures,
   },
   {
-    ...inReading('executors know no node rules', ['G1', 'G3', 'G5'], ({ release, ...reading }) => {
+    ...inReading('executors ignore node rules', ['G1', 'G3', 'G5'], ({ release, ...reading }) => {
       const { nodes: _, ...tranche } = release.spec.tranche ?? {}
       const lawless = { ...reading, release: { ...release, spec: { ...release.spec, tranche } } } as ExecutorReading
       return withFlight(lawless, () => ({ scope: undefined }))
     }),
     among: withNodeRules,
   },
-  inRequests('a status is written over whatever somebody wrote meanwhile', ['G10'], (request) =>
+  inRequests('a status overwrites a concurrent update', ['G10'], (request) =>
     request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path) ? asMergePatch(request) : request,
   ),
   {
-    ...inRequests('a status forgets a version once it was taken back', ['G12'], (request) =>
+    ...inRequests('a status loses a revision that was rolled back', ['G12'], (request) =>
       request.method === 'PUT' && /\/rollouts\/[^/?]+\/status/.test(request.path)
         ? { ...request, body: withoutRolledBack(request.body) }
         : request,
     ),
     among: withRollbacks,
   },
-  inRequests('controllers change a field of the DaemonSet that is not ours', ['G11'], (request) =>
+  inRequests('controllers change a field of the DaemonSet that does not belong to Tranche', ['G11'], (request) =>
     request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withShortHistory(request.body) } : request,
   ),
-  inRequests('the strategy of a DaemonSet is never given back', ['G6'], (request) =>
+  inRequests('the strategy of a DaemonSet is never restored', ['G6'], (request) =>
     request.method === 'PATCH' && request.path.includes('/daemonsets/') ? { ...request, body: withoutRestoring(request.body) } : request,
   ),
 ]
@@ -161,7 +161,7 @@ function asDrawn(schedule: Schedule): Schedule {
   return schedule
 }
 
-/** Every new version fails on each node, and heals there, so that it leaves room in the budget for who goes on; the policy says Pause. */
+/** Every new version fails on each node and recovers there, so that there is budget left to continue; the policy says Pause. */
 function withFailures({ shape, incidents, ...rest }: Schedule): Schedule {
   const policy = { failure: { action: 'Pause' } } as const
   const steps = [{ replicas: '100%' }]
@@ -170,20 +170,20 @@ function withFailures({ shape, incidents, ...rest }: Schedule): Schedule {
   return { ...rest, shape: { ...shape, ...change }, incidents: incidents.map(failing) }
 }
 
-/** Nothing happens but that a new version fails at once, and the policy has it taken back. */
+/** The only incident is a new version that fails at once; the policy rolls it back. */
 function withRollbacks({ shape, ...rest }: Schedule): Schedule {
   const change = { steps: [{ replicas: '100%' }], policy: { failure: { action: 'Rollback' } } } as const
   return { ...rest, shape: { ...shape, ...change }, incidents: [{ kind: 'template', tag: 'v8-bad-crash', whole: false, atMs: 1_000 }] }
 }
 
-/** A zone is left out, and of the others one node at a time may be taken. */
+/** One zone is excluded, and in the others one node at a time may be down. */
 function withNodeRules({ shape, ...rest }: Schedule): Schedule {
   const topologyKey = 'topology.kubernetes.io/zone'
   const nodes = { exclude: [{ matchLabels: { [topologyKey]: 'zone-a' } }], spread: [{ topologyKey, maxUnavailable: 1 }] }
   return { ...rest, shape: { ...shape, nodes: Math.max(6, shape.nodes), policy: { nodes }, maxUnavailable: 3 } }
 }
 
-/** @param change what executors read; what they write into the record beside permits is as it was */
+/** @param change of the data that executors read; apart from permits, their writes of the record keep the stored values */
 function inReading(fault: string, breaks: readonly string[], change: (reading: ExecutorReading) => ExecutorReading): Sabotage {
   const ports: Failpoints = {
     wrap(name, port) {
@@ -216,7 +216,7 @@ function inRequests(fault: string, breaks: readonly string[], change: (request: 
   }
 }
 
-/** @param changes what becomes of requests, by the version of who sends them @default nothing */
+/** @param changes of requests, by the version of the sender @default none */
 function atUpgrades(
   fault: string,
   breaks: readonly string[],
@@ -233,7 +233,7 @@ function atUpgrades(
   }
 }
 
-/** Nothing happens but the first template and upgrades, one after the other, of which none takes definitions away. */
+/** Only the first template and upgrades, one after the other; no upgrade removes definitions. */
 function withUpgradesOnly({ incidents, ...rest }: Schedule): Schedule {
   const upgrades = incidents.filter(({ kind }) => kind === 'upgrade')
   const inTurn = upgrades.map((incident, at): Incident => ({ ...incident, ...stay, atMs: (at + 1) * UPGRADE_EVERY_MS }))
@@ -244,7 +244,7 @@ function withUpgradesOnly({ incidents, ...rest }: Schedule): Schedule {
 const UPGRADE_EVERY_MS = 20_000
 const stay = { definitions: 'stay' } as const
 
-/** In a release of many steps somebody asks the API for one thing after the other, while it is replaced. */
+/** In a release of many steps, a person asks the API for one action after the other, while it is replaced. */
 function withAsks(types: readonly Ask['type'][]): (schedule: Schedule) => Schedule {
   return (schedule) => {
     const { incidents, shape, ...rest } = withUpgradesOnly(schedule)
@@ -253,7 +253,7 @@ function withAsks(types: readonly Ask['type'][]): (schedule: Schedule) => Schedu
   }
 }
 
-/** Somebody pauses and resumes past us, while everything is replaced. */
+/** A person pauses and resumes outside Tranche, while everything is replaced. */
 function withPeople(schedule: Schedule): Schedule {
   const { incidents, ...rest } = withUpgradesOnly(schedule)
   const pauses = Array.from(
@@ -263,13 +263,13 @@ function withPeople(schedule: Schedule): Schedule {
   return { ...rest, incidents: inOrder([...incidents, ...pauses]) }
 }
 
-/** Of a release of many steps each waits for a person. */
+/** A release of many steps, each of which waits for a person. */
 function withSteps(schedule: Schedule): Schedule {
   const { shape, ...rest } = withUpgradesOnly(schedule)
   return { ...rest, shape: { ...shape, ...manySteps } }
 }
 
-/** Leaves of what a witness puts on the record what `isKept`, by the version in which it was seen. */
+/** Keeps only the observed changes that satisfy `isKept`, by the version in which they were observed. */
 function withReports(isKept: (version: number) => boolean): (request: WireRequest) => WireRequest {
   return (request) => {
     if (!/"path":"[^"]*seen-actions"/.test(request.body ?? '')) return request
@@ -287,7 +287,7 @@ function isEven(version: number): boolean {
   return version % 2 === 0
 }
 
-/** Somebody applies one template after the other, with policies that are replaced and never taken away. */
+/** A person applies one template after the other, with policies that are replaced but never removed. */
 function withTemplates(schedule: Schedule): Schedule {
   const { incidents, shape, ...rest } = withUpgradesOnly(schedule)
   const standing = incidents.map((incident): Incident => (incident.kind === 'upgrade' ? { ...incident, admissionAwayMs: 0 } : incident))
@@ -317,7 +317,7 @@ function withoutRecordIn(exchange: Exchange): Exchange {
   }
 }
 
-/** Changes what is read of one DaemonSet before an action is written, and neither lists nor watches. */
+/** Changes the response when one DaemonSet is read before an action is written, but not lists and watches. */
 function withReadDaemonSet(exchange: Exchange, text: string, by: string): Exchange {
   return async (request, signal) => {
     const response = await exchange(request, signal)
@@ -330,7 +330,7 @@ async function* renamed(body: AsyncIterable<string>, text: string, by: string): 
   for await (const chunk of body) yield chunk.replaceAll(text, by)
 }
 
-/** What it tests stays: else nothing would be written. */
+/** Keeps tests of the patch; otherwise nothing would be written. */
 function withoutNextInActions(request: WireRequest): WireRequest {
   const patch = JSON.parse(request.body!) as readonly { readonly op: string; readonly value?: unknown }[]
   const member = new RegExp(`"${NEXT_IN_ACTIONS}":"[^"]*",?`, 'g')
@@ -342,7 +342,7 @@ function withoutNextInActions(request: WireRequest): WireRequest {
   return { ...request, body: JSON.stringify(changed) }
 }
 
-/** Of the action and of its record alike. */
+/** In the action and in its record. */
 function withOtherStep(request: WireRequest): WireRequest {
   return {
     ...request,
@@ -359,14 +359,14 @@ function withoutNext(request: WireRequest): WireRequest {
   return { ...request, body: JSON.stringify(body) }
 }
 
-/** The same status, for whichever version of the object there is. */
+/** The same status, for any version of the object. */
 function asMergePatch({ path, headers, body = '{}' }: WireRequest): WireRequest {
   const { status } = JSON.parse(body) as Rollout
   return {
     method: 'PATCH',
     path,
     headers: { ...headers, 'content-type': 'application/merge-patch+json' },
-    // A merge patch leaves what it does not name: a time that stays in the status for ever would be written again in every pass.
+    // A merge patch keeps members that it does not name: a time that stays in the status forever would be written again in every pass.
     body: JSON.stringify({ status: { pausedSince: null, settlingUntil: null, ...status } }),
   }
 }

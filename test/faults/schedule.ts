@@ -3,44 +3,44 @@ import type { OnDeletePolicy, ReleasePolicySpec, Rollout, ActionType } from '@tr
 /** Steps as a Rollout has them. */
 export type Steps = NonNullable<NonNullable<Rollout['spec']['strategy']['canary']>['steps']>
 
-/** What one of our programs is. */
+/** Kind of one of our programs. */
 export type Role = 'controller' | 'executor' | 'api'
 
-/** A place in which a program runs; one that was killed is followed there by another. */
+/** A slot in which a program runs; when it is killed, another program takes the slot. */
 export type Slot = 'controller-a' | 'controller-b' | 'executor-a' | 'executor-b' | 'api-a' | 'api-b'
 
-/** The places of controllers and executors, which every world has. */
+/** The slots of controllers and executors, which every world has. */
 export const slots: readonly Slot[] = ['controller-a', 'controller-b', 'executor-a', 'executor-b']
-/** The places of the REST API, in worlds with upgrades. */
+/** The slots of the REST API, in worlds with upgrades. */
 export const apiSlots: readonly Slot[] = ['api-a', 'api-b']
 
-/** All places of a world. */
+/** @returns all slots of a world */
 export function slotsOf({ upgrades }: Pick<Schedule, 'upgrades'>): readonly Slot[] {
   return upgrades > 0 ? [...slots, ...apiSlots] : slots
 }
 
-/** @returns what runs in a place */
+/** @returns the kind of program that runs in a slot */
 export function roleOf(slot: Slot): Role {
   return slot.split('-', 1)[0] as Role
 }
 
-/** What the world is made of before anything goes wrong. Durations are in milliseconds. */
+/** The world before any fault. Durations are in milliseconds. */
 export interface Shape {
   readonly nodes: number
-  /** How a new template is looked at before it is stored. Without upgrades it is in process where there is any. */
+  /** How new templates are admitted. Without upgrades admission is in process or absent. */
   readonly admission: 'none' | 'inProcess' | 'policy' | 'webhook'
-  /** `shared`: one queue between all programs; `own`: every executor wakes itself. */
+  /** `shared`: one queue for all programs; `own`: every executor wakes itself. */
   readonly queue: 'shared' | 'own'
-  /** What Git says of the strategy. */
+  /** Strategy in Git. */
   readonly declares: 'RollingUpdate' | 'OnDelete'
-  /** Whether pods tolerate every taint, as those of an agent that must be everywhere. */
+  /** Whether pods tolerate every taint, like those of an agent that must run everywhere. */
   readonly toleratesAll: boolean
-  /** Whether a rollback in mid-release walks the steps. */
+  /** Whether a rollback in mid-release follows the steps. */
   readonly rollbackInBatch: boolean
-  /** Seconds, as the Lease of the controllers has it. */
+  /** Lease duration of the controllers, in seconds. */
   readonly leaseSeconds: number
   readonly steps: Steps
-  /** The ReleasePolicy that the Rollout names; null: it names none. */
+  /** The ReleasePolicy that the Rollout names; null if it names none. */
   readonly policy: ReleasePolicySpec | null
   readonly maxUnavailable: number | string
   readonly minReadySeconds: number
@@ -49,15 +49,17 @@ export interface Shape {
   readonly stopMs: number
 }
 
-/** What happens, as data: who and what is drawn when the schedule is made. `pick` chooses among what is there, by name. */
+/**
+ * An operation as data; its target is drawn when the schedule is made. `pick` chooses among the objects that exist at that time, by name.
+ */
 export type Operation = ProcessOperation | ApiOperation | ClusterOperation | TenantOperation | OwnerOperation | Ask | Upgrade
 
-/** What happens to one of our programs. */
+/** Faults of one of our programs. */
 export type ProcessOperation =
   | { readonly kind: 'kill'; readonly slot: Slot; readonly downMs: number }
-  /** @see Process.freeze; `replaced`: another is started beside it meanwhile */
+  /** @see Process.freeze; `replaced`: another program starts beside it meanwhile */
   | { readonly kind: 'freeze'; readonly slot: Slot; readonly forMs: number; readonly replaced: boolean }
-  /** The next program of this role to pass the point for the (`skip` + 1)th time is struck there. */
+  /** Hits the next program of this role that passes the point for the (`skip` + 1)th time. */
   | {
       readonly kind: 'trap'
       readonly role: Role
@@ -66,15 +68,15 @@ export type ProcessOperation =
       readonly mode: 'kill' | 'freeze' | 'hang'
       readonly forMs: number
     }
-  /** Freezes with the next write of this sort decided and not sent. */
+  /** Freezes when the next write of this kind is decided and not sent. */
   | { readonly kind: 'freezeBefore'; readonly slot: Slot; readonly write: string; readonly forMs: number }
   | { readonly kind: 'cutOff'; readonly slot: Slot; readonly forMs: number }
   /** Steps the wall clock of one program's machine. */
   | { readonly kind: 'stepOwnClock'; readonly slot: Slot; readonly ms: number }
 
-/** What happens between programs, API server and queue. */
+/** Faults between programs, API server and queue. */
 export type ApiOperation =
-  /** A share of requests and of events goes wrong, each in a way that its number decides. */
+  /** A fraction of requests and of events fails or is delayed, each in a way that its number determines. */
   | {
       readonly kind: 'faultPhase'
       readonly who: Role | 'ours' | 'native'
@@ -83,25 +85,25 @@ export type ApiOperation =
       readonly mostDelayMs: number
       readonly forMs: number
     }
-  /** Every event of this resource (all: null) reaches the program late. */
+  /** Every event of this resource (null: of all) reaches the program late. */
   | { readonly kind: 'lag'; readonly slot: Slot; readonly resource: string | null; readonly ms: number; readonly forMs: number }
-  /** Announcements are lost, doubled and delayed. */
+  /** Published targets are lost, doubled and delayed. */
   | { readonly kind: 'badQueue'; readonly lost: number; readonly doubled: number; readonly mostDelayMs: number; readonly forMs: number }
   /** Steps the wall clock of API server, native controllers and kubelets. */
   | { readonly kind: 'stepServerClock'; readonly ms: number }
-  /** OpenKruise's CustomResourceDefinitions are applied over ours, which lack fields of ours, and ours are put back. */
+  /** OpenKruise's CustomResourceDefinitions, which lack some of our fields, replace ours, and ours are restored. */
   | { readonly kind: 'swapDefinitions'; readonly forMs: number }
 
-/** What happens to nodes and pods without us. */
+/** Events of nodes and pods that Tranche does not cause. */
 export type ClusterOperation =
   | { readonly kind: 'addNode'; readonly name: string }
   | { readonly kind: 'removeNode'; readonly pick: number }
   | { readonly kind: 'silenceNode'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'cordon'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'taint'; readonly pick: number; readonly effect: 'NoSchedule' | 'NoExecute'; readonly forMs: number }
-  /** A zone goes out: the kubelets of this share of the nodes fall silent at once, and come back at once. */
+  /** A zone outage: the kubelets of this fraction of the nodes fall silent at once, and return at once. */
   | { readonly kind: 'zoneOutage'; readonly pick: number; readonly share: number; readonly forMs: number }
-  /** A pool of this share of the nodes is tainted, and given back. */
+  /** A pool of this fraction of the nodes is tainted for a while. */
   | {
       readonly kind: 'taintPool'
       readonly pick: number
@@ -114,38 +116,41 @@ export type ClusterOperation =
   | { readonly kind: 'stickPod'; readonly pick: number; readonly forMs: number }
   | { readonly kind: 'quota'; readonly forMs: number }
 
-/** What a tenant does in a namespace of their own, whose objects name the DaemonSet and the Rollout of another one. What is forged without an end stays, in the calm too. */
+/**
+ * Operations of a tenant in their own namespace, on objects that name the DaemonSet and the Rollout of another one. Forged objects
+ * without an end stay, after the storm too.
+ */
 export type TenantOperation =
-  /** `copies`: what it has of a ControllerRevision of the DaemonSet. */
+  /** `copies`: the part that is equal in a ControllerRevision of the DaemonSet. */
   | {
       readonly kind: 'forgeRevision'
       readonly pick: number
       readonly copies: 'hash' | 'template' | 'nothing'
       readonly number: 'same' | 'oldest' | 'newest'
     }
-  /** `stuck`: it terminates, and never goes. */
+  /** `stuck`: the pod terminates, and never disappears. */
   | { readonly kind: 'forgePod'; readonly pick: number; readonly phase: 'running' | 'failed' | 'stuck' }
   | { readonly kind: 'forgeRelease'; readonly forMs: number }
   | { readonly kind: 'copyAgent'; readonly tag: string; readonly forMs: number }
 
-/** How somebody approves: as `kubectl kruise` does, by the annotation, over REST, or by an annotation that names the step before. */
+/** Ways to approve: like `kubectl kruise`, by the annotation, over REST, or by an annotation that names the step before. */
 export type ApprovedBy = 'status' | 'action' | 'rest' | 'lateAction'
 
-/** What people and GitOps want. */
+/** Operations of people and of GitOps tools. */
 export type OwnerOperation =
-  /** `whole`: the manifest is applied, as a Git tool does it, with its strategy; else only the image changes. */
+  /** `whole`: a Git tool applies the whole manifest with its strategy; otherwise only the image changes. */
   | { readonly kind: 'template'; readonly tag: string; readonly whole: boolean }
-  /** The manifest as it is in Git is applied again. */
+  /** Applies the manifest in Git again. */
   | { readonly kind: 'reapply' }
   | { readonly kind: 'pause' }
   | { readonly kind: 'resume' }
   | { readonly kind: 'approve'; readonly by: ApprovedBy }
   | { readonly kind: 'jump'; readonly step: number; readonly by: 'status' | 'action' }
   | { readonly kind: 'act'; readonly type: 'promote' | 'abort' | 'retry' }
-  /** What becomes of a release whose Rollout is disabled or deleted; null: nobody says. */
+  /** The handling of a release when its Rollout is disabled or deleted; null: not set. */
   | { readonly kind: 'onDelete'; readonly policy: OnDeletePolicy | null }
   | { readonly kind: 'steps'; readonly steps: Steps }
-  /** The policy says this from now on. */
+  /** The policy has this content from now on. */
   | { readonly kind: 'policy'; readonly spec: ReleasePolicySpec }
   /** The policy breaks its rules for a while. */
   | { readonly kind: 'spoilPolicy'; readonly forMs: number }
@@ -158,58 +163,61 @@ export type OwnerOperation =
   | { readonly kind: 'deleteRollout'; readonly forMs: number }
   | { readonly kind: 'deleteDaemonSet'; readonly forMs: number }
 
-/** Somebody looks at the release over REST, and then asks the API for something. */
+/** A person looks at the release over REST, and then asks the API for an action. */
 export interface Ask {
   readonly kind: 'ask'
   readonly type: ActionType
-  /** What passes between the look and the action. */
+  /** Time between the look and the action. */
   readonly lookedMs: number
   /** How long the API waits for the controller's answer. */
   readonly waitMs: number
 }
 
 /**
- * All our programs, and our admission, are replaced by those of the other version, in mid-release: where no release is under way, one
- * begins. The Deployments are replaced side by side.
+ * All our programs, and admission, are replaced by those of the other version, in mid-release. If no release is in progress, one starts.
+ * The Deployments are replaced side by side.
  */
 export interface Upgrade {
   readonly kind: 'upgrade'
-  /** `rolling`: one more process is ready before one goes. `atOnce`: all of a Deployment go, and then others start. */
+  /** `rolling`: one more process is ready before one ends. `atOnce`: all processes of a Deployment end, and then others start. */
   readonly manner: 'rolling' | 'atOnce'
-  /** Whether processes are asked to end, and killed where they do not, or killed at once. */
+  /** Whether processes are asked to end, and killed if they do not, or killed at once. */
   readonly ends: 'asked' | 'killed'
-  /** Whether the definitions of the next version stay when the present one comes back, or go as with a rollback of the chart. */
+  /** Whether the definitions of the next version stay when the present one returns, or go back as in a rollback of the chart. */
   readonly definitions: 'stay' | 'goBack'
-  /** How long a release is under way before. */
+  /** How long a release is in progress before the upgrade. */
   readonly afterMs: number
-  /** What passes before the first process of each Deployment is replaced. */
+  /** Delay before the first process of each Deployment is replaced. */
   readonly controllersAfterMs: number
   readonly executorsAfterMs: number
   readonly apisAfterMs: number
-  /** What is asked of the API before one of its processes is to end, of each its own, and how long before. */
+  /** The request to the API before the end of each of its processes, and how long before. */
   readonly asks: readonly Ask[]
   readonly askedBeforeMs: number
-  /** When policies or webhook configurations are replaced: before the first process, between, or after the last. */
+  /** When policies or webhook configurations are replaced: before the first process, in between, or after the last. */
   readonly admission: 'first' | 'between' | 'last'
-  /** How long they are away between the old ones and the new ones; 0: one object after the other is written over. */
+  /** How long admission is uninstalled between the old version and the new one; 0: each object is overwritten. */
   readonly admissionAwayMs: number
-  /** What passes between the end of one process and the start of the next. */
+  /** Delay between the end of one process and the start of the next. */
   readonly gapMs: number
 }
 
-/** Something that happens at a moment, in milliseconds after the Rollout was Healthy first. */
+/** An operation at a time, in milliseconds after the Rollout was first Healthy. */
 export type Incident = Operation & { readonly atMs: number }
 
 /** Everything that a seed decides, before it is played. */
 export interface Schedule {
   readonly seed: number
   readonly shape: Shape
-  /** After this, what is still wrong heals. */
+  /** After this time, all remaining faults end. */
   readonly stormMs: number
   /** By `atMs`. */
   readonly incidents: readonly Incident[]
-  /** How far the clocks of machines are ahead of the API server's, in milliseconds: of the machine of each program in turn as it starts; at least one. */
+  /**
+   * How far the clocks of machines are ahead of the API server's, in milliseconds: of the machine of each program as it starts, in
+   * rotation; at least one.
+   */
   readonly aheadMs: readonly number[]
-  /** How many upgrades were drawn beside what the seed stands for. */
+  /** Number of upgrades that were drawn beside the incidents of the seed. */
   readonly upgrades: number
 }

@@ -1,11 +1,11 @@
 import type { Incident, Schedule } from './schedule.ts'
 
 /**
- * Leaves out incidents, halves first and then one by one, as long as what is left still fails.
+ * Removes incidents, first half of them and then one by one, while the rest still fails.
  *
- * @param mostRuns how often `fails` may be asked
+ * @param mostRuns maximum number of calls of `fails`
  * @param fails whether the schedule breaks the guarantee in question
- * @returns a schedule that fails, with as few incidents as were found
+ * @returns a schedule that fails, with the fewest incidents found
  */
 export async function shrink(schedule: Schedule, mostRuns: number, fails: (smaller: Schedule) => Promise<boolean>): Promise<Schedule> {
   let runs = 0

@@ -9,10 +9,10 @@ interface Line {
   readonly text: string
 }
 
-/** The most lines of a story, counted from its end. */
+/** Maximum number of lines of a story, counted from its end. */
 const LINES = 60
 
-/** @returns what happened up to the first violation, in words, and how to see it again */
+/** @returns what happened up to the first violation, in words, and how to replay it */
 export function storyText(played: Played, violations: readonly Violation[], incidents = played.schedule.incidents.length): string {
   const { schedule, fromMs } = played
   const first = violations[0]
@@ -35,7 +35,7 @@ function shapeText({ nodes, maxUnavailable, steps, policy, admission, declares, 
   return `${nodes} nodes, maxUnavailable ${maxUnavailable}, steps ${sizes.join(' | ')}, minReadySeconds ${minReadySeconds}, ${declares}, admission ${admission}, queue ${queue}${policy === null ? '' : `, policy ${JSON.stringify(policy)}`}`
 }
 
-/** What was done, and what came of it, by time. */
+/** Operations and their effects, by time. */
 function timeline({ notes, recording }: Played): readonly Line[] {
   const seen = new Map<string, string>()
   const writes = recording.writes.flatMap((write): readonly Line[] => {

@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest'
 import type { Asked } from './callers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
 
-/** What the cluster holds. Templates and revisions have the same names. */
+/** State of the cluster. Templates and revisions have the same names. */
 interface Cluster {
   readonly template?: string
   /** Revisions by hash: number, and the template that each holds. */
   readonly history?: Readonly<Record<string, readonly [number, string?]>>
   readonly boundTo?: string
-  /** Name of a step that is paused. */
+  /** Index of a step that is paused. */
   readonly step?: number
   readonly isDisabled?: boolean
 }
 
-/** Writes of one moment each second, the first at 1 s. */
+/** Writes, one each second, the first at 1 s. */
 type Story = readonly (Cluster | Partial<RecordedWrite>)[]
 
 const history = { v1: [1, 'v1'], v2: [2, 'v2'] } as const
@@ -99,7 +99,7 @@ describe('a refusal of an undo or a restart without a reason', () => {
     ['an undo of a DaemonSet that is bound', [{}], refused('undo', 'NOT_BOUND')],
     ['an undo of a DaemonSet that exists', [{}], refused('undo', 'WORKLOAD_NOT_FOUND')],
     ['an undo of a Rollout that exists', [{}], refused('undo', 'ROLLOUT_NOT_FOUND')],
-    ['an undo to no revision, where one before was never taken back', [{}], refused('undo', 'ACTION_REJECTED', {})],
+    ['an undo to no revision, if an earlier one was never rolled back', [{}], refused('undo', 'ACTION_REJECTED', {})],
     [
       'an undo that was carried out',
       [{}, changed('v1', { actor: 'api-1', records: [{ id: 'a', type: 'undo', reason: 'ask-1' }] })],
@@ -116,7 +116,7 @@ describe('a refusal of an undo or a restart without a reason', () => {
     ],
   ])('is found: %s (G7)', (_what, story, asked) => {
     const { code } = asked.outcome as { readonly code: string }
-    expect(found(story, asked)).toEqual([`G7 the ${asked.type} ask-1 was refused with ${code}, though nothing spoke against it`])
+    expect(found(story, asked)).toEqual([`G7 the ${asked.type} ask-1 was refused with ${code} without a reason`])
   })
 })
 
@@ -137,7 +137,7 @@ describe('a refusal of an undo or a restart with a reason', () => {
     ],
     ['there is no other revision', [{ history: { v2: [2, 'v2'] } }], refused('undo', 'ACTION_REJECTED', {})],
     [
-      'every other revision was taken back by a controller',
+      'every other revision was rolled back by a controller',
       [{ template: 'v1' }, changed('v2'), changed('v1', { actor: 'controller-1' })],
       refused('undo', 'ACTION_REJECTED', {}),
     ],
@@ -160,7 +160,7 @@ describe('a refusal of an undo or a restart with a reason', () => {
       [{}, changed('v3', { records: [{ id: 'a', type: 'restart' }] })],
       refused('restart', 'ACTION_REJECTED'),
     ],
-  ])('is none where %s', (_why, story, asked) => {
+  ])('is correct if %s', (_why, story, asked) => {
     expect(found(story, asked)).toEqual([])
   })
 })

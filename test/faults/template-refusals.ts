@@ -2,7 +2,7 @@ import type { RecordedAction } from '@tranche/api-schema'
 import type { RecordedDaemonSet, RecordedRevision, RecordedWrite } from '@tranche/recording'
 import type { Asked } from './callers.ts'
 
-/** What the cluster held from one write to the next. */
+/** State of the cluster from one write to the next. */
 export interface Moment {
   /** Epoch milliseconds by the recording's clock. */
   readonly fromMs: number
@@ -10,20 +10,20 @@ export interface Moment {
   readonly daemonSet: RecordedDaemonSet | undefined
   /** By name, of the DaemonSet and of any other. */
   readonly revisions: ReadonlyMap<string, RecordedRevision>
-  /** When somebody last wrote a restart into the template; undefined before the first. */
+  /** When a user last wrote a restart into the template; undefined before the first. */
   readonly restartedMs: number | undefined
   /** Digests of templates that the DaemonSet has had. */
   readonly had: ReadonlySet<string>
-  /** Digests of templates that a controller has replaced, or that somebody has aborted. */
+  /** Digests of templates that a controller has replaced, or that a user has aborted. */
   readonly rolledBack: ReadonlySet<string>
 }
 
-/** A Rollout, as far as it tells what a DaemonSet is bound to. */
+/** Members of a Rollout that show which DaemonSet it is bound to. */
 interface SeenBinding {
   readonly metadata: { readonly name?: string; readonly annotations?: Readonly<Record<string, string>> }
 }
 
-/** @returns what the cluster held after each write that an undo or a restart may depend on, in order */
+/** @returns the state of the cluster after each write that an undo or a restart may depend on, in order */
 export function momentsOf(writes: readonly RecordedWrite[]): readonly Moment[] {
   const moments: Moment[] = []
   let last: Moment = {
@@ -98,15 +98,15 @@ function newRecords(before: RecordedDaemonSet | undefined, daemonSet: RecordedDa
 }
 
 /**
- * Whether what the user wrote and what the cluster held gave a reason to refuse an undo or a restart. No word of our status is one, but the
- * step, for an action that names a step. An action that is on the record already has no reason left: it was carried out.
+ * Whether the user's objects and the state of the cluster gave a reason to refuse an undo or a restart. Our status gives none, except the
+ * step, for an action that names a step. An action that is already on the record cannot be refused: it was carried out.
  *
  * @param moments from the one at which it was sent to the one at which it was refused
  */
 export function mayRefuseTemplate(moments: readonly Moment[], asked: Asked, code: string): boolean {
   const open = moments.filter(({ daemonSet }) => !isWritten(daemonSet, asked))
   if (asked.type === 'undo' && code === 'MOVED_ON' && isChangedMeanwhile(open)) return true
-  // The DaemonSet is read before its history, which goes with it.
+  // A program reads the DaemonSet before its history, which is deleted with it.
   if (asked.type === 'undo' && code === 'ACTION_REJECTED' && open.some(({ daemonSet }) => daemonSet === undefined)) return true
   return open.some((moment) => codesAt(moment, asked).includes(code))
 }
@@ -115,12 +115,12 @@ function isWritten(daemonSet: RecordedDaemonSet | undefined, { type, key }: Aske
   return recordsOf(daemonSet).some((record) => record.type === type && record.reason === key)
 }
 
-/** An undo goes from one template to another, and never from a third. */
+/** An undo goes from one template to another, and not from a third one that came in between. */
 function isChangedMeanwhile(moments: readonly Moment[]): boolean {
   return new Set(moments.map(({ daemonSet }) => `${daemonSet?.uid} ${daemonSet?.template}`)).size > 1
 }
 
-/** @returns the codes with which the action may be refused then */
+/** @returns the codes with which the action may be refused at this moment */
 function codesAt(moment: Moment, asked: Asked): readonly string[] {
   const { rollout, daemonSet } = moment
   if (rollout === undefined) return ['ROLLOUT_NOT_FOUND']
@@ -136,7 +136,7 @@ function codesOfUndo(
 ): readonly string[] {
   const own = [...revisions.values()].filter(({ ownerUid }) => ownerUid === uid)
   if (revision !== undefined && !own.some((one) => one.hash === revision && one.template === template)) return ['MOVED_ON']
-  // The DaemonSet controller has yet to make a revision of the present template.
+  // The DaemonSet controller has not created a revision of the present template yet.
   if (!own.some((one) => one.template === template)) return ['ACTION_REJECTED']
   if (toRevision === '0') {
     const others = own.filter((one) => one.template !== template)

@@ -7,22 +7,22 @@ import { daemonSetOf, rolloutOf } from './owners.ts'
 import { durationText } from './words.ts'
 import type { World } from './world.ts'
 
-/** The namespace in which the tenant may write everything, and beside which nothing. */
+/** The only namespace in which the tenant may write. */
 export const TENANT = 'tenant'
 
-/** What the tenant would have run on every node. */
+/** A pod template that the tenant would like to run on every node. */
 const evil = {
   metadata: { labels: { app: stageKey.name } },
   spec: { hostPID: true, containers: [{ name: 'agent', image: 'evil', securityContext: { privileged: true } }] },
 }
 const namespaces = { group: '', version: 'v1', plural: 'namespaces', namespaced: false }
 
-/** A tenant who has rights in a namespace of their own, and wants to have a say in the release. */
+/** A tenant with rights in their own namespace, who tries to influence the release. */
 export interface Tenant {
   forge(operation: TenantOperation): Promise<void>
 }
 
-/** @param world in which the DaemonSet that the tenant is after stands, or will stand */
+/** @param world in which the DaemonSet that the tenant attacks exists, or will exist */
 export function createTenant(world: World): Tenant {
   const { simulator, clock } = world
   const client = createKubeClient({ exchange: simulator.exchangeFor(TENANT), clock, userAgent: 'tenant/1', log: silentLogger })
@@ -60,14 +60,14 @@ export function createTenant(world: World): Tenant {
 
 interface Attempt {
   readonly world: World
-  /** The tenant's own. */
+  /** The client of the tenant. */
   readonly client: KubeClient
   readonly victim: DaemonSet
-  /** From 1: how many came before it, and this one. */
+  /** Number of attempts so far, including this one. */
   readonly number: number
 }
 
-/** As the DaemonSet's own, with a finalizer against the garbage collector. */
+/** Like metadata of an object of the DaemonSet, with a finalizer against the garbage collector. */
 function metadataOf({ victim }: Attempt, name: string, labels: Readonly<Record<string, string>>): object {
   const { name: owner, uid } = victim.metadata
   return {
@@ -115,7 +115,7 @@ async function forgePod(attempt: Attempt, { pick, phase }: Extract<TenantOperati
     await client.patch(resourcePaths.pods, key, { type: 'merge', body: { status: { phase: 'Failed' } } }, { subresource: 'status' })
 }
 
-/** A BatchRelease of the Rollout's name, which says that the Rollout owns it. */
+/** A BatchRelease of the Rollout's name, with the Rollout as its owner. */
 async function forgeRelease(
   { world, client }: Attempt,
   { forMs }: Extract<TenantOperation, { readonly kind: 'forgeRelease' }>,
@@ -141,7 +141,7 @@ async function forgeRelease(
   world.later(forMs, () => client.delete(resourcePaths.batchReleases, key))
 }
 
-/** A DaemonSet of the same name and labels with a Rollout of the same name, which both take part in nothing but their own release. */
+/** A DaemonSet and a Rollout of the same names and labels, which take part only in their own release. */
 async function copyAgent(
   { world, client, victim }: Attempt,
   { tag, forMs }: Extract<TenantOperation, { readonly kind: 'copyAgent' }>,

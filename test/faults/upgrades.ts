@@ -9,15 +9,15 @@ import type { Program, World } from './world.ts'
 
 /** Replaces our programs by those of another version. */
 export interface Upgrades {
-  /** Begins when the upgrade before it has ended, and in mid-release. */
+  /** Starts when the previous upgrade has ended, in mid-release. */
   begin(operation: Upgrade): void
-  /** No other begins; resolves when the one that is under way has ended. */
+  /** Starts no other upgrade; resolves when the one in progress has ended. */
   end(): Promise<void>
-  /** How many began while a release was under way. */
+  /** Number of upgrades that started while a release was in progress. */
   inMidRelease(): number
 }
 
-/** What an upgrade is about: a world, who owns its DaemonSet, and what befalls processes there. */
+/** Parts that upgrades need: a world, the owners of its DaemonSet, and the faults of its processes. */
 export interface UpgradeParts {
   readonly world: World
   readonly owners: Owners
@@ -25,11 +25,11 @@ export interface UpgradeParts {
   readonly callers: Callers
 }
 
-/** How long one that was asked to end may take, before it is killed: `terminationGracePeriodSeconds` of the chart. */
+/** Time that a program has to end before it is killed: `terminationGracePeriodSeconds` of the chart, in milliseconds. */
 const GRACE_MS = 30_000
-/** After so long nobody waits for a process to become ready any more. */
+/** Longest wait for a process to become ready, in milliseconds. */
 const READY_MS = 2 * 60_000
-/** How long somebody waits for a release to be under way, and how often he looks. */
+/** Longest wait for a release in progress, and the time between two looks. */
 const RELEASE_MS = 30_000
 const LOOK_MS = 500
 
@@ -43,7 +43,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
   let definitions: Version = 'present'
 
   async function carryOut(operation: Upgrade): Promise<void> {
-    if (!(await isReleasing(parts, () => isOver))) return world.note('nothing is upgraded: no release is under way')
+    if (!(await isReleasing(parts, () => isOver))) return world.note('nothing is upgraded: no release is in progress')
     await sleep(clock, operation.afterMs)
     if (isOver) return
     if ((await rolloutOf(world))?.status?.phase === 'Progressing') inMidRelease++
@@ -72,14 +72,14 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
       await sleep(clock, admissionAwayMs)
     }
     await world.admission.install(version)
-    world.note(`admission is that of the ${version} version`)
+    world.note(`admission is now of the ${version} version`)
   }
 
   async function bring(wanted: Version): Promise<void> {
     if (wanted === definitions) return
     await bringDefinitions(world.people, wanted)
     definitions = wanted
-    world.note(`the definitions are those of the ${wanted} version`)
+    world.note(`the definitions are now of the ${wanted} version`)
   }
 
   async function replaceLane(lane: readonly Slot[], operation: Upgrade): Promise<void> {
@@ -95,7 +95,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     for (const slot of lane) if (world.programIn(slot) === undefined) start(slot)
   }
 
-  /** As a Deployment with `maxSurge: 1` and `maxUnavailable: 0`: another is ready before one goes. */
+  /** Like a Deployment with `maxSurge: 1` and `maxUnavailable: 0`: another program is ready before one ends. */
   async function replace(slot: Slot, operation: Upgrade): Promise<void> {
     const old = world.programIn(slot)
     const successor = start(slot)
@@ -121,7 +121,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     processFaults.end(program)
   }
 
-  /** What is frozen hears of it when it thaws. */
+  /** A frozen process notices the request when it thaws. */
   async function askToEnd(program: Program): Promise<void> {
     await program.process.whenThawed()
     await world.stop(program)
@@ -132,7 +132,7 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
     begin(operation) {
       last = last
         .then(() => (isOver ? undefined : carryOut(operation)))
-        .catch((error: unknown) => world.note(`that came to nothing: ${String(error)}`))
+        .catch((error: unknown) => world.note(`the operation failed: ${String(error)}`))
     },
     end() {
       isOver = true
@@ -142,14 +142,14 @@ export function createUpgrades(parts: UpgradeParts): Upgrades {
   }
 }
 
-/** Of each Deployment its processes, and when they begin to be replaced; the Deployments are replaced side by side. */
+/** The processes of each Deployment, and when their replacement starts; the Deployments are replaced side by side. */
 const lanes: readonly { readonly lane: readonly Slot[]; readonly afterMs: (operation: Upgrade) => number }[] = [
   { lane: ['controller-a', 'controller-b'], afterMs: ({ controllersAfterMs }) => controllersAfterMs },
   { lane: ['executor-a', 'executor-b'], afterMs: ({ executorsAfterMs }) => executorsAfterMs },
   { lane: apiSlots, afterMs: ({ apisAfterMs }) => apisAfterMs },
 ]
 
-/** Where no release is under way somebody begins one. */
+/** Starts a release if none is in progress. */
 async function isReleasing({ world, owners }: UpgradeParts, isOver: () => boolean): Promise<boolean> {
   const looks = RELEASE_MS / LOOK_MS
   for (let look = 0; look < looks && !isOver(); look++) {
@@ -160,5 +160,5 @@ async function isReleasing({ world, owners }: UpgradeParts, isOver: () => boolea
   return false
 }
 
-/** Tags from here on are good ones, and of nobody else. */
+/** From here on, tags are good ones that no other operation uses. */
 const FIRST_TAG = 100

@@ -1,4 +1,4 @@
-/** @returns a length of time as one says it: `250 ms`, `12 s`, `3 min`, `-5 min` */
+/** @returns a length of time in the unit that reads best: `250 ms`, `12 s`, `3 min`, `-5 min` */
 export function durationText(ms: number): string {
   if (ms < 0) return `-${durationText(-ms)}`
   if (ms < 1_000) return `${Math.round(ms)} ms`

@@ -1,4 +1,4 @@
-/** A process that runs the seeds it is sent, one at a time: `{seed}` and options in, a {@link SeedResult} or `{seed, error}` out. */
+/** A process that runs one seed at a time: it receives `{seed}` with options, and sends a {@link SeedResult} or `{seed, error}`. */
 import { runSeed, type SeedOptions } from './run-seed.ts'
 
 process.on('message', (order: SeedOptions & { readonly seed: number }) => {

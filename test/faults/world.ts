@@ -26,14 +26,14 @@ export interface Program {
   readonly slot: Slot
   readonly role: Role
   readonly version: Version
-  /** Name of its actor, unlike that of any other that ever ran. */
+  /** Name of its actor, unique among all programs that ever ran. */
   readonly identity: string
   readonly process: Process
   /** Steps the wall clock of its machine. */
   readonly ownClock: SteppedClock
 }
 
-/** Something that was done in the world, for the story. */
+/** An operation in the world, for the story. */
 export interface Note {
   /** Epoch milliseconds by the recording's clock. */
   readonly atMs: number
@@ -45,51 +45,51 @@ export interface World {
   readonly schedule: Schedule
   readonly clock: VirtualClock
   readonly simulator: Simulator
-  /** Whoever is not one of ours: no request of theirs goes wrong. */
+  /** All other clients: their requests always succeed. */
   readonly people: KubeClient
   readonly faultPhases: FaultPhases
   readonly admission: AdmissionControl
-  /** The REST API as its Service is reached: each request goes to another of those that are ready. */
+  /** The REST API through its Service: requests go to the ready processes in turn. */
   readonly fetchApi: FetchLike
   /** Every accepted write, and what our programs took from their lists and watches. */
   readonly recording: Recording
-  /** When our programs stood still, or held something decided back. */
+  /** When our programs were frozen, or held a decision back. */
   readonly stalls: readonly Stall[]
-  /** @param forMs how long, from now */
+  /** @param forMs duration from now */
   noteStall(actor: string, forMs: number): void
   readonly notes: readonly Note[]
   note(text: string): void
-  /** Sets the API server's clock. */
+  /** Steps the API server's clock. */
   stepServerClock(ms: number): void
-  /** How it was set so far. */
+  /** All steps so far. */
   readonly clockSteps: readonly ClockStep[]
-  /** Starts another program in this place; one that is there still goes on. */
+  /** Starts another program in this slot; a program that is still there continues. */
   start(slot: Slot): Program
-  /** The one started last in this place, if it still runs. */
+  /** The program started last in this slot, if it still runs. */
   programIn(slot: Slot): Program | undefined
-  /** Those that another was started in the place of, and that still run or will thaw. */
+  /** Programs that were replaced in their slot, and that still run or will thaw. */
   replaced(): readonly Program[]
-  /** Resolves when it has its first lists; rejects when it gives up. */
+  /** Resolves when the program has its first lists; rejects when it gives up. */
   whenReady(program: Program): Promise<void>
-  /** Asks it to end. @returns when it has */
+  /** Asks the program to end. @returns when it has ended */
   stop(program: Program): Promise<void>
-  /** Of programs that start from now on. */
+  /** Version of programs that start from now on. */
   version(): Version
   setVersion(version: Version): void
-  /** The process ends where it is, and the operating system closes what it had open. */
+  /** Ends the process at once; the operating system closes its connections. */
   kill(program: Program): void
   /** @param onPoint called at every failpoint that any program passes */
   watchPoints(onPoint: (program: Program, point: string) => Promise<void> | undefined): void
-  /** What `undo` does happens in `ms`, or when {@link World.heal} is called; Infinity: not before. */
+  /** Calls `undo` after `ms`, or in {@link World.heal}; Infinity: only there. */
   later(ms: number, undo: () => Promise<void> | void): void
-  /** Does at once what was put off. */
+  /** Calls all delayed functions now. */
   heal(): Promise<void>
 }
 
 /**
- * Puts up the cluster with CRDs and namespace; nothing of ours runs yet.
+ * Creates the cluster with CRDs and namespace; none of our programs runs yet.
  *
- * @param sabotage breaks our programs on purpose @default nothing does
+ * @param sabotage breaks our programs on purpose @default none
  */
 export async function createWorld(schedule: Schedule, sabotage?: Sabotage): Promise<World> {
   const { seed, shape } = schedule
@@ -161,7 +161,7 @@ interface Ground extends Pick<World, 'schedule' | 'clock' | 'simulator' | 'fault
 type Doings = 'start' | 'programIn' | 'replaced' | 'whenReady' | 'stop' | 'version' | 'setVersion' | 'kill' | 'watchPoints' | 'fetchApi'
 
 interface Programs extends Pick<World, Doings> {
-  /** Those of this role that can answer, the first started first. */
+  /** Programs of this role that can answer, oldest first. */
   answering(role: Role): readonly Program[]
 }
 
@@ -170,7 +170,7 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
   const queue = createRemoteQueue(clock, () => faultPhases.nextJobFault())
   const running = new Map<Slot, Program>()
   const alive = new Set<Program>()
-  /** From the first list on until they end, in every place, the first started first. */
+  /** From the first list until they end, in every slot, oldest first. */
   const serving = new Set<Program>()
   let onPoint: (program: Program, point: string) => Promise<void> | undefined = () => undefined
   let started = 0
@@ -186,7 +186,7 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
     const life = starts[role](program, failpoints)
     lives.set(program, life)
     life.ready.then(() => !process.isFrozen() && serving.add(program)).catch(() => {})
-    // A program that gives up is started again, as a Deployment does it.
+    // A program that gives up is started again, as by a Deployment.
     life.stopped.catch((error: unknown) => note(`${program.identity} gave up: ${String(error)}`))
   }
 
@@ -199,7 +199,7 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
     const ports = { ...portsOf(program), exchange: takenBy(program), failpoints, ...sharedBy(program) }
     const controller = startController({ ...ports, admission, leaderElection: true, leaseTimes: leaseTimes(shape) })
     if (upgrades === 0) return controller
-    // What it takes of its own lists is nothing that the reconcilers know.
+    // Its own lists are unknown to the reconcilers, so they do not count as deliveries.
     const { exchange } = program.process
     const changeObserver = startChangeObserver({ ...portsOf(program), exchange, mayWrite: () => controller.mayWrite() })
     return { ...controller, stop: async () => void (await Promise.all([controller.stop(), changeObserver.stop()])) }
@@ -261,23 +261,23 @@ function programsOf({ schedule, clock, simulator, faultPhases, note, take }: Gro
   }
 }
 
-/** So long are requests still sent to a process that has been asked to end. */
+/** Time for which requests still go to a process that was asked to end, in milliseconds. */
 const ROUTED_MS = 500
 
-/** As over a socket, with the owners of fields of what a witness looks at. */
+/** Like over a socket, with the field managers of the objects that a change observer reads. */
 function withOwners(simulator: Simulator, identity: string): Exchange {
   const [sparing, whole] = [simulator.exchangeFor(identity), simulator.exchangeFor(identity, 'everything')]
   return (request, signal) => (/\/(rollouts|daemonsets)[/?]/.test(`${request.path}?`) ? whole : sparing)(request, signal)
 }
 
-/** What a program has of itself. */
+/** The running program itself. */
 interface Life {
   readonly ready: Promise<void>
   readonly stopped: Promise<void>
   stop(): Promise<void>
-  /** What comes to it from outside; undefined where nobody asks it. */
+  /** Takes requests from outside; undefined for a program without an API. */
   readonly fetch?: FetchLike
-  /** Its process is gone, and all connections with it. */
+  /** Its process is gone, with all connections. */
   drop?(): void
 }
 
@@ -288,7 +288,7 @@ function leaseTimes({ leaseSeconds }: Shape): LeaseTimes {
 }
 
 function createDelays(clock: VirtualClock, note: (text: string) => void): Pick<World, 'later' | 'heal'> {
-  const reported = (error: unknown): void => note(`that came to nothing: ${String(error)}`)
+  const reported = (error: unknown): void => note(`the operation failed: ${String(error)}`)
   const waiting = new Set<() => Promise<void> | void>()
   return {
     later(ms, undo) {
@@ -316,7 +316,7 @@ export async function drive<T>(clock: VirtualClock, promise: Promise<T>): Promis
   return promise
 }
 
-/** Lets time pass, also where nobody waits for it. */
+/** Runs the clock for this time, even if nothing waits for it. */
 export async function letPass(clock: VirtualClock, ms: number): Promise<void> {
   const untilMs = clock.monotonicMs() + ms
   clock.setTimer(ms, () => {})

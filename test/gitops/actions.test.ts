@@ -29,7 +29,7 @@ describe('an action of Argo CD', () => {
     expect((await stage.rollout()).status?.answeredActions).toHaveLength(2)
   })
 
-  it('approves one step, though two people click', async () => {
+  it('approves only one step when two people click', async () => {
     stage = await setStage({ nodes: 8, steps })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -42,7 +42,7 @@ describe('an action of Argo CD', () => {
     expect((await stage.rollout()).status).toMatchObject({ currentStepIndex: 2, lastAction: { result: 'Refused', by: 'argocd' } })
   })
 
-  it('takes a version back, and releases it after all once it is retried', async () => {
+  it('rolls a version back, and releases it after a retry', async () => {
     stage = await setStage({ nodes: 8, steps })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -57,7 +57,7 @@ describe('an action of Argo CD', () => {
     await untilReleased(stage, 'v2')
   })
 
-  it('resumes what a failure has stopped, which is a retry', async () => {
+  it('resumes a release that a failure has stopped, as a retry', async () => {
     stage = await setStage({ nodes: 8, maxUnavailable: 1, steps })
     await stage.setImage('bad-ready')
     await stage.until('it is stopped', async () => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed', 1_200_000)
@@ -66,7 +66,7 @@ describe('an action of Argo CD', () => {
     expect((await stage.rollout()).status?.lastAction?.result).toBe('Accepted')
   })
 
-  it('changes nothing else of the object', async () => {
+  it('changes nothing else in the object', async () => {
     stage = await setStage({ nodes: 2, steps })
     const rollout = await stage.rollout()
     for (const name of actionNames) {
@@ -82,7 +82,7 @@ describe('an action of Argo CD', () => {
     }
   })
 
-  it('is an action that the controller can read, with another id a second later', async () => {
+  it('writes an action that the controller can read, with another id a second later', async () => {
     stage = await setStage({ nodes: 2, steps })
     const rollout = await stage.rollout()
     for (const name of actionNames.filter((one) => one !== 'pause' && one !== 'resume')) {
@@ -98,7 +98,7 @@ describe('an action of Argo CD', () => {
     }
   })
 
-  it('stands in the menu, with a title and an icon, and in the ConfigMap', async () => {
+  it('is in the menu, with a title and an icon, and in the ConfigMap', async () => {
     stage = await setStage({ nodes: 2, steps })
     const menu = await discoveredActions(await stage.rollout())
     expect(Object.keys(menu).toSorted()).toEqual(actionNames.toSorted())
@@ -111,7 +111,7 @@ describe('an action of Argo CD', () => {
     expect(definitions.map(({ name }) => name)).toEqual(actionNames)
   })
 
-  it('is none for the Rollout of another workload', async () => {
+  it('is not offered for the Rollout of another workload', async () => {
     stage = await setStage({ nodes: 2, steps })
     const rollout = await stage.rollout()
     const workloadRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }
@@ -119,7 +119,7 @@ describe('an action of Argo CD', () => {
   })
 })
 
-it('what Argo CD says of a BatchRelease goes with its release', async () => {
+it('the health of a BatchRelease in Argo CD matches its release', async () => {
   stage = await setStage({ nodes: 8, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 1)
@@ -139,7 +139,7 @@ async function writtenAction(patch: ReturnType<typeof actionPatch>): Promise<str
   return annotations?.[rolloutAnnotations.action] ?? ''
 }
 
-/** Carries Argo CD's action out on the Rollout as it is now. @returns the annotation that it wrote, where it wrote one */
+/** Runs Argo CD's action on the present Rollout. @returns the annotation that it wrote, if any */
 async function click(name: string): Promise<RolloutAction | undefined> {
   const rollout = await stage.rollout()
   expect(await possibleActions(rollout), name).toContain(name)

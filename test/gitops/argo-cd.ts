@@ -2,25 +2,25 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { Rollout } from '@tranche/api-schema'
 import { runLua } from './lua.ts'
 
-/** What Argo CD shows of a resource. */
+/** Health of a resource in Argo CD. */
 export interface ArgoVerdict {
   readonly status: 'Healthy' | 'Progressing' | 'Suspended' | 'Degraded'
   readonly message: string
 }
 
-/** Scripts of ours, by the names that Argo CD's own source tree gives them. */
+/** Our scripts, with the paths of Argo CD's own source tree. */
 export const scriptsRoot = 'examples/gitops/argo-cd/resource_customizations'
 const rolloutScripts = `${scriptsRoot}/rollouts.kruise.io/Rollout`
 
 /** Every action that has a script, by name. */
 export const actionNames: readonly string[] = readdirSync(`${rolloutScripts}/actions`).filter((name) => !name.endsWith('.lua'))
 
-/** What our script says of a Rollout. */
+/** Health of a Rollout by our script. */
 export async function argoVerdict(rollout: Rollout): Promise<ArgoVerdict> {
   return (await runLua(script('health.lua'), rollout)) as ArgoVerdict
 }
 
-/** What our script says of a BatchRelease. */
+/** Health of a BatchRelease by our script. */
 export async function argoVerdictOfRelease(release: object): Promise<ArgoVerdict> {
   return (await runLua(readFileSync(`${scriptsRoot}/rollouts.kruise.io/BatchRelease/health.lua`, 'utf8'), release)) as ArgoVerdict
 }
@@ -37,13 +37,13 @@ export async function discoveredActions(rollout: Rollout): Promise<Readonly<Reco
   return (await runLua(script('actions/discovery.lua'), rollout)) as Record<string, OfferedAction>
 }
 
-/** @returns names of the actions that can be carried out now */
+/** @returns names of the actions that are possible now */
 export async function possibleActions(rollout: Rollout): Promise<readonly string[]> {
   return Object.entries(await discoveredActions(rollout)).flatMap(([name, { disabled }]) => (disabled ? [] : [name]))
 }
 
 /**
- * Carries an action out as Argo CD does: the script changes a copy of the object, and the difference is sent as a merge patch.
+ * Runs an action like Argo CD: the script changes a copy of the object, and the difference is sent as a merge patch.
  *
  * @returns that patch
  */
@@ -56,7 +56,7 @@ function script(path: string): string {
   return readFileSync(`${rolloutScripts}/${path}`, 'utf8')
 }
 
-/** A merge patch that makes `before` into `after`. Tables of Lua do not tell an empty list from an empty object. */
+/** A merge patch that turns `before` into `after`. In tables of Lua, empty lists and empty objects look the same. */
 function difference(before: unknown, after: unknown): Readonly<Record<string, unknown>> {
   const patch: Record<string, unknown> = {}
   const [old, now] = [record(before), record(after)]

@@ -5,17 +5,17 @@ import { dirname, join } from 'node:path'
 const require = createRequire(import.meta.url)
 
 /**
- * Names fields of a manifest that its type does not have, by path. The validators of these packages look at values, and pass over names
- * that they do not know; an API server drops such a field in silence.
+ * Names fields of a manifest that its type does not have, by path. The validators of these packages check values, and ignore unknown
+ * names; an API server silently drops such a field.
  *
- * @param library `@kubernetes-models/argo-cd`, or another of its kind
+ * @param library `@kubernetes-models/argo-cd`, or a similar one
  */
 export function unknownFields(manifest: { readonly apiVersion: string; readonly kind: string }, library: string): readonly string[] {
   const file = join(dirname(require.resolve(`${library}/package.json`)), manifest.apiVersion, `${manifest.kind}.d.ts`)
   return unknownIn(manifest, { file, name: `I${manifest.kind}` }, '')
 }
 
-/** An interface, and where it stands. */
+/** An interface, and the file that declares it. */
 interface NamedType {
   readonly file: string
   readonly name: string
@@ -34,7 +34,7 @@ function unknownIn(value: unknown, type: NamedType, path: string): readonly stri
   })
 }
 
-/** Fields of an interface with their types as they are written, one a line, four spaces in; those of what it extends, too. */
+/** Fields of an interface with their types as written, one per line, indented by four spaces; includes fields of its parents. */
 function fieldsOf({ file, name }: NamedType): ReadonlyMap<string, string> {
   const text = readFileSync(file, 'utf8')
   const own = new RegExp(`\\b(\\w+) as ${name}\\b`).exec(text)?.[1] ?? name
@@ -48,7 +48,7 @@ function fieldsOf({ file, name }: NamedType): ReadonlyMap<string, string> {
   return new Map([...inherited.flatMap((parent) => [...fieldsOf(parent)]), ...fields])
 }
 
-/** The interface of its own that a type leads to; undefined for anything else: text, a map, metadata, which is Kubernetes' own. */
+/** The interface of the library that a type refers to; undefined for anything else: text, a map, metadata of Kubernetes. */
 function namedIn(text: string, file: string): NamedType | undefined {
   const name = /^(?:Array<)?(I[A-Z]\w+)>?;$/.exec(text)?.[1]
   if (name === undefined) return undefined

@@ -7,14 +7,14 @@ let stage: Stage
 afterEach(() => stage.end())
 
 const steps = [{ replicas: 1, pause: {} }, { replicas: '100%' }]
-/** How often the controller of Flux looks, in milliseconds. */
+/** How often the controller of Flux checks, in milliseconds. */
 const LOOK_MS = 5_000
 
 describe('the Kustomization of the example', () => {
   it.each<[string, NonNullable<StageOptions['admission']>]>([
     ['none', 'none'],
     ['policies', 'policy'],
-  ])('waits from the moment at which a template is applied until its release has ended, with the admission %s', async (_, admission) => {
+  ])('waits from the apply of a template until its release has ended, with admission %s', async (_, admission) => {
     stage = await setStage({ nodes: 6, steps, admission, watchDelayMs: 200 })
     await stage.setImage('v2')
     const first = []
@@ -31,7 +31,7 @@ describe('the Kustomization of the example', () => {
     expect((await stage.rollout()).status?.phase).toBe('Healthy')
   })
 
-  it('fails while a version goes back that has failed, and succeeds once the commit is reverted', async () => {
+  it('fails while a failed version is rolled back, and succeeds once the commit is reverted', async () => {
     stage = await setStage({ nodes: 6, steps, policy: { failure: { action: 'Rollback' } } })
     await stage.setImage('bad-crash')
     expect(await lookUntilItEnds()).toBe('failed')
@@ -40,12 +40,13 @@ describe('the Kustomization of the example', () => {
     await stage.setImage('bad-crash')
     expect(await lookUntilItEnds()).toBe('failed')
     await stage.setImage('v1')
-    // The first look may come before the Rollout has seen the revert, and finds the failure; the next is that of `retryInterval`.
+    // The first check may come before the Rollout has observed the revert, and finds the failure; the next one follows after
+    // `retryInterval`.
     await stage.pass(LOOK_MS)
     expect(await lookUntilItEnds()).toBe('succeeded')
   })
 
-  it('does not fail where a commit is reverted in mid-release', async () => {
+  it('does not fail if a commit is reverted in mid-release', async () => {
     stage = await setStage({ nodes: 6, steps })
     await stage.setImage('v2')
     await untilPausedAt(stage, 1)
@@ -54,7 +55,7 @@ describe('the Kustomization of the example', () => {
     expect(await nodesOn(stage, 'v2')).toEqual([])
   })
 
-  it('succeeds where a node is away that is updated when it returns', async () => {
+  it('succeeds while a node is away, which is updated when it returns', async () => {
     stage = await setStage({ nodes: 6, steps: [{ replicas: '100%' }] })
     await stage.simulator.nodes.kill((await stage.pods())[0]?.spec?.nodeName ?? '')
     await stage.pass(60_000)
@@ -63,7 +64,7 @@ describe('the Kustomization of the example', () => {
     expect(await nodesOn(stage, 'v2')).toHaveLength(5)
   })
 
-  it('succeeds where there is no node', async () => {
+  it('succeeds without nodes', async () => {
     stage = await setStage({ nodes: 0, steps })
     await stage.setImage('v2')
     expect(await lookUntilItEnds()).toBe('succeeded')
@@ -74,7 +75,7 @@ async function look(): Promise<ReturnType<typeof fluxLook>> {
   return fluxLook([await stage.rollout(), await stage.daemonSet()])
 }
 
-/** Looks as often as Flux does, from now on. */
+/** Checks as often as Flux does, from now on. */
 async function lookUntilItEnds(): Promise<ReturnType<typeof fluxLook>> {
   for (let looks = 0; looks < 200; looks++) {
     const seen = await look()

@@ -13,10 +13,10 @@ export interface HealthCheckExpressions {
   readonly current: string
 }
 
-/** What Flux says by the expressions; `error` where one of them cannot be evaluated, which Flux tells and counts as not Current. */
+/** Result of the expressions in Flux; `error` if one of them cannot be evaluated, which Flux reports and treats as not Current. */
 export type FluxVerdict = 'InProgress' | 'Failed' | 'Current' | 'error'
 
-/** The Kustomization of the example, as far as it says what Flux waits for. */
+/** The parts of the example's Kustomization that decide what Flux waits for. */
 interface Waiting {
   readonly healthChecks: readonly { readonly kind: string }[]
   readonly healthCheckExprs: readonly HealthCheckExpressions[]
@@ -26,10 +26,10 @@ const environment = createCelEnvironment({ metadata: { kind: 'dyn' }, spec: { ki
 const example = readExample()
 
 /**
- * What Flux says of an object by the expressions that the example has for its kind: InProgress while its generation is not observed, then
- * the first of `inProgress`, `failed` and `current` that holds, else InProgress.
+ * Status of an object in Flux by the expressions of the example for its kind. It is InProgress while the generation is not observed.
+ * After that it is the first of `inProgress`, `failed` and `current` that holds, or else InProgress.
  *
- * @throws where an expression does not compile
+ * @throws if an expression does not compile
  * @see https://github.com/fluxcd/flux2/blob/main/rfcs/0009-custom-health-checks/README.md
  */
 export function fluxVerdict({ kind, metadata, spec, status }: Rollout | DaemonSet): FluxVerdict {
@@ -46,8 +46,8 @@ export function fluxVerdict({ kind, metadata, spec, status }: Rollout | DaemonSe
 }
 
 /**
- * What one look of the Kustomization of the example at the objects it waits for comes to: it fails with the first that has failed, and
- * succeeds with the last that is Current.
+ * Result of one check of the objects that the example's Kustomization waits for. It fails with the first object that has failed, and
+ * succeeds with the last one that is Current.
  */
 export function fluxLook(objects: readonly (Rollout | DaemonSet)[]): 'waits' | 'failed' | 'succeeded' {
   const seen = example.healthChecks.map(({ kind }) => {

@@ -10,7 +10,7 @@ const blocks = globSync('docs/guides/*.md').flatMap((path) =>
 const blocksOf = (language: string): readonly string[] => blocks.filter((block) => block.language === language).map(({ text }) => text)
 
 describe('the blocks of the guides', () => {
-  it('are of languages that are looked at', () => {
+  it('are in languages that these tests check', () => {
     expect([...new Set(blocks.map(({ language }) => language))].toSorted()).toEqual(['csv', 'sh', 'yaml'])
   })
 
@@ -25,7 +25,7 @@ describe('the blocks of the guides', () => {
     ).toBe(true)
   })
 
-  it('give rights to actions that there are', () => {
+  it('give permissions only for existing actions', () => {
     const lines = blocksOf('csv').flatMap((text) => text.trimEnd().split('\n'))
     expect(lines.length).toBeGreaterThan(1)
     for (const line of lines) {
@@ -36,7 +36,7 @@ describe('the blocks of the guides', () => {
   })
 })
 
-it('docs/guides/argo-cd.md tells every action', () => {
+it('docs/guides/argo-cd.md lists every action', () => {
   const guide = readFileSync('docs/guides/argo-cd.md', 'utf8')
   const rows = [...guide.matchAll(/^\| ((?:`[a-z-]+`(?:, )?)+) \|/gm)].flatMap(([, names = '']) => names.replaceAll('`', '').split(', '))
   expect(rows.toSorted()).toEqual(actionNames.toSorted())

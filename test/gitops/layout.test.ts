@@ -23,7 +23,7 @@ describe.skipIf(isMissing)('the layout of a repository', () => {
     await cluster.end()
   })
 
-  it('brings a DaemonSet, its Rollout and its policy to production', async () => {
+  it('deploys a DaemonSet, its Rollout and its policy to production', async () => {
     const { stdout } = await kubectl('apply --dry-run=server -o name -f -', await built('production'))
     expect(stdout.trim().split('\n').toSorted()).toEqual([
       'daemonset.apps/node-agent',
@@ -32,7 +32,7 @@ describe.skipIf(isMissing)('the layout of a repository', () => {
     ])
   })
 
-  it('differs in nothing from what runs in mid-release, and applying it again changes nothing', async () => {
+  it('has no difference to the cluster in mid-release, and applying it again changes nothing', async () => {
     const v2 = await built('staging')
     await kubectl('apply -f -', v2.replace(':v2', ':v1'))
     await until('{.status.phase}', 'Healthy')
@@ -53,7 +53,7 @@ describe.skipIf(isMissing)('the layout of a repository', () => {
   it.each([
     ['Argo CD', '--server-side --force-conflicts --field-manager=argocd-controller'],
     ['Flux', '--server-side --force-conflicts --field-manager=kustomize-controller'],
-  ])('is applied on the server side, as by %s, and changes nothing there either', async (_tool, flags) => {
+  ])('changes nothing when it is applied on the server side, as by %s', async (_tool, flags) => {
     const v2 = await built('staging')
     const generations = (): Promise<Ended> =>
       kubectl('-n demo get daemonset,rollout node-agent -o jsonpath={.items[*].metadata.generation}')
@@ -63,7 +63,7 @@ describe.skipIf(isMissing)('the layout of a repository', () => {
     expect(await generations()).toEqual(before)
   })
 
-  it('would differ in the strategy alone where it stated RollingUpdate', async () => {
+  it('would differ only in the strategy if it had RollingUpdate', async () => {
     const stating = (await built('staging')).replace('type: OnDelete', 'type: RollingUpdate')
     const { code, stdout } = await run('diff -f -', stating)
     expect(code).toBe(1)
@@ -71,7 +71,7 @@ describe.skipIf(isMissing)('the layout of a repository', () => {
     expect(lines.map((line) => line.replace(/\s+/g, ' '))).toEqual(['+ maxSurge: 0', '- type: OnDelete', '+ type: RollingUpdate'])
   })
 
-  it('leaves what else stands in the ConfigMap of Argo CD', async () => {
+  it('keeps other keys in the ConfigMap of Argo CD', async () => {
     await kubectl('create namespace argocd')
     await kubectl('-n argocd create configmap argocd-cm --from-literal=url=https://argocd.example')
     await kubectl('-n argocd patch configmap argocd-cm --patch-file examples/gitops/argo-cd/argocd-cm.yaml')

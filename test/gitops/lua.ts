@@ -8,10 +8,10 @@ export interface LuaOptions {
 }
 
 /**
- * Runs a script as Argo CD does: `obj` is a copy of the object, only the libraries `base`, `table` and, by `require`, a part of `os` can be
- * reached, and what the script returns becomes JSON.
+ * Runs a script like Argo CD. `obj` is a copy of the object, and the result of the script becomes JSON. Only the libraries `base`,
+ * `table` and, with `require`, a part of `os` are available.
  *
- * @throws where the script ends with an error
+ * @throws if the script ends with an error
  */
 export async function runLua(script: string, obj: object, { nowSeconds = 1_700_000_000 }: LuaOptions = {}): Promise<unknown> {
   const engine = await factory.createEngine({ openStandardLibs: false, enableProxy: false, injectObjects: false })
@@ -26,7 +26,7 @@ export async function runLua(script: string, obj: object, { nowSeconds = 1_700_0
   }
 }
 
-/** What Argo CD leaves of the library `os`, and nothing that loads anything else. */
+/** The part of the library `os` that Argo CD keeps, and no function that loads anything else. */
 const confinement = `
 local seconds = now
 local os = { time = function() return seconds end }

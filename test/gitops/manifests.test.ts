@@ -27,7 +27,7 @@ interface Source {
   readonly repoURL: string
 }
 
-/** Schemas of Argo CD and Flux, in packages that are made of theirs. */
+/** Schemas of Argo CD and Flux, from packages that are generated from their definitions. */
 const models: Readonly<Record<string, new (data: never) => { validate(): void }>> = {
   AppProject,
   Application,
@@ -42,25 +42,25 @@ const manifests = globSync(['examples/gitops/repository/clusters/**/*.yaml', 'ex
 const named = manifests.map(({ path, manifest }) => [`${manifest.kind} ${manifest.metadata.name} of ${path}`, manifest] as const)
 
 describe('the manifests of the examples', () => {
-  it('are of every kind that the guides speak of', () => {
+  it('have every kind that the guides mention', () => {
     expect([...new Set(manifests.map(({ manifest }) => manifest.kind))].toSorted()).toEqual(Object.keys(models))
   })
 
-  it.each(named)('keep the schema of their tool: %s', (_name, manifest) => {
+  it.each(named)('match the schema of their tool: %s', (_name, manifest) => {
     expect(problemsOf(manifest)).toEqual([])
   })
 
   it.each<[string, string, (spec: Record<string, unknown>) => void, RegExp]>([
-    ['a field that there is not', 'Kustomization', (spec) => (spec['healthCheckExpr'] = []), /^spec.healthCheckExpr is no field/],
+    ['an unknown field', 'Kustomization', (spec) => (spec['healthCheckExpr'] = []), /^spec.healthCheckExpr is no field/],
     [
-      'one further down',
+      'an unknown nested field',
       'Application',
       (spec) => (spec['syncPolicy'] = { automated: { prun: true } }),
       /^spec.syncPolicy.automated.prun is no/,
     ],
     ['a value of another type', 'Application', (spec) => (spec['syncPolicy'] = { automated: { prune: 'yes' } }), /prune must be boolean/],
-    ['a field that is left out', 'HelmRelease', (spec) => delete spec['interval'], /must have required property interval/],
-  ])('would not, with %s', (_what, kind, spoil, says) => {
+    ['a missing field', 'HelmRelease', (spec) => delete spec['interval'], /must have required property interval/],
+  ])('would not match it with %s', (_what, kind, spoil, says) => {
     const { manifest } = structuredClone(manifests.find((one) => one.manifest.kind === kind)!)
     spoil(manifest.spec as Record<string, unknown>)
     expect(problemsOf(manifest)).toEqual([expect.stringMatching(says)])
@@ -77,7 +77,7 @@ describe('the project of Argo CD', () => {
   }
   const applications = manifests.filter(({ manifest }) => manifest.kind === 'Application').map(({ manifest }) => manifest)
 
-  it('lets every Application in, from where it comes to where it goes', () => {
+  it('allows every Application, with its source and its destination', () => {
     for (const { spec } of applications) {
       const { project: name, destination, source, sources = [source] } = spec as unknown as ApplicationSpec
       expect(name).toBe(project.metadata.name)
@@ -86,7 +86,7 @@ describe('the project of Argo CD', () => {
     }
   })
 
-  it('lets the chart bring what it has that has no namespace, and the rest where it belongs', () => {
+  it('allows the cluster-scoped objects of the chart, and the others in their namespaces', () => {
     const rendered = globSync('test/chart/golden/*.yaml').flatMap((path) =>
       parseAllDocuments(readFileSync(path, 'utf8')).map((document) => document.toJS() as Manifest),
     )
@@ -97,7 +97,7 @@ describe('the project of Argo CD', () => {
     expect(destinations.map(({ namespace }) => namespace)).toEqual(expect.arrayContaining(['tranche-system', 'kube-system']))
   })
 
-  it('gives rights to actions that there are', () => {
+  it('gives permissions only for existing actions', () => {
     const names = roles
       .flatMap(({ policies }) => policies)
       .flatMap((line) => /action\/rollouts\.kruise\.io\/Rollout\/(\S+),/.exec(line)?.[1] ?? [])
@@ -106,7 +106,7 @@ describe('the project of Argo CD', () => {
   })
 })
 
-/** What the API server would refuse, or drop in silence. */
+/** Problems for which the API server would reject the manifest, or silently drop a field. */
 function problemsOf(manifest: Manifest): readonly string[] {
   const library = manifest.apiVersion.startsWith('argoproj.io/') ? 'argo-cd' : 'flux-cd'
   const unknown = unknownFields(manifest, `@kubernetes-models/${library}`)

@@ -1,7 +1,7 @@
 import type { Rollout, ActionBody, ActionType } from '@tranche/api-schema'
 import { planAction, type ActionRejection } from '@tranche/actions'
 
-/** For each action of Argo CD, why Tranche would refuse what it writes; null where it would not. */
+/** For each action of Argo CD, the reason for which Tranche would refuse it; null if it would not. */
 export const refusalOfAction: Readonly<Record<string, (rollout: Rollout) => ActionRejection | null>> = {
   pause: (rollout) => (rollout.spec.strategy.paused === true ? nothingToDo : refusalOf(rollout, 'pause')),
   resume: (rollout) => refusalOf(rollout, 'resume'),

@@ -4,16 +4,16 @@ import { silentLogger } from '@tranche/log'
 import { drive, setStage, type Stage } from '../scenarios/stage.ts'
 import { stories, type Story } from './stories.ts'
 
-/** A Rollout as a watcher was sent it, and where it stands then in one line of words. */
+/** A Rollout as a watch delivered it, and a summary of its state in one line. */
 export interface Situation {
   readonly standing: string
   readonly rollout: Rollout
 }
 
-/** Of a Rollout whose story says nothing else. */
+/** Of a Rollout whose story has no others. */
 const steps = [{ replicas: 1, pause: {} }, { replicas: '50%', pause: { duration: 5 } }, { replicas: '100%' }]
 
-/** Plays all stories. @returns the first Rollout seen of every standing, in the order in which they are met */
+/** Plays all stories. @returns the first Rollout of every state, in the order of their appearance */
 export async function situations(): Promise<readonly Situation[]> {
   const found = new Map<string, Rollout>()
   for (const story of Object.values(stories))
@@ -24,7 +24,7 @@ export async function situations(): Promise<readonly Situation[]> {
   return [...found].map(([standing, rollout]) => ({ standing, rollout }))
 }
 
-/** Every state of its Rollouts that a watcher is sent while the story is played. */
+/** Every state of the Rollouts that a watch delivers during the story. */
 async function watched({ options, play }: Story): Promise<readonly Rollout[]> {
   const stage = await setStage({ nodes: 6, steps, ...options, withRollout: true })
   const seen: Rollout[] = []
@@ -53,7 +53,7 @@ async function watchRollouts({ client, clock }: Stage, signal: AbortSignal, see:
   await drive(clock, rollouts.whenSynced())
 }
 
-/** Phase, reason of Progressing, step state, and what else a verdict may rest on. */
+/** Phase, reason of Progressing, step state, and other facts on which a verdict may depend. */
 export function standingOf({ metadata, spec, status }: Rollout): string {
   const holds = (type: string) => status?.conditions?.find((one) => one.type === type)
   const stalled = holds('Stalled')
@@ -68,14 +68,14 @@ export function standingOf({ metadata, spec, status }: Rollout): string {
     spec.strategy.paused === true ? 'paused' : undefined,
     holds('Succeeded')?.status === 'False' ? 'not succeeded' : undefined,
     (status?.skippedNodes?.length ?? 0) > 0 ? 'nodes skipped' : undefined,
-    isRolledBack(status) ? 'taken back' : undefined,
+    isRolledBack(status) ? 'rolled back' : undefined,
     deleted,
   ]
     .filter((word) => word !== undefined && word !== '')
     .join(', ')
 }
 
-/** By a failure or an abort in this release, and not by Git. */
+/** Whether the rollback comes from a failure or an abort in this release, and not from Git. */
 function isRolledBack(status: Rollout['status']): boolean {
   if (status?.phase !== 'Progressing' || status.rollbackFrom === undefined) return false
   const began = status.conditions?.find(({ type }) => type === 'Progressing')?.lastTransitionTime ?? ''

@@ -8,7 +8,7 @@ import { startKruise } from '../scenarios/kruise-leftovers.ts'
 import type { Stage, StageOptions } from '../scenarios/stage.ts'
 import { goesBy, rolloutManifest, stageKey } from '../scenarios/stage-objects.ts'
 
-/** What happens to a Rollout, played so that a GitOps tool can watch it. */
+/** Events of a Rollout, played so that a GitOps tool can watch it. */
 export interface Story {
   readonly options?: StageOptions
   play(stage: Stage): Promise<void>
@@ -38,7 +38,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await stage.pass(2_000)
     },
   },
-  'taken back by Git': {
+  'rolled back by Git': {
     async play(stage) {
       await stage.setImage('v2')
       await untilPausedAt(stage, 1)
@@ -63,7 +63,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await pauseAndResume(stage)
     },
   },
-  'analysis that cannot tell': {
+  'inconclusive analysis': {
     options: {
       policy: {
         analysis: [{ name: 'errors', prometheus: { address: 'http://prometheus.example', query: 'up' }, successCondition: 'false' }],
@@ -95,7 +95,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await untilStalled(stage, 'BudgetZero')
     },
   },
-  'pods that do not go': {
+  'pods that do not terminate': {
     options: { nodes: 10, steps: [{ replicas: '100%' }] },
     async play(stage) {
       for (const pod of (await stage.pods()).slice(0, 2)) await setFinalizers(stage, pod, ['example.com/stuck'])
@@ -104,7 +104,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await untilStalled(stage, 'PodsStuck')
     },
   },
-  'spec that cannot be carried out': {
+  'invalid spec': {
     async play(stage) {
       const canary = (value: object): Promise<void> => stage.patchRollout({ spec: { strategy: { canary: value } } })
       await canary({ steps: [{ replicas: '50%' }, { replicas: '20%' }] })
@@ -128,7 +128,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await stage.until('both are stalled', async () => (await reasonsOf(stage, ['early', 'second'])) === 'WorkloadNotFound WorkloadTaken')
     },
   },
-  'policy that is missing, and wrong': {
+  'policy that is missing, and then invalid': {
     async play(stage) {
       await stage.patchRollout({ metadata: { annotations: goesBy('careful') } })
       await untilStalled(stage, 'PolicyNotFound')
@@ -159,7 +159,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await stage.until('it is over', async () => (await condition(stage, 'StrategyRestored'))?.reason === 'NodesLeft')
     },
   },
-  'a BatchRelease of somebody else': {
+  'a BatchRelease of another user': {
     async play(stage) {
       await stage.client.create(resourcePaths.batchReleases, batchReleaseManifest as never)
       await stage.setImage('v2')
@@ -175,7 +175,7 @@ export const stories: Readonly<Record<string, Story>> = {
         stageKey,
       )
       await stage.client.patch(resourcePaths.customResourceDefinitions, rolloutDefinition, { type: 'json', body })
-      // A status that is stored stays as it is; a new Rollout says it, once the watches have ended.
+      // A stored status stays as it is; a new Rollout reports it, once the watches have ended.
       await stage.pass(3_000)
       await stage.client.delete(resourcePaths.rollouts, stageKey)
       await stage.until('the Rollout is gone', async () => (await stage.client.list(resourcePaths.rollouts, {})).items.length === 0)
@@ -201,7 +201,7 @@ export const stories: Readonly<Record<string, Story>> = {
       })
     },
   },
-  'disabled once it is complete': {
+  'disabled after its completion': {
     async play(stage) {
       await stage.patchRollout({ metadata: { annotations: { [rolloutAnnotations.onDelete]: 'Complete' } } })
       await stage.setImage('v2')

@@ -21,46 +21,46 @@ let all: readonly Verdicts[]
 
 beforeAll(async () => {
   all = await Promise.all((await situations()).map(verdictsOf))
-  // For `pnpm test:gitops`, which asks the tools themselves.
+  // For `pnpm test:gitops`, which compares the tools themselves.
   mkdirSync('node_modules/.cache/gitops', { recursive: true })
   writeFileSync('node_modules/.cache/gitops/situations.json', JSON.stringify(all))
 }, 120_000)
 
-describe('the situations hold every', () => {
+describe('the situations include every', () => {
   it.each([
     ['phase', rolloutPhases],
-    ['reason of Progressing but the one of its end', progressingReasons.filter((reason) => reason !== 'Completed')],
-    ['step state that is entered', stepStates.filter((state) => state !== 'StepTrafficRouting')],
-    ['reason of Stalled that is told', stalledReasons.filter((reason) => reason !== 'NodesLeft')],
+    ['reason of Progressing except the final one', progressingReasons.filter((reason) => reason !== 'Completed')],
+    ['step state in use', stepStates.filter((state) => state !== 'StepTrafficRouting')],
+    ['reason of Stalled that is reported', stalledReasons.filter((reason) => reason !== 'NodesLeft')],
   ] as const)('%s', (_kind, words) => {
     expect(words.filter((word) => !all.some(({ standing }) => new RegExp(`\\b${word}\\b`).test(standing)))).toEqual([])
   })
 })
 
-it('what each tool says stands in docs/guides/verdicts.md', async () => {
+it('docs/guides/verdicts.md has the result of each tool', async () => {
   await expect(verdictsPage(all)).toMatchFileSnapshot('../../docs/guides/verdicts.md')
 })
 
 describe('our script for Argo CD', () => {
-  it('says what the status says, where it says anything of this generation', () => {
+  it('shows the message of the status, if that is of this generation', () => {
     for (const { argo, rollout } of all)
       expect([rollout.status?.message, 'waiting for the controller to observe this generation']).toContain(argo.message)
   })
 
-  it('differs from the one of Argo CD only where that sees neither Stalled, nor a pause, nor that a version is taken back or a Rollout disabled', () => {
+  it('differs from the one of Argo CD only if that misses Stalled, a pause, a rollback, or a disabled Rollout', () => {
     const differing = all.filter(({ argo, argoOwn }) => argo.status !== argoOwn).map(({ standing }) => standing)
     expect(
-      differing.filter((standing) => !/Stalled by|, paused$|, taken back$|^Disabled, Completed$|^no status yet$/.test(standing)),
+      differing.filter((standing) => !/Stalled by|, paused$|, rolled back$|^Disabled, Completed$|^no status yet$/.test(standing)),
     ).toEqual([])
   })
 
-  it('says Degraded where Flux says Failed of a Rollout, but for a first sync, for who waits for a decision, and while a version is taken back', () => {
+  it('is Degraded where a Rollout is Failed in Flux, except in a first sync, before a decision, and during a rollback', () => {
     const differing = all.filter(({ argo, flux }) => (argo.status === 'Degraded') !== (flux === 'Failed')).map(({ standing }) => standing)
-    expect(differing.filter((standing) => !/AnalysisInconclusive|^Initial, .*WorkloadNotFound|, taken back$/.test(standing))).toEqual([])
+    expect(differing.filter((standing) => !/AnalysisInconclusive|^Initial, .*WorkloadNotFound|, rolled back$/.test(standing))).toEqual([])
   })
 
-  it('takes a rollback by Git for none that failed, though the version was held before', async () => {
-    const taken = all.find(({ standing }) => standing.endsWith(', taken back'))!.rollout
+  it('does not show a rollback by Git as a failure, though the version was blocked before', async () => {
+    const taken = all.find(({ standing }) => standing.endsWith(', rolled back'))!.rollout
     const began = taken.status?.conditions?.find(({ type }) => type === 'Progressing')?.lastTransitionTime
     const heldBefore = taken.status?.heldRevisions?.map((held) => ({ ...held, at: began ?? '' }))
     expect((await argoVerdict(taken)).status).toBe('Degraded')
@@ -69,7 +69,7 @@ describe('our script for Argo CD', () => {
     )
   })
 
-  it('judges Rollouts of other workloads, which say less of themselves, as Argo CD does', async () => {
+  it('shows Rollouts of other workloads, which have fewer conditions, as Argo CD does', async () => {
     const others = all.filter(({ standing, argoOwn }) => !standing.includes('Disabled') && argoOwn !== 'error')
     for (const { rollout, argoOwn, standing } of others) {
       const { conditions: _ours, ...status } = rollout.status ?? {}
@@ -77,7 +77,7 @@ describe('our script for Argo CD', () => {
     }
   })
 
-  it('and its menu never end with an error, whatever is missing in the status', async () => {
+  it('and its menu never end with an error, even if parts of the status are missing', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), fc.array(fc.nat(), { maxLength: 6 }), async (at, cuts) => {
         const rollout = structuredClone(all[at % all.length]!.rollout)
@@ -94,7 +94,7 @@ describe('our script for Argo CD', () => {
     for (const { rollout, standing, actions } of all) expect(actions.toSorted(), standing).toEqual(acceptedTypes(rollout))
   })
 
-  it('does so too where a status has what was never seen together', async () => {
+  it('does so too for combinations in a status that no story has', async () => {
     const parts = fc.record({
       at: fc.nat(),
       phase: fc.constantFrom('Progressing' as const, ...rolloutPhases),
@@ -151,7 +151,7 @@ function mix({ status, spec, ...rest }: Rollout, mixed: Mixed): Rollout {
   } as Rollout
 }
 
-/** Takes a member away, somewhere in what is left. */
+/** Removes a member, somewhere in the rest. */
 function cutOut(value: unknown, at: number): void {
   if (typeof value !== 'object' || value === null) return
   const keys = Object.keys(value)

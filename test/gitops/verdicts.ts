@@ -3,19 +3,19 @@ import { type ArgoVerdict, argoVerdict, possibleActions } from './argo-cd.ts'
 import { type FluxVerdict, fluxVerdict } from './flux.ts'
 import type { Situation } from './situations.ts'
 
-/** What GitOps tools make of one situation. */
+/** Results of GitOps tools for one situation. */
 export interface Verdicts extends Situation {
   readonly argo: ArgoVerdict
   /** Actions that are offered. */
   readonly actions: readonly string[]
-  /** What Argo CD says without our scripts; `error` where its own ends with one. */
+  /** Health in Argo CD without our scripts; `error` if its own script ends with one. */
   readonly argoOwn: string
-  /** What Flux says without expressions. */
+  /** Status in Flux without expressions. */
   readonly kstatus: string
   readonly flux: FluxVerdict
 }
 
-/** Judges a situation as each of the tools does. */
+/** Judges a situation like each of the tools. */
 export async function verdictsOf(situation: Situation): Promise<Verdicts> {
   const { rollout } = situation
   return {

@@ -29,7 +29,7 @@ const pictures: Record<string, ReleasePicture> = {
   'a release that goes back': goingBack,
   'a release that failed': failing,
   'a DaemonSet without nodes': noNodes,
-  'a Rollout that nobody has looked at': unseen,
+  'a Rollout without a status': unseen,
   'five thousand nodes of which hundreds fail': fiveThousand,
 }
 

@@ -50,7 +50,7 @@ describe('a signal', { timeout: 120_000 }, () => {
   })
 
   it('at a script that waits with status ends the script as well', async () => {
-    const { signal, out } = await stopped(['bash', '-c', `${quoted(commandOf('status agent'))} || true; echo goes on`], 'SIGINT')
+    const { signal, out } = await stopped(['bash', '-c', `${quoted(commandOf('status agent'))} || true; echo continues`], 'SIGINT')
     expect([signal, out]).toEqual(['SIGINT', ''])
   })
 })

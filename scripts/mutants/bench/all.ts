@@ -3,13 +3,13 @@ import { mutantsOfReleases } from './of-releases.ts'
 import { mutantsOfTheFence } from './of-the-fence.ts'
 import { mutantsOfTheUsersObjects } from './of-the-users-objects.ts'
 
-/** A blunt mutant with the id by which it is asked for: its guarantee and its number among those of the guarantee, from 1. */
+/** A blunt mutant with its id: the guarantee, and the number among the mutants of the guarantee, from 1. */
 export interface NumberedMutant extends BluntMutant {
   /** `G1.3`. */
   readonly id: string
 }
 
-/** Five of each guarantee, in its order. */
+/** At least five of each guarantee, in order of the guarantees. */
 export const bluntMutants: readonly NumberedMutant[] = numbered([...mutantsOfTheFence, ...mutantsOfReleases, ...mutantsOfTheUsersObjects])
 
 function numbered(mutants: readonly BluntMutant[]): readonly NumberedMutant[] {

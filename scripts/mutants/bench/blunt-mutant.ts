@@ -1,18 +1,18 @@
-/** One guarantee broken as a whole, which the fault bench alone must find. */
+/** A guarantee broken as a whole, which the fault bench must find without other tests. */
 export interface BluntMutant {
   /** `G1` … `G12`. */
   readonly guarantee: string
-  /** What goes wrong, in present tense. */
+  /** The fault, in the present tense. */
   readonly fault: string
   /** Edits of the programs' sources, made as the modules load. */
   readonly edits: readonly Edit[]
-  /** The worlds in which it is looked for. @default any */
+  /** Worlds in which the bench looks for it. @default any */
   readonly worlds?: WorldsName
-  /** Guarantees of which one must be named. @default the guarantee itself */
+  /** Guarantees of which the bench must name one. @default the guarantee itself */
   readonly named?: readonly string[]
 }
 
-/** A text that stands in the file exactly once, and what takes its place. */
+/** A text that occurs exactly once in the file, and its replacement. */
 export interface Edit {
   readonly file: string
   readonly find: string

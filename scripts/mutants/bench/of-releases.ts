@@ -20,7 +20,7 @@ const releasePass = 'packages/shells/controllers/src/release-pass.ts'
 const executorPass = 'packages/shells/partition-executor/src/executor-pass.ts'
 const compare = 'function compareCandidates(a: Candidate, b: Candidate, rules: ChoiceRules): number {'
 
-/** Faults of how a release goes on, stops, and ends: G5 to G7, and G9. */
+/** Faults in how a release continues, stops, and ends: G5 to G7, and G9. */
 export const mutantsOfReleases: readonly BluntMutant[] = [
   {
     guarantee: 'G5',
@@ -29,7 +29,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G5',
-    fault: 'pods are chosen by name only',
+    fault: 'pods are updated in the order of their names',
     edits: [{ file: order, find: compare, replace: `${compare}\n  if (a !== b) return compareText(a.pod.name, b.pod.name)` }],
     worlds: 'rollovers',
   },
@@ -104,7 +104,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G6',
-    fault: 'a pause never ends by time',
+    fault: 'no pause ends by time',
     edits: [
       { file: advanceStep, find: 'if (leftMs > 0) return {', replace: 'if (leftMs > -1e15) return paused\n  if (leftMs > 0) return {' },
     ],
@@ -136,12 +136,12 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G7',
-    fault: 'an action that was answered is answered again five seconds later',
+    fault: 'an answered action is answered again five seconds later',
     edits: [
       {
         file: answerAction,
         find: 'if (isAnswered(view.rollout, body, type)) return null',
-        // Without a rest between two answers it would write for ever, and no world would end.
+        // Without a delay between two answers it would write forever, and no world would end.
         replace:
           "const restMs = view.nowMs - Date.parse(view.rollout.status?.lastAction?.at ?? '')\n  if (isAnswered(view.rollout, body, type) && restMs < 5_000) return null",
       },
@@ -176,7 +176,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G7',
-    fault: 'fields written by a newer version are lost',
+    fault: 'members that a newer version has written are lost',
     edits: [
       {
         file: rolloutStatus,
@@ -233,7 +233,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'a stop withdraws no permits',
+    fault: 'a stop withdraws no permit',
     edits: [
       {
         file: releasePass,
@@ -259,7 +259,7 @@ export const mutantsOfReleases: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G9',
-    fault: 'the release of a failed version continues',
+    fault: 'a release continues with a version that fails',
     edits: [
       {
         file: wantedAllowance,

@@ -16,11 +16,11 @@ const touch = 'packages/core/fence/src/record/touch.ts'
 const executorPort = 'apps/executor/src/executor-port.ts'
 const writeRecord = 'packages/clients/cluster/src/write-record.ts'
 
-/** Faults of what bounds and aims deletions: G1 to G4, and G8. */
+/** Faults in the limits and targets of deletions: G1 to G4, and G8. */
 export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G1',
-    fault: 'nodes that are down for other causes cost no budget',
+    fault: 'nodes that are down for other reasons cost no budget',
     edits: [{ file: budget, find: 'return [...unavailable, ...gone]', replace: 'return [...unavailable.slice(0, 0), ...gone]' }],
     worlds: 'down',
   },
@@ -38,7 +38,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G1',
-    fault: 'permits are used without checking the limit',
+    fault: 'permits are used regardless of the limit',
     edits: [
       {
         file: budget,
@@ -50,7 +50,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G1',
-    fault: 'minReadySeconds is ignored',
+    fault: 'minReadySeconds has no effect',
     edits: [{ file: fleetPod, find: 'if (minReadyMs === 0) return true', replace: 'if (minReadyMs >= 0) return true' }],
     worlds: 'slow',
   },
@@ -123,7 +123,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'a step opens the next one even if its nodes are not available',
+    fault: 'the next step starts even if nodes of this one are unavailable',
     edits: [
       { file: advanceStep, find: 'const ready = readyBatch === canary.currentStepIndex - 1', replace: 'const ready = readyBatch !== -7' },
       {
@@ -149,7 +149,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G3',
-    fault: 'a rejected approval opens the next step anyway',
+    fault: 'a refused approval still starts the next step',
     edits: [
       {
         file: answerAction,
@@ -186,13 +186,13 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G4',
-    fault: 'executors act whatever the DaemonSet says',
-    edits: [{ file: planPass, find: "  { id: 'awaitAgreement', decide: awaitAgreement },\n", replace: '' }],
+    fault: 'executors act regardless of what the DaemonSet says',
+    edits: [{ file: planPass, find: "if (!agrees(view, record)) return waitFor('agreement')", replace: '' }],
     worlds: 'left',
   },
   {
     guarantee: 'G4',
-    fault: 'pods are deleted on nodes where the DaemonSet does not belong',
+    fault: 'pods are deleted on nodes that are not desired',
     edits: [
       { file: tally, find: 'if (!node.desired) continue', replace: '' },
       { file: fence, find: 'return node?.desired === true && isInReach', replace: 'return node !== undefined && isInReach' },
@@ -202,7 +202,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G4',
-    fault: 'pods are deleted without a permit',
+    fault: 'pods are deleted without a permit in the record',
     edits: [
       {
         file: planPass,
@@ -243,7 +243,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G8',
-    fault: 'an executor uses permits although its write of the record failed',
+    fault: 'an executor acts on its permits after another one has overtaken its write',
     edits: [
       {
         file: writeRecord,
@@ -257,7 +257,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G8',
-    fault: 'a pod is deleted at whatever version it has by then',
+    fault: 'a pod is deleted in any version',
     edits: [
       {
         file: executorPort,

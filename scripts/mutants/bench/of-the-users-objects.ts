@@ -17,11 +17,11 @@ const daemonSetPolicy = 'packages/core/admission/src/policies/daemon-set-policy.
 const putBack = "((variables.begins || variables.held) && variables.type != 'OnDelete' ?"
 const updateStatus = 'const written = await updateStatus({ client, schemas }, { rollout, status, signal })'
 
-/** Faults of what is the user's: G10 to G12. */
+/** Faults in the treatment of the user's objects: G10 to G12. */
 export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   {
     guarantee: 'G10',
-    fault: 'a status write overwrites what people wrote meanwhile',
+    fault: 'a status overwrites concurrent changes by people',
     edits: [
       {
         file: rolloutPort,
@@ -34,7 +34,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G10',
-    fault: 'StepReady counts as an approval in every step state',
+    fault: 'StepReady counts as an approval in any state of the step',
     edits: [
       {
         file: readStatusActions,
@@ -76,7 +76,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'Tranche changes a field of the DaemonSet that it does not own',
+    fault: 'a field of the DaemonSet that is not ours is changed',
     edits: [
       {
         file: daemonSetPatch,
@@ -88,7 +88,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'the strategy is remembered as OnDelete, whatever it was',
+    fault: 'the recorded strategy is always OnDelete',
     edits: [
       {
         file: daemonSetPatch,
@@ -100,19 +100,19 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'a failed version is rolled back, whatever the policy says',
+    fault: 'a version that fails is rolled back, whatever the policy says',
     edits: [{ file: releaseFailure, find: "return action === 'Rollback' && reason", replace: 'return action !== undefined && reason' }],
     worlds: 'crashing',
   },
   {
     guarantee: 'G11',
-    fault: 'the fight over the strategy never ends',
+    fault: 'drift of the strategy is corrected without a limit',
     edits: [{ file: drift, find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2', replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 200' }],
     worlds: 'contested',
   },
   {
     guarantee: 'G11',
-    fault: 'the strategy is forgotten and not restored',
+    fault: 'the strategy is forgotten, and not restored',
     edits: [
       {
         file: detach,
@@ -124,7 +124,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G11',
-    fault: 'admission admits every DaemonSet unchanged',
+    fault: 'admission lets every DaemonSet pass unchanged',
     edits: [
       {
         file: 'packages/core/admission/src/admit-daemon-set.ts',
@@ -150,13 +150,13 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G12',
-    fault: 'a version that was rolled back is not remembered',
+    fault: 'no rolled-back version is recorded',
     edits: [{ file: rolloutStatus, find: '...(heldRevisions.length > 0 && { heldRevisions }),', replace: '' }],
     worlds: 'aborted',
   },
   {
     guarantee: 'G12',
-    fault: 'a blocked version is forgotten once there is another template',
+    fault: 'a rolled-back version is forgotten once another template comes',
     edits: [
       {
         file: rolloutStatus,
@@ -169,7 +169,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G12',
-    fault: 'a template that is applied again is not recognized',
+    fault: 'a blocked template is not recognized when it is applied again',
     edits: [
       {
         file: releasePort,
@@ -191,7 +191,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G12',
-    fault: 'a template that is applied again counts as a retry',
+    fault: 'applying a blocked template again counts as a retry',
     edits: [
       {
         file: startState,
@@ -214,7 +214,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
   },
   {
     guarantee: 'G12',
-    fault: 'a blocked version is remembered but released anyway',
+    fault: 'a blocked version is recorded, and released anyway',
     edits: [
       {
         file: releasePort,

@@ -3,24 +3,24 @@ import { fileURLToPath } from 'node:url'
 import type { Edit, WorldsName } from './blunt-mutant.ts'
 import type { BenchAnswer } from './worker.ts'
 
-/** What lives in a process, and in which worlds. */
+/** A mutant and its worlds, for one process. */
 export interface Tried {
   readonly edits: readonly Edit[]
   readonly worlds: WorldsName
 }
 
-/** One process at a time answers for what is tried. */
+/** Runs seeds in a process, one at a time. */
 export interface BenchProcess {
-  /** @returns what the seed has come to; an error where the process ended, or took too long */
+  /** @returns the result of the seed; an error if the process ended, or took too long */
   run(seed: number): Promise<BenchAnswer>
   end(): void
 }
 
 const worker = fileURLToPath(new URL('worker.ts', import.meta.url))
-/** A mutant may loop for ever: then nothing is caught. */
+/** Time limit of a seed, in milliseconds. A mutant may loop forever; it is then not caught. */
 const SEED_MS = 180_000
 
-/** Starts the process with its first seed, and again after it was ended. */
+/** Starts the process with its first seed, and again after it has ended. */
 export function createBenchProcess(tried: Tried, running: Set<ChildProcess>): BenchProcess {
   let child: ChildProcess | undefined
 

@@ -5,7 +5,7 @@ import type { WorldsName } from './blunt-mutant.ts'
 import { createBenchProcess } from './run-bench.ts'
 import { worlds } from './worlds.ts'
 
-/** Which blunt mutants are tried, and how often. */
+/** Blunt mutants to try, and the seeds. */
 export interface BenchOptions {
   /** Guarantees (`G3`) and ids (`G3.2`); none: all. */
   readonly only: readonly string[]
@@ -14,7 +14,7 @@ export interface BenchOptions {
   readonly onResult: (result: BenchResult) => void
 }
 
-/** What has become of a mutant, or of worlds in which nothing is broken. */
+/** Result of a mutant, or of worlds without a fault. */
 export interface BenchResult {
   readonly id: string
   readonly guarantee: string
@@ -27,7 +27,7 @@ export interface BenchResult {
   readonly said: readonly string[]
 }
 
-/** Whether it is as it must be: a mutant is caught, and nothing is where nothing is broken. */
+/** Whether the result is as required: a mutant is caught, and worlds without a fault have no violation. */
 export function isAsItMust({ id, caught }: BenchResult): boolean {
   return id === SOUND ? caught === 0 : caught > 0
 }

@@ -1,6 +1,6 @@
 /**
- * A process in which one blunt mutant lives: its edits are made as modules load, so that the sources on disk stay as they are. Its argument is the
- * mutant as JSON (`{edits, worlds}`); takes `{seed}`, answers with a {@link BenchAnswer}.
+ * A process with one blunt mutant. It applies the edits as modules load, so that the sources on disk stay as they are. Its argument is
+ * the mutant as JSON (`{edits, worlds}`). It receives `{seed}` and sends a {@link BenchAnswer}.
  */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -9,13 +9,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Edit, WorldsName } from './blunt-mutant.ts'
 import { worlds } from './worlds.ts'
 
-/** What a seed has come to. */
+/** Result of a seed. */
 export interface BenchAnswer {
-  /** Each guarantee that was named once. */
+  /** Each violated guarantee once. */
   readonly guarantees: readonly string[]
-  /** The first sentence of each. */
+  /** The first sentence of each violation. */
   readonly texts: readonly string[]
-  /** The run itself broke. */
+  /** Error of the run itself. */
   readonly error?: string
 }
 

@@ -3,18 +3,18 @@ import type { WorldsName } from './blunt-mutant.ts'
 
 /** Worlds in which a fault of one kind shows early. */
 export interface Worlds {
-  /** What happens there, in present tense. */
+  /** Events of these worlds, in the present tense. */
   readonly text: string
-  /** @param drawn what the seed stands for */
+  /** @param drawn the schedule of the seed */
   readonly among: (drawn: Schedule) => Schedule
-  /** How many upgrades happen in each. @default 0 */
+  /** Number of upgrades in each. @default 0 */
   readonly upgrades?: number
 }
 
 const SECOND = 1_000
 const MINUTE = 60_000
 
-/** All of them. Each seed of each keeps every guarantee while nothing is broken on purpose. */
+/** All worlds. Every seed of each keeps every guarantee as long as nothing is broken on purpose. */
 export const worlds: Readonly<Record<WorldsName, Worlds>> = {
   any: { text: 'anything goes wrong', among: (drawn) => drawn },
   calm: { text: 'one release of all nodes at once, and nothing goes wrong', among: (drawn) => undisturbed(drawn, {}, [template('v2', 1)]) },
@@ -23,7 +23,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
     among: (drawn) => undisturbed(drawn, { steps: inSteps(), maxUnavailable: '100%' }, [template('v6-bad-ready', 1)]),
   },
   waiting: {
-    text: 'a release whose every step waits for a person, whom nobody plays before the calm',
+    text: 'every step of a release waits for a person, and no person acts before the storm ends',
     among: (drawn) => undisturbed(drawn, { steps: inSteps({}), maxUnavailable: 3 }, [template('v2', 1)], 3 * MINUTE),
   },
   timed: {
@@ -41,7 +41,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   down: {
-    text: 'two kubelets fall silent before the release begins',
+    text: 'two kubelets fall silent before the release starts',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -51,7 +51,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   broken: {
-    text: 'a good version follows one that was available on each node, and then crashed there for good; somebody pauses and resumes',
+    text: 'a good version follows one that was available on each node, and then crashed there for good; a person pauses and resumes',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -66,7 +66,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   flapping: {
-    text: 'a good version follows one whose pods lose and regain their readiness, some nodes after the others, in steps; there is budget left',
+    text: 'a good version follows one whose pods lose and regain their readiness, on some nodes later than on others, in steps; there is budget left',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -88,14 +88,14 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   crashing: {
-    text: 'each version fails on each node and heals there, and the policy says Pause',
+    text: 'each version fails on each node and recovers there, and the policy says Pause',
     among: (drawn) =>
       undisturbed(drawn, { policy: { failure: { action: 'Pause' } }, maxUnavailable: 3, minReadySeconds: 0 }, [
         template('v8-bad-heals', 1),
       ]),
   },
   reapplied: {
-    text: 'a version that fails is taken back, and Git applies it again',
+    text: 'a version that fails is rolled back, and Git applies it again',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -105,7 +105,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   aborted: {
-    text: 'somebody aborts a release, and Git applies the version again',
+    text: 'a person aborts a release, and Git applies the version again',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -129,7 +129,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   stopped: {
-    text: 'somebody pauses and resumes, while deletions are held up on their way',
+    text: 'a person pauses and resumes, while deletions are delayed',
     among: (drawn) =>
       undisturbed(drawn, { startMs: 5_000, maxUnavailable: 3 }, [
         template('v2', 1),
@@ -143,7 +143,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   people: {
-    text: 'somebody pauses, resumes, approves and promotes again and again, at the right moment and at the wrong one',
+    text: 'a person pauses, resumes, approves and promotes repeatedly, at the right time and at the wrong one',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -160,7 +160,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   left: {
-    text: 'no controller is there when a new template comes in mid-release',
+    text: 'no controller is running when a new template comes in mid-release',
     among: (drawn) =>
       undisturbed(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
         template('v2', 1),
@@ -171,7 +171,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   tainted: {
-    text: 'half of the nodes get a taint that no pod tolerates before the release begins',
+    text: 'half of the nodes get a taint that no pod tolerates before the release starts',
     among: (drawn) =>
       undisturbed(drawn, { toleratesAll: false, maxUnavailable: 3 }, [
         ...[0, 2, 4, 6].map((pick): Incident => ({ atMs: 100, kind: 'taint', pick, effect: 'NoSchedule', forMs: 10 * MINUTE })),
@@ -197,7 +197,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   interrupted: {
-    text: 'somebody pauses and resumes while pods start slowly',
+    text: 'a person pauses and resumes while pods start slowly',
     among: (drawn) =>
       undisturbed(drawn, { startMs: 15_000, maxUnavailable: 2 }, [
         template('v2', 1),
@@ -205,7 +205,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   overtaken: {
-    text: 'two executors stand still with a write of the record in hand, while somebody pauses and resumes; they come back one after the other',
+    text: 'two executors freeze before a write of the record, while a person pauses and resumes; they thaw one after the other',
     among: (drawn) =>
       undisturbed(drawn, { queue: 'own', nodes: 12, maxUnavailable: 6, startMs: 2_000, stopMs: 100, minReadySeconds: 0 }, [
         ...(['executor-a', 'executor-b'] as const).map(
@@ -217,7 +217,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   behind: {
-    text: 'two nodes crash, and are taken first; one executor does not know of it, for its watch of pods is late, and would take others',
+    text: 'two nodes crash, and are updated first; one executor does not notice, because its watch of pods is late, and would update others',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -234,7 +234,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   contested: {
-    text: 'a tool sets RollingUpdate back again and again in mid-release',
+    text: 'a tool repeatedly sets RollingUpdate in mid-release',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -278,7 +278,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   disabled: {
-    text: 'somebody disables the Rollout in mid-release',
+    text: 'a person disables the Rollout in mid-release',
     among: (drawn) =>
       undisturbed(drawn, { startMs: 5_000, maxUnavailable: 1 }, [
         template('v2', 1),
@@ -286,7 +286,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   stale: {
-    text: 'somebody approves, by action, a step that the release has left while they wrote',
+    text: 'a person approves, by action, a step that the release has left in the meantime',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -300,11 +300,11 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   native: {
-    text: 'a release of a DaemonSet whose strategy is taken over for it alone',
+    text: 'a release of a DaemonSet whose strategy is replaced only for the release',
     among: (drawn) => undisturbed(drawn, { declares: 'RollingUpdate', admission: 'inProcess' }, [template('v2', 1)]),
   },
   crossing: {
-    text: 'an executor stands still with permits decided and not yet written; two nodes crash, another executor takes those, and the first one hears of it late',
+    text: 'an executor freezes with permits decided but not written; two nodes crash, another executor updates those, and the first one notices it late',
     among: (drawn) =>
       undisturbed(
         drawn,
@@ -322,7 +322,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ),
   },
   tenant: {
-    text: 'a tenant forges pods and a ControllerRevision in another namespace as the DaemonSet’s own',
+    text: 'a tenant forges pods and a ControllerRevision of the DaemonSet in another namespace',
     among: (drawn) =>
       undisturbed(drawn, { startMs: 1_000 }, [
         template('v2', 1),
@@ -332,7 +332,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   policies: {
-    text: 'admission by policies; a tool sets RollingUpdate back again and again in mid-release',
+    text: 'admission by policies; a tool repeatedly sets RollingUpdate in mid-release',
     among: (drawn) =>
       undisturbed(drawn, { declares: 'RollingUpdate', admission: 'policy', startMs: 5_000, maxUnavailable: 1 }, [
         template('v2', 1),
@@ -340,7 +340,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
       ]),
   },
   asked: {
-    text: 'people ask the API to undo and to restart, in a release and after it',
+    text: 'people ask the API to undo and to restart, during a release and after it',
     among: (drawn) =>
       undisturbed(drawn, { steps: inSteps({ duration: 5 }), maxUnavailable: 3, startMs: 1_000, minReadySeconds: 0 }, [
         template('v2', 1),
@@ -361,8 +361,7 @@ function failPod(pick: number, atSecond: number): Incident {
   return { kind: 'failPod', pick, atMs: atSecond * SECOND }
 }
 
-/** Nothing happens but what is named, on enough nodes to see it, in one batch unless there are steps. */
-/** Newest pods first and no limit on nodes that are down: which pods an executor chooses shows at once. */
+/** Newest pods first and no limit on nodes that are down, so that the choice of an executor shows at once. */
 const newestFirst: Partial<Schedule['shape']> = {
   queue: 'own',
   nodes: 12,
@@ -374,6 +373,7 @@ const newestFirst: Partial<Schedule['shape']> = {
   steps: inSteps({}),
 }
 
+/** A world with only these incidents, on enough nodes to see their effect, in one batch unless `change` has steps. */
 function undisturbed(
   { shape, ...rest }: Schedule,
   change: Partial<Schedule['shape']>,

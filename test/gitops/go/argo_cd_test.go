@@ -25,7 +25,7 @@ func TestTheScriptThatArgoCDBringsSaysWhatTheTableSays(t *testing.T) {
 		if result, err := run(string(script), &one.Rollout); err == nil {
 			got = field(result, "status")
 		}
-		// Newer versions say Progressing of what is being deleted, older ones nothing of their own.
+		// Newer versions show an object in deletion as Progressing; older ones have no status for it.
 		if got != one.ArgoOwn && !strings.Contains(one.Standing, "being deleted") {
 			t.Errorf("got %s, want %s", got, one.ArgoOwn)
 		}
@@ -93,7 +93,7 @@ func TestEveryOfferedActionWritesTheAnnotationOrAPause(t *testing.T) {
 	})
 }
 
-// run has a script run as Argo CD does: the libraries base, package and table, and of os what it lets scripts have.
+// run runs a script like Argo CD, with the libraries base, package and table, and the part of os that it allows.
 func run(script string, object *unstructured.Unstructured) (lua.LValue, error) {
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer state.Close()
@@ -121,7 +121,7 @@ func run(script string, object *unstructured.Unstructured) (lua.LValue, error) {
 	return state.Get(-1), nil
 }
 
-// value turns a member of an object into what Lua sees of it.
+// value converts a member of an object to a value of Lua.
 func value(state *lua.LState, member any) lua.LValue {
 	switch member := member.(type) {
 	case bool:

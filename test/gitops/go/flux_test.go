@@ -18,7 +18,7 @@ func TestKstatusSaysWhatTheTableSays(t *testing.T) {
 	})
 }
 
-// Why a DaemonSet on OnDelete is no object to wait for without an expression.
+// The reason for which Flux needs an expression to wait for a DaemonSet on OnDelete.
 func TestKstatusWaitsForTheLastNodeOfADaemonSetOnOnDelete(t *testing.T) {
 	daemonSet := func(updated int64) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{
@@ -79,10 +79,10 @@ func TestADaemonSetIsCurrentOnceANodeRunsTheTemplateAndFailedWhileItGoesBack(t *
 func TestKustomizationsHaveOnlyFieldsThatFluxKnows(t *testing.T) {
 	agent := kustomization(t, "repository/clusters/production/flux/node-agent.yaml")
 	if len(agent.Spec.HealthChecks) != 2 || agent.Spec.HealthChecks[1].Kind != "Rollout" || agent.Spec.Timeout == nil {
-		t.Errorf("it waits for %v", agent.Spec.HealthChecks)
+		t.Errorf("the Kustomization waits for %v", agent.Spec.HealthChecks)
 	}
 	if vendor := kustomization(t, "vendor/flux.yaml"); len(vendor.Spec.Patches) != 1 {
-		t.Errorf("it has the patches %v", vendor.Spec.Patches)
+		t.Errorf("the Kustomization has the patches %v", vendor.Spec.Patches)
 	}
 }
 
@@ -122,7 +122,7 @@ func kustomization(t *testing.T, path string) kustomizev1.Kustomization {
 	return example
 }
 
-// Flux has a kstatus of its own, which is to say the same.
+// Flux has a kstatus of its own, which must give the same result.
 func expectKstatus(t *testing.T, object *unstructured.Unstructured, want string) {
 	t.Helper()
 	ours, err := status.Compute(object)

@@ -1,5 +1,5 @@
-// Package gitops asks the libraries of GitOps tools themselves what they make of our resources, and compares that with what
-// test/gitops has found by its own means: situations.json, which `pnpm test:gitops` has the simulator write first.
+// Package gitops runs the libraries of GitOps tools on our resources, and compares the results with those of test/gitops
+// in situations.json. `pnpm test:gitops` writes that file first, with the simulator.
 package gitops
 
 import (
@@ -12,7 +12,7 @@ import (
 
 const root = "../../../"
 
-// A Rollout as a watcher saw it, with what each tool is expected to say.
+// situation is a Rollout as a watch delivered it, with the expected result of each tool.
 type situation struct {
 	Standing string
 	Rollout  unstructured.Unstructured
@@ -28,7 +28,7 @@ func forEach(t *testing.T, judge func(t *testing.T, one situation)) {
 	t.Helper()
 	text, err := os.ReadFile(root + "node_modules/.cache/gitops/situations.json")
 	if err != nil {
-		t.Fatalf("run pnpm test:gitops, which has the situations played first: %v", err)
+		t.Fatalf("run pnpm test:gitops, which plays the situations first: %v", err)
 	}
 	var all []situation
 	if err := json.Unmarshal(text, &all); err != nil {

@@ -64,8 +64,8 @@ export interface ActionCall extends ApiCallOptions {
 /**
  * REST API client with one method per route. Every response is checked against its schema.
  *
- * Methods reject with `ApiProblemError` (an `AppError` with the code of the problem) when the server returns a problem, with
- * API_UNREACHABLE or API_DEADLINE when it does not answer, and with the signal's reason when it aborts. The client retries GET requests and
+ * Methods reject with `ApiProblemError` (an `AppError` with the code of the problem) when the server returns a problem. Without an answer
+ * they reject with API_UNREACHABLE or API_DEADLINE, and after an abort with the signal's reason. The client retries GET requests and
  * requests with an `Idempotency-Key`, nothing else.
  */
 export interface ApiClient {

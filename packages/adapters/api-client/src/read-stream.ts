@@ -22,8 +22,8 @@ const LONGEST_WAIT_MS = 30_000
 /**
  * Reads a stream until the caller ends it. Leaving the loop closes it.
  *
- * A lost stream is reopened with the id of the last event (`Last-Event-ID`), after a wait that doubles up to 30 s. The server sends what
- * came since, or starts over with a `reset`. Messages of kinds that this version does not know are left out.
+ * A lost stream is reopened with the id of the last event (`Last-Event-ID`), after a wait that doubles up to half a minute. The server
+ * sends the messages since then, or starts over with a `reset`. Messages of unknown kinds are left out.
  *
  * @throws {ApiProblemError} for permanent errors: 4xx except 408 and 429; the signal's reason when it aborts
  */

@@ -130,8 +130,8 @@ describe('loadKubeConfig', () => {
       hint: 'Choose one with --cluster: here, there.',
     },
     'a user who is not in it': {
-      options: () => ({ path: write({}), user: 'nobody' }),
-      says: 'has no user nobody',
+      options: () => ({ path: write({}), user: 'third' }),
+      says: 'has no user third',
       hint: 'Choose one with --user: me, other.',
     },
     'files that name a cluster differently': {

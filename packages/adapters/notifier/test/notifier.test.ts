@@ -64,7 +64,7 @@ describe('a webhook', () => {
     const server = await serve()
     await notify({ webhook: { url: server.url, hmac: { name: 'keys', key: 'hmac' } } })
     const { body, headers } = server.requests[0]!
-    const v1 = createHmac('sha256', 'key of ours').update(`1700000000.${body}`).digest('hex')
+    const v1 = createHmac('sha256', 'hmac key').update(`1700000000.${body}`).digest('hex')
     expect(headers['x-tranche-signature']).toBe(`t=1700000000,v1=${v1}`)
     expect(signatureOf(body, 'another key', 1_700_000_000)).not.toBe(headers['x-tranche-signature'])
   })
@@ -229,7 +229,7 @@ async function notify(
 }
 
 function secretsWith(more: Readonly<Record<string, string>>): SecretReader {
-  const values: Record<string, string> = { hmac: 'key of ours', token: 'Bearer s3cret\n', empty: '\n', ...more }
+  const values: Record<string, string> = { hmac: 'hmac key', token: 'Bearer s3cret\n', empty: '\n', ...more }
   return {
     async read({ name, key }) {
       if (name === 'locked') throw new Error('s3cret is no JSON')

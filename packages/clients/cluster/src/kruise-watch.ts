@@ -49,8 +49,8 @@ export interface KruiseWebhooks extends KubeObject {
 }
 
 /**
- * @returns the namespace in which the manager behind its webhook for native DaemonSets elects its leader: that of the webhook's Service; ''
- *   if the webhook names no Service, so any namespace counts; null without that webhook
+ * @returns the namespace in which the manager behind its webhook for native DaemonSets elects its leader. It is the namespace of the
+ * webhook's Service; '' (any namespace) if the webhook names no Service; null without that webhook.
  */
 export function kruiseNamespace({ webhooks = [] }: KruiseWebhooks): string | null {
   const webhook = webhooks.find(({ name }) => name === KRUISE_DAEMON_SET_WEBHOOK)

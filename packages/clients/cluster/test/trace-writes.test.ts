@@ -31,7 +31,7 @@ it.each(kinds)('a traced cluster runs every handler of %s in the trace of the wr
   expect(heard).toEqual(['our write: 7', 'none: 8', 'none: 7', 'none: gone'])
 })
 
-it('a traced cluster runs handlers in the trace of a recorded action, once, whoever wrote it', () => {
+it('a traced cluster runs handlers in the trace of a recorded action, once, for any writer', () => {
   const { heard, change } = tracing('rollouts')
   const [none, one, two] = [objectAt('1'), objectAt('2', { actions: ['a'] }), objectAt('3', { actions: ['a', 'b'] })]
   const other = objectAt('4', { actions: ['a', 'b'] })

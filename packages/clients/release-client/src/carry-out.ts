@@ -36,9 +36,9 @@ const ATTEMPTS_AS_READ = 3
  * - After `signal` or `timeUp` nothing more is sent. An error after a write whose response was lost says that it may have been written.
  *
  * @returns `acknowledged` once the controller has acted on it; `accepted` without a wait, or if the wait was too short
- * @throws {AppError} with the code of the refusal, and in `hint` what to do: MOVED_ON, ACTION_PENDING, ACTION_REJECTED, ACTION_INVALID,
- *   CRD_OUTDATED, IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND; WRITE_CONFLICT if other clients change
- *   the object continuously; whatever the client throws
+ * @throws {AppError} for a refusal, with the fix as `hint`. Its code is MOVED_ON, ACTION_PENDING, ACTION_REJECTED, ACTION_INVALID,
+ *   CRD_OUTDATED, IDEMPOTENCY_KEY_REUSED, REVISION_NOT_FOUND, ROLLOUT_NOT_FOUND, WORKLOAD_NOT_FOUND, or WRITE_CONFLICT if other clients
+ *   change the object continuously. Errors of the Kubernetes client pass through.
  */
 export async function carryOut(ports: ReleaseClientPorts, order: ActionOrder, options: CarryOptions = {}): Promise<ActionAnswer> {
   const action = toAction(order)

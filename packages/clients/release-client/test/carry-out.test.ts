@@ -87,7 +87,7 @@ function answerIn(ms: number): void {
 async function answer(): Promise<void> {
   const { metadata } = await rollout()
   const { id, type } = JSON.parse(metadata.annotations?.['tranche.dev/action'] ?? '{}') as { readonly id: string; readonly type: string }
-  await writeStatus({ message: 'goes on', lastAction: { id, type, result: 'Accepted', at: '2026-01-01T00:00:00Z' } })
+  await writeStatus({ message: 'continues', lastAction: { id, type, result: 'Accepted', at: '2026-01-01T00:00:00Z' } })
 }
 
 const rollout = (): Promise<Rollout> => admin.get<Rollout>(resourcePaths.rollouts, key)
@@ -175,7 +175,7 @@ it.each<{ title: string; fault: Failing }>([
   failing = fault
   answerIn(7_000)
   const startedMs = clock.monotonicMs()
-  expect(await played(approve({ waitMs: 60_000 }))).toMatchObject({ state: 'acknowledged', message: 'goes on' })
+  expect(await played(approve({ waitMs: 60_000 }))).toMatchObject({ state: 'acknowledged', message: 'continues' })
   expect(clock.monotonicMs() - startedMs).toBeLessThan(9_000)
 })
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 const key = { namespace: 'demo', name: 'agent' }
 const answer: ActionAnswer = { id: 'rest-1', type: 'abort', state: 'accepted', message: 'is written', repeated: false }
-const away = new AppError('API_UNREACHABLE', 'nobody answers')
+const away = new AppError('API_UNREACHABLE', 'no answer')
 
 /** The REST API, as far as it is asked. */
 function releaseClientOf(client: Partial<ApiClient>, clock = new FakeClock()) {

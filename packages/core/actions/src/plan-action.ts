@@ -120,7 +120,7 @@ function planOnRollout(action: Action, facts: ActionFacts, rollout: Rollout): Ac
 function pendingRefusal(rollout: Rollout, { id, type }: Action): ActionRejection | null {
   const pending = unansweredAction(rollout)
   if (pending === undefined || pending.id === id || (type === 'abort' && pending.type !== 'abort')) return null
-  const requester = pending.by === undefined ? 'somebody' : pending.by
+  const requester = pending.by === undefined ? 'another user' : pending.by
   return refused(
     'ACTION_PENDING',
     `${requester} requested ${pending.type} (id ${pending.id}), and the controller has not answered yet`,

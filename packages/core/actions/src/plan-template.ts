@@ -23,8 +23,8 @@ const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt'
 /**
  * Restores the template of an earlier revision, as `kubectl rollout undo` does: the whole template, and no other field.
  *
- * `toRevision` is a number or a controller-revision-hash. Without it, or with `0` as in kubectl, the newest earlier revision that is
- * not blocked is used: an undo without a name never means a version that was rolled back (G12). The undo is refused with `MOVED_ON`
+ * `toRevision` is a number or a controller-revision-hash. Without it, or with `0` as in kubectl, the newest earlier revision that is not
+ * blocked is used. An undo without a name therefore never means a version that was rolled back (G12). The undo is refused with `MOVED_ON`
  * when the present template is not that of `revision`, or not the one that an earlier attempt found (`look`).
  */
 export function planUndo(daemonSet: DaemonSet, facts: UndoFacts, { body, look }: AskedUndo): TemplateChange | ActionRejection {

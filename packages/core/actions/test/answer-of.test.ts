@@ -101,7 +101,7 @@ describe('the result of an action on the record', () => {
 
 describe('the answer to an action', () => {
   it.each<{ title: string; type: ActionType; state: State; change?: (rollout: Rollout) => Rollout; want: string }>([
-    { title: 'an action that nobody has read', type: 'approve', state: 'stepPaused', want: 'waiting' },
+    { title: 'an action that no controller has read', type: 'approve', state: 'stepPaused', want: 'waiting' },
     { title: 'an action that was accepted', type: 'approve', state: 'stepPaused', change: lastAction('Accepted'), want: 'acknowledged' },
     {
       title: 'an action that was refused before another was answered',
@@ -194,7 +194,13 @@ describe('the answer to an action', () => {
       change: progressing('Paused'),
       want: 'waiting',
     },
-    { title: 'a resume after which it goes on', type: 'resume', state: 'paused', change: progressing('InRolling'), want: 'acknowledged' },
+    {
+      title: 'a resume after which the release continues',
+      type: 'resume',
+      state: 'paused',
+      change: progressing('InRolling'),
+      want: 'acknowledged',
+    },
     { title: 'a template that the Rollout has not seen', type: 'restart', state: 'healthy', want: 'waiting' },
     {
       title: 'a template of a disabled Rollout',

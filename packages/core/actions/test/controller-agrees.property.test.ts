@@ -23,7 +23,7 @@ const happening = fc.oneof(
 )
 type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never
 
-/** What the status does not tell for certain: the controller may see by now that the Rollout can go on, or that its failure is over. */
+/** Refusals that depend on more than the status: the controller may know that the Rollout can continue, or that its failure is over. */
 const lateOnly = /^the Rollout is stalled: |^no release is under way|^there is nothing for a retry to lift/
 
 it('refuses no action that the controller would accept, and passes only actions that only the controller can check (G10)', () => {
@@ -62,7 +62,7 @@ it('only an abort is written and accepted while the policy is missing (G9)', () 
     expect(judged(fake, type, { expectedStep: 1 })[1]).toMatch(/^the Rollout is stalled: .*there is no such ReleasePolicy/)
 })
 
-/** Until the status says what has happened. A failure is looked at before the release of the toy, which nothing watches, finds none. */
+/** Runs passes until the status shows the event. A failure is read early: the fake release, which nothing observes, would clear it. */
 function rest(fake: FakeCluster, { kind }: Happening): void {
   if (kind !== 'failure') return settle(fake)
   for (let passes = 0; passes < 4; passes++) fake.passRollout()

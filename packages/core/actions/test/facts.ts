@@ -110,7 +110,7 @@ export function aRevision(number: number): ControllerRevision {
   }
 }
 
-/** What is known in a state. */
+/** Facts in a state. */
 export function factsIn(state: State): ActionFacts {
   return {
     rollout: aRollout(state),
@@ -126,7 +126,7 @@ export function anAction(type: Action['type'], fields: Partial<Action> = {}): Ac
   return { id: 'rest-1', type, body, by: 'alice', via: 'rest', ...fields }
 }
 
-/** What is known after a write, as an API server stores it; null where the write does not apply any more. */
+/** Facts after a write, as an API server stores it; null if the write does not apply any more. */
 export function after(facts: ActionFacts, { target, patch }: ActionWrite): ActionFacts | null {
   if (target === 'Rollout') {
     const rollout = stored(facts.rollout!, patch)

@@ -50,7 +50,7 @@ it('writes no action twice under one id, and refuses the id for another action',
       const first = planAction(one, facts)
       if (first.kind !== 'write') return
       const then = after(facts, first)!
-      expect(planAction({ ...one, by: 'somebody else', from: '192.0.2.1' }, then)).toMatchObject({
+      expect(planAction({ ...one, by: 'another user', from: '192.0.2.1' }, then)).toMatchObject({
         kind: 'repeated',
         record: { id: 'rest-a', type: one.type },
       })

@@ -39,7 +39,7 @@ it.each([
   expect(planAction(anAction(type), factsIn(state))).toMatchObject({ code: no, fix })
 })
 
-it('a refused retry names the held revisions that it could be for', () => {
+it('a refused retry names the blocked revisions that it could be for', () => {
   const retry = (...held: readonly string[]) => {
     const { rollout, ...facts } = factsIn('healthy')
     const heldRevisions = held.map((revision) => ({ digest: revision, revision, at: '', reason: 'Aborted' as const }))

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { aDaemonSet, aRevision, anAction, after, factsIn } from './facts.ts'
 
-// Several ask for an undo at the same moment, each as carryOut does: look, plan, write, and look again where somebody was quicker.
+// Several clients request an undo at once, each like carryOut: look, plan, write, and look again if another client was faster.
 
 interface Asker {
   action: Action
@@ -66,7 +66,7 @@ function imageOf({ spec }: DaemonSet): string {
   return spec.template.spec?.containers?.[0]?.image ?? ''
 }
 
-/** Somebody applies a version that was not there before. */
+/** A user applies a new version. */
 function applied(facts: ActionFacts): ActionFacts {
   const image = `agent:${facts.revisions.length + 1}`
   const { template } = aDaemonSet(image).spec

@@ -28,8 +28,8 @@ export interface DaemonSetRequest {
 /**
  * Decides on an update of a DaemonSet.
  *
- * - A new template on a DaemonSet with an enabled Rollout starts a release: the strategy becomes `OnDelete`, the type in the request
- *   is stored unless one is stored already, and `in-progressing` names the Rollout.
+ * - A new template on a DaemonSet with an enabled Rollout starts a release. The strategy becomes `OnDelete`, and `in-progressing`
+ *   names the Rollout. The type in the request is stored unless one is stored already.
  * - While a type is stored or a release holds the DaemonSet, `RollingUpdate` is reset to `OnDelete` (G11).
  * - The annotations and the label that Tranche owns keep their values, even if the request changes them.
  * - All other updates pass unchanged, such as those of a DaemonSet without a Rollout, or whose Rollout is for another workload,
@@ -150,8 +150,8 @@ function releaseAnnotations(name: string, oldObject: DaemonSet, newObject: Daemo
 }
 
 /**
- * Strategy type that the request asks for. With `OnDelete` and a stored type in the request, the stored type is right: the request
- * is our own patched object (an API server may call twice), or a manifest exported during a release.
+ * Strategy type that the request asks for. With `OnDelete` and a stored type in the request, the stored type is right. Such a
+ * request is our own patched object (an API server may call twice), or a manifest exported during a release.
  */
 function typeToRestore(newObject: DaemonSet): string {
   const type = strategyType(newObject)

@@ -17,7 +17,7 @@ export interface Refusal {
 }
 
 /**
- * Plans the marks for the policy `reapply`: exactly the held revisions are refused if the ReleasePolicy has `failure.onReapply: Deny`
+ * Plans the marks for the policy `reapply`: exactly the blocked revisions are refused if the ReleasePolicy has `failure.onReapply: Deny`
  * (G12). A `retry` or the deletion of the Rollout ends the hold and the refusal.
  *
  * @returns the marks to change; empty when all are right

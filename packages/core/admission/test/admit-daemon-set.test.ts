@@ -67,7 +67,7 @@ describe('a new template starts a release', () => {
   })
 
   it.each<[string, unknown]>([
-    ['a field that no version of ours knows', { template: { spec: { containers: [], quantum: true } } }],
+    ['a field that no version of Tranche knows', { template: { spec: { containers: [], quantum: true } } }],
     ['the order of containers', { template: { spec: { containers: [{ name: 'b' }, { name: 'a' }] } } }],
   ])('when the change is %s', (_, spec) => {
     const before = { ...daemonSet(), spec: { template: { spec: { containers: [{ name: 'a' }, { name: 'b' }] } } } }

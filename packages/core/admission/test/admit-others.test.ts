@@ -98,7 +98,7 @@ it('warns that a DaemonSet does not exist yet, and allows the Rollout', () => {
   })
 })
 
-it('warns of an invalid annotation of ours that a user adds to a DaemonSet', () => {
+it('warns of an invalid Tranche annotation that a user adds to a DaemonSet', () => {
   const annotations = { 'rollouts.kruise.io/daemonset-partition': 'half' }
   const admission = admitDaemonSet({
     operation: 'UPDATE',

@@ -40,7 +40,7 @@ export function rollout(metadata: Partial<Rollout['metadata']> = {}, spec: Parti
   }
 }
 
-/** The keys of a running release, as they stand on the DaemonSet. */
+/** The keys of a running release on its DaemonSet. */
 export const releaseKeys = {
   'rollouts.kruise.io/daemonset-canary-revision': '5d4f',
   'rollouts.kruise.io/daemonset-stable-revision': '77aa',

@@ -2,8 +2,8 @@
 export type Samples = { readonly ok: true; readonly samples: readonly number[] } | { readonly ok: false; readonly message: string }
 
 /**
- * Reads a response of `/api/v1/query` or `/api/v1/query_range`: one number for a scalar, one for each series of a vector, and
- * the numbers of all series of a range, oldest first in each series.
+ * Reads a response of `/api/v1/query` or `/api/v1/query_range`. A scalar gives one number, and a vector one for each series. A range gives
+ * the numbers of all series, oldest first in each series.
  *
  * @see https://prometheus.io/docs/prometheus/latest/querying/api/
  */

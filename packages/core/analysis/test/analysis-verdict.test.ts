@@ -9,7 +9,7 @@ const good: AnalysisVerdict = { kind: 'good' }
 describe('analysisVerdict', () => {
   const cases: Record<string, { tranche?: TrancheSpec; runs: readonly AnalysisRun[]; want: AnalysisVerdict }> = {
     'is good while nothing has been measured': { runs: [], want: good },
-    'is good while measurements go on, and when they have succeeded': {
+    'is good while measurements continue, and when they have succeeded': {
       runs: [aRun(tranche, 'errors', { phase: 'Running' }), aRun(tranche, 'latency', { phase: 'Successful' })],
       want: good,
     },

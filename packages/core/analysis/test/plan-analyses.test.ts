@@ -170,7 +170,7 @@ function viewOf(tranche: TrancheSpec, { status = {}, batchPartition = 1 }: Circu
   return { release, runs: release.status?.analysis ?? [], nowMs: NOW_MS }
 }
 
-/** The second batch is ready since so many seconds after now. */
+/** The second batch became ready this many seconds after now. */
 function ready(sinceSeconds: number): Partial<BatchReleaseStatus> {
   return { canaryStatus: { currentBatch: 1, batchState: 'Ready', batchReadyTime: at(sinceSeconds) } }
 }

@@ -89,7 +89,7 @@ function ownerOf(uid: string, placement: PodPlacement): FleetOwner {
   return { metadata: { namespace: 'demo', uid }, spec: { template: { spec: placement } } }
 }
 
-/** An index that is told of every change, beside the truth from which another can be built. */
+/** An index that receives every change, and the state from which another index can be built. */
 class Follower {
   readonly index = new FleetIndex()
   readonly #nodes = new Map<string, FleetNode>()

@@ -121,7 +121,7 @@ describe('toFleetNode', () => {
       { ready: false, answers: false },
       { ready: false, answers: false },
     ],
-  ])('tells a kubelet that says no from one that says nothing: %j', (fields, want) => {
+  ])('distinguishes a kubelet that reports NotReady from a silent one: %j', (fields, want) => {
     expect(node('a', fields)).toMatchObject(want)
     expect(indexOf([node('a', fields)], []).view(FLEET_OWNER).nodes[0]).toMatchObject(want)
   })

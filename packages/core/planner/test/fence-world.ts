@@ -572,9 +572,10 @@ class FenceWorld {
   }
 
   /**
-   * |D ∪ U| of G1 without the node itself. A node that broke without the executor knowing may add itself, nothing more. That
-   * is a node of U unknown to the deletion of a member of D, or a member of D that was already broken and that this view does
-   * not show.
+   * |D ∪ U| of G1 without the node itself. A node that broke without the executor knowing may add itself, nothing more:
+   *
+   * - a node of U that was unknown to the deletion of a node of D;
+   * - a node of D that was already broken, which this view does not show.
    */
   #downOrKnownUnavailable(own: string, view: Known): readonly string[] {
     const inFlight = [...this.#down].filter(([node, deleted]) => node !== own && (deleted.wasReady || view.has(node)))

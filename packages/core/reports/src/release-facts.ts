@@ -18,8 +18,8 @@ export interface ReleaseFacts {
   /** Epoch milliseconds by the clock of this process. */
   readonly nowMs: number
   /**
-   * Now, on the clock that stamped the pods of the fleet. A caller that reads the pods once stamps them with an observation of 0 and 0
-   * and passes `nowMs` here: then the timestamps of the API server decide whether a pod is available.
+   * Now, on the clock that stamped the pods of the fleet. A caller that reads the pods once stamps them with an observation of 0 and 0,
+   * and passes `nowMs` here. The timestamps of the API server then decide whether a pod is available.
    */
   readonly monotonicMs: number
 }

@@ -32,7 +32,7 @@ const stands: readonly (readonly [string, (fake: FakeCluster) => void])[] = [
     (fake) => {
       atFirstStep(fake)
       fake.latch({ reason: 'AnalysisInconclusive' })
-      // The release of the toy, which nothing measures, would find that it can tell.
+      // The fake release, which nothing measures, would clear the inconclusive result.
       for (let passes = 0; passes < 4; passes++) fake.passRollout()
       expect(fake.rollout?.status?.conditions).toContainEqual(expect.objectContaining({ reason: 'AnalysisInconclusive', status: 'True' }))
     },

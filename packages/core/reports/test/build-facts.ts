@@ -13,10 +13,10 @@ export interface FactsFields extends ViewFields {
   readonly change?: Readonly<Record<string, Partial<NodeView> & { readonly pod?: Partial<FleetPod> }>>
 }
 
-/** Epoch milliseconds at which the calm facts are read. */
+/** Epoch milliseconds at which the default facts are read. */
 export const READ_MS = NOW_MS
 
-/** The calm facts: `new` is released over `old` on five nodes, in a step of 40 % and one of 100 %; the first goes on. */
+/** The default facts: `new` is released over `old` on five nodes, in a step of 40 % and one of 100 %; the first is in progress. */
 export function aReading(fields: FactsFields = {}): ReleaseFacts {
   const { nodes } = fields.tranche ?? {}
   const scope =
@@ -66,7 +66,7 @@ export function aReading(fields: FactsFields = {}): ReleaseFacts {
   return { rollout, release, daemonSet, revisions, fleet: changed(fleet, fields.change ?? {}), nowMs, monotonicMs }
 }
 
-/** @returns what somebody reads of a toy now */
+/** @returns the present facts of a fake cluster */
 export function readFakeCluster(fake: FakeCluster): ReleaseFacts {
   const view = fake.rolloutView()
   if (view === null) throw new Error('the Rollout is gone')

@@ -73,7 +73,7 @@ describe('what a Rollout waits for', () => {
         answer: 'the controller has not yet observed generation 1 of the Rollout; step 1 of 2 (40%): 2 more nodes are to be updated',
       },
     ],
-  ])('is told: %s', (_name, fields, expected) => {
+  ])('contains %s', (_name, fields, expected) => {
     expect(explainRollout(aReading(fields))).toMatchObject({ subject: 'agent', ...expected })
   })
 

@@ -105,7 +105,7 @@ describe('reports of any status', () => {
       'step 1 of 2 (40%): 2 more nodes are to be updated',
       'waiting for new pods on node-1',
       'settling: ',
-      'revision a was taken back',
+      'revision a was rolled back',
     )
     fc.assert(
       fc.property(generatedClusters(), fc.array(words, { minLength: 4, maxLength: 4 }), reasons(), (cluster, texts, reason) => {
@@ -141,7 +141,7 @@ function worded(
   }
 }
 
-/** What is reported, without texts for people. */
+/** Reports without texts for people. */
 function decisionsIn(facts: ReleaseFacts): unknown {
   const reported = { summary: summarizeRollout(facts), report: reportRollout(facts), rule: explainRollout(facts).rule }
   return JSON.parse(JSON.stringify(reported, (key, value: unknown) => (key === 'message' ? undefined : value)))

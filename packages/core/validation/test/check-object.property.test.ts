@@ -122,7 +122,7 @@ describe('any text', () => {
     )
   })
 
-  it('in an annotation of ours is valid or is reported', () => {
+  it('in a Tranche annotation is valid or is reported', () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.values(daemonSetAnnotations)), text, (key, value) => {
         expectFindings(validateKeys({ annotations: { [key]: value } }))

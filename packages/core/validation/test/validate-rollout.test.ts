@@ -157,7 +157,7 @@ describe('a Rollout uses a field that DaemonSets do not support', () => {
   it.each<[string, Rollout, string]>([
     ['blue and green', rolloutWith({ spec: { strategy: { blueGreen: { steps } } } }), 'spec.strategy.blueGreen'],
     ['blue and green beside steps', rolloutWith({ spec: { strategy: { blueGreen: {}, canary: { steps } } } }), 'spec.strategy.blueGreen'],
-    ['a share of requests', rolloutInSteps({ replicas: 1, traffic: '5%' }), 'spec.strategy.canary.steps[0].traffic'],
+    ['a fraction of requests', rolloutInSteps({ replicas: 1, traffic: '5%' }), 'spec.strategy.canary.steps[0].traffic'],
     ['matching requests', rolloutInSteps({ replicas: 1 }, { replicas: 2, matches: [] }), 'spec.strategy.canary.steps[1].matches'],
     [
       'changed request headers',

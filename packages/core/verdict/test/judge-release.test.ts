@@ -91,7 +91,7 @@ describe('autoResume', () => {
 
   it.each([
     ['not yet', 159, { nodes: well }, true],
-    ['goes on', 160, { nodes: well }, false],
+    ['after the time', 160, { nodes: well }, false],
     ['never while nodes are bad', 9_000, { nodes: bad }, true],
     ['never without it', 9_000, { nodes: well, rules: {} }, true],
   ] as const)('%s', (_name, seconds, says: CaseSays, isStopped) => {

@@ -135,7 +135,7 @@ describe('a node on which the new version failed', () => {
 })
 
 describe('the clock of the deadlines', () => {
-  it('stands still while the release is stopped', () => {
+  it('stops while the release is stopped', () => {
     const watched = [{ node: 'a', since: at(1), uid: 'uid-pod-a', downSince: at(1) }]
     const stopped = { since: at(101) }
     expect(failedIn(judge(a({ ready: false }, { at: 9_000, watched, stopped })))).toEqual([])

@@ -12,27 +12,27 @@ import type { Pod } from '@tranche/kube-types'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import { judgeRelease, type Judgement, nodeDeadlines, watchNodes } from '@tranche/verdict'
 
-/** When the release began. */
+/** Start of the release. */
 export const START_MS = Date.parse('2026-01-01T00:00:00Z')
 
-/** What a case says of one node; the rest is calm: a Ready pod of the new revision, made a second after the release began. */
+/** Fields of one node in a case. By default it has a Ready pod of the new revision, created a second after the release started. */
 export interface NodeSays extends Omit<PodFields, 'node'> {
   /** No pod, or one of the old revision, instead. */
   readonly pod?: 'none' | 'old'
   readonly isNodeReady?: boolean
-  /** Since when it is NotReady, though its kubelet answers; absent: it does not. */
+  /** Time since which the node is NotReady though its kubelet responds; absent if it does not respond. */
   readonly notReadySince?: string
   readonly acknowledged?: boolean
-  /** The scheduler finds no room for it. */
+  /** The scheduler cannot place its pod. */
   readonly isUnschedulable?: boolean
   readonly initContainers?: NonNullable<Pod['status']>['initContainerStatuses']
 }
 
-/** What a case says of a release. */
+/** Fields of a release in a case. */
 export interface CaseSays {
   readonly nodes: Readonly<Record<string, NodeSays>>
   readonly rules?: FailureRules
-  /** Seconds since the release began. */
+  /** Seconds since the start of the release. */
   readonly at?: number
   readonly permits?: readonly Permit[]
   readonly watched?: readonly WatchedNode[]
@@ -43,7 +43,7 @@ export interface CaseSays {
   readonly status?: Partial<BatchReleaseStatus>
 }
 
-/** @returns RFC 3339 of so many seconds after the release began */
+/** @returns RFC 3339 time that is this many seconds after the start of the release */
 export function at(seconds: number): string {
   return new Date(START_MS + seconds * 1000).toISOString()
 }
@@ -60,13 +60,13 @@ export function failedIn(judgement: Judgement): readonly string[] {
   return judgement.verdict.failed.map(({ node, reason }) => `${node}: ${reason}`)
 }
 
-/** Seconds since the release began, at which nodes fail by a deadline that runs. */
+/** Seconds since the start of the release at which nodes fail by a running deadline. */
 export function deadlinesIn(says: CaseSays): Readonly<Record<string, number>> {
   const deadlines = nodeDeadlines({ ...seen(says), release: releaseOf(says) })
   return Object.fromEntries([...deadlines].map(([node, ms]) => [node, (ms - START_MS) / 1000]))
 }
 
-/** What is remembered after a look at a case. */
+/** Watched nodes after an evaluation of a case. */
 export function watch(says: CaseSays): readonly WatchedNode[] {
   return watchNodes({ ...seen(says), revision: 'new', permits: says.permits ?? [] })
 }
@@ -76,7 +76,7 @@ export function waiting(reason: string, restartCount = 0): Pick<NodeSays, 'conta
   return { ready: false, containers: [{ name: 'agent', restartCount, state: { waiting: { reason } } }] }
 }
 
-/** A container that runs, after so many restarts. */
+/** A running container with this number of restarts. */
 export function running(restartCount: number, reason = 'Error'): Pick<NodeSays, 'containers'> {
   return { containers: [{ name: 'agent', restartCount, lastState: { terminated: { reason, exitCode: 1, message: 'panic: boom' } } }] }
 }

@@ -88,7 +88,7 @@ function kubeletMs(starts: readonly PodStart[]): (start: PodStart) => number {
   return ({ takenUpMs, readyMs }) => waitMs + readyMs - takenUpMs
 }
 
-/** Shrinks each value towards the mean by the share of the variance that cutting times to whole seconds explains. */
+/** Shrinks each value towards the mean by the fraction of the variance that comes from cutting times to whole seconds. */
 function believe(values: readonly number[], mean: number): readonly number[] {
   const variance = varianceOf(values)
   const real = variance === 0 ? 0 : Math.max(0, 1 - HIDDEN_VARIANCE / variance)

@@ -60,7 +60,7 @@ export function describeFailures(bench: () => Bench): void {
     let runs = 0
     const handler = (): never => {
       runs++
-      throw new Error('a mistake of ours')
+      throw new Error('a programming error')
     }
     queue.consumer.process(handler, { concurrency: 1 })
     await enqueueAll(queue, ['a'])

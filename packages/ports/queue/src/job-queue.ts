@@ -74,7 +74,7 @@ export interface JobNote {
 }
 
 /**
- * Next step for a key: nothing until it is enqueued, or an `enqueueAfter` of its own in `ms` (≥ 0), whose run gets the `trace` (Q9) unless
+ * Next step for a key: nothing until it is enqueued, or an `enqueueAfter` of its own in `ms` (≥ 0). That run gets the `trace` (Q9) unless
  * an enqueue brings another one.
  */
 export type JobOutcome =

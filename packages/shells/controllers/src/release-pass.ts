@@ -253,8 +253,8 @@ function noteUnclear(touched: readonly TouchedPermit[], { key, log, memory }: Do
 }
 
 /**
- * Takes pod names from a live list of the namespace by uid: a pod that the watch has not shown yet, or that lost its owner, must not count
- * as gone.
+ * Takes pod names from a live list of the namespace by uid. A pod that the watch has not shown yet, or that lost its owner, must not
+ * count as gone.
  */
 async function touchAll(permits: readonly Permit[], view: ReleaseView, { cluster, signal }: Doing): Promise<readonly TouchedPermit[]> {
   if (permits.length === 0) return []

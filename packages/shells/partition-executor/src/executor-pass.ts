@@ -30,8 +30,8 @@ export interface ExecutorParts {
 /** Recheck delay in milliseconds if the watch is slow to show the write that came first. */
 const OVERTAKEN_RECHECK_MS = 1_000
 /**
- * Maximum number of deletes per pass, equal to the client's connections. More would wait in its queue while their deadlines run, so on a
- * busy machine some would never be sent in time, and F1 would not be checked again when they are.
+ * Maximum number of deletes per pass, equal to the client's connections. More would wait in its queue while their deadlines run. On a
+ * busy machine some would never be sent in time, and F1 would not be checked again when they are sent.
  */
 const DELETES_AT_ONCE = 32
 
@@ -40,8 +40,8 @@ const DELETES_AT_ONCE = 32
  * pods by permit. If the decision depends on pods that only the clock made available, or on nodes that the watch does not show, it reads
  * those first and decides again.
  *
- * Any number of executors may run it for the same DaemonSet at the same time (G8), and any of them may die anywhere (G7): no guarantee
- * depends on what it keeps.
+ * Any number of executors may run it for the same DaemonSet at the same time (G8), and any of them may die at any point (G7). No
+ * guarantee depends on its memory.
  */
 export function createExecutorPass(parts: ExecutorParts): Reconcile {
   const memories = new Map<string, Memory>()

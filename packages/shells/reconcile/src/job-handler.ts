@@ -16,8 +16,8 @@ export interface JobHandlerOptions extends PassOptions {
 /**
  * Runs passes as the handler of a job queue, with the same ids, deadlines, log lines and observations as a runner.
  *
- * @returns a handler that never rejects, so that the queue need not log what the pass has logged; its back-off is the pass's own and counts
- *   the failures that this process has seen
+ * @returns a handler that never rejects, so that the queue need not log what the pass has logged. Its back-off is the pass's own and
+ * counts the failures that this process has seen.
  */
 export function createJobHandler(options: JobHandlerOptions): JobHandler {
   const { tracer = noTracer } = options

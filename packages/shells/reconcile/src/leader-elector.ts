@@ -62,7 +62,7 @@ export interface LeaderElector {
  *
  * - E1 At most one candidate's `isLeader()` is true at any moment, even if requests are delayed, lost or answered twice,
  *   and even if wall clocks jump. Wall time is written into the Lease and never read from it.
- * - E2 Leadership ends at the latest `renewDeadlineMs` after the last successful renewal was *sent*: from that moment on
+ * - E2 Leadership ends at the latest `renewDeadlineMs` after the last successful renewal was *sent*. From that moment on
  *   other candidates may start counting, because they may have seen it at once.
  * - E3 If the leader is gone, another candidate leads as soon as `leaseDurationMs` have passed since it saw the last renewal.
  *   After a clean `stop` it leads as soon as it sees that, if the API server answers. The watch reports changes; if it reports

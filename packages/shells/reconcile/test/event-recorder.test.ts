@@ -118,7 +118,7 @@ describe('createEventRecorder', () => {
 
   it('never throws, even if the port throws synchronously', async () => {
     const create = (): never => {
-      throw new Error('a mistake of ours')
+      throw new Error('a programming error')
     }
     const { recorder, lines } = newBench({}, { create, repeat: () => Promise.resolve(true) })
     recorder.record(AGENT, 'Normal', 'One', 'One')

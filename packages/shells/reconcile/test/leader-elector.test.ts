@@ -339,7 +339,7 @@ describe('a candidate that watches the Lease', () => {
       if (b.elector.isLeader()) return passedMs
       await bench.clock.advanceAsync(50)
     }
-    throw new Error('nobody leads')
+    throw new Error('no candidate leads')
   }
 
   it('sends no requests while it sees renewals', async () => {

@@ -76,7 +76,7 @@ describe('the next look at a Lease', () => {
   })
 
   it.each([
-    ['nobody holds it', () => leaseAt('6', 1, '')],
+    ['it has no holder', () => leaseAt('6', 1, '')],
     ['it is gone', () => null],
   ])('comes at once after the watch reports that %s, and not before', async (_what, freed) => {
     const { observation, clock, wait } = setUp()

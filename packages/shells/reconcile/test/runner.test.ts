@@ -146,7 +146,7 @@ describe('createRunner', () => {
 
   it('survives a pass that throws synchronously, and an observer that throws', async () => {
     const reconcile = (): never => {
-      throw new Error('a mistake of ours')
+      throw new Error('a programming error')
     }
     const observe = (): never => {
       throw new Error('another one')

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 /**
- * The whole work queue as one table: per key whether it is wanted, in which order it became so, whether somebody has it,
- * and when it becomes wanted by itself. No sets that have to agree with each other.
+ * The whole work queue as one table. It has for each key whether it is wanted, in which order it became so, whether a worker has it, and
+ * when it becomes wanted by itself. There are no sets that have to agree with each other.
  */
 class Model {
   readonly wantedSince = new Map<string, number>()

@@ -90,8 +90,11 @@ it('counts our deletions', () => {
 })
 
 /**
- * A story as a recording, one millisecond a word. `a:1 v1 +` is pod 1 on node a at revision v1, Ready (`-` not, `x`
- * terminating); `a:1!` somebody else's deletion; `del a:1` ours; `gone a:1` its end; `say v2 1` the announcement; `limit 1` the record's limit.
+ * A story as a recording, one millisecond a word:
+ *
+ * - `a:1 v1 +` is pod 1 on node a at revision v1, Ready (`-` not Ready, `x` terminating); `gone a:1` is its end;
+ * - `a:1!` is a deletion by another client, and `del a:1` one by Tranche;
+ * - `say v2 1` publishes revision and partition, and `limit 1` sets the limit of the record.
  */
 function recordingOf(story: string): RecordedWrite[] {
   const writes: RecordedWrite[] = []

@@ -173,8 +173,8 @@ export class Script {
 }
 
 /**
- * Four nodes `a` to `d` with the pods `a1` to `d1` on v1, all Ready; v2 is to be released everywhere, two nodes at a time,
- * and every pod is permitted to be deleted. executor-1 has seen all of it.
+ * Four nodes `a` to `d` with the pods `a1` to `d1` on v1, all Ready. v2 is to be released everywhere, two nodes at a time. Every pod has
+ * a permit, and executor-1 has seen all of it.
  */
 export function fleet(daemonSet: Fields = {}): Script {
   const script = new Script()

@@ -30,8 +30,8 @@ const namespace = 'demo'
 export type Gate = (verb: 'get' | 'create' | 'update' | 'delete', id: ResourceId, name: string) => void | Promise<void>
 
 /**
- * One DaemonSet, `demo/agent`, whose passes a test runs one by one, on a real API server and without anybody else: no
- * scheduler, no kubelet, no garbage collector. What the controller writes shows in its cache at once, unless `lagging`.
+ * One DaemonSet, `demo/agent`, whose passes a test runs one by one, on a real API server and without other programs: no scheduler, no
+ * kubelet, no garbage collector. The cache of the controller shows its writes at once, unless `lagging`.
  */
 export interface Bench {
   readonly server: ApiServer

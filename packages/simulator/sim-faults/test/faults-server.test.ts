@@ -109,9 +109,9 @@ describe('what it does not take', () => {
     },
     'a fault that is not there': {
       method: 'DELETE',
-      path: `${url}/nobody`,
+      path: `${url}/unknown`,
       status: 404,
-      answer: { title: 'no fault nobody is waiting or active' },
+      answer: { title: 'no fault unknown is waiting or active' },
     },
   }
 

@@ -258,7 +258,7 @@ function lifeOf(images: readonly string[], hasInit: boolean, mayFail: boolean): 
   return name === 'bad-init' && !hasInit ? 'bad-crash' : name
 }
 
-/** Read from the pod each time: only image tags may change, and their effect was decided at first sight. */
+/** Read from the pod each time: only image tags may change, and their effect was decided when the pod was first seen. */
 function shapeOf(pod: Pod): PodShape {
   return pod.spec as unknown as PodShape
 }

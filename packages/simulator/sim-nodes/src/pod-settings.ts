@@ -2,7 +2,7 @@ import { compilePattern } from '@tranche/cel'
 
 /** Life cycle settings from the annotations of a pod's template. Durations are in milliseconds, before `speed` divides them. */
 export interface PodSettings {
-  /** Time from first sight of the bound pod to running containers, including jitter and slow nodes. */
+  /** Time from the first observation of the bound pod to running containers, including jitter and slow nodes. */
   readonly startMs: number
   /** Time from running to ready. */
   readonly readinessMs: number

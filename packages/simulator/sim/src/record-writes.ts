@@ -11,8 +11,9 @@ export interface RecordOptions {
 
 /**
  * Records every accepted write, as one JSON object per line: `{t, type, kind, rv, o, actor, verb, resource, uid, node, namespace, sent,
- * preconditions, basedOn}`. `t` is the clock's wall time in epoch milliseconds, `type` the watch event of the write, `rv` the resource
- * version as a number, `o` the object as {@link project} keeps it, `node` the node concerned, if any. Deliveries are `{t, to, of, rv}`.
+ * preconditions, basedOn}`. `t` is the clock's wall time in epoch milliseconds, and `type` the watch event of the write. `rv` is the
+ * resource version as a number, `o` the object as {@link project} keeps it, and `node` the node concerned, if any. Deliveries are
+ * `{t, to, of, rv}`.
  *
  * @param record called with each line, without its line end, in order of occurrence
  * @returns function that ends the recording

@@ -1,11 +1,10 @@
 import type { Line } from './harness.ts'
 
 /**
- * What happened to the pods of each node, made comparable: hashes are `rev1`, `rev2` by revision number, pods count per
- * node, equal neighbours collapse, nodes are anonymous. A state is one of Created Bound Unready Ready Failing(reason)
- * Terminating Gone.
+ * History of the pods of each node in a comparable form: hashes are `rev1`, `rev2` by revision number, pods are counted per node, equal
+ * neighbours collapse, and nodes are anonymous. A state is one of Created Bound Unready Ready Failing(reason) Terminating Gone.
  *
- * @param from index of the line at which to begin; pods that are there already enter with the state they have
+ * @param from index of the first line; pods that exist already enter with their state
  * @returns how many nodes have each history
  */
 export function nodeHistories(lines: readonly Line[], from = 0): Readonly<Record<string, number>> {

@@ -6,8 +6,8 @@ import { mostDown, nodeHistories } from './histories.ts'
 afterEach(() => expect(unexpected.splice(0)).toEqual([]))
 
 /**
- * What the DaemonSet controller of Kubernetes 1.36.2 did on six nodes, as far as it did the same in every recording:
- * histories of nodes with how many had each, and the most nodes down together.
+ * Behaviour of the DaemonSet controller of Kubernetes 1.36.2 on six nodes that is the same in every recording. It consists of histories
+ * of nodes, with the number of nodes that had each, and of the most nodes down together.
  */
 interface Scenario {
   readonly name: string

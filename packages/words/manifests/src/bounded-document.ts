@@ -14,8 +14,8 @@ const MOST_REPEATED = 100_000
 const DEEPEST = 200
 
 /**
- * Checks the size of a document before it is converted to values. Aliases can multiply a short text (an alias of a list of aliases, a merge
- * key of a large map) or contain themselves, and deep nesting overflows the stack of code that walks the values.
+ * Checks the size of a document before it is converted to values. Aliases can multiply a short text (an alias of a list of aliases, a
+ * merge key of a large map), or contain themselves. Deep nesting overflows the stack of code that walks the values.
  *
  * @returns the first limit that the document exceeds; undefined if it is within all of them
  */

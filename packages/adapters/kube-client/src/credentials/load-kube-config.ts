@@ -27,12 +27,12 @@ export interface LoadedCluster extends ClusterAccess {
  * Loads a kubeconfig (bearer token, client certificate, exec plugin, OIDC) or the service account of the pod.
  *
  * Files that it names are reread every 10 s. If the server rejects the credentials, or the server's certificate is no longer trusted,
- * everything is reread; only the server's address stays the same.
+ * everything is reread. Only the server's address stays the same.
  *
  * If a file can no longer be read or a plugin fails, requests reject with CREDENTIALS_UNAVAILABLE until it works again.
  *
  * @throws {AppError} KUBECONFIG_INVALID, with the path and the fix, if there is none, it cannot be read or parsed, or it names no usable
- *   cluster or credentials
+ * cluster or credentials
  */
 export async function loadKubeConfig({ clock, impersonate, ...choice }: KubeConfigOptions): Promise<LoadedCluster> {
   const sessions = { oidc: createOidcSession(clock), exec: createExecSession(clock) }

@@ -43,8 +43,8 @@ const scope: PolicyScope = {
 }
 
 /**
- * {@link admitDaemonSet} as a policy that the API server evaluates: a new template on a bound DaemonSet starts a release in the same
- * write, `RollingUpdate` is reset to `OnDelete` while a release holds it, and the keys that Tranche owns stay.
+ * {@link admitDaemonSet} as a policy that the API server evaluates. A new template on a bound DaemonSet starts a release in the same
+ * write. `RollingUpdate` is reset to `OnDelete` while a release holds it, and the keys that Tranche owns stay.
  */
 export const daemonSetPolicy: readonly PolicyObject[] = mutatingPolicy(
   scope,

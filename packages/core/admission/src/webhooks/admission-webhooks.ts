@@ -20,7 +20,7 @@ const { originalUpdateStrategy, inProgressing, controlInfo } = daemonSetAnnotati
 const ourKeys = celList(Object.values(daemonSetAnnotations))
 const label = `?labels[?'${WORKLOAD_TYPE_LABEL}']`
 
-/** True where {@link admitBoundDaemonSet} has something to change: whatever else is written waits for nobody of ours. */
+/** True where {@link admitBoundDaemonSet} has something to change; no other write waits for our webhook. */
 const touchesTheRelease: NamedExpression = {
   name: 'touches-the-release',
   expression: [

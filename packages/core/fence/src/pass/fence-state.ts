@@ -132,7 +132,7 @@ export function permittedNodes(permits: readonly TrackedPermit[]): Set<string> {
   return new Set(permits.filter(({ state }) => state !== 'flying').map(({ permit }) => permit.node))
 }
 
-/** Whether the pod is terminating or gone, whoever deleted it, and the permit has not settled. */
+/** Whether the pod is terminating or gone, for any reason, and the permit has not settled. */
 export function isGone({ state }: TrackedPermit): boolean {
   return state === 'flying' || state === 'left'
 }

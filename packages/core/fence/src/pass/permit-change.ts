@@ -74,7 +74,7 @@ function wasBad({ availability: { minReadyMs, monotonicMs } }: FenceState, { rea
   return ready && pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs)) ? {} : { wasBad: true }
 }
 
-/** Whether another old pod stands on the node of a settled permit: the node needs a new permit. */
+/** Whether another old pod is standing on the node of a settled permit: the node needs a new permit. */
 function isOldAgain(fence: FenceState, { permit }: TrackedPermit): boolean {
   return isOldNode(fence.view, fence.record, permit.node)
 }

@@ -37,7 +37,7 @@ export type PassPlan =
   | { readonly kind: 'changePermits'; readonly change: PermitChange }
   /** Read these pods and nodes from the API server, keep the results, and pass again (F6). */
   | ({ readonly kind: 'confirm' } & Questions)
-  /** Touch these pods, then remove the permits of those that still stand from the record (F7). */
+  /** Touch these pods, then remove the permits of those that are still standing from the record (F7). */
   | { readonly kind: 'withdraw'; readonly pods: readonly PermittedPod[] }
   /** Wait. `wakeAtMs` (monotonic) where only the clock ends the wait; null: a watch event does. */
   | { readonly kind: 'wait'; readonly for: PassWait; readonly wakeAtMs: number | null }

@@ -42,7 +42,7 @@ export function revokeRecord(record: FlightRecord, holds: readonly Hold[]): Flig
 }
 
 /**
- * F8: removes the `erased` permits, whose pods were touched and stand. When `complete`, every remaining permit was executed,
+ * F8: removes the `erased` permits, whose pods were touched and are standing. When `complete`, every remaining permit was executed,
  * and the record is stopped.
  */
 export function eraseTouched(

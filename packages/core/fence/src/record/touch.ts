@@ -20,10 +20,10 @@ export interface TouchedPermit {
 }
 
 /**
- * F7, F8: the record after the pods of its permits were touched: permits that stand are removed. A voiding record becomes
- * stopped only when every permit in it got a clear answer.
+ * F7, F8: the record after the pods of its permits were touched: permits whose pods are standing are removed. A record in state `voiding`
+ * becomes stopped only when every permit in it got a clear answer.
  *
- * @param touched answers for all permits of a voiding record, or for those to withdraw from an open one
+ * @param touched answers for all permits of a record in state `voiding`, or for those to withdraw from an open one
  */
 export function recordTouches(record: FlightRecord, touched: readonly TouchedPermit[]): FlightRecord {
   const standing = touched.flatMap(({ permit, answer }) =>

@@ -104,8 +104,8 @@ export function fleetOf(text: string, zones = ''): FleetView {
 }
 
 /**
- * Notation of permits. `a b.gone c.dead d.unseen` permits the present pod of a, a pod of b that is gone, an older version of
- * the pod of c, and a newer version of the pod of d than the view shows.
+ * Notation of permits. In `a b.gone c.dead d.unseen`, `a` permits its present pod, and `b` a pod that is gone. `c` permits an older
+ * version of its pod than the view shows, and `d` a newer one.
  */
 export function permitsOf(text: string): readonly Permit[] {
   return words(text).map((word) => {

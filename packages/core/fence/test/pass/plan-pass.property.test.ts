@@ -286,7 +286,7 @@ function isStanding(pod: ReturnType<typeof podOf>): boolean {
   return pod !== undefined && stands(pod)
 }
 
-/** No pod of this uid stands, in any version. */
+/** No pod of this uid exists, in any version. */
 function isGone({ pods }: GeneratedCluster, { podUid }: GeneratedCluster['record']['permits'][number]): boolean {
   return !pods.some(({ pod }) => pod.metadata.uid === podUid && stands(pod))
 }

@@ -70,11 +70,11 @@ describe('revokeRecord', () => {
 describe('eraseTouched', () => {
   const revoking = aRecord({ state: 'voiding', permits: [a, b], watermark: '50' })
 
-  it('stops a voiding record once every pod has answered', () => {
+  it('stops a `voiding` record once every pod has answered', () => {
     expect(eraseTouched(revoking, [a], ['60'], true)).toEqual({ ...revoking, seq: 8, state: 'stopped', watermark: '60', permits: [b] })
   })
 
-  it('leaves a voiding record voiding while an answer is missing', () => {
+  it('leaves a record `voiding` while an answer is missing', () => {
     expect(eraseTouched(revoking, [a], ['60'], false)).toMatchObject({ state: 'voiding', permits: [b] })
   })
 

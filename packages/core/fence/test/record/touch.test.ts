@@ -11,7 +11,7 @@ const unclear: TouchAnswer = { kind: 'unclear', why: 'the request timed out' }
 
 describe('recordTouches', () => {
   const cases: Record<string, { state?: FlightRecord['state']; answers: readonly [Permit, TouchAnswer][]; want: Partial<FlightRecord> }> = {
-    'stops when every pod stands and nothing remains': {
+    'stops when every pod is standing and no permit remains': {
       answers: [
         [a, standing],
         [b, standing],
@@ -61,7 +61,7 @@ describe('recordTouches', () => {
     expect(recordTouches(record, touched)).toMatchObject({ seq: 8, epoch: record.epoch, ...want })
   })
 
-  it('stops a voiding record that has no permits at once', () => {
+  it('stops a `voiding` record without permits at once', () => {
     expect(recordTouches(aRecord({ state: 'voiding' }), [])).toMatchObject({ state: 'stopped', permits: [] })
   })
 })

@@ -78,8 +78,8 @@ function withReminders(next: RolloutStatus, outbox: Outbox): Reminded {
 }
 
 /**
- * The id depends only on what was read, so a second pass over the same state makes the same id. Only one write per version of
- * the Rollout is accepted, so each event is recorded once.
+ * The id depends only on the objects that were read, so it is the same in a second pass over the same state. Only one write per version
+ * of the Rollout is accepted, so each event is recorded once.
  */
 function notification(
   { event, message, nodes }: NotifiableEvent,

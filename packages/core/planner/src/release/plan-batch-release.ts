@@ -108,7 +108,7 @@ function publishedAllowance({ metadata: { uid, generation = 0, annotations = {} 
   return { workloadUid: uid, generation, revision, size: 0, partition, limit: 1 }
 }
 
-/** F8: a stop waits for nothing, and a started revocation is completed, whatever is wanted by then. */
+/** F8: a stop waits for nothing, and a started revocation is completed, even if the desired state has changed. */
 function planStopping(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
   if (isFinalized(view)) return null

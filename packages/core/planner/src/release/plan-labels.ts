@@ -13,7 +13,7 @@ const LABELS_PER_PASS = 20
  * F13: only pods of the record's revision without a permit get the release labels: a label changes `resourceVersion` and
  * would make a permit dead. A pod keeps its first batch number, even where the release gets another id.
  *
- * The labels include the mark of a *leaked* pod, which came up on the revision without a Tranche delete: its node is new, or
+ * The labels include the mark of a *leaked* pod, which came up on the revision without a deletion by Tranche. Its node is new, or
  * another client deleted or evicted the earlier pod. A pod has leaked under these conditions:
  * - it is of the revision and not Ready;
  * - its node has no permit: a permit exists before its pod is deleted, and leaves the record only when the node has an

@@ -33,7 +33,7 @@ export function planRollout(read: RolloutView): RolloutPlan {
 
 /**
  * An API server that drops Tranche fields drops them on every write of the object. A stored status would lose what it
- * records: the stable revision, held revisions, answered actions. An event reports it instead.
+ * records: the stable revision, blocked revisions, answered actions. An event reports it instead.
  */
 function keepStored(view: RolloutView, plan: RolloutPlan): RolloutPlan {
   const { rollout, schemaGap } = view

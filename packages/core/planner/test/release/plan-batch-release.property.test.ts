@@ -39,7 +39,7 @@ describe('planBatchRelease, for every view', () => {
     })
   })
 
-  it('touches every pod of a voiding record, whatever is wanted by then (F8)', () => {
+  it('touches every pod of a record during its revocation, even if the desired state has changed (F8)', () => {
     forEveryPlan(({ view }, plan) => {
       const record = recordOf(view)
       if (record?.state !== 'voiding' || !isFinalizerThere(view) || plan.kind === 'writeStatus') return

@@ -74,7 +74,7 @@ describe('planBatchRelease', () => {
         record: { state: 'voiding', epoch: 4, holds: [{ reason: 'Paused', id: '4' }] },
       },
     },
-    'touches every pod in a voiding record, whatever is wanted by then (F8)': {
+    'touches every pod of a record during its revocation, even if the desired state has changed (F8)': {
       view: { record: { state: 'voiding', permits: [permitFor('a'), permitFor('b')] } },
       want: { kind: 'touchPermits', permits: [permitFor('a'), permitFor('b')], lowerTo: null },
     },

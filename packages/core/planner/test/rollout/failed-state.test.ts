@@ -240,7 +240,7 @@ describe('a release whose new version is bad', () => {
   })
 })
 
-describe('an analysis that cannot tell', () => {
+describe('an inconclusive analysis', () => {
   const inconclusive = { reason: 'AnalysisInconclusive', message: 'analysis errors: 3 of 3 measurements say nothing', action: 'Rollback' }
 
   it('stops the release whatever the policy says about failures, and is measured again by a retry', () => {

@@ -230,7 +230,7 @@ function checkPromises(fake: FakeCluster): void {
   if (rollout?.spec.strategy.paused === true && acknowledged && progressing?.reason === 'Paused') expect(record?.state).not.toBe('open')
   if (record?.state === 'open' && record.limit < 1) throw new Error('a record is open without a budget')
   if (status !== undefined) expect(status.message).not.toBe('')
-  // G12: nothing is deleted for a held revision once the BatchRelease has the hold; each template is restored once per
+  // G12: nothing is deleted for a blocked revision once the BatchRelease has the hold; each template is restored once per
   // action.
   const knows = release !== undefined && release.status?.observedGeneration === release.metadata.generation
   if (knows && release.spec.tranche?.hold !== undefined) expect(record?.state).not.toBe('open')

@@ -260,7 +260,7 @@ describe('a template that was rolled back', () => {
     expect([stalled(fake), fake.oldPods().length]).toEqual(['RevisionHeld', 5])
   })
 
-  it('counts the nodes that other clients brought to it, and takes them back with the stable template', () => {
+  it('counts the nodes that other clients updated to it, and rolls them back with the stable template', () => {
     const fake = aborted()
     fake.setImage('v2')
     settle(fake)

@@ -34,7 +34,7 @@ describe('the annotation that keeps holds', () => {
       Array.from({ length: 10 }, (_, at) => `hash-${at + 2}`),
     ],
     ['is ignored where it is invalid JSON', { text: '{', status: lost }, []],
-    ['is ignored where it is no list of held revisions', { text: '[{"revision":"hash-v9"}]', status: lost }, []],
+    ['is ignored if it is no list of blocked revisions', { text: '[{"revision":"hash-v9"}]', status: lost }, []],
   ])('%s', (_title, { text = JSON.stringify([hold]), status = (same) => same }, want) => {
     const fake = new FakeCluster()
     settle(fake)

@@ -144,7 +144,7 @@ function aStatus(reason: string, currentStepState: NonNullable<RolloutStatus['ca
   const canaryStatus = { podTemplateHash: 'new', canaryRevision: 'new', canaryReplicas: 0, canaryReadyReplicas: 0 } as const
   return {
     phase,
-    message: 'what is going on',
+    message: 'some progress',
     currentStepIndex: 1,
     currentStepState,
     conditions: [{ type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', reason, message: '' }],

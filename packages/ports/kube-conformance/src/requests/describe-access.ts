@@ -165,7 +165,7 @@ export function describeAccess(it: ConformanceTest): void {
     it.for([
       { title: 'neither resource nor path', spec: { user } },
       { title: 'both resource and path', spec: { user, resourceAttributes: {}, nonResourceAttributes: {} } },
-      { title: 'nobody', spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
+      { title: 'no subject', spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
     ])('are refused for $title with 422', async ({ spec }, { api }) => {
       expect((await api.post(`${reviews}/subjectaccessreviews`, { spec })).status).toBe(422)
     })
@@ -268,7 +268,7 @@ async function grant(
 
 function subjectFields({ kind, name }: { readonly kind: string; readonly name: string }, namespace: string): object {
   if (kind === 'ServiceAccount') return { user: `system:serviceaccount:${namespace}:${name}` }
-  return kind === 'Group' ? { user: 'somebody', groups: [name] } : { user: name }
+  return kind === 'Group' ? { user: 'member', groups: [name] } : { user: name }
 }
 
 /** The first thing that a rule allows. */

@@ -200,7 +200,7 @@ export function describeApply(it: ConformanceTest): void {
         says: [400, 'the name of the object (b) does not match the name on the URL (a)'],
       },
       {
-        title: 'a uid of nobody',
+        title: 'an unknown uid',
         body: config({}, { uid: '5' }),
         says: [
           409,
@@ -234,7 +234,7 @@ export function describeApply(it: ConformanceTest): void {
       ])
     })
 
-    it('to apply for nobody', async ({ api, namespace }) => {
+    it('to apply without a field manager', async ({ api, namespace }) => {
       const answer = await api.patch(pathOf.configMaps(namespace, 'a'), 'apply', config({ a: '1' }))
       expect(said(answer)).toEqual([
         422,

@@ -240,8 +240,8 @@ export function describeCreate(it: ConformanceTest): void {
     })
 
     it.for([
-      { title: 'told to warn', fieldValidation: 'Warn' },
-      { title: 'told nothing', fieldValidation: undefined },
+      { title: 'asked to warn', fieldValidation: 'Warn' },
+      { title: 'asked for nothing', fieldValidation: undefined },
     ])('takes them with a warning when $title', async ({ fieldValidation }, { api, namespace }) => {
       const first = await send(api, namespace, unknown, fieldValidation)
       expect(first).toMatchObject({ status: 201, headers: { warning: '299 - "unknown field \\"daata\\""' } })

@@ -209,7 +209,7 @@ export function describeUpdate(it: ConformanceTest): void {
       await api.create(pathOf.pods(namespace), idlePod('a'))
       const body = { status: { phase: 'Running' }, spec: { schedulerName: 'other' } }
       const answer = await api.patch(pathOf.pods(namespace, 'a', 'status'), 'merge', body)
-      expect(answer).toMatchObject({ status: 200, body: { spec: { schedulerName: 'nobody' }, status: { phase: 'Running' } } })
+      expect(answer).toMatchObject({ status: 200, body: { spec: { schedulerName: 'no-scheduler' }, status: { phase: 'Running' } } })
     })
   })
 }

@@ -3,7 +3,7 @@ import { type Fields, fleet, judgeEach, type Script } from '../script.ts'
 
 const crashing = { ready: false, waiting: 'CrashLoopBackOff' }
 
-/** The fleet under these terms; a1 has gone, and v2 crashes in its place, as everybody has seen. */
+/** The fleet under these terms; a1 has gone, and v2 crashes in its place; all programs have seen it. */
 function crashed(terms: Fields = {}): Script {
   return fleet()
     .order({ spec: { tranche: { release: 'first', canaryRevision: 'v2', ...terms } } })
@@ -58,7 +58,7 @@ describe('a version that fails', () => {
     ],
     { begin: crashed },
   )
-  judgeEach('G9', [['is let go on with as long as the policy says so', (s) => s.del('b1'), []]], {
+  judgeEach('G9', [['may continue as long as the policy says so', (s) => s.del('b1'), []]], {
     begin: () => crashed({ failure: { action: 'Continue' } }),
   })
   judgeEach(
@@ -91,7 +91,7 @@ describe('a version that fails', () => {
   ])
 })
 
-describe('a failure that the Rollout has told of', () => {
+describe('a failure that the Rollout has reported', () => {
   const reportedAt = (at: string): Fields => ({
     status: { conditions: [{ type: 'Stalled', status: 'True', reason: 'ReleaseFailed' }], failure: { stops: true, release: 'first', at } },
   })

@@ -31,7 +31,7 @@ describe('a maxUnavailable that was lowered', () => {
     ],
     { begin: () => fleet().rollout({}).wait(1), query: () => ({ quiescentFromMs: 0 }) },
   )
-  judgeEach('G2', [['is judged in the calm alone', (s) => lowered(s, 121_000).del('a1').del('b1'), []]], {
+  judgeEach('G2', [['is judged only after the last fault', (s) => lowered(s, 121_000).del('a1').del('b1'), []]], {
     begin: () => fleet().rollout({}).wait(1),
   })
 })

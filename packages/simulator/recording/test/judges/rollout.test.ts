@@ -87,7 +87,9 @@ describe('the end of a quiescent recording', () => {
     { begin: released, ...quiescent },
   )
 
-  judgeEach('G6', [['is not looked at before it is calm', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1'), []]], { begin: released })
+  judgeEach('G6', [['is not judged before the last fault has ended', (s) => s.rollout(at(2, 'StepUpgrade'), 'controller-1'), []]], {
+    begin: released,
+  })
 })
 
 describe('a request', () => {

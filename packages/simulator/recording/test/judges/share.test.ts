@@ -62,7 +62,7 @@ function completed(script: Script): Script {
   return script.rollout({ status: { phase: 'Healthy' } }, 'controller-1')
 }
 
-describe('the share that users and pauses have opened', () => {
+describe('the fraction that users and pauses have opened', () => {
   judgeEach(
     'G3',
     [

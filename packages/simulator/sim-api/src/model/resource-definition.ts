@@ -73,8 +73,8 @@ export interface Strategy {
 }
 
 /**
- * How a list merges, by the path of its field from the object's root without list indexes: by the merge key of its items, as a set of plain
- * values, or atomically.
+ * Merge behaviour of a list: by the merge key of its items, as a set of plain values, or atomic. The path is that of its field from the
+ * object's root without list indexes.
  */
 export type MergeKeys = (path: readonly string[]) => { readonly key: string } | 'set' | 'atomic'
 

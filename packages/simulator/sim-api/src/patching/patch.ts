@@ -12,8 +12,8 @@ import { strategicMerge } from './strategic-merge.ts'
  *
  * As in API servers, a JSON Patch may replace a missing field (it adds it) and test it for null.
  *
- * @throws {ApiStatusError} 400 for a malformed patch, 415 for a format that the resource does not support, 422 when an operation of a JSON
- *   Patch fails or the result is not an object, 500 for a strategic merge patch that cannot be merged
+ * @throws {ApiStatusError} 400 for a malformed patch, and 415 for a format that the resource does not support. It is 422 when an
+ * operation of a JSON Patch fails or the result is not an object, and 500 for a strategic merge patch that cannot be merged.
  */
 export function applyPatch(definition: ResourceDefinition, object: ApiObject, format: MergedPatch, patch: unknown): JsonObject {
   const patched = patchedValue(definition, object, format, patch)

@@ -3,8 +3,9 @@ import { namelessError } from '../model/errors.ts'
 import type { MergeKeys } from '../model/resource-definition.ts'
 
 /**
- * Merges a strategic merge patch into an object: maps by field, lists of objects by merge key, lists of plain values as sets when the type
- * says so, other lists atomically. Directives: `$patch`, `$retainKeys`, `$setElementOrder/<field>`, `$deleteFromPrimitiveList/<field>`.
+ * Merges a strategic merge patch into an object. Maps merge by field, and lists of objects by merge key. Lists of plain values merge as
+ * sets if the type says so; other lists are atomic. Directives: `$patch`, `$retainKeys`, `$setElementOrder/<field>`,
+ * `$deleteFromPrimitiveList/<field>`.
  *
  * @throws {ApiStatusError} 500 for an unknown directive, or an item without its merge key
  * @see https://github.com/kubernetes/community/blob/main/contributors/devel/sig-api-machinery/strategic-merge-patch.md

@@ -20,8 +20,8 @@ export interface DecodedObject {
  * Decodes an object from a request, or from the result of a patch.
  *
  * @param current stored object that it replaces: shared parts are not decoded again
- * @throws {ApiStatusError} 400 for another kind, namespace or name than in the path, a value of the wrong type, or an unknown field under
- *   strict validation; 422 for an unknown field in a patch
+ * @throws {ApiStatusError} 400 for another kind, namespace or name than in the path, or for a value of the wrong type. Unknown fields
+ * give 400 under strict validation, and 422 in a patch.
  */
 export function decodeObject(request: ApiRequest, served: Served, body: unknown, current?: ApiObject): DecodedObject {
   const { kind, group, versions, version: stored } = served.definition

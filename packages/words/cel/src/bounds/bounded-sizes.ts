@@ -13,8 +13,8 @@ const ofSets: ReadonlySet<string> = new Set(['contains', 'equivalent', 'intersec
 type Handle = (...given: readonly unknown[]) => unknown
 
 /**
- * Makes every operator and function of an expression count steps in proportion to the sizes of its operands and result: an operation that is
- * cheap for a word is not cheap for an answer of a megabyte, especially in a loop. Call it once, after the type check.
+ * Makes every operator and function of an expression count steps in proportion to the sizes of its operands and result. An operation that
+ * is cheap for a word is not cheap for an answer of a megabyte, especially in a loop. Call it once, after the type check.
  */
 export function boundSizes(root: CelNode): void {
   visitNodes(root, (node) => {

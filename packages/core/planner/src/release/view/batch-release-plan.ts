@@ -12,8 +12,8 @@ export type BatchReleasePlan =
   /** One write of the record. `confirm`: read the release and the DaemonSet live, decide again, and write only the same decision (F9). */
   | { readonly kind: 'writeRecord'; readonly why: RecordWriteReason; readonly record: FlightRecord; readonly confirm: boolean }
   /**
-   * Touch the pods of these permits, then remove the permits of those that stand in one write (F8, F10). When every pod
-   * answered clearly, a voiding record becomes stopped, and `lowerTo` (a lower limit) is written with it.
+   * Touch the pods of these permits, then remove the permits of standing pods in one write (F8, F10). When every pod answered clearly, a
+   * record in state `voiding` becomes stopped, and `lowerTo` (a lower limit) is written with it.
    */
   | { readonly kind: 'touchPermits'; readonly permits: readonly Permit[]; readonly lowerTo: RecordedAllowance | null }
   /** Touch every old pod, so that no delete of a lost record can be accepted (F11); then continue with `next`. */

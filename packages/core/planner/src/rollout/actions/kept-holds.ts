@@ -6,7 +6,7 @@ import type { RolloutView } from '../view/rollout-view.ts'
 
 /**
  * The view with data kept elsewhere, where the status has lost it. A write of the Rollout under other
- * CustomResourceDefinitions drops our fields, and a backup may be restored without a status. The annotation keeps held
+ * CustomResourceDefinitions drops our fields, and a backup may be restored without a status. The annotation keeps blocked
  * revisions (G12). The BatchRelease says which release runs, and so whose failure counts (G9). A status that has its fields
  * is used alone.
  */

@@ -17,7 +17,7 @@ export interface ActionContext {
   readonly decided: RolloutState
 }
 
-/** Reasons, besides a held revision, that wait for a user and that the action retry lifts. */
+/** Reasons, besides a blocked revision, that wait for a user and that the action retry lifts. */
 const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
 
 /** Why an action cannot be carried out in the present state (G10); null where it can. */
@@ -41,7 +41,7 @@ function isHeld({ heldRevisions }: RolloutState, revision: string | undefined): 
 function noReleaseText({ rollout }: RolloutView, { heldRevisions }: RolloutState, { type }: RolloutAction): string {
   if (type !== 'retry' || heldRevisions.length === 0) return 'no release is under way'
   const held = heldRevisions.flatMap(({ revision }) => revision ?? [])
-  return `no release is under way; to release a held revision after all run ${retryHeldText(rollout, held)}`
+  return `no release is under way; to release a blocked revision anyway, run ${retryHeldText(rollout, held)}`
 }
 
 /** While the Rollout is stalled no release of another template starts, so the status still names the former one. */

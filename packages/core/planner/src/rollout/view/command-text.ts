@@ -9,7 +9,7 @@ export function commandText({ metadata }: Rollout, type: ActionType, ...flags: r
   return ['tranche', type, metadata.name, '-n', metadata.namespace ?? 'default', ...flags].join(' ')
 }
 
-/** @returns the command that releases a held revision after all; with the choice where several are held */
+/** @returns the command that releases a blocked revision anyway; with the choice if several are blocked */
 export function retryHeldText(rollout: Rollout, held: readonly string[]): string {
   const [only = '', ...others] = held
   const command = commandText(rollout, 'retry', '--revision')
