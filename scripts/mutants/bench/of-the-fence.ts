@@ -187,7 +187,7 @@ export const mutantsOfTheFence: readonly BluntMutant[] = [
   {
     guarantee: 'G4',
     fault: 'executors act regardless of what the DaemonSet says',
-    edits: [{ file: planPass, find: "if (!agrees(view, record)) return waitFor('agreement')", replace: '' }],
+    edits: [{ file: planPass, find: "  { id: 'awaitAgreement', decide: awaitAgreement },\n", replace: '' }],
     worlds: 'left',
   },
   {
