@@ -186,8 +186,8 @@ export const mutantsOfRelease: readonly Mutant[] = [
     rule: 'G11',
     fault: 'a retry does not lift a stop by drift',
     file: strategyDrift,
-    find: 'contested.retry === retry ?',
-    replace: "contested.retry !== '' ?",
+    find: 'recorded.retry === retry ?',
+    replace: "recorded.retry !== '' ?",
     tests: [strategyDriftTests],
   },
   {

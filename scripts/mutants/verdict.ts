@@ -110,7 +110,7 @@ export const mutantsOfVerdict: readonly Mutant[] = [
     rule: 'verdict',
     fault: 'a release continues automatically once its pods recover',
     file: failureStatus,
-    find: 'if (verdict.isBad || terms.autoResumeMs === null || before.calmSince === undefined) return before',
+    find: 'if (verdict.isBad || terms.autoResumeMs === null || recoveredSince === undefined) return before',
     replace: 'if (verdict.isBad) return before',
     tests: [releaseTests],
   },

@@ -36,7 +36,7 @@ describe('docs/reports.md names every', () => {
     ['role of a revision', schema.revisionRoles],
     [
       'reason of Stalled that waits for a decision',
-      ['AnalysisInconclusive', 'StrategyContested', 'PodsStuck', 'RevisionHeld', 'ReleaseFailed'],
+      ['AnalysisInconclusive', 'StrategyConflict', 'PodsStuck', 'RevisionHeld', 'ReleaseFailed'],
     ],
   ] as const)('%s', (_kind, words) => {
     expect(words.filter((word) => !reports.includes(`\`${word}\``))).toEqual([])

@@ -137,7 +137,7 @@ async function look(client: ApiClient, type: Ask['type']): Promise<ActionBody | 
   }
 }
 
-const liftedByRetry: readonly string[] = ['ReleaseFailed', 'RevisionHeld', 'StrategyContested']
+const liftedByRetry: readonly string[] = ['ReleaseFailed', 'RevisionHeld', 'StrategyConflict']
 
 function outcomeText(outcome: Outcome): string {
   switch (outcome.kind) {

@@ -95,7 +95,7 @@ function hasReadAgain({ actor, kind, sinceMs, atMs }: Reading, { deliveries }: S
 /** Time until the watches of a kind whose definition has changed have ended, in milliseconds. */
 const WATCHES_END_MS = 2_000
 const CANARY_STATUS = 'status.canaryStatus'
-const actionLists = ['tranche.dev/recorded-actions', 'tranche.dev/seen-actions'] as const
+const actionLists = ['tranche.dev/recorded-actions', 'tranche.dev/observed-changes'] as const
 
 const kinds: readonly string[] = ['Rollout', 'BatchRelease', 'ReleasePolicy', 'DaemonSet']
 

@@ -24,7 +24,7 @@ interface At {
 /** The Rollout as this actor has written it. */
 function rollout(actor: string, { step = 1, state = 'StepPaused', revision = 'v2', paused = false, disabled = false, ...at }: At = {}) {
   const { records = [], seen = [], accepted } = at
-  const annotations = { 'tranche.dev/recorded-actions': JSON.stringify(records), 'tranche.dev/seen-actions': JSON.stringify(seen) }
+  const annotations = { 'tranche.dev/recorded-actions': JSON.stringify(records), 'tranche.dev/observed-changes': JSON.stringify(seen) }
   const status = {
     canaryStatus: { currentStepIndex: step, currentStepState: state, canaryRevision: revision },
     ...(accepted !== undefined && { lastAction: { id: accepted, result: 'Accepted' } }),

@@ -224,7 +224,7 @@ function createStory(breach: Breach): Story {
 }
 
 const RECORDED = 'tranche.dev/recorded-actions'
-const SEEN = 'tranche.dev/seen-actions'
+const SEEN = 'tranche.dev/observed-changes'
 const CANARY = 'rollouts.kruise.io/daemonset-canary-revision'
 const members = ['expectedStep', 'revision', 'step', 'toRevision', 'reason'] as const
 

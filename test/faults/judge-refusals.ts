@@ -84,7 +84,7 @@ function momentsBetween(moments: readonly Moment[], fromMs: number, toMs: number
 }
 
 /** Reasons of `Stalled` that a retry clears. */
-const lifted: readonly string[] = ['ReleaseFailed', 'AnalysisInconclusive', 'StrategyContested', 'RevisionHeld']
+const lifted: readonly string[] = ['ReleaseFailed', 'AnalysisInconclusive', 'StrategyConflict', 'RevisionHeld']
 /** Reasons of `Stalled` that are about the release, and not about the written objects. */
 const ofTheRelease: readonly string[] = [...lifted, 'AnalysisFailed', 'PodsStuck', 'BudgetZero']
 

@@ -18,7 +18,7 @@ interface At {
 
 function rollout(actor: string, { paused, disabled, state = 'StepPaused', next = 2, action, seen = [] }: At = {}): Partial<RecordedWrite> {
   const annotations = {
-    'tranche.dev/seen-actions': JSON.stringify(seen.map((id) => ({ id }))),
+    'tranche.dev/observed-changes': JSON.stringify(seen.map((id) => ({ id }))),
     ...(action !== undefined && { 'tranche.dev/action': JSON.stringify({ id: 'x', type: action }) }),
   }
   const status = { canaryStatus: { currentStepState: state, nextStepIndex: next } }

@@ -119,7 +119,7 @@ function inventedIn(rollouts: readonly RecordedWrite[], changes: readonly Change
 
 const ACTION = 'tranche.dev/action'
 const BINDING = 'tranche.dev/rollout'
-const SEEN = 'tranche.dev/seen-actions'
+const SEEN = 'tranche.dev/observed-changes'
 
 function idsIn({ metadata }: SeenRollout): readonly string[] {
   const text = metadata.annotations?.[SEEN]

@@ -238,7 +238,7 @@ async function untilEnded(world: World, owners: Owners, withinMs: number): Promi
 }
 
 /** Reasons of a stop that only a person lifts. */
-const personal: readonly string[] = ['StrategyContested', 'RevisionHeld', 'ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive']
+const personal: readonly string[] = ['StrategyConflict', 'RevisionHeld', 'ReleaseFailed', 'AnalysisFailed', 'AnalysisInconclusive']
 /** How long a person waits for the effect of a retry, or of another template, in looks. */
 const PATIENCE = 12
 /** Looks between two checks for a DaemonSet controller that makes no progress: longer than its expectations last. */

@@ -61,7 +61,7 @@ export const apiSabotages: readonly UpgradeSabotage[] = [
   },
   {
     ...atUpgrades('the change observer of the present version drops a member of a newer version', ['G7'], {
-      present: (request) => (/"path":"[^"]*seen-actions"/.test(request.body ?? '') ? withoutNextInActions(request) : request),
+      present: (request) => (/"path":"[^"]*observed-changes"/.test(request.body ?? '') ? withoutNextInActions(request) : request),
     }),
     among: withPeople,
   },
@@ -272,7 +272,7 @@ function withSteps(schedule: Schedule): Schedule {
 /** Keeps only the observed changes that satisfy `isKept`, by the version in which they were observed. */
 function withReports(isKept: (version: number) => boolean): (request: WireRequest) => WireRequest {
   return (request) => {
-    if (!/"path":"[^"]*seen-actions"/.test(request.body ?? '')) return request
+    if (!/"path":"[^"]*observed-changes"/.test(request.body ?? '')) return request
     const patch = JSON.parse(request.body!) as readonly { readonly op: string; readonly path: string; readonly value?: unknown }[]
     const changed = patch.map((operation) => {
       if (operation.op === 'test' || typeof operation.value !== 'string') return operation

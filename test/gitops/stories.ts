@@ -83,7 +83,7 @@ export const stories: Readonly<Record<string, Story>> = {
         await untilNodesOn(stage, 'v2', nodes)
         await stage.patchDaemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } })
       }
-      await untilStalled(stage, 'StrategyContested')
+      await untilStalled(stage, 'StrategyConflict')
     },
   },
   'budget of zero': {
@@ -145,7 +145,7 @@ export const stories: Readonly<Record<string, Story>> = {
   'another controller': {
     async play(stage) {
       const kruise = await startKruise(stage)
-      await untilStalled(stage, 'PeerActive')
+      await untilStalled(stage, 'OpenKruiseActive')
       kruise.stop()
     },
   },

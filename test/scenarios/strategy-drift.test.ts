@@ -12,10 +12,10 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const typeNow = async (): Promise<string | undefined> => (await stage.daemonSet()).spec.updateStrategy?.type
 const setType = (type: string): Promise<void> => stage.patchDaemonSet({ spec: { updateStrategy: { type } } })
-const hasStrategyDrifted = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'StrategyContested'
+const hasStrategyDrifted = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'StrategyConflict'
 
 describe('a client that sets RollingUpdate again in mid-release without admission', () => {
-  it('is corrected at once, with an event; the second time the release stops until a retry (G11 StrategyContested)', async () => {
+  it('is corrected at once, with an event; the second time the release stops until a retry (G11 StrategyConflict)', async () => {
     stage = await setStage({ nodes: 40, maxUnavailable: 1, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 3)
@@ -25,7 +25,7 @@ describe('a client that sets RollingUpdate again in mid-release without admissio
     expect(stage.clock.monotonicMs() - sinceMs).toBeLessThan(1_000)
     expect(await driftEvents()).toEqual(['DaemonSet', 'Rollout'])
     await untilNodesOn(stage, 'v2', 6)
-    expect((await stage.release())?.status?.contested).toMatchObject({ rounds: 1 })
+    expect((await stage.release())?.status?.strategyDrift).toMatchObject({ rounds: 1 })
 
     await setType('RollingUpdate')
     await stage.until('the drift is reported', hasStrategyDrifted)
@@ -43,7 +43,7 @@ describe('a client that sets RollingUpdate again in mid-release without admissio
     expectKept(stage)
   })
 
-  it('is remembered by the next controller if the first is killed between two rounds (G7, G11 StrategyContested)', async () => {
+  it('is remembered by the next controller if the first is killed between two rounds (G7, G11 StrategyConflict)', async () => {
     stage = await setStage({ nodes: 40, maxUnavailable: 1, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 3)
@@ -59,7 +59,7 @@ describe('a client that sets RollingUpdate again in mid-release without admissio
   })
 })
 
-it('a retry sets OnDelete again and continues in steps, although the leader dies in between (G11 StrategyContested, G7)', async () => {
+it('a retry sets OnDelete again and continues in steps, although the leader dies in between (G11 StrategyConflict, G7)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 1, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)
@@ -98,7 +98,7 @@ it('a release ends once no node is left to update, although the strategy drifted
   await setType('RollingUpdate')
   await stage.until('it is OnDelete again', async () => (await typeNow()) === 'OnDelete')
   await setType('RollingUpdate')
-  await stage.until('the release stops correcting', async () => (await stage.release())?.status?.contested?.rounds === 2)
+  await stage.until('the release stops correcting', async () => (await stage.release())?.status?.strategyDrift?.rounds === 2)
 
   await drive(stage.clock, stage.simulator.nodes.revive(node))
   await untilReleased(stage, 'v2')
@@ -108,7 +108,7 @@ it('a release ends once no node is left to update, although the strategy drifted
   expectKept(stage)
 })
 
-/** Kinds of the objects that have a StrategyContested event. */
+/** Kinds of the objects that have a StrategyConflict event. */
 async function driftEvents(): Promise<readonly string[]> {
   interface ReadEvent {
     readonly metadata: never
@@ -116,6 +116,6 @@ async function driftEvents(): Promise<readonly string[]> {
     readonly involvedObject: { readonly kind: string }
   }
   const { items } = await stage.client.list<ReadEvent>(resourcePaths.events, { namespace: stageKey.namespace })
-  const kinds = items.filter(({ reason }) => reason === 'StrategyContested').map(({ involvedObject }) => involvedObject.kind)
+  const kinds = items.filter(({ reason }) => reason === 'StrategyConflict').map(({ involvedObject }) => involvedObject.kind)
   return kinds.toSorted()
 }

@@ -119,7 +119,7 @@ describe("while OpenKruise's manager is active", () => {
     const before = [await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)
     const { conditions: _conditions, ...said } = (await stage.rollout()).status ?? {}
     await startPrograms()
-    await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
+    await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'OpenKruiseActive')
     await stage.pass(120_000)
     expect([await stage.daemonSet(), await stage.release()].map((object) => object?.metadata.resourceVersion)).toEqual(before)
     const { conditions, ...kept } = (await stage.rollout()).status ?? {}
@@ -140,7 +140,7 @@ describe("while OpenKruise's manager is active", () => {
   it('no Tranche release starts until the manager has stopped', async () => {
     stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
     const first = await startKruise(stage)
-    await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'PeerActive')
+    await stage.until('it is reported', async () => (await condition(stage, 'Stalled'))?.reason === 'OpenKruiseActive')
     expect((await stage.rollout()).status?.message).toContain('manager-0 renews the Lease kruise-rollout/71ddec2c.kruise.io')
     await stage.setImage('v2')
     await stage.pass(60_000)
@@ -159,7 +159,7 @@ describe("while OpenKruise's manager is active", () => {
     const deleted = deletions(stage)
     await stage.pass(60_000)
     expect(deletions(stage)).toBe(deleted)
-    expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'PeerActive' })
+    expect(await condition(stage, 'Stalled')).toMatchObject({ status: 'True', reason: 'OpenKruiseActive' })
     kruise.stop()
     await untilReleased(stage, 'v2')
     expectKept(stage)

@@ -215,7 +215,7 @@ describe('reads', () => {
     expect(await history('eve')).toMatchObject({
       heldRevisions: [],
       actions: [],
-      seenActions: [],
+      observedChanges: [],
       rolloutHidden: true,
       revisions: [{ held: false }],
     })

@@ -75,7 +75,7 @@ const history: HistoryReport = {
     },
     { id: '00', type: 'pause', by: 'joe@example.com', at: ago(58), via: 'cli', result: 'Written' },
   ],
-  seenActions: [
+  observedChanges: [
     { id: 'seen-9-approve', type: 'approve', manager: 'kubectl-kruise', at: ago(40), step: 2 },
     { id: 'seen-9-abort', type: 'abort', manager: 'kubectl-annotate', at: ago(42), reason: 'INC-4711' },
     { id: 'seen-8-resume', type: 'resume', at: ago(45) },

@@ -84,17 +84,17 @@ describe('a whole release, and the record of who did what', { timeout: 120_000 }
     await kruise.patch(resourcePaths.rollouts, key, { type: 'merge', body: approval }, { subresource: 'status' })
     expect(await tranche('status agent --timeout 1m')).toMatchObject({ code: 0 })
 
-    const { actions, revisions, seenActions } = await untilSeen(4)
+    const { actions, revisions, observedChanges } = await untilSeen(4)
     expect(actions).toHaveLength(4)
     // Both the resume and this undo take something away, and who does that is named nowhere.
-    expect(seenActions.map(({ type, manager = 'no manager', step }) => [type, manager, step])).toEqual([
+    expect(observedChanges.map(({ type, manager = 'no manager', step }) => [type, manager, step])).toEqual([
       ['approve', 'kubectl-kruise', 1],
       ['resume', 'no manager', undefined],
       ['pause', 'kubectl-kruise', undefined],
       ['template', 'no manager', undefined],
     ])
     expect((await tranche('history agent')).out).toMatch(/approve at step 1 +seen +unknown +kubectl-kruise/)
-    expect(await historyOverRest()).toEqual({ actions, seenActions })
+    expect(await historyOverRest()).toEqual({ actions, observedChanges })
     expect(revisions.map(({ number, nodes }) => [number, nodes])).toEqual([
       [3, 3],
       [2, 0],
@@ -164,19 +164,19 @@ function actionsIn(path: string): readonly string[] {
 /** Changes of other clients are recorded a second later. */
 async function untilSeen(acts: number): Promise<HistoryReport> {
   const read = async (): Promise<HistoryReport> => JSON.parse((await tranche('history agent -o json')).out) as HistoryReport
-  await vi.waitUntil(async () => (await read()).seenActions.length >= acts, { timeout: 60_000, interval: 100 })
+  await vi.waitUntil(async () => (await read()).observedChanges.length >= acts, { timeout: 60_000, interval: 100 })
   return read()
 }
 
-async function historyOverRest(): Promise<Pick<HistoryReport, 'actions' | 'seenActions'>> {
+async function historyOverRest(): Promise<Pick<HistoryReport, 'actions' | 'observedChanges'>> {
   const { api, apiToken } = JSON.parse(readFileSync(join(folder, 'ready.json'), 'utf8')) as {
     readonly api: string
     readonly apiToken: string
   }
   const url = `${api}/api/v1/namespaces/${key.namespace}/rollouts/${key.name}/history`
   const answer = await fetch(url, { headers: { authorization: `Bearer ${apiToken}` } })
-  const { actions, seenActions } = (await answer.json()) as HistoryReport
-  return { actions, seenActions }
+  const { actions, observedChanges } = (await answer.json()) as HistoryReport
+  return { actions, observedChanges }
 }
 
 async function tranche(line: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {

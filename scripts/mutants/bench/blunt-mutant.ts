@@ -37,7 +37,7 @@ export type WorldsName =
   | 'left'
   | 'tainted'
   | 'lagging'
-  | 'contested'
+  | 'drift'
   | 'upgrades'
   | 'slow'
   | 'superseded'

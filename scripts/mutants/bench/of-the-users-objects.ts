@@ -96,7 +96,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
         replace: "{ [daemonSetAnnotations.originalUpdateStrategy]: 'OnDelete' } : {},",
       },
     ],
-    worlds: 'contested',
+    worlds: 'drift',
   },
   {
     guarantee: 'G11',
@@ -108,7 +108,7 @@ export const mutantsOfTheUsersObjects: readonly BluntMutant[] = [
     guarantee: 'G11',
     fault: 'drift of the strategy is corrected without a limit',
     edits: [{ file: drift, find: 'const FIGHTS_UNTIL_WE_GIVE_IN = 2', replace: 'const FIGHTS_UNTIL_WE_GIVE_IN = 200' }],
-    worlds: 'contested',
+    worlds: 'drift',
   },
   {
     guarantee: 'G11',

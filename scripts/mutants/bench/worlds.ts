@@ -233,7 +233,7 @@ export const worlds: Readonly<Record<WorldsName, Worlds>> = {
         4 * MINUTE,
       ),
   },
-  contested: {
+  drift: {
     text: 'a tool repeatedly sets RollingUpdate in mid-release',
     among: (drawn) =>
       undisturbed(

@@ -134,7 +134,7 @@ function kruiseFinding({ peer, nowMs, skewMs }: ClusterSigns): DoctorFinding {
   return {
     check: 'peer',
     state: 'problem',
-    message: `${peer.lease?.holder ?? 'OpenKruise'} of OpenKruise also rolls out DaemonSets of apps/v1 here, so Tranche starts no release (PeerActive)`,
+    message: `${peer.lease?.holder ?? 'OpenKruise'} of OpenKruise also rolls out DaemonSets of apps/v1 here, so Tranche starts no release (OpenKruiseActive)`,
     fix: 'Stop its controller, or remove its webhook for native DaemonSets; docs/compatibility.md says how.',
   }
 }

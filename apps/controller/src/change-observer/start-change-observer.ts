@@ -19,6 +19,7 @@ import {
   fieldManagers,
   type KubeObject,
   parseKey,
+  FORMER_OBSERVED_CHANGES_ANNOTATION,
   OBSERVED_CHANGES_ANNOTATION,
 } from '@tranche/kube-types'
 import { type Logger, silentLogger } from '@tranche/log'
@@ -174,7 +175,7 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
 /** Tests only the annotation that it replaces (the first time: the resourceVersion), so that other writes do not conflict. */
 function observedChangesPatch({ metadata }: Rollout, missing: readonly ObservedChange[]): Parameters<typeof patchOrConflict>[3] {
   const { uid, annotations, resourceVersion } = metadata
-  const path = `/metadata/annotations/${OBSERVED_CHANGES_ANNOTATION.replace('/', '~1')}`
+  const path = annotationPath(OBSERVED_CHANGES_ANNOTATION)
   const before = annotations?.[OBSERVED_CHANGES_ANNOTATION]
   const value = withObservedChanges({ metadata }, missing)
   return [
@@ -183,5 +184,12 @@ function observedChangesPatch({ metadata }: Rollout, missing: readonly ObservedC
     ...(annotations === undefined
       ? [{ op: 'add', path: '/metadata/annotations', value: { [OBSERVED_CHANGES_ANNOTATION]: value } } as const]
       : [{ op: 'add', path, value } as const]),
+    ...(annotations !== undefined && FORMER_OBSERVED_CHANGES_ANNOTATION in annotations
+      ? [{ op: 'remove', path: annotationPath(FORMER_OBSERVED_CHANGES_ANNOTATION) } as const]
+      : []),
   ]
+}
+
+function annotationPath(name: string): string {
+  return `/metadata/annotations/${name.replace('/', '~1')}`
 }

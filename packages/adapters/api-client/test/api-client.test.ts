@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { type Canned, cannedServer } from './canned-server.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
-const history = { revisions: [], heldRevisions: [], seenActions: [], actions: [] }
+const history = { revisions: [], heldRevisions: [], observedChanges: [], actions: [] }
 const accepted = { id: 'rest-1', type: 'approve', state: 'accepted', message: 'written', repeated: false }
 const movedOn = {
   type: '/errors/MOVED_ON',

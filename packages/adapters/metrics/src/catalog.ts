@@ -157,8 +157,8 @@ export const metricCatalog = {
   },
   tranche_passes_total: {
     type: 'counter',
-    help: 'Reconcile passes by outcome. retry: failed, retries by itself. unmended: failed until a person acts.',
-    labels: { controller: [...lanes, 'partition-executor'], outcome: ['awaitChange', 'recheckAfter', 'retry', 'unmended', 'stopped'] },
+    help: 'Reconcile passes by outcome. retry: failed, retries by itself. awaitFix: failed until a person acts.',
+    labels: { controller: [...lanes, 'partition-executor'], outcome: ['awaitChange', 'recheckAfter', 'retry', 'awaitFix', 'stopped'] },
   },
   tranche_pass_seconds: {
     type: 'histogram',

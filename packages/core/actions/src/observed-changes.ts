@@ -1,5 +1,5 @@
 import { RECORDED_ACTIONS_MAX, type ObservedChange, observedChangeSchema } from '@tranche/api-schema'
-import { type KubeObject, OBSERVED_CHANGES_ANNOTATION } from '@tranche/kube-types'
+import { FORMER_OBSERVED_CHANGES_ANNOTATION, type KubeObject, OBSERVED_CHANGES_ANNOTATION } from '@tranche/kube-types'
 import { listedItems, listText, parsedList } from './parsed-list.ts'
 
 /** Maximum bytes of UTF-8 in the annotation: room for more than sixteen changes with the longest reasons. */
@@ -7,7 +7,8 @@ const OBSERVED_CHANGES_MAX_BYTES = 32_768
 
 /** Reads the observed changes of other clients. @returns newest last, without invalid items */
 export function observedChangesOf(object: KubeObject): readonly ObservedChange[] {
-  return parsedList(object.metadata.annotations?.[OBSERVED_CHANGES_ANNOTATION], observedChangeSchema)
+  const texts = [formerText(object), object.metadata.annotations?.[OBSERVED_CHANGES_ANNOTATION]]
+  return texts.flatMap((text) => parsedList(text, observedChangeSchema))
 }
 
 /**
@@ -16,7 +17,12 @@ export function observedChangesOf(object: KubeObject): readonly ObservedChange[]
  */
 export function withObservedChanges({ metadata }: Pick<KubeObject, 'metadata'>, more: readonly ObservedChange[]): string {
   const ids = new Set(more.map(({ id }) => id))
-  const before = listedItems(metadata.annotations?.[OBSERVED_CHANGES_ANNOTATION])
+  const before = [formerText({ metadata }), metadata.annotations?.[OBSERVED_CHANGES_ANNOTATION]].flatMap(listedItems)
   const items = [...before.filter(({ id }) => !ids.has(id)), ...more]
   return listText(items, { most: RECORDED_ACTIONS_MAX, mostBytes: OBSERVED_CHANGES_MAX_BYTES })
+}
+
+/** Changes that the previous version observed; the next write of this one moves them to the present annotation. */
+function formerText({ metadata }: Pick<KubeObject, 'metadata'>): string | undefined {
+  return metadata.annotations?.[FORMER_OBSERVED_CHANGES_ANNOTATION]
 }

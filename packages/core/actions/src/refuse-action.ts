@@ -5,7 +5,7 @@ import { type Standing, standingOf, standingText } from './standing.ts'
 import { refused, type Action, type ActionRejection } from './action.ts'
 
 /** Reasons of `Stalled` that a retry lifts. */
-const liftedByRetry: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive', 'StrategyContested']
+const liftedByRetry: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive', 'StrategyConflict']
 
 /** Reasons of `Stalled` that only a retry or an abort ends. */
 const stoppedBy: readonly string[] = ['RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']

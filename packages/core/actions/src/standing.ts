@@ -1,4 +1,4 @@
-import type { Rollout, RolloutAction } from '@tranche/api-schema'
+import { presentReason, type Rollout, type RolloutAction } from '@tranche/api-schema'
 import { isAnswered } from '@tranche/planner'
 import { actionDigest, parseAction } from '@tranche/validation'
 
@@ -39,7 +39,7 @@ export function standingOf({ spec, status }: Rollout): Standing {
     canaryRevision: canary?.canaryRevision ?? '',
     isReturn: isReleasing && canary !== undefined && canary.canaryRevision === canary.stableRevision,
     isFinishing: isReleasing && canary?.finalisingStep === 'ResumeWorkload',
-    stalled: stalled?.reason ?? '',
+    stalled: presentReason(stalled?.reason ?? ''),
     hasFailed: status?.failure !== undefined,
     isBad: status?.failure?.stops === true && isReleasing && canary?.canaryRevision !== canary?.stableRevision,
     heldRevisions: (status?.heldRevisions ?? []).flatMap(({ revision }) => (revision === undefined ? [] : [revision])),

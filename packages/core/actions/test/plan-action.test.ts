@@ -1,7 +1,7 @@
 import { type Rollout, type ObservedChange, type ActionType, actionTypes } from '@tranche/api-schema'
 import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '@tranche/planner'
-import { keyedActionId, planAction, recordedActionsOf, type Action, type ActionFacts, withObservedChanges } from '@tranche/actions'
+import { keyedActionId, observedChangesOf, planAction, recordedActionsOf, type Action, type ActionFacts, withObservedChanges } from '@tranche/actions'
 import { describe, expect, it } from 'vitest'
 import { aDaemonSet, aRevision, aRollout, anAction, after, factsIn, type State, states } from './facts.ts'
 
@@ -283,7 +283,7 @@ describe('a record that another version wrote', () => {
   })
 
   const seen = (text: string, more: readonly ObservedChange[]): unknown[] => {
-    const annotations = { 'tranche.dev/seen-actions': text }
+    const annotations = { 'tranche.dev/observed-changes': text }
     return JSON.parse(withObservedChanges({ metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations } }, more)) as unknown[]
   }
   const more: ObservedChange = { id: 'seen-2-pause', type: 'pause', at: known.at }
@@ -291,6 +291,14 @@ describe('a record that another version wrote', () => {
   it('stays beside changes observed since (G7)', () => {
     const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'edge' }
     expect(seen(JSON.stringify([other]), [more])).toEqual([other, more])
+  })
+
+  it('moves the changes that the previous version observed to the present annotation', () => {
+    const former = { id: 'seen-1-abort', type: 'abort', at: known.at }
+    const annotations = { 'tranche.dev/seen-actions': JSON.stringify([former]) }
+    const rollout = { metadata: { name: 'agent', uid: 'u', resourceVersion: '1', annotations } }
+    expect(observedChangesOf(rollout)).toEqual([former])
+    expect(JSON.parse(withObservedChanges(rollout, [more]))).toEqual([former, more])
   })
 
   it('makes room for changes observed since when it takes too much', () => {

@@ -14,6 +14,7 @@ export {
   changePermits,
   createRecord,
   eraseTouched,
+  isRevoking,
   MAX_LIMIT,
   openRecord,
   type PatchOperation,

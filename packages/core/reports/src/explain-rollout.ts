@@ -38,7 +38,7 @@ function verdictOf(outline: Outline): Decided {
   const need = needOf(outline, outcome)
   if (need !== undefined) return { rule: need.reason === 'StepPaused' ? 'Step' : ruleOf(need.reason), answer: need.message }
   if (outcome === 'RolledBack')
-    return { rule: 'TakenBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}` }
+    return { rule: 'RolledBack', answer: `${conditionIn(outline, 'Succeeded')?.message ?? 'the version was rolled back'}; ${message}` }
   if (outcome === 'Done') return { rule: 'Done', answer: message }
   const still = ofVersionBefore(outline, outcome) ?? standstillOf(outline)
   if (still !== null) return { rule: still.rule, answer: still.message }

@@ -29,7 +29,7 @@ const helpful: Readonly<Record<string, readonly ActionType[]>> = {
   ReleaseFailed: ['abort', 'retry', 'undo'],
   AnalysisInconclusive: ['retry', 'promote', 'abort'],
   RevisionHeld: ['retry', 'undo', 'abort'],
-  StrategyContested: ['retry', 'abort'],
+  StrategyConflict: ['retry', 'abort'],
   PodsStuck: ['abort'],
 }
 

@@ -1,4 +1,4 @@
-import type { Outcome, RolloutCondition, StalledReason } from '@tranche/api-schema'
+import { type Outcome, presentReason, type RolloutCondition, type StalledReason } from '@tranche/api-schema'
 import { waitOf } from '@tranche/planner'
 import { otherWorkload } from './other-workload.ts'
 import { type Outline, outlineOf, progressOf } from './outline.ts'
@@ -25,7 +25,7 @@ export function outcomeIn(outline: Outline): Outcome {
 }
 
 /** Stalls that need a user's decision although neither the version nor the spec is at fault. */
-const decisions: readonly StalledReason[] = ['AnalysisInconclusive', 'StrategyContested', 'PodsStuck']
+const decisions: readonly StalledReason[] = ['AnalysisInconclusive', 'StrategyConflict', 'PodsStuck']
 
 /** Stalls caused by the version itself; all others wait for a fix of the spec, the policy or the cluster. */
 const failures: readonly StalledReason[] = ['ReleaseFailed', 'RevisionHeld']
@@ -41,7 +41,7 @@ const lasting: readonly StalledReason[] = [
   'UnsupportedField',
   'WorkloadTaken',
   'CRDOutdated',
-  'PeerActive',
+  'OpenKruiseActive',
   'ForeignControl',
   'PolicyNotFound',
   'PolicyInvalid',
@@ -58,7 +58,8 @@ function isOutdated({ facts: { daemonSet }, discovery, canary }: Outline, stalle
 
 /** @returns the condition of this type; undefined when the status has none */
 export function conditionIn({ facts }: Outline, type: RolloutCondition['type']): RolloutCondition | undefined {
-  return facts.rollout.status?.conditions?.find((condition) => condition.type === type)
+  const condition = facts.rollout.status?.conditions?.find((one) => one.type === type)
+  return condition && { ...condition, reason: presentReason(condition.reason) }
 }
 
 /** Outcome without a running release; a template that the controller has not observed is not yet released. */

@@ -26,7 +26,7 @@ export function reportHistory(facts: ReleaseFacts): HistoryReport {
     revisions,
     releases: releaseReports(facts, revisions),
     heldRevisions: rollout.status?.heldRevisions ?? [],
-    seenActions: observedChangesOf(rollout).toReversed(),
+    observedChanges: observedChangesOf(rollout).toReversed(),
     actions: [...actions.values()]
       .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
       .slice(0, RECORDED_ACTIONS_MAX)

@@ -71,7 +71,7 @@ export function nextText(outline: Outline): string | undefined {
   const need = needOf(outline, outcome)
   if (need !== undefined)
     return need.actions.length === 0 ? remedies[need.reason] : need.actions.map((action) => actionTexts[action]).join('; ')
-  if (outcome === 'RolledBack') return remedies.TakenBack
+  if (outcome === 'RolledBack') return remedies.RolledBack
   if (ofVersionBefore(outline, outcome) !== null) return 'the controller observes the template'
   return outcome === 'Running' ? nextByItself(outline) : undefined
 }
@@ -113,6 +113,6 @@ const actionTexts: Readonly<Record<ActionType, string>> = {
 
 /** Remedies for reasons that no action lifts and whose message does not state them. */
 const remedies: Readonly<Record<string, string>> = {
-  TakenBack: 'apply another template; or run retry with the revision that was rolled back, and apply its template again',
+  RolledBack: 'apply another template; or run retry with the revision that was rolled back, and apply its template again',
   Disabled: 'set spec.disabled to false, or set updateStrategy RollingUpdate so that Kubernetes updates the remaining nodes',
 }

@@ -1,4 +1,4 @@
-import type { Rollout, RolloutStatus } from '@tranche/api-schema'
+import { presentReason, type Rollout, type RolloutStatus } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
 import { type Problem, problemOf } from './problems/problem.ts'
 import { isDaemonSetRef } from './fields/workload.ts'
@@ -7,7 +7,7 @@ import { isDaemonSetRef } from './fields/workload.ts'
  * Checks a user's change to the status of a Rollout. Users may set `currentStepState` to `StepReady`, and `nextStepIndex`.
  * `StepReady` is accepted at any time, as `kubectl kruise` expects; when no step is paused, the controller reverts it.
  *
- * Does not check a status that another controller writes: one without our fields, or one that reports `PeerActive`.
+ * Does not check a status that another controller writes: one without our fields, or one that reports `OpenKruiseActive`.
  */
 export function validateStatusChange(before: Rollout, after: Rollout): readonly Problem[] {
   if (!isDaemonSetRef(before.spec.workloadRef) || !isOurStatus(before.status)) return []
@@ -16,7 +16,8 @@ export function validateStatusChange(before: Rollout, after: Rollout): readonly 
 
 function isOurStatus(status: RolloutStatus | undefined): boolean {
   if (status?.stableRevision === undefined && status?.releaseGeneration === undefined) return false
-  return !status.conditions?.some(({ type, status: value, reason }) => type === 'Stalled' && value === 'True' && reason === 'PeerActive')
+  const reason = status.conditions?.find(({ type, status: value }) => type === 'Stalled' && value === 'True')?.reason
+  return reason === undefined || presentReason(reason) !== 'OpenKruiseActive'
 }
 
 function stateProblems(before: Rollout, after: Rollout): readonly Problem[] {

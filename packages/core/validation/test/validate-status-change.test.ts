@@ -37,7 +37,7 @@ describe('a status written by a user', () => {
   })
 
   it('may be anything while another controller is active', () => {
-    const stalled = { type: 'Stalled', status: 'True', reason: 'PeerActive', message: '' } as const
+    const stalled = { type: 'Stalled', status: 'True', reason: 'OpenKruiseActive', message: '' } as const
     expect(validateStatusChange(withCanary({}, { conditions: [stalled] }), withCanary({ canaryReplicas: 99 }))).toEqual([])
     const over = { ...stalled, status: 'False' } as const
     expect(validateStatusChange(withCanary({}, { conditions: [over] }), withCanary({ canaryReplicas: 99 }))).not.toEqual([])

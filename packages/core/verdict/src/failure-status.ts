@@ -41,23 +41,29 @@ export function failureAfter(question: FailureQuestion): Failure | null {
   return { reason: 'Accepted', message, nodes: [], count: 0, stops: false, release, ...acceptedOf(accepted) }
 }
 
+/** Since when (RFC 3339) a failure has been within the limit. The previous version named the field `calmSince`. */
+export function recoveredSinceOf({ recoveredSince, calmSince }: Failure): string | undefined {
+  return recoveredSince ?? calmSince
+}
+
 /** The earlier failure that still stops the release; null without one, or after it was lifted. */
 function heldBy({ before, verdict, analysis, terms, tranche, isReturn, nowMs }: FailureQuestion): Failure | null {
   if (before?.stops !== true || before.retry !== tranche?.retry || isReturn) return null
   if (before.reason === 'AnalysisInconclusive') return analysis.kind === 'good' ? null : before
   if (terms.action === 'Continue') return null
   if (before.reason === 'AnalysisFailed') return analysis.kind === 'good' ? null : before
-  if (verdict.isBad || terms.autoResumeMs === null || before.calmSince === undefined) return before
-  return nowMs - Date.parse(before.calmSince) >= terms.autoResumeMs ? null : before
+  const recoveredSince = recoveredSinceOf(before)
+  if (verdict.isBad || terms.autoResumeMs === null || recoveredSince === undefined) return before
+  return nowMs - Date.parse(recoveredSince) >= terms.autoResumeMs ? null : before
 }
 
 function stillHeld(held: Failure, found: Failure | null, { verdict, terms, nowMs }: FailureQuestion): Failure {
   if (found !== null && rank(found) > rank(held)) return found
   const action = held.reason === 'AnalysisInconclusive' ? held.action : terms.action
-  const { calmSince, ...rest } = held
+  const { calmSince, recoveredSince = calmSince, ...rest } = held
   const hasRecovered = held.reason === 'ReleaseFailed' && !verdict.isBad && terms.autoResumeMs !== null
   const grown = found !== null && found.reason === held.reason && (found.count ?? 0) > (held.count ?? 0) ? seenOf(found) : {}
-  return { ...rest, ...grown, action, ...(hasRecovered && { calmSince: calmSince ?? new Date(nowMs).toISOString() }) }
+  return { ...rest, ...grown, action, ...(hasRecovered && { recoveredSince: recoveredSince ?? new Date(nowMs).toISOString() }) }
 }
 
 /** Precedence: failed nodes outweigh an analysis, and a failed analysis outweighs an inconclusive one. */

@@ -1,4 +1,5 @@
 export type { BatchFailures } from './batch-failures.ts'
+export { recoveredSinceOf } from './failure-status.ts'
 export { failureDefaults, failureTerms, type FailureTerms } from './failure-terms.ts'
 export { judgedRelease } from './judged-release.ts'
 export { judgeRelease, type Judgement, type ReleaseCase } from './judge-release.ts'

@@ -93,7 +93,7 @@ function nextChange(
   { autoResumeMs }: FailureTerms,
   failure: Failure | null,
 ): number | null {
-  if (failure?.stops !== true || failure.calmSince === undefined || autoResumeMs === null) return verdict.nextChangeMs
-  const resumeMs = monotonicMs + Math.max(0, Date.parse(failure.calmSince) + autoResumeMs - nowMs)
+  if (failure?.stops !== true || failure.recoveredSince === undefined || autoResumeMs === null) return verdict.nextChangeMs
+  const resumeMs = monotonicMs + Math.max(0, Date.parse(failure.recoveredSince) + autoResumeMs - nowMs)
   return Math.min(resumeMs, verdict.nextChangeMs ?? resumeMs)
 }

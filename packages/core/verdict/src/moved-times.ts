@@ -1,4 +1,5 @@
 import type { BatchRelease } from '@tranche/api-schema'
+import { recoveredSinceOf } from './failure-status.ts'
 
 /**
  * Maps each time in a status, from before the API server's clock was set, to the same moment by the present clock. The next write
@@ -15,7 +16,7 @@ export type LastingStatus = Pick<NonNullable<BatchRelease['status']>, 'stoppedTi
  */
 export function movedTimes(before: MovedTimes, status: LastingStatus | undefined, ms: number): MovedTimes {
   const moved = new Map<string, string>()
-  for (const stamped of [status?.stoppedTime?.since, status?.failure?.calmSince]) {
+  for (const stamped of [status?.stoppedTime?.since, status?.failure && recoveredSinceOf(status.failure)]) {
     if (stamped === undefined || Number.isNaN(Date.parse(stamped))) continue
     const known = before.get(stamped)
     if (ms !== 0) moved.set(stamped, new Date(Date.parse(known ?? stamped) + ms).toISOString())
@@ -28,10 +29,10 @@ export function movedTimes(before: MovedTimes, status: LastingStatus | undefined
 export function withMovedTimes<Status extends LastingStatus>(status: Status, moved: MovedTimes): Status {
   const { stoppedTime, failure } = status
   const { since } = stoppedTime ?? {}
-  const { calmSince } = failure ?? {}
+  const recoveredSince = failure && recoveredSinceOf(failure)
   return {
     ...status,
     ...(since !== undefined && { stoppedTime: { ...stoppedTime, since: moved.get(since) ?? since } }),
-    ...(calmSince !== undefined && { failure: { ...failure, calmSince: moved.get(calmSince) ?? calmSince } }),
+    ...(recoveredSince !== undefined && { failure: { ...failure, recoveredSince: moved.get(recoveredSince) ?? recoveredSince } }),
   }
 }

@@ -85,7 +85,7 @@ describe('autoResume', () => {
 
   it('counts from the time at which the failures are within the limit', () => {
     const { failure, nextChangeMs } = judge({ nodes: well, status: { failure: found() }, rules, at: 100 })
-    expect(failure).toMatchObject({ stops: true, calmSince: at(100) })
+    expect(failure).toMatchObject({ stops: true, recoveredSince: at(100) })
     expect(nextChangeMs).toBe(160_000)
   })
 
@@ -95,13 +95,20 @@ describe('autoResume', () => {
     ['never while nodes are bad', 9_000, { nodes: bad }, true],
     ['never without it', 9_000, { nodes: well, rules: {} }, true],
   ] as const)('%s', (_name, seconds, says: CaseSays, isStopped) => {
-    const status = { failure: found({ calmSince: at(100) }) }
+    const status = { failure: found({ recoveredSince: at(100) }) }
     expect(judge({ rules, status, at: seconds, ...says }).stops !== null).toBe(isStopped)
   })
 
+  it('keeps the time that the previous version wrote', () => {
+    const status = { failure: found({ calmSince: at(100) }) }
+    expect(judge({ nodes: well, status, rules, at: 159 }).failure).toMatchObject({ recoveredSince: at(100) })
+    expect(judge({ nodes: well, status, rules, at: 159 }).failure).not.toHaveProperty('calmSince')
+    expect(judge({ nodes: well, status, rules, at: 160 }).stops).toBeNull()
+  })
+
   it('restarts when nodes fail again', () => {
-    expect(judge({ nodes: bad, status: { failure: found({ calmSince: at(100) }) }, rules, at: 120 }).failure).not.toHaveProperty(
-      'calmSince',
+    expect(judge({ nodes: bad, status: { failure: found({ recoveredSince: at(100) }) }, rules, at: 120 }).failure).not.toHaveProperty(
+      'recoveredSince',
     )
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { at, judge } from './verdict-notation.ts'
 
 const stoppedTime = { release: 'r1', startedAt: at(0), seconds: 5, since: at(10) }
-const failure = { reason: 'ReleaseFailed', message: 'bad', nodes: ['a'], count: 1, stops: true, release: 'r1', calmSince: at(100) }
+const failure = { reason: 'ReleaseFailed', message: 'bad', nodes: ['a'], count: 1, stops: true, release: 'r1', recoveredSince: at(100) }
 const none = new Map<string, string>()
 
 describe.each([{ step: -240 }, { step: 240 }, { step: -86_400 }])('a clock that was set by $step s (F14)', ({ step }) => {
@@ -12,7 +12,7 @@ describe.each([{ step: -240 }, { step: 240 }, { step: -86_400 }])('a clock that 
   it('moves only the start of a stop and of a time without failures', () => {
     expect(withMovedTimes({ stoppedTime, failure, phase: 'Progressing' }, moved)).toEqual({
       stoppedTime: { ...stoppedTime, since: at(10 + step) },
-      failure: { ...failure, calmSince: at(100 + step) },
+      failure: { ...failure, recoveredSince: at(100 + step) },
       phase: 'Progressing',
     })
   })

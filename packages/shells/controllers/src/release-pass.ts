@@ -120,9 +120,9 @@ const again: ReconcileResult = recheckAfter(0)
 /** Records the warning on both the DaemonSet that was changed and the Rollout of the release. */
 function warnAboutDrift(message: string, view: ReleaseView, { events }: Doing): void {
   const { namespace = '', name, uid } = daemonSetOf(view).metadata
-  events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'StrategyContested', message)
+  events.record({ apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid }, 'Warning', 'StrategyConflict', message)
   const owner = rolloutOf(view.release)
-  if (owner !== undefined) events.record({ ...owner, namespace }, 'Warning', 'StrategyContested', message)
+  if (owner !== undefined) events.record({ ...owner, namespace }, 'Warning', 'StrategyConflict', message)
 }
 
 /** Records one event per outage during which the release waits. */

@@ -36,7 +36,7 @@ export function createJobHandler(options: JobHandlerOptions): JobHandler {
       return recheckAfter(Math.min(options.backOffMaxMs ?? 30_000, (options.backOffBaseMs ?? 5) * 2 ** failed))
     }
     failures.delete(key)
-    if (result.kind === 'recheckAfter' || result.kind === 'unmended') return recheckAfter(Math.max(SOONEST_RECHECK_MS, result.ms))
+    if (result.kind === 'recheckAfter' || result.kind === 'awaitFix') return recheckAfter(Math.max(SOONEST_RECHECK_MS, result.ms))
     return result.kind === 'stopped' ? recheckAfter(SOONEST_RECHECK_MS) : awaitChange
   }
 

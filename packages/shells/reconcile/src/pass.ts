@@ -27,17 +27,17 @@ export interface PassObservation {
   readonly name: string
   readonly durationMs: number
   /**
-   * `retry`: failed, retries after a back-off. `unmended`: failed with an error that only a person can fix. `stopped`: aborted by the stop
+   * `retry`: failed, retries after a back-off. `awaitFix`: failed with an error that only a person can fix. `stopped`: aborted by the stop
    * of the runner.
    */
-  readonly outcome: ReconcileResult['kind'] | 'retry' | 'unmended' | 'stopped'
+  readonly outcome: ReconcileResult['kind'] | 'retry' | 'awaitFix' | 'stopped'
 }
 
 /** Result of a pass. The owner of the keys applies the back-off of `retry`. */
 export type PassResult = (
   | ReconcileResult
   | { readonly kind: 'retry'; readonly error: unknown }
-  | { readonly kind: 'unmended'; readonly error: unknown; readonly ms: number }
+  | { readonly kind: 'awaitFix'; readonly error: unknown; readonly ms: number }
   | { readonly kind: 'stopped' }
 ) & {
   /** Trace that the next pass of the key continues, if it comes soon. */
@@ -137,15 +137,15 @@ function overdue(name: string, key: ObjectKey, deadlineMs: number): AppError {
 
 function resultOf(error: unknown, awaitFixRecheckMs: number): PassResult {
   if (!isAppError(error) || error.remedy === 'retry') return { kind: 'retry', error }
-  return { kind: 'unmended', error, ms: awaitFixRecheckMs }
+  return { kind: 'awaitFix', error, ms: awaitFixRecheckMs }
 }
 
 function logFailure(log: Logger, result: PassResult, attempt: number, durationMs: number): void {
-  if (result.kind !== 'retry' && result.kind !== 'unmended') return
+  if (result.kind !== 'retry' && result.kind !== 'awaitFix') return
   const { error } = result
   const fields: LogFields = { attempt, durationMs, ...(isAppError(error) ? { code: error.code } : {}), err: error }
   if (isAppError(error) && error.details['status'] === UNAUTHORIZED) return log.debug(fields, 'pass failed')
-  if (result.kind === 'unmended') return log.error({ ...fields, recheckAfterMs: result.ms }, 'pass failed; a person must act')
+  if (result.kind === 'awaitFix') return log.error({ ...fields, recheckAfterMs: result.ms }, 'pass failed; a person must act')
   if (!isAppError(error)) return log.error(fields, 'pass failed unexpectedly')
   if (error.code === 'WRITE_CONFLICT' && attempt <= QUIET_CONFLICTS) return log.debug(fields, 'pass met a conflict')
   log.warn(fields, 'pass failed')

@@ -56,7 +56,7 @@ function comeAgain(queue: WorkQueue, key: string, result: PassResult): void {
     return
   }
   queue.forget(key)
-  if (result.kind !== 'recheckAfter' && result.kind !== 'unmended') return
+  if (result.kind !== 'recheckAfter' && result.kind !== 'awaitFix') return
   queue.addAfter(key, Math.max(SOONEST_RECHECK_MS, result.ms))
   if (result.ms <= FOLLOWS_MS) queue.follow(key, result.next)
 }

@@ -119,7 +119,11 @@ const flightRecordSchema = z.object({
   workloadUid: z.string().meta({ description: 'uid of the DaemonSet.' }),
   epoch: int64().min(0).meta({ format: 'int64', description: 'Increased whenever the record allows less than before.' }),
   seq: int64().min(0).meta({ format: 'int64', description: 'Increased by every write of the record.' }),
-  state: z.enum(flightStates).meta({ description: 'Fence state: open, voiding or stopped. Only an open record permits a deletion.' }),
+  state: z
+    .enum(flightStates)
+    .meta({
+      description: 'Fence state: open, voiding (revoking from the next version on) or stopped. Only an open record permits a deletion.',
+    }),
   holds: atomicList(holdSchema).meta({ description: 'Why the record is not open.' }),
   generation: int64().min(0).meta({ format: 'int64', description: 'Generation of the DaemonSet for which the record is valid.' }),
   revision: z.string().meta({ description: 'controller-revision-hash being released.' }),
@@ -256,9 +260,10 @@ const batchReleaseStatusSchema = z.object({
   updatedAvailableReplicas: int32().min(0).optional().meta({ description: 'Updated nodes that are available.' }),
   failure: failureSchema.optional().meta({ description: 'Why the new version is considered bad.' }),
   leaked: leakedSchema.optional().meta({ description: 'Nodes that got the new version outside the release.' }),
-  contested: strategyDriftStatusSchema
+  strategyDrift: strategyDriftStatusSchema
     .optional()
     .meta({ description: 'How often updateStrategy.type was changed back during the release.' }),
+  contested: strategyDriftStatusSchema.optional().meta({ description: 'strategyDrift as the previous version named it; read only.' }),
   stableTemplate: stableTemplateSchema
     .optional()
     .meta({ description: "Template of the stable revision, kept if the DaemonSet's history may lose it." }),

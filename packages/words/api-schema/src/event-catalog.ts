@@ -70,8 +70,12 @@ export const eventCatalog: Readonly<Record<EventReason, EventDescription>> = {
     on: ['Rollout'],
     when: 'stalled: the installed CRDs are outdated, so the API server drops status fields',
   },
-  PeerActive: { types: ['Warning'], on: ['Rollout'], when: "stalled: OpenKruise's controller for DaemonSets is active in the cluster" },
-  StrategyContested: {
+  OpenKruiseActive: {
+    types: ['Warning'],
+    on: ['Rollout'],
+    when: "stalled: OpenKruise's controller for DaemonSets is active in the cluster",
+  },
+  StrategyConflict: {
     types: ['Warning'],
     on: ['Rollout', 'DaemonSet'],
     when: 'the update strategy was changed back during a release; stalled on the second change',

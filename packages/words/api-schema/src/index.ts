@@ -104,6 +104,7 @@ export {
   rolloutPhases,
   type StalledReason,
   type StepState,
+  presentReason,
   stalledReasons,
   stepStates,
   type TerminatingReason,

@@ -36,10 +36,11 @@ export const failureSchema = z.object({
   at: time().optional().meta({ description: 'Time when the failure was found.' }),
   action: z.string().optional().meta({ description: 'Action taken: Pause, Rollback or Continue.' }),
   stops: z.boolean().optional().meta({ description: 'Whether the failure stops the release until a user or autoResume lifts it.' }),
-  calmSince: time().optional().meta({
+  recoveredSince: time().optional().meta({
     description:
       'Since when the number of failed nodes has been within the limit while the failure stops the release. autoResume counts from here.',
   }),
+  calmSince: time().optional().meta({ description: 'recoveredSince as the previous version named it; read only.' }),
   release: z.string().optional().meta({ description: 'Value of spec.tranche.release when the failure was found.' }),
   retry: z.string().optional().meta({ description: 'Value of spec.tranche.retry at that time. A different value lifts the failure.' }),
   accepted: atomicList(z.string())

@@ -77,8 +77,8 @@ export const stalledReasons = [
   'UnsupportedField',
   'BudgetZero',
   'CRDOutdated',
-  'PeerActive',
-  'StrategyContested',
+  'OpenKruiseActive',
+  'StrategyConflict',
   'NodesLeft',
   'ForeignControl',
   'PodsStuck',
@@ -90,6 +90,14 @@ export const stalledReasons = [
 ] as const
 /** @see stalledReasons */
 export type StalledReason = (typeof stalledReasons)[number]
+
+/** Reasons of `Stalled` as the previous version named them. */
+const formerReasons: Readonly<Record<string, StalledReason>> = { StrategyContested: 'StrategyConflict', PeerActive: 'OpenKruiseActive' }
+
+/** @returns the reason as this version names it; a status that the previous version wrote is read until it is written again */
+export function presentReason(reason: string): string {
+  return formerReasons[reason] ?? reason
+}
 
 /**
  * Reasons of events, in the order of docs/operations/events.md. Each reason of the condition `Stalled` has an event of the same name. Alerts
@@ -132,7 +140,7 @@ export const finalizingPolicies = ['WaitResume', 'Immediate'] as const
 export type FinalizingPolicy = (typeof finalizingPolicies)[number]
 
 /** States of the flight record (rules F1, F8, F9). */
-export const flightStates = ['open', 'voiding', 'stopped'] as const
+export const flightStates = ['open', 'voiding', 'revoking', 'stopped'] as const
 /** @see flightStates */
 export type FlightState = (typeof flightStates)[number]
 

@@ -72,7 +72,10 @@ export const rolloutAnnotations = {
 export const RECORDED_ACTIONS_ANNOTATION = 'tranche.dev/recorded-actions'
 
 /** Annotation on a Rollout: observed changes, which were written to its objects directly (JSON). */
-export const OBSERVED_CHANGES_ANNOTATION = 'tranche.dev/seen-actions'
+export const OBSERVED_CHANGES_ANNOTATION = 'tranche.dev/observed-changes'
+
+/** {@link OBSERVED_CHANGES_ANNOTATION} as the previous version named it. */
+export const FORMER_OBSERVED_CHANGES_ANNOTATION = 'tranche.dev/seen-actions'
 
 /** Annotation on a Rollout: copy of `status.heldRevisions`, in case the status is lost (JSON). */
 export const HELD_REVISIONS_ANNOTATION = 'tranche.dev/held-revisions'

@@ -6,14 +6,14 @@ import { ageText, shortImage } from './report-words.ts'
 import { type Column, tableLines } from './table.ts'
 
 type HistoryRelease = NonNullable<HistoryReport['releases']>[number]
-type HistoryAction = HistoryReport['actions'][number] | HistoryReport['seenActions'][number]
+type HistoryAction = HistoryReport['actions'][number] | HistoryReport['observedChanges'][number]
 
 /** Formats revisions, releases and actions as one table each, newest first. Pure. */
 export function historyView(
-  { revisions, heldRevisions, releases = [], actions, seenActions }: HistoryReport,
+  { revisions, heldRevisions, releases = [], actions, observedChanges }: HistoryReport,
   drawing: Drawing,
 ): readonly string[] {
-  const acts = [...actions, ...seenActions].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+  const acts = [...actions, ...observedChanges].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
   const heldBecause = new Map(heldRevisions.map(({ revision, reason }) => [revision, reason ?? 'held']))
   return [
     ...tableLines(revisions, revisionColumns(heldBecause, drawing.nowMs), drawing),
@@ -104,7 +104,7 @@ function viaText(act: HistoryAction): string {
   return act.from === undefined ? act.via : `${act.via} (${act.from})`
 }
 
-function observedChangeText({ type, step }: HistoryReport['seenActions'][number]): string {
+function observedChangeText({ type, step }: HistoryReport['observedChanges'][number]): string {
   if (type === 'template') return 'new template'
   return step === undefined ? type : `${type} ${type === 'jump' ? 'to' : 'at'} step ${step}`
 }

@@ -23,8 +23,8 @@ export const reconciledStatus = {
       expression: 'has(oldObject.status) && (has(oldObject.status.stableRevision) || has(oldObject.status.releaseGeneration))',
     },
     {
-      name: 'no-peer',
-      expression: `!oldObject.status.?conditions.orValue([]).exists(condition, condition.type == 'Stalled' && condition.status == 'True' && condition.reason == 'PeerActive')`,
+      name: 'no-openkruise',
+      expression: `!oldObject.status.?conditions.orValue([]).exists(condition, condition.type == 'Stalled' && condition.status == 'True' && condition.reason in ['OpenKruiseActive', 'PeerActive'])`,
     },
     notOurs([fieldManagers.controller, fieldManagers.executor]),
   ],

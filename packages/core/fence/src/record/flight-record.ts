@@ -36,6 +36,14 @@ export function changePermits(record: FlightRecord, change: PermitChange): Fligh
   }
 }
 
+/**
+ * F8: whether the record is being revoked. This version still writes `voiding`: in the middle of an upgrade an earlier controller,
+ * which knows no other name, may lead again. The next version writes `revoking`.
+ */
+export function isRevoking({ state }: Pick<FlightRecord, 'state'>): boolean {
+  return state === 'voiding' || state === 'revoking'
+}
+
 /** F8: revokes the allowance. The new epoch makes every append in flight fail; permits stay until their pods are touched. */
 export function revokeRecord(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
   return { ...record, epoch: record.epoch + 1, seq: record.seq + 1, state: 'voiding', holds }
@@ -52,7 +60,7 @@ export function eraseTouched(
   complete: boolean,
 ): FlightRecord {
   const changed = changePermits(record, { remove: erased, append: [], restsOn: versions })
-  return complete && record.state === 'voiding' ? { ...changed, state: 'stopped' } : changed
+  return complete && isRevoking(record) ? { ...changed, state: 'stopped' } : changed
 }
 
 /** F8, F9: replaces the holds of a stopped record. */

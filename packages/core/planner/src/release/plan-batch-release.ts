@@ -9,6 +9,7 @@ import {
   revokeRecord,
   widenRecord,
   withHolds,
+  isRevoking,
 } from '@tranche/fence'
 import {
   BATCH_RELEASE_FINALIZER,
@@ -112,14 +113,15 @@ function publishedAllowance({ metadata: { uid, generation = 0, annotations = {} 
 function planStopping(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const record = view.release.status?.flight
   if (isFinalized(view)) return null
-  if (record?.state === 'voiding') return saidUnclear(view, wanted) ?? { kind: 'touchPermits', permits: record.permits, lowerTo: null }
+  if (record !== undefined && isRevoking(record))
+    return saidUnclear(view, wanted) ?? { kind: 'touchPermits', permits: record.permits, lowerTo: null }
   return wanted.kind === 'stop' ? planStop(view, record, wanted.holds) : null
 }
 
 /** G11: in a pause, too, and before the DaemonSet controller has observed it: each moment may cost a pod. */
 function planDrift(view: ReleaseView): BatchReleasePlan | null {
   const drift = strategyDrift(view)
-  if (drift.kind === 'report') return { kind: 'reportDrift', status: { contested: drift.contested }, message: drift.message }
+  if (drift.kind === 'report') return { kind: 'reportDrift', status: { strategyDrift: drift.recorded }, message: drift.message }
   if (drift.kind !== 'reassert' || view.daemonSet === undefined) return null
   return { kind: 'patchDaemonSet', why: 'reassert', patch: reassertPatch(view.daemonSet) }
 }

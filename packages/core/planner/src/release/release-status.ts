@@ -7,7 +7,7 @@ import {
   type Waiting,
 } from '@tranche/api-schema'
 import { isSameJson } from '@tranche/kube-types'
-import { judgedRelease, notableNodes, stoppedTimeAfter } from '@tranche/verdict'
+import { judgedRelease, notableNodes, recoveredSinceOf, stoppedTimeAfter } from '@tranche/verdict'
 import type { BatchProgress } from './progress/batch-progress.ts'
 import type { BatchReleasePlan, BatchReleaseStatusPatch } from './view/batch-release-plan.ts'
 import { isFinalized, isStatusOfRelease } from './view/is-finalized.ts'
@@ -16,6 +16,7 @@ import { leakedNodes } from './view/leaked-nodes.ts'
 import { releasePlanHash } from './view/release-plan-hash.ts'
 import type { ReleaseView } from './view/release-view.ts'
 import { stableTemplate } from './view/stable-template.ts'
+import { strategyDriftOf } from './progress/strategy-drift.ts'
 import { unwellText } from './progress/unwell-text.ts'
 import { waitingFor } from './waiting-for.ts'
 import type { Wanted } from './progress/wanted-allowance.ts'
@@ -159,9 +160,9 @@ function batchMessage(progress: BatchProgress, state: string, batch: number): st
 
 /** G11: the message mentions strategy drift until the release ends. */
 function driftNote({ release }: ReleaseView): string {
-  const { contested } = release.status ?? {}
-  if (contested === undefined || contested.release !== (release.spec.tranche?.release ?? '')) return ''
-  return `; updateStrategy.type was changed ${contested.rounds === 1 ? 'once' : `${contested.rounds} times`} and set to OnDelete again`
+  const drift = strategyDriftOf(release)
+  if (drift === undefined || drift.release !== (release.spec.tranche?.release ?? '')) return ''
+  return `; updateStrategy.type was changed ${drift.rounds === 1 ? 'once' : `${drift.rounds} times`} and set to OnDelete again`
 }
 
 function countsText({ updatedAvailable, effectiveSize }: BatchProgress): string {
@@ -187,9 +188,9 @@ function withoutCounts(status: BatchReleaseStatusPatch): unknown {
 /** Restarts, messages and tolerated failures keep changing; whether the failure holds the release, and its reason, is written at once. */
 function failureWords(failure: Failure | null | undefined): unknown {
   if (failure === null || failure === undefined) return null
-  const { reason, stops, action, release, retry, calmSince, accepted } = failure
+  const { reason, stops, action, release, retry, accepted } = failure
   if (stops !== true) return accepted ?? null
-  return { reason, stops, action, release, retry, hasRecovered: calmSince !== undefined, accepted }
+  return { reason, stops, action, release, retry, hasRecovered: recoveredSinceOf(failure) !== undefined, accepted }
 }
 
 /** A wait that needs a person is written in full; the text of an ordinary wait changes with every pod. */

@@ -26,7 +26,7 @@ export interface KnownRollout {
 export type Refusals = (action: RolloutAction) => string | null
 
 /** Reasons that only the controller can determine; taken from its status. */
-const seenByController: readonly StalledReason[] = ['WorkloadTaken', 'CRDOutdated', 'PeerActive', 'PolicyNotFound', 'PolicyInvalid']
+const seenByController: readonly StalledReason[] = ['WorkloadTaken', 'CRDOutdated', 'OpenKruiseActive', 'PolicyNotFound', 'PolicyInvalid']
 
 /** An abort is carried out nevertheless (G9). */
 const ofPolicy: readonly StalledReason[] = ['PolicyNotFound', 'PolicyInvalid']

@@ -31,9 +31,9 @@ function yieldingStatus(status: RolloutStatus | undefined, { nowMs }: RolloutVie
   if (status === undefined) return undefined
   const message = kruiseActiveText(kruise)
   const said = [
-    { type: 'Ready', status: 'False', reason: 'PeerActive', message },
-    { type: 'Reconciling', status: 'False', reason: 'PeerActive', message: '' },
-    { type: 'Stalled', status: 'True', reason: 'PeerActive', message },
+    { type: 'Ready', status: 'False', reason: 'OpenKruiseActive', message },
+    { type: 'Reconciling', status: 'False', reason: 'OpenKruiseActive', message: '' },
+    { type: 'Stalled', status: 'True', reason: 'OpenKruiseActive', message },
   ] as const
   const before = status.conditions ?? []
   const now = new Date(nowMs).toISOString()

@@ -6,7 +6,15 @@ import { aView, NOW_MS, onceSaid } from '../../../../../test/fakes/build-view.ts
 const at = (seconds: number): string => new Date(NOW_MS + seconds * 1000).toISOString()
 
 it.each([{ step: -240 }, { step: 240 }])('BatchRelease’s status moves with a clock that was set by $step s (F14)', ({ step }) => {
-  const failure = { reason: 'ReleaseFailed', message: 'bad', nodes: ['a'], count: 1, stops: true, release: 'r1', calmSince: at(step - 90) }
+  const failure = {
+    reason: 'ReleaseFailed',
+    message: 'bad',
+    nodes: ['a'],
+    count: 1,
+    stops: true,
+    release: 'r1',
+    recoveredSince: at(step - 90),
+  }
   const stoppedTime = { release: 'r1', startedAt: at(-900), seconds: 5, since: at(step - 100) }
   const status = { stoppedTime, failure }
   const tranche = { failure: { autoResume: '100s' } }
@@ -20,5 +28,5 @@ it.each([{ step: -240 }, { step: 240 }])('BatchRelease’s status moves with a c
       view: { movedTimes: moved },
     }),
   )
-  expect(said.release.status).toMatchObject({ stoppedTime: { since: at(-100) }, failure: { stops: true, calmSince: at(-90) } })
+  expect(said.release.status).toMatchObject({ stoppedTime: { since: at(-100) }, failure: { stops: true, recoveredSince: at(-90) } })
 })

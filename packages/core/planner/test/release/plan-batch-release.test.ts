@@ -78,6 +78,10 @@ describe('planBatchRelease', () => {
       view: { record: { state: 'voiding', permits: [permitFor('a'), permitFor('b')] } },
       want: { kind: 'touchPermits', permits: [permitFor('a'), permitFor('b')], lowerTo: null },
     },
+    'touches every pod of a record that the next version revokes (F8)': {
+      view: { record: { state: 'revoking', permits: [permitFor('a')] } },
+      want: { kind: 'touchPermits', permits: [permitFor('a')], lowerTo: null },
+    },
     'names the pod whose touch was not answered clearly before it touches again (F8)': {
       view: { record: { state: 'voiding', permits: [permitFor('a')] }, tranche: { paused: true }, view: { unclear: 'pod-a on a: 500' } },
       want: { kind: 'writeStatus', status: { observedGeneration: 4, waiting: { reason: 'TouchUnclear', nodes: ['a'] } } },

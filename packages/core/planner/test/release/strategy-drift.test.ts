@@ -10,8 +10,8 @@ const setBack: ViewFields = {
   daemonSet: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } },
   generation: 3,
 }
-const round = (rounds: number, generation: number, fields: Partial<StrategyDriftStatus> = {}): { contested: StrategyDriftStatus } => ({
-  contested: { release: 'r1', rounds, generation, ...fields },
+const round = (rounds: number, generation: number, fields: Partial<StrategyDriftStatus> = {}): { strategyDrift: StrategyDriftStatus } => ({
+  strategyDrift: { release: 'r1', rounds, generation, ...fields },
 })
 const reassert = [
   { op: 'test', path: '/metadata/uid', value: 'daemonset' },
@@ -70,7 +70,11 @@ describe('a strategy that is changed while a release is in charge (G11)', () => 
     },
     'is left after the second round, and the release is stopped': {
       view: { ...setBack, generation: 5, status: round(2, 5), annotations: { [paused]: 'true' } },
-      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding', holds: [{ reason: 'StrategyContested' }] } },
+      want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding', holds: [{ reason: 'StrategyConflict' }] } },
+    },
+    'continues the count that the previous version recorded': {
+      view: { ...setBack, generation: 5, status: { contested: { release: 'r1', rounds: 1, generation: 3 } } },
+      want: { kind: 'reportDrift', status: round(2, 5) },
     },
     'counts no further round for other changes of the DaemonSet': {
       view: { ...setBack, generation: 9, status: round(2, 5) },
@@ -100,7 +104,7 @@ describe('a strategy that is changed while a release is in charge (G11)', () => 
   })
 
   it('lets the release continue when the DaemonSet is set to OnDelete by its owner', () => {
-    const stopped = { state: 'stopped', holds: [{ reason: 'StrategyContested', id: '2' }], generation: 2 } as const
+    const stopped = { state: 'stopped', holds: [{ reason: 'StrategyConflict', id: '2' }], generation: 2 } as const
     const view = aView({ generation: 6, status: round(2, 5), record: stopped })
     expect(wantedAllowance(view).kind).toBe('allow')
     expect(planBatchRelease(view)).toMatchObject({ kind: 'writeRecord', why: 'open', record: { generation: 6 } })

@@ -15,7 +15,7 @@ const obstacles: readonly [string, (view: RolloutView) => RolloutView][] = [
   ],
   ['PolicyNotFound', (view) => ({ ...view, policy: { kind: 'missing', name: 'careful' } })],
   ['WorkloadNotFound', (view) => ({ ...view, daemonSet: undefined })],
-  ['PeerActive', (view) => ({ ...view, kruise: { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 } })],
+  ['OpenKruiseActive', (view) => ({ ...view, kruise: { lease: 'manager', holder: 'manager-0', activeForMs: 12_000 } })],
 ]
 
 describe('a release that is over but for one node', () => {

@@ -60,9 +60,9 @@ describe('a Rollout while OpenKruise’s controller is active', () => {
     expect(rest).toEqual(same)
     expect(conditions?.map(({ type, status, reason }) => [type, status, reason])).toEqual([
       ...(before ?? []).map(({ type, status, reason }) => [type, status, reason]),
-      ['Ready', 'False', 'PeerActive'],
-      ['Reconciling', 'False', 'PeerActive'],
-      ['Stalled', 'True', 'PeerActive'],
+      ['Ready', 'False', 'OpenKruiseActive'],
+      ['Reconciling', 'False', 'OpenKruiseActive'],
+      ['Stalled', 'True', 'OpenKruiseActive'],
     ])
     const later = { ...view, nowMs: view.nowMs + 60_000, rollout: { ...view.rollout, status: plan.status } }
     expect(planRollout(later)).toMatchObject({ kind: 'wait', recheckAfterMs: 12_000 })

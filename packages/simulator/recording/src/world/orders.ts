@@ -124,7 +124,7 @@ export function createOrders(): Orders {
  * revoked record keeps its limit, whatever is declared by then.
  */
 function isLimitReset(before: RecordedFlight | undefined, next: RecordedFlight): boolean {
-  if (next.state === 'voiding' || next.state === 'stopped') return before?.limit !== next.limit
+  if (next.state !== 'open') return before?.limit !== next.limit
   return before?.limit !== next.limit || before.generation !== next.generation || before.epoch !== next.epoch
 }
 

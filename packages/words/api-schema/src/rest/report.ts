@@ -317,7 +317,7 @@ export const historyReportSchema = z
     actions: z
       .array(recordedActionSchema.extend(actionResultSchema.shape))
       .meta({ description: 'Recorded actions, newest first, at most 16.' }),
-    seenActions: z
+    observedChanges: z
       .array(observedChangeSchema)
       .meta({ description: 'Changes written directly to the objects, not through Tranche; newest first, at most 16.' }),
     rolloutHidden: z.boolean().optional().meta({

@@ -10,7 +10,7 @@ local needsSomebody = {
   PodsStuck = true,
   ReleaseFailed = true,
   RevisionHeld = true,
-  StrategyContested = true,
+  StrategyConflict = true,
 }
 local isSuspended = { AnalysisInconclusive = true, Paused = true }
 

@@ -1,4 +1,4 @@
-import type { StrategyDriftStatus } from '@tranche/api-schema'
+import type { BatchRelease, StrategyDriftStatus } from '@tranche/api-schema'
 import { type FleetView, keptPerBlock } from '@tranche/fleet'
 import type { PatchOperation } from '@tranche/fence'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
@@ -24,8 +24,8 @@ const FIGHTS_UNTIL_WE_GIVE_IN = 2
  */
 export type StrategyDrift =
   | { readonly kind: 'none' | 'surging' | 'reassert' }
-  | { readonly kind: 'report'; readonly contested: StrategyDriftStatus; readonly message: string }
-  | { readonly kind: 'givenIn'; readonly contested: StrategyDriftStatus; readonly message: string }
+  | { readonly kind: 'report'; readonly recorded: StrategyDriftStatus; readonly message: string }
+  | { readonly kind: 'givenIn'; readonly recorded: StrategyDriftStatus; readonly message: string }
 
 /** Decides G11's response. The DaemonSet's generation tells rounds apart; our own write raises it. */
 export function strategyDrift(view: ReleaseView): StrategyDrift {
@@ -37,19 +37,24 @@ export function strategyDrift(view: ReleaseView): StrategyDrift {
   // After giving in, other changes of the DaemonSet are not further rounds.
   const isSaid = known !== undefined && (known.generation === generation || known.rounds >= FIGHTS_UNTIL_WE_GIVE_IN)
   if (!isSaid) {
-    const contested = nextRound(view, generation, known?.rounds ?? 0)
-    return { kind: 'report', contested, message: messageOf(contested.rounds, strategyOf(daemonSet)) }
+    const recorded = nextRound(view, generation, known?.rounds ?? 0)
+    return { kind: 'report', recorded, message: messageOf(recorded.rounds, strategyOf(daemonSet)) }
   }
   if (known.rounds >= FIGHTS_UNTIL_WE_GIVE_IN)
-    return { kind: 'givenIn', contested: known, message: messageOf(known.rounds, strategyOf(daemonSet)) }
+    return { kind: 'givenIn', recorded: known, message: messageOf(known.rounds, strategyOf(daemonSet)) }
   return { kind: isMidSurge(view.fleet) ? 'surging' : 'reassert' }
+}
+
+/** The recorded drift. The previous version named the field `contested`. */
+export function strategyDriftOf({ status }: BatchRelease): StrategyDriftStatus | undefined {
+  return status?.strategyDrift ?? status?.contested
 }
 
 /** The recorded drift of this release, unless a retry has been accepted since. */
 function knownDrift({ release }: ReleaseView): StrategyDriftStatus | undefined {
-  const { contested } = release.status ?? {}
+  const recorded = strategyDriftOf(release)
   const { release: id = '', retry } = release.spec.tranche ?? {}
-  return contested?.release === id && contested.retry === retry ? contested : undefined
+  return recorded?.release === id && recorded.retry === retry ? recorded : undefined
 }
 
 function nextRound({ release }: ReleaseView, generation: number, rounds: number): StrategyDriftStatus {

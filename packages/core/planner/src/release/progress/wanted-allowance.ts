@@ -73,7 +73,7 @@ function holdOfRollout({ release }: ReleaseView): Stop | null {
 function driftStop(view: ReleaseView, daemonSet: DaemonSet): Stop | null {
   const drift = strategyDrift(view)
   if (drift.kind !== 'givenIn' || isAllUpdated(view, daemonSet)) return null
-  return stop('StrategyContested', String(drift.contested.rounds), drift.message)
+  return stop('StrategyConflict', String(drift.recorded.rounds), drift.message)
 }
 
 /** Whether the release is finishing with no node left: a changed strategy then takes no pod, and is the user's again at the end. */

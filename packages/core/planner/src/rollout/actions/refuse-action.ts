@@ -18,7 +18,7 @@ export interface ActionContext {
 }
 
 /** Reasons, besides a blocked revision, that wait for a user and that the action retry lifts. */
-const liftedByRetry: readonly StalledReason[] = ['StrategyContested']
+const liftedByRetry: readonly StalledReason[] = ['StrategyConflict']
 
 /** Why an action cannot be carried out in the present state (G10); null where it can. */
 export function actionRefusal(view: RolloutView, standing: ActionContext, action: RolloutAction): string | null {

@@ -1,7 +1,7 @@
 import type { RolloutState } from '../view/rollout-state.ts'
 import { releaseId } from './release-spec.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
-import { type BatchReleaseStatus, type Failure, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
+import { type BatchReleaseStatus, type Failure, presentReason, type StalledReason, stalledReasons, type Waiting } from '@tranche/api-schema'
 import { isReleaseOf } from '@tranche/kube-types'
 
 /** What the BatchRelease of a Rollout reports about the Rollout's present release. */
@@ -84,6 +84,7 @@ function messageOf({ waiting, message }: BatchReleaseStatus): string | undefined
 const ownReasons: readonly StalledReason[] = ['NodesLeft', 'RevisionHeld', 'ReleaseFailed', 'AnalysisInconclusive']
 
 function stalledBy(waiting: { readonly reason: string; readonly message: string } | undefined): RolloutState['stalled'] {
-  const reason = stalledReasons.find((known) => known === waiting?.reason)
+  const present = waiting && presentReason(waiting.reason)
+  const reason = stalledReasons.find((known) => known === present)
   return reason === undefined || waiting === undefined || ownReasons.includes(reason) ? null : { reason, message: waiting.message }
 }

@@ -58,7 +58,7 @@ function foreignRelease(view: RolloutView): Obstacle | null {
 
 /** While OpenKruise's controller acts, Tranche does not. */
 export function activeKruise({ kruise }: Pick<RolloutView, 'kruise'>): Obstacle | null {
-  return kruise === null ? null : { reason: 'PeerActive', message: kruiseActiveText(kruise), recheckAfterMs: kruise.activeForMs }
+  return kruise === null ? null : { reason: 'OpenKruiseActive', message: kruiseActiveText(kruise), recheckAfterMs: kruise.activeForMs }
 }
 
 function outdatedDefinitions({ schemaGap }: RolloutView): Obstacle | null {
