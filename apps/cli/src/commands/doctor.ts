@@ -1,6 +1,6 @@
 import { systemClock } from '@tranche/clock'
-import { LEASE_NAMESPACE } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
+import { LEASE_NAMESPACE } from '@tranche/kube-types'
 import type { CommandIo } from '../command-io.ts'
 import { explained } from '../release-client/explain-error.ts'
 import { openCluster } from '../release-client/open-session.ts'

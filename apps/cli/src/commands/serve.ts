@@ -5,8 +5,6 @@ import type { ApiOptions, RunningApi } from '@tranche/api'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import {
   createThreadJudge,
-  LEASE_NAME,
-  LEASE_NAMESPACE,
   type RunningController,
   type RunningWebhook,
   startController,
@@ -15,7 +13,7 @@ import {
 } from '@tranche/controller'
 import { type RunningExecutor, startExecutor } from '@tranche/executor'
 import { createKubeClient, createUndiciExchange, loadKubeConfig, type UndiciExchange } from '@tranche/kube-client'
-import { fieldManagers } from '@tranche/kube-types'
+import { fieldManagers, LEASE_NAME, LEASE_NAMESPACE } from '@tranche/kube-types'
 import { type LogFields, type Logger, silentLogger } from '@tranche/log'
 import { createMetrics, type Metrics, exportJobMetrics, waiting } from '@tranche/metrics'
 import { noTracer, type Tracer } from '@tranche/tracing'

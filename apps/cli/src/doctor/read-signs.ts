@@ -1,6 +1,5 @@
 import { KRUISE_LEASE_NAME, KRUISE_WEBHOOKS_NAME, kruiseNamespace, type KruiseWebhooks, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
-import { LEASE_NAME } from '@tranche/controller'
 import {
   isForbidden,
   isNotFound,
@@ -11,7 +10,7 @@ import {
   resourcePaths,
   type Scope,
 } from '@tranche/kube-client'
-import type { KubeObject, Lease } from '@tranche/kube-types'
+import { type KubeObject, type Lease, LEASE_NAME } from '@tranche/kube-types'
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import type { Exchange } from '@tranche/wire'
 import { readAccounts } from './account-signs.ts'
