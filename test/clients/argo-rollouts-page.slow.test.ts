@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HistoryReport, RolloutReport } from '@tranche/api-schema'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import { resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
@@ -140,6 +140,6 @@ async function report(): Promise<RolloutReport> {
 async function tranche(...args: readonly string[]): Promise<Ran> {
   let out = ''
   const quiet = { write: () => {} }
-  const code = await run(args, { out: { write: (text) => void (out += text) }, err: quiet, env: { KUBECONFIG: cluster.kubeconfig } })
+  const code = await launch(args, { out: { write: (text) => void (out += text) }, err: quiet, env: { KUBECONFIG: cluster.kubeconfig } })
   return { code, out }
 }

@@ -1,7 +1,7 @@
 import type { LogFields, Logger } from '@tranche/log'
 import { type Logger as PinoLogger, type LoggerOptions, pino } from 'pino'
 import { cannotWrite, openPrivately, type ReportUnwritable } from './dev/output-file.ts'
-import type { LogLevel } from './command-options.ts'
+import type { LogLevel } from './options/process-options.ts'
 
 /** A logger with a file to close. */
 export interface ClosableLogger {

@@ -1,15 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { RedisAddress, RedisHost, RedisSettings } from '@tranche/queue-bullmq'
 import type { CommandIo } from './command-io.ts'
+import type { RedisOptions } from './doctor/redis-check.ts'
 import { invalid, misplaced } from './option-values.ts'
-
-/** Redis options of the command line, unparsed. */
-export interface RedisOptions {
-  readonly url: string | undefined
-  readonly passwordFile: string | undefined
-  readonly ca: string | undefined
-  readonly prefix: string | undefined
-}
 
 const REDIS_PORT = 6379
 const SENTINEL_PORT = 26_379

@@ -5,21 +5,24 @@ import { errorText } from './release-client/error-line.ts'
 import { exitCodes, statusExitCodes } from './exit-codes.ts'
 import { sayLines } from './output/say-lines.ts'
 import { commandFirst } from './program/command-first.ts'
-import { createProgram } from './program.ts'
+import { createProgram } from './program/create-program.ts'
+import type { ProgramParts } from './program/program-parts.ts'
 import { printable } from './view/styled-line.ts'
 
 /**
  * Runs one command line. The only place that turns errors into text and exit codes.
  *
  * @param args without the program name
+ * @param parts commands and functions from outside this package
  * @returns the exit code: {@link exitCodes}, of `status` {@link statusExitCodes}
  */
-export async function run(args: readonly string[], io: CommandIo): Promise<number> {
+export async function run(args: readonly string[], io: CommandIo, parts: ProgramParts): Promise<number> {
   let code: number = exitCodes.done
   let words = args
-  const program = createProgram(io, (chosen) => {
+  const choose = (chosen: number): void => {
     code = chosen
-  })
+  }
+  const program = createProgram(io, choose, parts)
   try {
     words = commandFirst(args)
     const [word, asked] = words

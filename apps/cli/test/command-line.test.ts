@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
 describe('the command line', () => {
@@ -77,7 +77,7 @@ describe('the command line', () => {
 
   it.each(Object.entries(refused))('%s', async (_name, { args, says }) => {
     const io = capture()
-    await expect(run(args.split(' '), io)).resolves.toBe(2)
+    await expect(launch(args.split(' '), io)).resolves.toBe(2)
     expect(io.texts.err).toContain(says)
     expect(io.texts.err).toMatch(/^OPTION_INVALID: [^\n]+\n$/)
     expect(io.texts.out).toBe('')
@@ -85,7 +85,7 @@ describe('the command line', () => {
 
   it('says in one line that a kubeconfig cannot be read, and fails', async () => {
     const io = capture()
-    await expect(run(['controller', '--kubeconfig', '/does/not/exist'], io)).resolves.toBe(1)
+    await expect(launch(['controller', '--kubeconfig', '/does/not/exist'], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(/^KUBECONFIG_INVALID: kubeconfig \/does\/not\/exist cannot be read: .*\n$/)
   })
 
@@ -94,7 +94,7 @@ describe('the command line', () => {
     const path = join(folder, 'config')
     writeFileSync(path, 'users: b: c\n  token: secret\n')
     const io = capture()
-    await expect(run(['controller', '--kubeconfig', path], io)).resolves.toBe(1)
+    await expect(launch(['controller', '--kubeconfig', path], io)).resolves.toBe(1)
     rmSync(folder, { recursive: true })
     expect(io.texts.err).toMatch(/^KUBECONFIG_INVALID: kubeconfig \S+ is not valid: [^\n]+\n$/)
     expect(io.texts.err).not.toContain('secret')
@@ -102,7 +102,7 @@ describe('the command line', () => {
 
   it('names the folder that does not exist, not the file that it would have written first', async () => {
     const io = capture()
-    await expect(run(['dev', '--virtual', '--demo', '--record', '/does/not/exist'], io)).resolves.toBe(1)
+    await expect(launch(['dev', '--virtual', '--demo', '--record', '/does/not/exist'], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(/^FILE_UNWRITABLE: \/does\/not\/exist cannot be written: the folder \/does\/not does not exist\. /)
   })
 
@@ -114,7 +114,7 @@ describe('the command line', () => {
 
   it.each(Object.entries(unwritable))('ends with one line about %s', async (_what, { option, why }) => {
     const io = capture()
-    await expect(run(`dev --virtual --demo --nodes 1 ${option}`.split(' '), io)).resolves.toBe(1)
+    await expect(launch(`dev --virtual --demo --nodes 1 ${option}`.split(' '), io)).resolves.toBe(1)
     expect(io.texts.err.split('\n').filter((line) => line.startsWith('FILE_UNWRITABLE: '))).toHaveLength(1)
     expect(io.texts.err).toContain(why)
     expect(io.texts.err).not.toMatch(/^ +at /m)
@@ -125,33 +125,33 @@ describe('the command line', () => {
     ['a device', '/dev/null', 'it is not a regular file'],
   ])('does not put the ready file in the place of %s', async (_what, path, why) => {
     const io = capture()
-    await expect(run(['sim', '--ready-file', path], io)).resolves.toBe(1)
+    await expect(launch(['sim', '--ready-file', path], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(new RegExp(`^FILE_UNWRITABLE: \\S+ cannot be written: ${why}\\. [^\\n]+\\n$`))
   })
 
   it('prints the help of a command when asked for it by word', async () => {
     const [word, flag] = [capture(), capture()]
-    await expect(run(['help', 'dev'], word)).resolves.toBe(0)
-    await expect(run(['dev', '--help'], flag)).resolves.toBe(0)
+    await expect(launch(['help', 'dev'], word)).resolves.toBe(0)
+    await expect(launch(['dev', '--help'], flag)).resolves.toBe(0)
     expect(word.texts.out).toBe(flag.texts.out)
     expect(word.texts.out).toContain('Usage: tranche dev')
   })
 
   it.each(['version', '--version'])('prints its version as data: %s', async (word) => {
     const io = capture()
-    await expect(run([word], io)).resolves.toBe(0)
+    await expect(launch([word], io)).resolves.toBe(0)
     expect(io.texts.out).toMatch(/^tranche \d+\.\d+\.\d+ \(Node\.js \d+\.\d+\.\d+\)\n$/)
   })
 
   it('prints no help that is wider than a terminal of 80 columns', async () => {
     const all = capture()
-    await run(['--help'], all)
+    await launch(['--help'], all)
     const commands = [...all.texts.out.matchAll(/^ {2}([a-z][a-z-]+) /gm)].map(([, name]) => name!)
     expect(commands).toContain('plan')
     const wide: string[] = []
     for (const command of commands.filter((name) => name !== 'help')) {
       const io = capture()
-      await run([command, '--help'], io)
+      await launch([command, '--help'], io)
       wide.push(...io.texts.out.split('\n').filter((line) => line.length > 80))
     }
     expect([...wide, ...all.texts.out.split('\n').filter((line) => line.length > 80)]).toEqual([])
@@ -159,7 +159,7 @@ describe('the command line', () => {
 
   it('prints its help as data', async () => {
     const io = capture()
-    await expect(run(['--help'], io)).resolves.toBe(0)
+    await expect(launch(['--help'], io)).resolves.toBe(0)
     for (const command of ['dev', 'sim', 'all-in-one', 'controller', 'executor']) expect(io.texts.out).toContain(`  ${command} `)
   })
 })

@@ -1,7 +1,7 @@
-import { createProgram, findCandidates } from '@tranche/cli'
+import { createLauncher, findCandidates } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 
-const program = createProgram({ out: { write: () => {} }, err: { write: () => {} }, env: {} }, () => {})
+const program = createLauncher({ out: { write: () => {} }, err: { write: () => {} }, env: {} }, () => {})
 
 describe('completion', () => {
   const cases: Record<string, { line: string; words?: string[]; ask?: string | null }> = {

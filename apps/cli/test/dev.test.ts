@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text as readText } from 'node:stream/consumers'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import { readRecording, unavailableSeen } from '@tranche/recording'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
@@ -142,7 +142,11 @@ function firstDifference(a: string, b: string): number | null {
 async function dev(args: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const texts = { out: '', err: '' }
   const stream = (name: 'out' | 'err') => ({ write: (text: string) => void (texts[name] += text) })
-  const code = await run(['dev', '--virtual', '--demo', '--exit', ...args.split(' ')], { out: stream('out'), err: stream('err'), env: {} })
+  const code = await launch(['dev', '--virtual', '--demo', '--exit', ...args.split(' ')], {
+    out: stream('out'),
+    err: stream('err'),
+    env: {},
+  })
   return { code, ...texts }
 }
 

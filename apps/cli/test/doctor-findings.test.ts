@@ -8,6 +8,7 @@ import {
   toHeldDaemonSet,
 } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+import { prepareRedisCheck } from '../src/prepare-redis-check.ts'
 import { ill, pod, rolloutSign, well } from './doctor-signs.ts'
 import { NOW_MS } from './release-pictures.ts'
 
@@ -126,7 +127,7 @@ describe('tranche doctor', () => {
   it('looks at the Redis of the pods where it can be judged from here, and repeats no password', async () => {
     const { signal } = new AbortController()
     const look = (...redis: readonly InstalledPod['redis'][]) =>
-      readRedisSign({ named: null, installed: redis.map((one) => pod('executor', { redis: one })), signal })
+      readRedisSign({ named: null, prepareRedisCheck, installed: redis.map((one) => pod('executor', { redis: one })), signal })
     const closed = { kind: 'url', url: 'redis://me:secret@127.0.0.1:1', hasPassword: false } as const
     await expect(look(null)).resolves.toEqual({ kind: 'none' })
     await expect(look()).resolves.toEqual({ kind: 'unknown' })

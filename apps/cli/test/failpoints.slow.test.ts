@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import { controllerFailpointPorts } from '@tranche/controller'
 import { listFailpoints } from '@tranche/failpoints'
 import { executorFailpointPorts } from '@tranche/executor'
@@ -78,6 +78,6 @@ function start(args: string, env: Readonly<Record<string, string>> = {}): ChildP
 async function tranche(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const texts = { out: '', err: '' }
   const stream = (name: 'out' | 'err') => ({ write: (written: string) => void (texts[name] += written) })
-  const code = await run(args, { out: stream('out'), err: stream('err'), env })
+  const code = await launch(args, { out: stream('out'), err: stream('err'), env })
   return { code, ...texts }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { simFaultKinds, simFaultsSchema } from '@tranche/api-schema'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import { findBreaches, readRecording } from '@tranche/recording'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -156,6 +156,10 @@ function nodesAs({ apiServer, caFile }: Ready, token: string): Promise<number | 
 async function dev(args: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const texts = { out: '', err: '' }
   const stream = (name: 'out' | 'err') => ({ write: (text: string) => void (texts[name] += text) })
-  const code = await run(['dev', '--virtual', '--demo', '--exit', ...args.split(' ')], { out: stream('out'), err: stream('err'), env: {} })
+  const code = await launch(['dev', '--virtual', '--demo', '--exit', ...args.split(' ')], {
+    out: stream('out'),
+    err: stream('err'),
+    env: {},
+  })
   return { code, ...texts }
 }

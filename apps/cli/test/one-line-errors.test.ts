@@ -1,5 +1,5 @@
 import { ApiProblemError } from '@tranche/api-client'
-import { explained, explainedOfServer, run } from '@tranche/cli'
+import { explained, explainedOfServer, launch } from '@tranche/cli'
 import { AppError } from '@tranche/errors'
 import { KubeStatusError } from '@tranche/kube-client'
 import { describe, expect, it } from 'vitest'
@@ -125,13 +125,13 @@ describe('the exit code', () => {
   it.each(Object.entries(cases))('%s', async (_what, { line, code, says }) => {
     let err = ''
     const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
-    await expect(run(line.split(' '), io)).resolves.toBe(code)
+    await expect(launch(line.split(' '), io)).resolves.toBe(code)
     expect(err).toMatch(says)
   })
 
   it('comes with the nearest command where one is misspelt', async () => {
     let err = ''
-    await run(['aprove'], { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} })
+    await launch(['aprove'], { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} })
     expect(err).toContain('Did you mean approve?')
   })
 })

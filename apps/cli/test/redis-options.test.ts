@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AppError } from '@tranche/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readRedisSettings, type RedisOptions } from '../src/redis-options.ts'
+import type { RedisOptions } from '../src/doctor/redis-check.ts'
+import { readRedisSettings } from '../src/redis-options.ts'
 
 const nothing: RedisOptions = { url: undefined, passwordFile: undefined, ca: undefined, prefix: undefined }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { freePort, type RedisServer, startRedis } from '../../../scripts/redis-server.ts'
 
@@ -58,7 +58,7 @@ describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () =
   ])('ends with one line about %s, which only a restart can reload', async (_, url, line) => {
     let err = ''
     const io = { out: { write: () => true }, err: { write: (text: string) => void (err += text) } }
-    const code = await run(['executor', '--kubeconfig', kubeconfig], { ...io, env: { TRANCHE_REDIS_URL: url } })
+    const code = await launch(['executor', '--kubeconfig', kubeconfig], { ...io, env: { TRANCHE_REDIS_URL: url } })
     expect([code, err]).toEqual([2, expect.stringMatching(line)])
     expect(err).not.toContain('secret')
   })

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import type { Rollout } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import {
@@ -206,7 +206,7 @@ describe('a release controlled from the command line', { timeout: 120_000 }, () 
     const terminal = Object.assign(new PassThrough(), { isTTY: true })
     terminal.write('no\n')
     const io = { out: { write: () => {} }, err: { write: () => {}, isTTY: true, columns: 80 }, env: { KUBECONFIG: kubeconfig } }
-    await expect(run('undo node-agent -n demo'.split(' '), { ...io, in: terminal })).resolves.toBe(1)
+    await expect(launch('undo node-agent -n demo'.split(' '), { ...io, in: terminal })).resolves.toBe(1)
     expect(terminal.readableFlowing).toBe(false)
   })
 
@@ -284,7 +284,7 @@ function tranche(line: string, answer?: string | AsyncIterable<string>): Promise
 
 async function typed(line: string, answer?: string | AsyncIterable<string>): Promise<Ran> {
   const texts = { out: '', err: '' }
-  const code = await run(line.split(' '), {
+  const code = await launch(line.split(' '), {
     out: { write: (text) => void (texts.out += text) },
     err: { write: (text) => void (texts.err += text), isTTY: answer !== undefined, columns: 200 },
     env: { KUBECONFIG: kubeconfig },

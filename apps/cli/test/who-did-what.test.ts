@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HistoryReport, Rollout } from '@tranche/api-schema'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/cli'
 import { systemClock } from '@tranche/clock'
 import {
   createKubeClient,
@@ -181,7 +181,7 @@ async function historyOverRest(): Promise<Pick<HistoryReport, 'actions' | 'seenA
 
 async function tranche(line: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
   const texts = { out: '', err: '' }
-  const code = await run([...line.split(' '), '-n', key.namespace, '--kubeconfig', kubeconfig], {
+  const code = await launch([...line.split(' '), '-n', key.namespace, '--kubeconfig', kubeconfig], {
     out: { write: (text) => void (texts.out += text) },
     err: { write: (text) => void (texts.err += text), columns: 200 },
     env: {},

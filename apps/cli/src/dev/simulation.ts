@@ -2,7 +2,7 @@ import type { Clock } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 import type { RecordedWrite } from '@tranche/recording'
 import type { Simulator } from '@tranche/sim'
-import type { DevAdmission, SimulationOptions } from '../command-options.ts'
+import type { DevAdmission, SimulationOptions } from '../options/simulation-options.ts'
 import type { ServerAccess } from './kubeconfig-file.ts'
 
 /** Settings of a simulated cluster. */

@@ -1,6 +1,7 @@
 import type { ApiOptions, LoginOptions } from '@tranche/api'
 import { toLoginOptions } from './login-options.ts'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
+import { textOf, textsOf, type Values } from './value-of.ts'
 
 /** Listener and authentication of the REST API. */
 export interface ApiProcessOptions {
@@ -24,25 +25,25 @@ export interface ApiProcessOptions {
 }
 
 /** @throws {AppError} OPTION_INVALID */
-export function toApiProcessOptions(values: Readonly<Record<string, unknown>>): ApiProcessOptions {
-  const corsOrigins = list(values, 'corsOrigin')
+export function toApiProcessOptions(values: Values): ApiProcessOptions {
+  const corsOrigins = textsOf(values, 'corsOrigin')
   for (const origin of corsOrigins)
     if (!isOrigin(origin)) throw invalid('--cors-origin', origin, 'give an origin without a path, such as https://tools.example.com')
   return {
-    host: text(values, 'host') ?? '127.0.0.1',
-    port: parseWhole('--api-port', text(values, 'apiPort') ?? '8080', { min: 0, max: 65_535 }),
+    host: textOf(values, 'host') ?? '127.0.0.1',
+    port: parseWhole('--api-port', textOf(values, 'apiPort') ?? '8080', { min: 0, max: 65_535 }),
     tls: toCertificateFiles(values),
     corsOrigins,
-    trustProxies: list(values, 'trustProxy'),
-    audiences: list(values, 'audience'),
+    trustProxies: textsOf(values, 'trustProxy'),
+    audiences: textsOf(values, 'audience'),
     hooks: values['hooks'] === true,
     login: toLoginOptions(values),
-    requestsPerSecond: parseWhole('--requests-per-second', text(values, 'requestsPerSecond') ?? '200', { min: 1, max: 1_000_000 }),
+    requestsPerSecond: parseWhole('--requests-per-second', textOf(values, 'requestsPerSecond') ?? '200', { min: 1, max: 1_000_000 }),
   }
 }
 
-function toCertificateFiles(values: Readonly<Record<string, unknown>>): ApiProcessOptions['tls'] {
-  const [certFile, keyFile] = [text(values, 'tlsCertFile'), text(values, 'tlsKeyFile')]
+function toCertificateFiles(values: Values): ApiProcessOptions['tls'] {
+  const [certFile, keyFile] = [textOf(values, 'tlsCertFile'), textOf(values, 'tlsKeyFile')]
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined) throw misplaced('--tls-key-file', 'requires --tls-cert-file', 'give both, or neither')
   if (keyFile === undefined) throw misplaced('--tls-cert-file', 'requires --tls-key-file', 'give both, or neither')
@@ -51,14 +52,4 @@ function toCertificateFiles(values: Readonly<Record<string, unknown>>): ApiProce
 
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value
-}
-
-function list(values: Readonly<Record<string, unknown>>, name: string): readonly string[] {
-  const value = values[name]
-  return Array.isArray(value) ? value.map(String) : []
-}
-
-function text(values: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = values[name]
-  return typeof value === 'string' ? value : undefined
 }

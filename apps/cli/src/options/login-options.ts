@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { LoginOptions } from '@tranche/api'
 import { invalid, misplaced } from '../option-values.ts'
-
-type Values = Readonly<Record<string, unknown>>
+import { textOf, type Values } from './value-of.ts'
 
 /** Options that `--oidc-issuer` requires. */
 const needed = { oidcClientId: '--oidc-client-id', externalUrl: '--external-url', sessionKeyFile: '--session-key-file' } as const
@@ -14,26 +13,26 @@ const SHORTEST_KEY = 32
  * @throws {AppError} OPTION_INVALID
  */
 export function toLoginOptions(values: Values): LoginOptions | undefined {
-  const issuer = text(values, 'oidcIssuer')
+  const issuer = textOf(values, 'oidcIssuer')
   if (issuer === undefined) return undefined
   if (!isSafe(issuer)) throw invalid('--oidc-issuer', issuer, 'give an https:// address, or http:// on loopback')
   for (const [name, option] of Object.entries(needed))
-    if (text(values, name) === undefined) throw misplaced('--oidc-issuer', `needs ${option}`, 'give both, or neither')
-  const externalUrl = text(values, 'externalUrl') ?? ''
+    if (textOf(values, name) === undefined) throw misplaced('--oidc-issuer', `needs ${option}`, 'give both, or neither')
+  const externalUrl = textOf(values, 'externalUrl') ?? ''
   if (!isSafe(externalUrl) || new URL(externalUrl).origin !== externalUrl)
     throw invalid('--external-url', externalUrl, 'give the origin that browsers use, without a path, such as https://tranche.example.com')
-  const secretFile = text(values, 'oidcClientSecretFile')
-  const usernameClaim = text(values, 'oidcUsernameClaim') ?? 'sub'
+  const secretFile = textOf(values, 'oidcClientSecretFile')
+  const usernameClaim = textOf(values, 'oidcUsernameClaim') ?? 'sub'
   return {
     issuer,
-    clientId: text(values, 'oidcClientId') ?? '',
+    clientId: textOf(values, 'oidcClientId') ?? '',
     clientSecret: secretFile === undefined ? undefined : linesOf('--oidc-client-secret-file', secretFile)[0],
     usernameClaim,
-    usernamePrefix: prefixOf(text(values, 'oidcUsernamePrefix'), usernameClaim === 'email' ? '' : `${issuer}#`),
-    groupsClaim: text(values, 'oidcGroupsClaim'),
-    groupsPrefix: prefixOf(text(values, 'oidcGroupsPrefix'), ''),
+    usernamePrefix: prefixOf(textOf(values, 'oidcUsernamePrefix'), usernameClaim === 'email' ? '' : `${issuer}#`),
+    groupsClaim: textOf(values, 'oidcGroupsClaim'),
+    groupsPrefix: prefixOf(textOf(values, 'oidcGroupsPrefix'), ''),
     externalUrl,
-    sessionKeys: sessionKeys(text(values, 'sessionKeyFile') ?? ''),
+    sessionKeys: sessionKeys(textOf(values, 'sessionKeyFile') ?? ''),
   }
 }
 
@@ -69,9 +68,4 @@ function contentOf(option: string, path: string): string {
   } catch {
     throw invalid(option, path, 'give a readable file')
   }
-}
-
-function text(values: Values, name: string): string | undefined {
-  const value = values[name]
-  return typeof value === 'string' ? value : undefined
 }

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { CommandIo } from './command-io.ts'
+import { addFailpointCommand } from './failpoint-command.ts'
+import { createProgram } from './program/create-program.ts'
+import { addProcessCommands } from './program/process-commands.ts'
+import type { Exit, ProgramParts } from './program/program-parts.ts'
+import { addSimulationCommands } from './program/simulation-commands.ts'
+import { run } from './run.ts'
+
+/** Everything that the commands for people do not have by themselves; loaded by the command that needs it. */
+const parts: ProgramParts = {
+  addProcessCommands(program, io, exit) {
+    addSimulationCommands(program, io, exit)
+    addProcessCommands(program, io, exit)
+  },
+  addProcessLists: addFailpointCommand,
+  forecastRelease: async (...args) => (await import('./run-forecast.ts')).runForecast(...args),
+  prepareRedisCheck: async (...args) => (await import('./prepare-redis-check.ts')).prepareRedisCheck(...args),
+}
+
+/**
+ * Runs one command line with every command of `tranche`.
+ *
+ * @param args without the program name
+ * @returns the exit code
+ */
+export function launch(args: readonly string[], io: CommandIo): Promise<number> {
+  return run(args, io, parts)
+}
+
+/**
+ * Every command of `tranche` as a parser, for help and documentation.
+ *
+ * @param exit receives the exit code of a command that ran
+ */
+export function createLauncher(io: CommandIo, exit: Exit): Command {
+  return createProgram(io, exit, parts)
+}
