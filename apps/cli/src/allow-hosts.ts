@@ -1,11 +1,15 @@
-import { type HostRule, parseHostRule } from '@tranche/egress'
+import type { HostRule } from '@tranche/egress'
 import { invalid } from './option-values.ts'
 
 /**
+ * Parses hosts. Loads the library for requests, which takes longer than most commands take to run, only if there are any.
+ *
  * @param texts values of `--allow-host`
  * @throws {AppError} OPTION_INVALID
  */
-export function readAllowHosts(texts: readonly string[]): readonly HostRule[] {
+export async function readAllowHosts(texts: readonly string[]): Promise<readonly HostRule[]> {
+  if (texts.length === 0) return []
+  const { parseHostRule } = await import('@tranche/egress')
   return texts.map((text) => {
     const rule = parseHostRule(text)
     if (typeof rule !== 'string') return rule

@@ -48,8 +48,8 @@ export type {
   NodeSnapshot,
   NodeState,
   ReleaseSnapshot,
-  StepMark,
   StepPosition,
   WaitingLine,
 } from './view/release-snapshot.ts'
+export type { StepMark } from './view/progress-bar.ts'
 export { renderReleaseView, type ViewOptions } from './view/render-release-view.ts'

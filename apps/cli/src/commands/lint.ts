@@ -20,7 +20,7 @@ import { sayLines } from '../output/say-lines.ts'
 export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCode> {
   const files = findFiles(options.files, options.recursive)
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await readText(file, io) })))
-  const rules = readAllowHosts(options.allowHosts)
+  const rules = await readAllowHosts(options.allowHosts)
   const documents = texts.flatMap(({ file, text: content }) => readDocuments(file, content))
   // Without --allow-host the allowed hosts are unknown, so they are not checked.
   const checked = lintDocuments(documents, rules.length === 0 ? {} : { isAllowed: (url) => isHostAllowed(url, rules) })

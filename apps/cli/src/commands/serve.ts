@@ -57,7 +57,7 @@ const TRACES_CLOSE_MS = 2_000
 export async function serve(options: ProcessOptions, io: CommandIo): Promise<ExitCode> {
   // The REST API has no failpoints: it holds no state that a crash could lose.
   const failpoints = options.command === 'api' ? noFailpoints : failpointsOf(options.command, io.env, systemClock)
-  const hostRules = readAllowHosts(options.allowHosts)
+  const hostRules = await readAllowHosts(options.allowHosts)
   const redis = readRedisSettings(options.redis, io.env)
   const tracing = readTracingSettings(io.env)
   const cluster = await loadKubeConfig({ clock: systemClock, path: options.kubeconfig, context: options.context, env: io.env })

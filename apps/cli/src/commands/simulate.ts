@@ -46,7 +46,7 @@ export async function simulate(options: SimulationOptions, io: CommandIo): Promi
   if (options.readyFile !== undefined) removeFile(options.readyFile)
   const document = options.faults === undefined ? undefined : readFaultsFile(options.faults)
   const clock = options.virtual ? new VirtualClock() : systemClock
-  const allowHosts = readAllowHosts(options.allowHosts)
+  const allowHosts = await readAllowHosts(options.allowHosts)
   const failpoints = options.command === 'dev' ? failpointsOf('dev', io.env, clock) : noFailpoints
   const stop = listenForStop(STOP_GRACE_MS)
   const files = watchFiles()

@@ -3,6 +3,7 @@ import type { Impersonation } from '@tranche/kube-client'
 import type { CommandIo } from '../command-io.ts'
 import { invalid, misplaced, parseWhole } from '../option-values.ts'
 import { parseDurationOption } from './duration-option.ts'
+import { parseNamespace } from './namespace-options.ts'
 import { pathOf, textOf, type Values } from './value-of.ts'
 
 /** Source, scope and request timeout of a command. */
@@ -53,12 +54,11 @@ export type OutputFormat = (typeof formats)[number] | 'text'
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000
 const LONGEST_REQUEST_TIMEOUT_MS = 3_600_000
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** @throws {AppError} OPTION_INVALID */
 export function toAccessOptions(values: Values, env: CommandIo['env']): AccessOptions {
   const namespace = textOf(values, 'namespace')
-  if (namespace !== undefined && !NAMESPACE.test(namespace)) throw invalid('--namespace', namespace, 'give the name of a namespace')
+  if (namespace !== undefined) parseNamespace('--namespace', namespace)
   const allNamespaces = values['allNamespaces'] === true
   const source = toSource(values, env)
   return {

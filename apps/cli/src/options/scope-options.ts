@@ -1,4 +1,5 @@
-import { invalid, misplaced } from '../option-values.ts'
+import { misplaced } from '../option-values.ts'
+import { parseNamespace, toLeaseNamespace } from './namespace-options.ts'
 
 /** Namespaces that a process watches, and the namespace of its Lease. */
 export interface ScopeOptions {
@@ -7,8 +8,6 @@ export interface ScopeOptions {
   /** Namespace of the leader election Lease; undefined: the default. */
   readonly leaseNamespace: string | undefined
 }
-
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /**
  * Reads the scope. Controllers of different namespaces must not share a Lease: only one of them would act.
@@ -27,14 +26,4 @@ export function toScopeOptions(values: Readonly<Record<string, unknown>>): Scope
       'name a namespace for the Lease: of the installations that share a Lease only one acts',
     )
   return { namespaces, leaseNamespace: toLeaseNamespace(leaseNamespace) }
-}
-
-/** @throws {AppError} OPTION_INVALID */
-export function toLeaseNamespace(value: unknown): string | undefined {
-  return typeof value === 'string' ? parseNamespace('--lease-namespace', value) : undefined
-}
-
-function parseNamespace(option: string, value: string): string {
-  if (!NAMESPACE.test(value)) throw invalid(option, value, 'give the name of a namespace')
-  return value
 }

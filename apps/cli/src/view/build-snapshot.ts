@@ -1,7 +1,9 @@
 import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { type FleetPod, type FleetView, isAvailable, type NodeView } from '@tranche/fleet'
 import { type ControllerRevision, type DaemonSet, keyOf, keyText, REVISION_HASH_LABEL, scaleIntOrPercent } from '@tranche/kube-types'
-import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepMark, StepPosition, WaitingLine } from './release-snapshot.ts'
+import type { EventSnapshot, NodeSnapshot, NodeState, ReleaseSnapshot, StepPosition, WaitingLine } from './release-snapshot.ts'
+import { versionOf } from './image-version.ts'
+import type { StepMark } from './progress-bar.ts'
 
 /** Watched objects of one DaemonSet. */
 export interface ReleaseObjects {
@@ -50,13 +52,6 @@ export function buildSnapshot(objects: ReleaseObjects, now: Now): ReleaseSnapsho
     waiting: waitingOf(objects),
     events: events.filter((event) => isAbout(event, daemonSet, rollout)),
   }
-}
-
-/** @returns the tag of an image, or the image without its registry if it has no tag */
-export function versionOf(image: string | undefined): string | null {
-  if (image === undefined || image === '') return null
-  const last = image.slice(image.lastIndexOf('/') + 1)
-  return last.includes(':') ? last.slice(last.lastIndexOf(':') + 1) : last
 }
 
 function hashOf(revision: ControllerRevision): string | undefined {

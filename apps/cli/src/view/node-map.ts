@@ -1,4 +1,4 @@
-import type { CellState } from './glyphs.ts'
+import type { CellState } from './cell-glyphs.ts'
 import type { NodeSnapshot, NodeState } from './release-snapshot.ts'
 
 /** One zone of the map. */

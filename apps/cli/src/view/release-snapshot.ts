@@ -1,3 +1,5 @@
+import type { StepMark } from './progress-bar.ts'
+
 /** A release at one moment: the data of the view, independent of the API types. */
 export interface ReleaseSnapshot {
   /** `namespace/name` of the DaemonSet. */
@@ -37,14 +39,6 @@ export interface StepPosition {
   readonly count: number
   /** `StepUpgrade`, `StepPaused` … */
   readonly state: string
-}
-
-/** One step. */
-export interface StepMark {
-  /** As in the Rollout: `10%`, `3`. */
-  readonly label: string
-  /** Cumulative, 1 to the number of desired nodes. */
-  readonly nodes: number
 }
 
 /**

@@ -1,5 +1,6 @@
 import { durationText } from './duration-text.ts'
-import { asciiGlyphs, cellStyles, type Glyphs, stateWords, unicodeGlyphs } from './glyphs.ts'
+import { asciiCells, type CellGlyphs, cellStyles, stateWords, unicodeCells } from './cell-glyphs.ts'
+import { asciiGlyphs, type Glyphs, unicodeGlyphs } from './glyphs.ts'
 import { nodeMap, type ZoneRow } from './node-map.ts'
 import { progressBar, stepMarks } from './progress-bar.ts'
 import { countStates, type NodeState, type ReleaseSnapshot } from './release-snapshot.ts'
@@ -30,6 +31,7 @@ export function renderReleaseView(snapshot: ReleaseSnapshot, options: ViewOption
   const pen: Pen = {
     ...options,
     glyphs: options.unicode ? unicodeGlyphs : asciiGlyphs,
+    cells: options.unicode ? unicodeCells : asciiCells,
     painter: createLinePainter(options.width, options.colors),
   }
   const lines = fitted(
@@ -48,6 +50,7 @@ export function renderReleaseView(snapshot: ReleaseSnapshot, options: ViewOption
 
 interface Pen extends ViewOptions {
   readonly glyphs: Glyphs
+  readonly cells: CellGlyphs
   readonly painter: LinePainter
 }
 
@@ -156,7 +159,7 @@ function legendLines(snapshot: ReleaseSnapshot, pen: Pen): string[] {
   const down = snapshot.nodes.length - counts.updated - counts.old
   const budget = snapshot.maxUnavailable === null ? '' : `, maxUnavailable ${snapshot.maxUnavailable}`
   const words = occurring.flatMap((state): StyledSpan[] => [
-    [cellStyles[state], pen.glyphs.cells[state]],
+    [cellStyles[state], pen.cells[state]],
     ` ${counts[state]} ${stateWords[state]}  `,
   ])
   return [pen.painter.line(['bold', 'Nodes'], ['dim', ` ${down} down${budget}`]), pen.painter.line('  ', ...words)]
@@ -174,7 +177,7 @@ function cellSpans(row: ZoneRow, pen: Pen): StyledSpan[] {
     const state = row.cells[from]!
     let to = from
     while (row.cells[to] === state) to++
-    spans.push([cellStyles[state], pen.glyphs.cells[state].repeat(to - from)])
+    spans.push([cellStyles[state], pen.cells[state].repeat(to - from)])
     from = to
   }
   return spans
