@@ -5,6 +5,8 @@ export { nextCommands, type NextCommandsOptions, programCommands } from './dev/n
 export { createReleaseTimer, type ReleaseTimer, type ReleaseTimes } from './dev/release-timer.ts'
 export { type AccessFiles, type ServerAccess, writeAccessFiles } from './dev/kubeconfig-file.ts'
 export { run } from './run.ts'
+export type { ProgramParts } from './program/program-parts.ts'
+export { createProgram } from './program/create-program.ts'
 export { createLauncher, launch } from './launch.ts'
 export { watchList, type WatchListOptions } from './terminal/watch-list.ts'
 export { showReleaseScreen, type ReleaseScreenOptions } from './terminal/watch-release.ts'

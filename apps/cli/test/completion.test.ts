@@ -1,7 +1,8 @@
-import { createLauncher, findCandidates } from '@tranche/cli'
+import { createProgram, findCandidates } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+import { alone } from './run-alone.ts'
 
-const program = createLauncher({ out: { write: () => {} }, err: { write: () => {} }, env: {} }, () => {})
+const program = createProgram({ out: { write: () => {} }, err: { write: () => {} }, env: {} }, () => {}, alone)
 
 describe('completion', () => {
   const cases: Record<string, { line: string; words?: string[]; ask?: string | null }> = {

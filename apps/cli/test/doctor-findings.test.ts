@@ -7,8 +7,8 @@ import {
   toReleaseSign,
   toHeldDaemonSet,
 } from '@tranche/cli'
+import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
-import { prepareRedisCheck } from '../src/prepare-redis-check.ts'
 import { ill, pod, rolloutSign, well } from './doctor-signs.ts'
 import { NOW_MS } from './release-pictures.ts'
 
@@ -126,6 +126,8 @@ describe('tranche doctor', () => {
 
   it('looks at the Redis of the pods where it can be judged from here, and repeats no password', async () => {
     const { signal } = new AbortController()
+    const unreachable = new AppError('REDIS_UNREACHABLE', 'Redis 127.0.0.1:1 does not answer')
+    const prepareRedisCheck = async () => () => Promise.reject(unreachable)
     const look = (...redis: readonly InstalledPod['redis'][]) =>
       readRedisSign({ named: null, prepareRedisCheck, installed: redis.map((one) => pod('executor', { redis: one })), signal })
     const closed = { kind: 'url', url: 'redis://me:secret@127.0.0.1:1', hasPassword: false } as const
