@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events'
-import { createLauncher } from '../../apps/cli/src/index.ts'
+import { createLauncher } from '../../apps/launcher/src/index.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 
 type Command = ReturnType<typeof createLauncher>

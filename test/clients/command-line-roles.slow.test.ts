@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { launch } from '@tranche/cli'
+import { launch } from '@tranche/launcher'
 import { resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chartRules } from '../../scripts/chart-rules.ts'

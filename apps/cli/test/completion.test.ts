@@ -1,5 +1,6 @@
-import { createProgram, findCandidates } from '@tranche/cli'
+import { createProgram } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+import { findCandidates } from '../src/completion/find-candidates.ts'
 import { alone } from './run-alone.ts'
 
 const program = createProgram({ out: { write: () => {} }, err: { write: () => {} }, env: {} }, () => {}, alone)

@@ -1,14 +1,11 @@
-import {
-  checkFindings,
-  type ClusterSigns,
-  type InstalledPod,
-  readRedisSign,
-  type ReleaseSign,
-  toReleaseSign,
-  toHeldDaemonSet,
-} from '@tranche/cli'
 import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
+import { checkFindings } from '../src/doctor/check-findings.ts'
+import type { ClusterSigns } from '../src/doctor/cluster-signs.ts'
+import type { InstalledPod } from '../src/doctor/installed-signs.ts'
+import { toHeldDaemonSet } from '../src/doctor/left-signs.ts'
+import { readRedisSign } from '../src/doctor/read-redis-sign.ts'
+import { type ReleaseSign, toReleaseSign } from '../src/doctor/release-signs.ts'
 import { ill, pod, rolloutSign, well } from './doctor-signs.ts'
 import { NOW_MS } from './release-pictures.ts'
 

@@ -1,8 +1,8 @@
 import { ApiProblemError } from '@tranche/api-client'
-import { explained, explainedOfServer } from '@tranche/cli'
 import { AppError } from '@tranche/errors'
 import { KubeStatusError } from '@tranche/kube-client'
 import { describe, expect, it } from 'vitest'
+import { explained, explainedOfServer } from '../src/release-client/explain-error.ts'
 import { runAlone } from './run-alone.ts'
 
 const cluster = {

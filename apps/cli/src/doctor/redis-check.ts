@@ -1,4 +1,4 @@
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import type { RedisFault } from './cluster-signs.ts'
 
 /** Redis options of the command line, unparsed. */

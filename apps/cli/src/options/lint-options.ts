@@ -1,4 +1,4 @@
-import { invalid, misplaced, parseChoice } from '../option-values.ts'
+import { invalid, misplaced, parseChoice } from './option-values.ts'
 import { textOf, textsOf, type Values } from './value-of.ts'
 
 /** Options of `lint`. */

@@ -1,4 +1,4 @@
-import { invalid } from '../option-values.ts'
+import { invalid } from './option-values.ts'
 
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 

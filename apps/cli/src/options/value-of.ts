@@ -1,4 +1,4 @@
-import { invalid } from '../option-values.ts'
+import { invalid } from './option-values.ts'
 
 /** Option values of the parser: strings, booleans, lists or undefined. */
 export type Values = Readonly<Record<string, unknown>>

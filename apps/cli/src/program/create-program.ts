@@ -1,13 +1,13 @@
 import { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import { addLintCommand } from './lint-command.ts'
 import { addPlanCommand } from './plan-command.ts'
 import type { Exit, ProgramParts } from './program-parts.ts'
 import { addReleaseCommands } from './release-commands.ts'
-import { accessOptionsLast } from './shared-options.ts'
+import { accessOptionsLast } from '../options/shared-options.ts'
 import { addToolCommands } from './tool-commands.ts'
 import { addActionCommands } from './action-commands.ts'
-import { versionText } from '../version.ts'
+import { versionText } from '../process/version.ts'
 
 /**
  * The command line as a parser. Commands load their modules when they run, so that `--help` is quick.

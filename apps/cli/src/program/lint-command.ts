@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import { toLintOptions } from '../options/lint-options.ts'
-import { collect } from './collect.ts'
+import { collect } from '../options/collect.ts'
 import type { Exit } from './program-parts.ts'
 
 /** Adds `lint`, which checks manifests. */

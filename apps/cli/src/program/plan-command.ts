@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
-import { invalid } from '../option-values.ts'
+import type { CommandIo } from '../process/command-io.ts'
+import { invalid } from '../options/option-values.ts'
 import { toAccessOptions, toOutputOptions } from '../options/access-options.ts'
 import { textOf, textsOf, type Values } from '../options/value-of.ts'
 import { parseDurationOption } from '../options/duration-option.ts'
-import { collect } from './collect.ts'
+import { collect } from '../options/collect.ts'
 import type { Exit, ProgramParts } from './program-parts.ts'
-import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+import { withAccessOptions, withOutputOptions } from '../options/shared-options.ts'
 
 const LONGEST_APPROVAL_SECONDS = 86_400
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import type { PrepareRedisCheck } from '../doctor/redis-check.ts'
 import type { ForecastRelease } from '../plan/forecast-release.ts'
 

@@ -1,13 +1,13 @@
 import { AppError } from '@tranche/errors'
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import { toAccessOptions, toOutputOptions } from '../options/access-options.ts'
 import { textOf, type Values } from '../options/value-of.ts'
 import { toLeaseNamespace } from '../options/namespace-options.ts'
 import { shells } from '../completion/completion-script.ts'
-import { parseChoice } from '../option-values.ts'
+import { parseChoice } from '../options/option-values.ts'
 import type { Exit, ProgramParts } from './program-parts.ts'
-import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+import { withAccessOptions, withOutputOptions } from '../options/shared-options.ts'
 
 /** Adds `doctor`, `completion`, and the hidden `set` and `__complete`. */
 export function addToolCommands(program: Command, io: CommandIo, exit: Exit, parts: ProgramParts): void {
