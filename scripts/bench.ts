@@ -44,7 +44,7 @@ interface Row {
   readonly limit: { readonly atMost: number } | { readonly atLeast: number }
 }
 
-const cli = 'apps/cli/bin/tranche.mjs'
+const cli = 'apps/launcher/bin/tranche.mjs'
 const flag = { type: 'boolean', default: false } as const
 const { values: options } = parseArgs({
   options: {

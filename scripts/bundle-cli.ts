@@ -7,14 +7,14 @@ import { type Plugin, rolldown } from 'rolldown'
 import sbom from 'rollup-plugin-sbom'
 import { bundledLicenses } from './bundle-licenses.ts'
 
-const folder = resolve(process.argv[2] ?? 'apps/cli/dist')
+const folder = resolve(process.argv[2] ?? 'apps/launcher/dist')
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 
 const bundle = await rolldown({
   // Worker threads are started by file name.
   input: {
-    main: 'apps/cli/src/main.ts',
+    main: 'apps/launcher/src/main.ts',
     'judge-worker': 'apps/controller/src/judging/judge-worker.ts',
     'plan-worker': 'apps/api/src/plan/plan-worker.ts',
     'validate-worker': 'apps/api/src/checks/validate-worker.ts',
@@ -32,7 +32,7 @@ const bundle = await rolldown({
   // Our packages do nothing when they are loaded but build values; schemas that a command does not need are not built for it. Of
   // Kubernetes' client we want what reads kubeconfigs, and none of its hundreds of models.
   treeshake: {
-    moduleSideEffects: (id) => !/\/packages\/[^/]+\/[^/]+\/src\/|\/@kubernetes\/client-node\//.test(id),
+    moduleSideEffects: (id) => !/\/packages\/[^/]+\/[^/]+\/src\/|\/apps\/cli\/src\/|\/@kubernetes\/client-node\//.test(id),
     manualPureFunctions: ['z'],
   },
 })
@@ -127,13 +127,13 @@ function writeBins(): void {
   mkdirSync(join(folder, 'bin'))
   for (const name of ['tranche.mjs', 'compile-cache.mjs', 'kubectl_complete-tranche.mjs']) {
     const path = join(folder, 'bin', name)
-    writeFileSync(path, readFileSync(join('apps/cli/bin', name), 'utf8').replace("'../src/main.ts'", "'../lib/main.mjs'"))
+    writeFileSync(path, readFileSync(join('apps/launcher/bin', name), 'utf8').replace("'../src/main.ts'", "'../lib/main.mjs'"))
     chmodSync(path, 0o755)
   }
 }
 
 function writeManifest(): void {
-  const { version, description, license } = JSON.parse(readFileSync('apps/cli/package.json', 'utf8')) as Record<string, string>
+  const { version, description, license } = JSON.parse(readFileSync('apps/launcher/package.json', 'utf8')) as Record<string, string>
   const manifest = {
     name: 'tranche',
     version,

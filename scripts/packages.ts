@@ -47,5 +47,6 @@ export const descriptions: Readonly<Record<string, string>> = {
   'apps/controller': 'The controller process: reflectors, work queues, reconcilers, leader election.',
   'apps/executor': 'The executor process: job queue, watches, partition executor, deletions.',
   'apps/api': 'The REST API: authentication, authorization, routes, live stream, OpenAPI.',
-  'apps/cli': 'The tranche command.',
+  'apps/cli': 'The commands for people: they read releases, act on them, and check manifests and clusters.',
+  'apps/launcher': 'The tranche command.',
 }

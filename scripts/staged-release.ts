@@ -92,7 +92,7 @@ function createStage({ nodes }: StageOptions, { folder, startedMs, children }: S
     say,
     start(name, args, env = {}) {
       const log = openSync(join(folder, `${name}.log`), 'w')
-      const command = ['apps/cli/bin/tranche.mjs', ...args]
+      const command = ['apps/launcher/bin/tranche.mjs', ...args]
       const child = spawn(process.execPath, command, { stdio: ['ignore', log, log], env: { ...process.env, ...env } })
       closeSync(log)
       children.add(child)

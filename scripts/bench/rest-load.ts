@@ -267,4 +267,4 @@ function residentMebibytes({ pid }: ChildProcess): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
-if (import.meta.main) console.log(JSON.stringify(await measureRestLoad('apps/cli/bin/tranche.mjs')))
+if (import.meta.main) console.log(JSON.stringify(await measureRestLoad('apps/launcher/bin/tranche.mjs')))

@@ -101,7 +101,7 @@ export const headlessStart =
 /** Kept words, and words of other programs. */
 export const exceptions: readonly Exception[] = [
   { path: '', pattern: /\b(?:returns?|type|typed|undefined|be|as|or) void\b/i, reason: '`void` of TypeScript' },
-  { path: 'apps/cli/src/logging.ts', pattern: /^message$/, reason: 'passes on a message that is checked where it is written' },
+  { path: 'apps/launcher/src/logging/logging.ts', pattern: /^message$/, reason: 'passes on a message that is checked where it is written' },
   { path: '', pattern: /\bin the course of\b/i, reason: 'English: during' },
   { path: 'charts/', pattern: /\bpeers?\b.*NetworkPolicy/, reason: 'NetworkPolicy names sources and destinations so' },
   { path: '', pattern: /\bpeer (?:certificates?|address)\b/i, reason: 'TLS and sockets name the other end so' },
@@ -115,6 +115,7 @@ export const skipped: readonly (readonly [path: string, reason: string])[] = [
   ['examples/gitops/vendor/', 'published by Argo CD and Flux'],
   ['test/chart/golden/', 'rendered from the chart, which is checked'],
   ['apps/cli/test/golden/', 'printed by the command, whose texts are checked'],
+  ['apps/launcher/test/golden/', 'printed by the command, whose texts are checked'],
   ['charts/tranche/files/crds/', 'a copy of packages/api-schema/crds'],
   ['charts/tranche/files/admission-', 'generated from packages/admission, which is checked'],
   ['charts/tranche/files/defaults.yaml', 'generated from charts/tranche/values.yaml, which is checked'],

@@ -1,13 +1,13 @@
 import type { EventEmitter } from 'node:events'
-import { createProgram } from '../../apps/cli/src/index.ts'
+import { createLauncher } from '../../apps/launcher/src/index.ts'
 import { code, MADE, page, prose, table } from './markdown.ts'
 
-type Command = ReturnType<typeof createProgram>
+type Command = ReturnType<typeof createLauncher>
 
 /** @returns the page of the command line: every command with its arguments, options and examples, from its parser */
 export function commandLinePage(): string {
   const out = { write: () => true }
-  const program = createProgram({ out, err: out } as never, () => {})
+  const program = createLauncher({ out, err: out } as never, () => {})
   const helper = program.createHelp()
   const commands = helper.visibleCommands(program).filter((command) => command.name() !== 'help')
   return page([

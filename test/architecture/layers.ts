@@ -52,7 +52,7 @@ export const ownedLibraries: Readonly<Record<string, string | readonly string[]>
   '@peculiar/x509': ['sim-api', 'certificates'],
   bullmq: 'queue-bullmq',
   ioredis: 'queue-bullmq',
-  commander: 'cli',
+  commander: ['cli', 'launcher'],
   'prom-client': ['metrics', 'api'],
   '@opentelemetry/api': 'tracing-otlp',
   '@opentelemetry/exporter-trace-otlp-http': 'tracing-otlp',

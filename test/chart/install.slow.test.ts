@@ -5,7 +5,7 @@ import { chart, helm, programs, renderText, type Values } from './chart.ts'
 import { choices } from './values.ts'
 
 const namespace = 'tranche-system'
-const tranche = 'apps/cli/src/main.ts'
+const tranche = 'apps/launcher/src/main.ts'
 const target = ['tranche', chart, '--namespace', namespace]
 
 let cluster: Cluster

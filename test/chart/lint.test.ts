@@ -103,5 +103,5 @@ function said({ code, stdout, stderr }: Ended): string {
 }
 
 function lint(input: string, ...args: readonly string[]): Promise<Ended> {
-  return runProgram(process.execPath, ['apps/cli/bin/tranche.mjs', 'lint', '-f', '-', ...args], { input })
+  return runProgram(process.execPath, ['apps/launcher/bin/tranche.mjs', 'lint', '-f', '-', ...args], { input })
 }

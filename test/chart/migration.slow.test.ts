@@ -40,7 +40,7 @@ describe.skipIf(programs === null)('the commands of docs/guides/migration.md, in
     })
     folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
     for (const [name, program] of Object.entries(programs!)) symlinkSync(program, join(folder, name))
-    writeFileSync(join(folder, 'tranche'), `#!/bin/sh\nexec ${process.execPath} ${resolve('apps/cli/bin/tranche.mjs')} "$@"\n`)
+    writeFileSync(join(folder, 'tranche'), `#!/bin/sh\nexec ${process.execPath} ${resolve('apps/launcher/bin/tranche.mjs')} "$@"\n`)
     chmodSync(join(folder, 'tranche'), 0o755)
     mkdirSync(join(folder, 'work'))
     symlinkSync(resolve('charts'), join(folder, 'work/charts'))

@@ -8,7 +8,7 @@ import { chart, helm, programs } from './chart.ts'
 import { choices } from './values.ts'
 
 const namespace = 'tranche-system'
-const tranche = 'apps/cli/bin/tranche.mjs'
+const tranche = 'apps/launcher/bin/tranche.mjs'
 
 let cluster: Cluster
 let running: ChildProcess

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HistoryReport, RolloutReport } from '@tranche/api-schema'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/launcher'
 import { resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
@@ -51,7 +51,7 @@ it('the commands of docs/guides/argo-rollouts.md have the documented effects', {
   expect(await ofPage('status NAME')).toMatchObject({ code: 3 })
   expect((await ofPage('list rollouts')).out).toMatch(/^agent +Waiting +1\/3/m)
   expect((await ofPage('get rollout NAME')).out).toMatch(/^default\/agent {3}Waiting/)
-  const watched = await runProgram(process.execPath, ['apps/cli/bin/tranche.mjs', ...wordsOf('get rollout NAME'), '-w'], {
+  const watched = await runProgram(process.execPath, ['apps/launcher/bin/tranche.mjs', ...wordsOf('get rollout NAME'), '-w'], {
     env: { KUBECONFIG: cluster.kubeconfig },
     until: (text) => text.includes('Waiting'),
   })
@@ -140,6 +140,6 @@ async function report(): Promise<RolloutReport> {
 async function tranche(...args: readonly string[]): Promise<Ran> {
   let out = ''
   const quiet = { write: () => {} }
-  const code = await run(args, { out: { write: (text) => void (out += text) }, err: quiet, env: { KUBECONFIG: cluster.kubeconfig } })
+  const code = await launch(args, { out: { write: (text) => void (out += text) }, err: quiet, env: { KUBECONFIG: cluster.kubeconfig } })
   return { code, out }
 }

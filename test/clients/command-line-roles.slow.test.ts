@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { run } from '@tranche/cli'
+import { launch } from '@tranche/launcher'
 import { resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chartRules } from '../../scripts/chart-rules.ts'
@@ -149,7 +149,7 @@ async function tranche(
   const text = { out: '', err: '' }
   const to = (stream: 'out' | 'err') => ({ write: (words: string) => void (text[stream] += words) })
   const args = [...line.split(' '), '-n', namespace, '--kubeconfig', cluster.kubeconfig, ...(user === 'admin' ? [] : ['--as', user])]
-  const code = await run(args, { in: Readable.from([]), out: to('out'), err: to('err'), env: {} })
+  const code = await launch(args, { in: Readable.from([]), out: to('out'), err: to('err'), env: {} })
   return { code, ...text }
 }
 

@@ -31,7 +31,7 @@ describe.skipIf(installed.length === 0)('completion with Tab', { timeout: 120_00
     await admin.create({ group: 'rollouts.kruise.io', resource: 'rollouts' }, agentRollout as never)
     const revisions = async () => (await admin.list(resources.controllerRevisions, {})).items
     await vi.waitUntil(async () => (await revisions()).length > 0, { timeout: 30_000, interval: 20 })
-    const node = `'${process.execPath}' '${resolve('apps/cli/bin/tranche.mjs')}'`
+    const node = `'${process.execPath}' '${resolve('apps/launcher/bin/tranche.mjs')}'`
     const lines = ['#!/bin/sh', `[ "$1" = __complete ] && exec ${node} "$@"`, `echo "$*" >> '${join(folder, 'ran')}'`]
     writeFileSync(join(folder, 'tranche'), `${lines.join('\n')}\n`)
     chmodSync(join(folder, 'tranche'), 0o755)
@@ -56,7 +56,7 @@ describe.skipIf(installed.length === 0)('completion with Tab', { timeout: 120_00
 /** Types into a shell on a terminal. @returns output of the terminal */
 async function type(shell: string, lines: readonly string[]): Promise<string> {
   const script = join(folder, `completion.${shell}`)
-  const { stdout } = await runProgram(process.execPath, ['apps/cli/bin/tranche.mjs', 'completion', shell])
+  const { stdout } = await runProgram(process.execPath, ['apps/launcher/bin/tranche.mjs', 'completion', shell])
   writeFileSync(script, stdout)
   const env = { PATH: `${folder}:${process.env['PATH']}`, KUBECONFIG: cluster.kubeconfig, HOME: join(folder, 'home') }
   const { start, setUp } = shells[shell]!

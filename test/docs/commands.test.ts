@@ -84,5 +84,5 @@ function helpOf(subcommand = ''): string | null {
 function readHelp(subcommand: string): string | null {
   if (subcommand !== '' && !new RegExp(`^\\s+${subcommand}\\b`, 'm').test(helpOf() ?? '')) return null
   const args = subcommand === '' ? ['--help'] : [subcommand, '--help']
-  return execFileSync(process.execPath, ['apps/cli/bin/tranche.mjs', ...args], { encoding: 'utf8' })
+  return execFileSync(process.execPath, ['apps/launcher/bin/tranche.mjs', ...args], { encoding: 'utf8' })
 }

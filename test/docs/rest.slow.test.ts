@@ -15,7 +15,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
   const [, ...args] = start.trim().split(' ')
   const few = ['--nodes', '10', '--speed', '50', '--kubeconfig', 'kubeconfig']
-  cluster = spawn(process.execPath, [resolve('apps/cli/bin/tranche.mjs'), ...args, ...few], { cwd: folder, stdio: 'ignore' })
+  cluster = spawn(process.execPath, [resolve('apps/launcher/bin/tranche.mjs'), ...args, ...few], { cwd: folder, stdio: 'ignore' })
   await vi.waitUntil(() => existsSync(join(folder, 'ready.json')), { timeout: 90_000, interval: 50 })
 }, 100_000)
 

@@ -50,7 +50,7 @@ it.skipIf(isMissing)(
 
 /** Starts a program of this checkout in a temporary folder. */
 function begin(command: string): ChildProcess {
-  const line = command.replace(/(^|\s)tranche /, `$1'${process.execPath}' '${resolve('apps/cli/bin/tranche.mjs')}' `)
+  const line = command.replace(/(^|\s)tranche /, `$1'${process.execPath}' '${resolve('apps/launcher/bin/tranche.mjs')}' `)
   const words = line.match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", '')) ?? []
   const first = words.findIndex((word) => !/^[A-Z_]+=/.test(word))
   const env = Object.fromEntries(words.slice(0, first).map((word) => word.split('=', 2) as [string, string]))

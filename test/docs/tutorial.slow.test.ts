@@ -11,7 +11,7 @@ const [start = '', ...blocks] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].m
 const samples = [...readFileSync('docs/cli.md', 'utf8').matchAll(/^```\n(demo\/node-agent |node-030\n)([\s\S]*?)^```/gm)].map(
   ([, head, rest]) => `${head}${rest}`,
 )
-const program = resolve('apps/cli/bin/tranche.mjs')
+const program = resolve('apps/launcher/bin/tranche.mjs')
 const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
 if (isMissing) console.log('skipped: the tutorial, because kubectl is not installed')
 

@@ -7,7 +7,7 @@ import { silentLogger } from '@tranche/log'
 import type { Simulator } from '@tranche/sim'
 import { type Admission, resources } from '@tranche/sim-api'
 import type { Exchange } from '@tranche/wire'
-import { createAdmissionHook } from '../../apps/cli/src/dev/admission-hook.ts'
+import { createAdmissionHook } from '../../apps/launcher/src/dev/admission-hook.ts'
 
 /** Admission as `tranche dev` hooks it in, for programs that are distinguished by identity. */
 export function admissionOf(simulator: Simulator): Admission {

@@ -13,7 +13,7 @@ export interface WholeProgram {
 
 /** Starts controller, executor and REST API, and waits until all three are ready. */
 export async function startWholeProgram(kubeconfig: string): Promise<WholeProgram> {
-  const args = ['apps/cli/bin/tranche.mjs', 'all-in-one', '--kubeconfig', kubeconfig, '--api-port=0', '--health-port=0']
+  const args = ['apps/launcher/bin/tranche.mjs', 'all-in-one', '--kubeconfig', kubeconfig, '--api-port=0', '--health-port=0']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = once(child, 'exit')
   const said: string[] = []

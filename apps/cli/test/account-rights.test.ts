@@ -1,6 +1,7 @@
 import { chartRules } from '../../../scripts/chart-rules.ts'
-import { type InstalledPod, neededRights } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+import { neededRights } from '../src/doctor/account-signs.ts'
+import type { InstalledPod } from '../src/doctor/installed-signs.ts'
 
 const page = chartRules()
 

@@ -1,7 +1,9 @@
-import { createProgram, findCandidates } from '@tranche/cli'
+import { createProgram } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+import { findCandidates } from '../src/completion/find-candidates.ts'
+import { alone } from './run-alone.ts'
 
-const program = createProgram({ out: { write: () => {} }, err: { write: () => {} }, env: {} }, () => {})
+const program = createProgram({ out: { write: () => {} }, err: { write: () => {} }, env: {} }, () => {}, alone)
 
 describe('completion', () => {
   const cases: Record<string, { line: string; words?: string[]; ask?: string | null }> = {

@@ -1,13 +1,11 @@
-import {
-  checkFindings,
-  type ClusterSigns,
-  type InstalledPod,
-  readRedisSign,
-  type ReleaseSign,
-  toReleaseSign,
-  toHeldDaemonSet,
-} from '@tranche/cli'
+import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
+import { checkFindings } from '../src/doctor/check-findings.ts'
+import type { ClusterSigns } from '../src/doctor/cluster-signs.ts'
+import type { InstalledPod } from '../src/doctor/installed-signs.ts'
+import { toHeldDaemonSet } from '../src/doctor/left-signs.ts'
+import { readRedisSign } from '../src/doctor/read-redis-sign.ts'
+import { type ReleaseSign, toReleaseSign } from '../src/doctor/release-signs.ts'
 import { ill, pod, rolloutSign, well } from './doctor-signs.ts'
 import { NOW_MS } from './release-pictures.ts'
 
@@ -125,8 +123,10 @@ describe('tranche doctor', () => {
 
   it('looks at the Redis of the pods where it can be judged from here, and repeats no password', async () => {
     const { signal } = new AbortController()
+    const unreachable = new AppError('REDIS_UNREACHABLE', 'Redis 127.0.0.1:1 does not answer')
+    const prepareRedisCheck = async () => () => Promise.reject(unreachable)
     const look = (...redis: readonly InstalledPod['redis'][]) =>
-      readRedisSign({ named: null, installed: redis.map((one) => pod('executor', { redis: one })), signal })
+      readRedisSign({ named: null, prepareRedisCheck, installed: redis.map((one) => pod('executor', { redis: one })), signal })
     const closed = { kind: 'url', url: 'redis://me:secret@127.0.0.1:1', hasPassword: false } as const
     await expect(look(null)).resolves.toEqual({ kind: 'none' })
     await expect(look()).resolves.toEqual({ kind: 'unknown' })

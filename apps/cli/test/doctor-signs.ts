@@ -1,4 +1,7 @@
-import type { AccountSign, ClusterSigns, InstalledPod, RolloutSign } from '@tranche/cli'
+import type { AccountSign } from '../src/doctor/account-signs.ts'
+import type { ClusterSigns } from '../src/doctor/cluster-signs.ts'
+import type { InstalledPod } from '../src/doctor/installed-signs.ts'
+import type { RolloutSign } from '../src/doctor/rollout-signs.ts'
 import { NOW_MS } from './release-pictures.ts'
 
 /** A cluster on which nothing is wrong. */

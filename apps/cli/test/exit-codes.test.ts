@@ -1,6 +1,6 @@
 import { outcomes } from '@tranche/api-schema'
 import { expect, it } from 'vitest'
-import { statusExitCodeOf } from '../src/exit-codes.ts'
+import { statusExitCodeOf } from '../src/process/exit-codes.ts'
 
 it.each([
   ['a release that is done', 'Done', false, 0],

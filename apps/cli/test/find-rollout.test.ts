@@ -1,7 +1,7 @@
 import type { RolloutSummary } from '@tranche/api-schema'
-import { explainMissing, findRollout } from '@tranche/cli'
 import type { ReleaseClient } from '@tranche/release-client'
 import { describe, expect, it } from 'vitest'
+import { explainMissing, findRollout } from '../src/release-client/find-rollout.ts'
 import { done } from './release-pictures.ts'
 
 const two = [rollout('node-agent'), rollout('log-agent', 'logs')]

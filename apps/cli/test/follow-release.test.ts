@@ -1,8 +1,9 @@
-import { followPatiently, followReleaseWithRetries, isLate } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FollowEnd, ReleaseClient, SeenRelease } from '@tranche/release-client'
 import { expect, it } from 'vitest'
+import { followPatiently, isLate } from '../src/release-client/follow-patiently.ts'
+import { followReleaseWithRetries } from '../src/release-client/follow-release.ts'
 
 const key = { namespace: 'demo', name: 'agent' }
 const away = new AppError('API_UNREACHABLE', 'no answer')

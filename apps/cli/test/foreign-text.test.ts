@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { run } from '@tranche/cli'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { done } from './release-pictures.ts'
+import { runAlone } from './run-alone.ts'
 
 /** Clears the screen, and names the window. */
 const STEERING = '\u001b[2J\u001b]0;owned\u0007\u009b31m'
@@ -31,7 +31,7 @@ it('prints the status of a Rollout without control characters', async () => {
   let out = ''
   const io = { out: { write: (text: string) => void (out += text) }, err: { write: () => {} }, env: {} }
   const { port } = server.address() as AddressInfo
-  await expect(run(['pause', 'agent', '-n', 'demo', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(0)
+  await expect(runAlone(['pause', 'agent', '-n', 'demo', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(0)
   expect(out).toBe('demo/agent: pause accepted: waits for  [2J ]0;owned 31m node-1\n')
 })
 
@@ -40,7 +40,7 @@ it('completes no word with special characters of a shell, and prints description
   const io = { out: { write: (text: string) => void (out += text) }, err: { write: () => {} }, env: {} }
   const { port } = server.address() as AddressInfo
   const words = ['get', '-n', 'demo', '--server', `http://127.0.0.1:${port}`, '']
-  await expect(run(['__complete', '--directive', '--', ...words], io)).resolves.toBe(0)
+  await expect(runAlone(['__complete', '--directive', '--', ...words], io)).resolves.toBe(0)
   expect(out).toMatch(/^agent-2\t[^\n]+\n:4\n$/)
   expect(out.replaceAll(/[\n\t]/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
 })
@@ -50,7 +50,7 @@ it('prompts for a Rollout without control characters', async () => {
   const input = Object.assign(Readable.from(['n\n']), { isTTY: true })
   const io = { in: input, out: { write: () => {} }, err: { write: (text: string) => void (err += text), isTTY: true }, env: {} }
   const { port } = server.address() as AddressInfo
-  await expect(run(['abort', 'agent', '-n', 'demo', '--no-color', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(1)
+  await expect(runAlone(['abort', 'agent', '-n', 'demo', '--no-color', '--server', `http://127.0.0.1:${port}`], io)).resolves.toBe(1)
   expect(err).toMatch(/\nabort demo [^\n]*\? \[y\/N\] Cancelled; nothing was changed\.\n$/)
   expect(err.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
 })
@@ -61,7 +61,7 @@ it.each(['json', 'yaml'])('escapes control characters of -o %s on a terminal, bu
     let out = ''
     const io = { out: { write: (text: string) => void (out += text), isTTY }, err: { write: () => {} }, env: {} }
     const line = ['status', 'agent', '-n', 'demo', '--timeout', '0', '-o', format, '--server', `http://127.0.0.1:${port}`]
-    await run(line, io)
+    await runAlone(line, io)
     return out
   }
   const [terminal, pipe] = [await printed(true), await printed(false)]

@@ -1,8 +1,9 @@
 import { ApiProblemError } from '@tranche/api-client'
 import type { ActionBody } from '@tranche/api-schema'
-import { errorLine, inOptions } from '@tranche/cli'
 import { AppError } from '@tranche/errors'
 import { expect, it } from 'vitest'
+import { errorLine } from '../src/release-client/error-line.ts'
+import { inOptions } from '../src/release-client/in-options.ts'
 
 const refusal = (path: string | undefined, message: string, hint: string): AppError =>
   new AppError('MOVED_ON', message, { hint, ...(path !== undefined && { details: { path } }) })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { type InstalledPod, toInstalledPod } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { type InstalledPod, toInstalledPod } from '../src/doctor/installed-signs.ts'
 
 interface DeploymentObject {
   readonly kind: string

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '@tranche/cli'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runAlone } from './run-alone.ts'
 
 const rollout = `
 apiVersion: rollouts.kruise.io/v1beta1
@@ -265,7 +265,7 @@ spec:
 
 async function lint(args: readonly string[], input = '', out: { readonly isTTY?: boolean } = {}) {
   const texts = { out: '', err: '' }
-  const code = await run(['lint', ...args], {
+  const code = await runAlone(['lint', ...args], {
     in: (async function* () {
       yield input
     })(),

@@ -1,7 +1,7 @@
-import { lookAgain } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { describe, expect, it } from 'vitest'
+import { lookAgain } from '../src/release-client/look-again.ts'
 
 const away = new AppError('API_UNREACHABLE', 'no answer')
 

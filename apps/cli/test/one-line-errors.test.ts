@@ -1,8 +1,9 @@
 import { ApiProblemError } from '@tranche/api-client'
-import { explained, explainedOfServer, run } from '@tranche/cli'
 import { AppError } from '@tranche/errors'
 import { KubeStatusError } from '@tranche/kube-client'
 import { describe, expect, it } from 'vitest'
+import { explained, explainedOfServer } from '../src/release-client/explain-error.ts'
+import { runAlone } from './run-alone.ts'
 
 const cluster = {
   server: 'https://10.0.0.1:6443',
@@ -38,6 +39,14 @@ describe('the error text at a terminal', () => {
       code: 'API_UNREACHABLE',
       message: /^the API server https:\/\/10\.0\.0\.1:6443 \(context production\) does not answer: .*ECONNREFUSED/,
       hint: /^Check that the cluster runs/,
+    },
+    'a certificate that is not trusted': {
+      error: new AppError('API_UNREACHABLE', 'GET /version got no answer: certificate has expired', {
+        cause: Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' }),
+      }),
+      code: 'API_UNREACHABLE',
+      message: /does not answer: .*certificate has expired$/,
+      hint: /^Check the certificate of the API server: its expiry, its host names/,
     },
   }
 
@@ -125,13 +134,13 @@ describe('the exit code', () => {
   it.each(Object.entries(cases))('%s', async (_what, { line, code, says }) => {
     let err = ''
     const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
-    await expect(run(line.split(' '), io)).resolves.toBe(code)
+    await expect(runAlone(line.split(' '), io)).resolves.toBe(code)
     expect(err).toMatch(says)
   })
 
   it('comes with the nearest command where one is misspelt', async () => {
     let err = ''
-    await run(['aprove'], { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} })
+    await runAlone(['aprove'], { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} })
     expect(err).toContain('Did you mean approve?')
   })
 })

@@ -1,19 +1,15 @@
 import type { Explanation, HistoryReport } from '@tranche/api-schema'
-import {
-  checkFindings,
-  createDrawing,
-  doctorView,
-  type Drawing,
-  explanationView,
-  historyView,
-  isNews,
-  progressLine,
-  releaseView,
-  templateDiff,
-  toRolloutSign,
-  actionPreview,
-} from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+import { checkFindings } from '../src/doctor/check-findings.ts'
+import { toRolloutSign } from '../src/doctor/rollout-signs.ts'
+import { actionPreview } from '../src/view/reports/action-preview.ts'
+import { doctorView } from '../src/view/reports/doctor-view.ts'
+import { createDrawing, type Drawing } from '../src/view/reports/drawing.ts'
+import { explanationView } from '../src/view/reports/explanation-view.ts'
+import { historyView } from '../src/view/reports/history-view.ts'
+import { isNews, progressLine } from '../src/view/reports/progress-line.ts'
+import { releaseView } from '../src/view/reports/release-view.ts'
+import { templateDiff } from '../src/view/reports/template-diff.ts'
 import { ill, well } from './doctor-signs.ts'
 import { ago, failing, goingBack, inStepTwo, NOW_MS, waitsForApproval } from './release-pictures.ts'
 

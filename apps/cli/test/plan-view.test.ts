@@ -1,9 +1,9 @@
 import type { Forecast } from '@tranche/api-schema'
-import { createDrawing, type DrawingOptions } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
 import { foldNames } from '../src/plan/fold-names.ts'
 import { planManifests } from '../src/plan/plan-manifests.ts'
 import { readDocuments } from '../src/lint/read-documents.ts'
+import { createDrawing, type DrawingOptions } from '../src/view/reports/drawing.ts'
 import { planView } from '../src/view/reports/plan-view.ts'
 
 const plain: DrawingOptions = { width: 80, colors: false, unicode: true, nowMs: 0 }

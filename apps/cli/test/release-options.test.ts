@@ -1,5 +1,6 @@
-import { parseDurationOption, toAccessOptions, toOutputOptions } from '@tranche/cli'
 import { describe, expect, it } from 'vitest'
+import { toAccessOptions, toOutputOptions } from '../src/options/access-options.ts'
+import { parseDurationOption } from '../src/options/duration-option.ts'
 
 describe('the options that say whom a command asks', () => {
   it('uses the cluster of the kubeconfig by default', () => {

@@ -1,7 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
-import { createDrawing, type DrawingOptions, listView, releaseView } from '@tranche/cli'
 import type { ReleasePicture } from '@tranche/release-client'
 import { describe, expect, it } from 'vitest'
+import { createDrawing, type DrawingOptions } from '../src/view/reports/drawing.ts'
+import { listView } from '../src/view/reports/list-view.ts'
+import { releaseView } from '../src/view/reports/release-view.ts'
 import {
   done,
   failing,

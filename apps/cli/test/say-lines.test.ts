@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
-import { createDrawing, hanging, progressLine, sayLines } from '@tranche/cli'
 import { expect, it } from 'vitest'
+import { hanging, sayLines } from '../src/output/say-lines.ts'
+import { createDrawing } from '../src/view/reports/drawing.ts'
+import { progressLine } from '../src/view/reports/progress-line.ts'
 import { failing, goingBack, NOW_MS } from './release-pictures.ts'
 
 it.each([60, 80, 120])('breaks a sentence between words, in colours too, where the terminal has %d columns', (width) => {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from '@tranche/cli'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runAlone } from './run-alone.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
 const kubeconfig = join(folder, 'kubeconfig.json')
@@ -40,7 +40,7 @@ it.each(['doctor', 'list', 'get agent', 'plan agent'])(
   async (line) => {
     let err = ''
     const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
-    await expect(run([...line.split(' '), '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
+    await expect(runAlone([...line.split(' '), '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
     expect(err).toMatch(/^API_DEADLINE: the API server http:\/\/127\.0\.0\.1:\d+ \(context silent\) does not answer: [^\n]+\n$/)
   },
 )
@@ -50,7 +50,7 @@ it('is retried by status until the timeout', async () => {
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '50ms', '--timeout', '1200ms']
   const before = asked
-  await expect(run(line, io)).resolves.toBe(4)
+  await expect(runAlone(line, io)).resolves.toBe(4)
   expect(asked - before).toBeGreaterThan(1)
   expect(err).toMatch(/^(API_DEADLINE: [^\n]+\n)+$/)
 })
@@ -59,14 +59,14 @@ it.each(['agent', 'daemonset/agent'])('ends status %s with 4 where the time is u
   let err = ''
   const io = { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} }
   const line = ['status', name, '--kubeconfig', kubeconfig, '--request-timeout', '10m', '--timeout', '300ms']
-  await expect(run(line, io)).resolves.toBe(4)
+  await expect(runAlone(line, io)).resolves.toBe(4)
   expect(err).toMatch(/^API_DEADLINE: no answer within the --timeout of 0\.3 s\. [^\n]+\n$/)
 })
 
 it('is waited for by plan with a word for people at a terminal', async () => {
   let err = ''
   const io = { out: { write: () => {} }, err: { isTTY: true, write: (text: string) => void (err += text) }, env: {} }
-  await expect(run(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
+  await expect(runAlone(['plan', 'agent', '--kubeconfig', kubeconfig, '--request-timeout', '100ms'], io)).resolves.toBe(1)
   // Wrapped between words, with indented continuation lines.
   const error = expect.stringMatching(/^API_DEADLINE: [^\n]+\n( {2,}[^\n]+\n)*$/) as unknown
   expect(err.split('\r\u001b[K')).toEqual(['', 'reading the cluster', error])

@@ -1,8 +1,8 @@
 import type { RolloutSummary } from '@tranche/api-schema'
-import { watchList } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { expect, it } from 'vitest'
+import { watchList } from '../src/terminal/watch-list.ts'
 import { done, inStepTwo, waitsForApproval } from './release-pictures.ts'
 
 const gone = new AppError('ROLLOUT_NOT_FOUND', 'it is gone')

@@ -1,8 +1,9 @@
-import { type CommandIo, showReleaseScreen } from '@tranche/cli'
+import type { CommandIo } from '@tranche/cli'
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FollowEnd, ReleaseClient, SeenRelease } from '@tranche/release-client'
 import { expect, it } from 'vitest'
+import { showReleaseScreen } from '../src/terminal/watch-release.ts'
 import { terminal } from './fake-terminal.ts'
 import { NOW_MS, waitsForApproval } from './release-pictures.ts'
 

@@ -4,8 +4,6 @@ export { createMetricPort, type MetricPortParts } from './ports/metric-port.ts'
 export {
   type AdmissionMode,
   type ControllerOptions,
-  LEASE_NAME,
-  LEASE_NAMESPACE,
   type LeaseTimes,
   type RunningController,
   startController,

@@ -3,7 +3,7 @@ import { type SharedClusterCache, traceWrites, watchCluster } from '@tranche/clu
 import type { JudgePort } from '@tranche/controllers'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, type KubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
-import { fieldManagers, keyOf, keyText } from '@tranche/kube-types'
+import { fieldManagers, keyOf, keyText, LEASE_NAME, LEASE_NAMESPACE } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
 import { createEgressClient, type HostRule, type EgressClient } from '@tranche/egress'
@@ -93,11 +93,6 @@ export interface RunningController {
   /** Shuts down gracefully: starts no more passes, waits briefly for running ones, releases the Lease. */
   stop(): Promise<void>
 }
-
-/** Name of the Lease for leader election. */
-export const LEASE_NAME = 'tranche-controller'
-/** Default namespace of the Lease. */
-export const LEASE_NAMESPACE = 'kube-system'
 
 /** Time for running passes at shutdown, in milliseconds; the next leader waits for them. */
 const STOP_GRACE_MS = 1_000

@@ -1,11 +1,11 @@
 import { type KubeConfigNames, kubeConfigNames, resourcePaths } from '@tranche/kube-client'
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import { type Asked, type CompletionCandidate, findCandidates } from '../completion/find-candidates.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
 import { openCluster, openSession, type CommandSession } from '../release-client/open-session.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { type ExitCode, exitCodes } from '../process/exit-codes.ts'
 import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
 import { printable } from '../view/styled-line.ts'
 

@@ -1,17 +1,17 @@
 import { systemClock } from '@tranche/clock'
-import { LEASE_NAMESPACE } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
-import type { CommandIo } from '../command-io.ts'
+import { LEASE_NAMESPACE } from '@tranche/kube-types'
+import type { CommandIo } from '../process/command-io.ts'
 import { explained } from '../release-client/explain-error.ts'
 import { openCluster } from '../release-client/open-session.ts'
 import { checkFindings } from '../doctor/check-findings.ts'
 import { readSigns } from '../doctor/read-signs.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import type { PrepareRedisCheck, RedisOptions } from '../doctor/redis-check.ts'
+import { type ExitCode, exitCodes } from '../process/exit-codes.ts'
 import type { AccessOptions, OutputOptions } from '../options/access-options.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
-import { type RedisOptions, readRedisSettings } from '../redis-options.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../process/version.ts'
 import { doctorView } from '../view/reports/doctor-view.ts'
 
 /** Options of `doctor`. */
@@ -24,22 +24,25 @@ export interface DoctorOptions {
 }
 
 /** Checks the prerequisites of a cluster and suggests fixes. Changes nothing. */
-export async function doctor({ access, output, redis, leaseNamespace = LEASE_NAMESPACE }: DoctorOptions, io: CommandIo): Promise<ExitCode> {
+export async function doctor(
+  { access, output, redis, leaseNamespace = LEASE_NAMESPACE }: DoctorOptions,
+  io: CommandIo,
+  prepareRedisCheck: PrepareRedisCheck,
+): Promise<ExitCode> {
   if (access.source.kind === 'server')
     throw new AppError('OPTION_INVALID', 'doctor requires a cluster, not a REST API', {
       hint: 'Leave --server out, or unset TRANCHE_SERVER.',
     })
-  const settings = readRedisSettings(redis, io.env)
+  const named = await prepareRedisCheck(redis, io.env)
   await using open = await openCluster(access.source, io)
   const time = new AbortController()
   using _timer = lateAfter(access.requestTimeoutMs, time)
   const { signal } = time
   const namespace = access.namespace ?? open.cluster.namespace
-  const signs = await readSigns({ ...open, clock: systemClock, signal, namespace, leaseNamespace, redis: settings }).catch(
-    (error: unknown) => {
-      throw explained(error, open.cluster)
-    },
-  )
+  const reader = { ...open, clock: systemClock, signal, namespace, leaseNamespace, redis: named, prepareRedisCheck }
+  const signs = await readSigns(reader).catch((error: unknown) => {
+    throw explained(error, open.cluster)
+  })
   const findings = checkFindings(signs, VERSION)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(findings, output.format, io.out))
   else {

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { AppError } from '@tranche/errors'
 import { isHostAllowed } from '@tranche/egress'
-import { readAllowHosts } from '../allow-hosts.ts'
-import { type CommandIo, type InputStream, wantsColors } from '../command-io.ts'
-import type { LintOptions } from '../command-options.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { readAllowHosts } from '../options/allow-hosts.ts'
+import { type CommandIo, type InputStream, wantsColors } from '../process/command-io.ts'
+import type { LintOptions } from '../options/lint-options.ts'
+import { type ExitCode, exitCodes } from '../process/exit-codes.ts'
 import { findFiles } from '../lint/find-files.ts'
 import { lintDocuments, nothingFound } from '../lint/lint-documents.ts'
 import { lintReport } from '../lint/lint-report.ts'
@@ -20,7 +20,7 @@ import { sayLines } from '../output/say-lines.ts'
 export async function lint(options: LintOptions, io: CommandIo): Promise<ExitCode> {
   const files = findFiles(options.files, options.recursive)
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await readText(file, io) })))
-  const rules = readAllowHosts(options.allowHosts)
+  const rules = await readAllowHosts(options.allowHosts)
   const documents = texts.flatMap(({ file, text: content }) => readDocuments(file, content))
   // Without --allow-host the allowed hosts are unknown, so they are not checked.
   const checked = lintDocuments(documents, rules.length === 0 ? {} : { isAllowed: (url) => isHostAllowed(url, rules) })

@@ -1,22 +1,19 @@
 import type { ClusterSnapshot, Forecast, ForecastRequest } from '@tranche/api-schema'
-import { createSharedClusterCache } from '@tranche/cluster'
-import { startController } from '@tranche/controller'
 import { AppError } from '@tranche/errors'
-import { startExecutor } from '@tranche/executor'
-import { forecast } from '@tranche/forecast'
 import { readSnapshot } from '@tranche/release-client'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import type { ObjectKey } from '@tranche/kube-types'
 import { explained } from '../release-client/explain-error.ts'
 import { findRollout } from '../release-client/find-rollout.ts'
 import { openCluster, openSession, type CommandSession } from '../release-client/open-session.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { type ExitCode, exitCodes } from '../process/exit-codes.ts'
 import { findFiles } from '../lint/find-files.ts'
 import { readDocuments } from '../lint/read-documents.ts'
 import type { AccessOptions, ClusterSource, OutputOptions, ServerSource } from '../options/access-options.ts'
 import { createProgress, type ProgressLine } from '../terminal/create-progress.ts'
 import { createOutputDrawing } from '../output/create-output-drawing.ts'
 import { valueText } from '../output/print-value.ts'
+import type { ForecastRelease } from '../plan/forecast-release.ts'
 import { planManifests } from '../plan/plan-manifests.ts'
 import { planView } from '../view/reports/plan-view.ts'
 import { readText } from './lint.ts'
@@ -39,11 +36,11 @@ export interface PlanOptions {
  *
  * @returns failed if the release would not complete
  */
-export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCode> {
+export async function plan(options: PlanOptions, io: CommandIo, forecastRelease: ForecastRelease): Promise<ExitCode> {
   const { access, output } = options
   await using session = await openSession(access, io)
   const progress = createProgress(io)
-  const result = await planWithProgress(session, options, { io, progress }).finally(progress.clear)
+  const result = await planWithProgress(session, options, { io, progress, forecastRelease }).finally(progress.clear)
   if (output.format === 'json' || output.format === 'yaml') io.out.write(await valueText(result, output.format, io.out))
   else {
     const drawing = createOutputDrawing(io.out, io, { colors: output.colors, nowMs: session.clock.nowMs() })
@@ -52,21 +49,22 @@ export async function plan(options: PlanOptions, io: CommandIo): Promise<ExitCod
   return result.outcome === 'Completes' ? exitCodes.done : exitCodes.failed
 }
 
-/** Streams and progress line of a plan. */
-interface PlanTerminal {
+/** Streams, progress line and simulation of a plan. */
+interface PlanParts {
   readonly io: CommandIo
   readonly progress: ProgressLine
+  readonly forecastRelease: ForecastRelease
 }
 
 /** Shows progress on a terminal: a large cluster takes long. */
-async function planWithProgress(session: CommandSession, options: PlanOptions, terminal: PlanTerminal): Promise<Forecast> {
+async function planWithProgress(session: CommandSession, options: PlanOptions, parts: PlanParts): Promise<Forecast> {
   const { source } = options.access
-  terminal.progress.say('reading the cluster')
+  parts.progress.say('reading the cluster')
   const key = await findRollout(session.releaseClient, session.namespace, { named: options.name, command: 'plan' })
   // Reports a wrong name, address or missing permission as every other command does.
   await session.releaseClient.report(key)
-  if (source.kind === 'cluster') return askCluster(source, key, options, terminal)
-  terminal.progress.say('waiting for the server to simulate the release')
+  if (source.kind === 'cluster') return askCluster(source, key, options, parts)
+  parts.progress.say('waiting for the server to simulate the release')
   return askServer(source, key, options)
 }
 
@@ -79,26 +77,25 @@ async function askServer(source: ServerSource, key: ObjectKey, { files, request 
 
 const SERVER_DEADLINE_MS = 90_000
 
-async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, terminal: PlanTerminal): Promise<Forecast> {
-  await using open = await openCluster(source, terminal.io)
+async function askCluster(source: ClusterSource, key: ObjectKey, options: PlanOptions, parts: PlanParts): Promise<Forecast> {
+  await using open = await openCluster(source, parts.io)
   const snapshot = await readSnapshot(open.client, key, { nowMs: open.clock.nowMs() }).catch((error: unknown) => {
     throw explained(error, open.cluster)
   })
-  return await foretell(snapshot, options, terminal)
+  return await foretell(snapshot, options, parts)
 }
 
 async function foretell(
   snapshot: ClusterSnapshot,
   { files, recursive, request }: PlanOptions,
-  { io, progress }: PlanTerminal,
+  { io, progress, forecastRelease }: PlanParts,
 ): Promise<Forecast> {
   progress.say('simulating the release on a copy of the cluster')
   const found = findFiles(files, recursive)
   const texts = await Promise.all(found.map(async (file) => readDocuments(file, await readText(file, io))))
   const manifests = files.length === 0 ? {} : planManifests(texts.flat(), snapshot)
-  const programs = { createSharedClusterCache, startController, startExecutor }
   const onProgress = (done: number, total: number): void => progress.say(`simulated ${done} of ${total} nodes`)
-  return forecast(snapshot, request, programs, { manifests, onProgress })
+  return forecastRelease(snapshot, request, { manifests, onProgress })
 }
 
 function filesOverRest(): AppError {

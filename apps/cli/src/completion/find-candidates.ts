@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { commandAt, sharedOptions } from '../program/command-first.ts'
+import { commandAt, sharedOptions } from '../options/command-first.ts'
 import { type TypedWords, typedWords } from './typed-words.ts'
 
 /** One candidate with its description. */

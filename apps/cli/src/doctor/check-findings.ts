@@ -1,5 +1,5 @@
 import { KRUISE_LEASE_NAME } from '@tranche/cluster'
-import { LEASE_NAME } from '@tranche/controller'
+import { LEASE_NAME } from '@tranche/kube-types'
 import { durationText } from '../view/duration-text.ts'
 import { accountFindings } from './check-accounts.ts'
 import { executorFinding, redisFinding, versionsFinding } from './check-installed.ts'

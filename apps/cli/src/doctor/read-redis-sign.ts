@@ -1,19 +1,19 @@
 import { isAppError } from '@tranche/errors'
-import { checkRedis, type RedisAdvice, type RedisSettings } from '@tranche/queue-bullmq'
-import { readRedisSettings } from '../redis-options.ts'
 import type { ClusterSigns, RedisFault, RedisSign } from './cluster-signs.ts'
 import type { RedisOfPod } from './installed-signs.ts'
+import type { PrepareRedisCheck, RedisCheck } from './redis-check.ts'
 
 /** Sources of the Redis address. */
 export interface RedisQuestion {
-  /** Settings from the options; null if none are given. */
-  readonly named: RedisSettings | null
+  /** Check of the Redis that the options name; null if they name none. */
+  readonly named: RedisCheck | null
+  readonly prepareRedisCheck: PrepareRedisCheck
   readonly installed: ClusterSigns['installed']
   readonly signal: AbortSignal
 }
 
 /** Checks the Redis of the options, else that of the pods if it is reachable from here. Reads no Secret. */
-export async function readRedisSign({ named, installed, signal }: RedisQuestion): Promise<RedisSign> {
+export async function readRedisSign({ named, prepareRedisCheck, installed, signal }: RedisQuestion): Promise<RedisSign> {
   if (named !== null) return { kind: 'asked', of: '', ...(await lookAt(named, signal)) }
   if (installed === 'forbidden' || installed.length === 0) return { kind: 'unknown' }
   const all = new Map(installed.flatMap(({ redis }) => (redis === null ? [] : [[nameOf(redis), redis] as const])))
@@ -21,21 +21,23 @@ export async function readRedisSign({ named, installed, signal }: RedisQuestion)
   if (another !== undefined) return { kind: 'several', names: [...all.keys()] }
   if (redis === undefined) return { kind: 'none' }
   if (redis.kind === 'secret') return { kind: 'hidden', name, why: 'doctor reads no Secrets' }
-  return lookFromHere(name, redis, signal)
+  return lookFromHere({ ...redis, name }, { prepareRedisCheck, signal })
 }
 
 /** Errors are reported as `hidden`: a Redis inside the cluster is often unreachable from outside. */
-async function lookFromHere(name: string, redis: RedisOfPod & { readonly kind: 'url' }, signal: AbortSignal): Promise<RedisSign> {
+async function lookFromHere(
+  { name, ...redis }: RedisOfPod & { readonly kind: 'url'; readonly name: string },
+  { prepareRedisCheck, signal }: Pick<RedisQuestion, 'prepareRedisCheck' | 'signal'>,
+): Promise<RedisSign> {
   const hidden = (why: string): RedisSign => ({ kind: 'hidden', name, why })
   if (redis.hasPassword) return hidden('only the pods know the password')
   try {
-    const settings = readRedisSettings(
+    const check = await prepareRedisCheck(
       { url: undefined, passwordFile: undefined, ca: undefined, prefix: undefined },
       { TRANCHE_REDIS_URL: redis.url },
     )
-    if (settings === null) return hidden('its address is empty')
-    const advice = await checkRedis({ redis: settings, signal })
-    return { kind: 'asked', of: `${withoutUser(redis.url)} of the pods `, problem: null, advice: toAdvice(advice) }
+    if (check === null) return hidden('its address is empty')
+    return { kind: 'asked', of: `${withoutUser(redis.url)} of the pods `, problem: null, advice: await check(signal) }
   } catch (error) {
     if (!isAppError(error)) throw error
     return hidden(`from here, ${error.message}`)
@@ -47,17 +49,13 @@ interface Looked {
   readonly advice: RedisFault | null
 }
 
-async function lookAt(redis: RedisSettings, signal: AbortSignal): Promise<Looked> {
+async function lookAt(check: RedisCheck, signal: AbortSignal): Promise<Looked> {
   try {
-    return { problem: null, advice: toAdvice(await checkRedis({ redis, signal })) }
+    return { problem: null, advice: await check(signal) }
   } catch (error) {
     if (!isAppError(error)) throw error
     return { problem: { message: error.message, fix: error.hint ?? 'Look at docs/operations/redis.md.' }, advice: null }
   }
-}
-
-function toAdvice(advice: RedisAdvice | null): RedisFault | null {
-  return advice && { message: advice.message, fix: advice.hint }
 }
 
 /** Removes the part before an @, which may contain a password. */

@@ -1,6 +1,5 @@
 import { KRUISE_LEASE_NAME, KRUISE_WEBHOOKS_NAME, kruiseNamespace, type KruiseWebhooks, readSchemaGap } from '@tranche/cluster'
 import type { Clock } from '@tranche/clock'
-import { LEASE_NAME } from '@tranche/controller'
 import {
   isForbidden,
   isNotFound,
@@ -11,14 +10,14 @@ import {
   resourcePaths,
   type Scope,
 } from '@tranche/kube-client'
-import type { KubeObject, Lease } from '@tranche/kube-types'
-import type { RedisSettings } from '@tranche/queue-bullmq'
+import { type KubeObject, type Lease, LEASE_NAME } from '@tranche/kube-types'
 import type { Exchange } from '@tranche/wire'
 import { readAccounts } from './account-signs.ts'
 import type { ClusterSigns, LeaseSign, Right } from './cluster-signs.ts'
 import { type InstalledPod, toInstalledPod } from './installed-signs.ts'
 import { toHeldDaemonSet } from './left-signs.ts'
 import { readRedisSign } from './read-redis-sign.ts'
+import type { PrepareRedisCheck, RedisCheck } from './redis-check.ts'
 import { type ReleaseSign, toReleaseSign } from './release-signs.ts'
 import { toRolloutSign } from './rollout-signs.ts'
 import { readWebhooks } from './webhook-signs.ts'
@@ -34,7 +33,9 @@ export interface SignReader {
   readonly namespace: string
   /** Namespace of the Lease of controllers. */
   readonly leaseNamespace: string
-  readonly redis: RedisSettings | null
+  /** Check of the Redis that the options name; null if they name none. */
+  readonly redis: RedisCheck | null
+  readonly prepareRedisCheck: PrepareRedisCheck
 }
 
 const OUR_RESOURCES = [resourcePaths.rollouts, resourcePaths.batchReleases, resourcePaths.releasePolicies]
@@ -83,7 +84,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
       unlessForbidden(readAdmission(reader)),
       unlessForbidden(readReleases(reader)),
       unlessForbidden(readWebhooks(client, { labelSelector, signal })),
-      installed.then((pods) => readRedisSign({ named: reader.redis, installed: pods, signal })),
+      installed.then((pods) => readRedisSign({ ...reader, named: reader.redis, installed: pods })),
       // Without permission to list pods, there are no service accounts to check.
       unlessForbidden(installed.then((pods) => (pods === 'forbidden' ? [] : readAccounts(client, { installed: pods, signal })))),
     ],

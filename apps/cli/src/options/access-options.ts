@@ -1,11 +1,10 @@
 import { AppError } from '@tranche/errors'
 import type { Impersonation } from '@tranche/kube-client'
-import type { CommandIo } from '../command-io.ts'
-import { invalid, misplaced, parseWhole } from '../option-values.ts'
+import type { CommandIo } from '../process/command-io.ts'
+import { invalid, misplaced, parseWhole } from './option-values.ts'
 import { parseDurationOption } from './duration-option.ts'
-
-/** Option values of the parser: strings, booleans, lists or undefined. */
-export type Values = Readonly<Record<string, unknown>>
+import { parseNamespace } from './namespace-options.ts'
+import { pathOf, textOf, type Values } from './value-of.ts'
 
 /** Source, scope and request timeout of a command. */
 export interface AccessOptions {
@@ -55,12 +54,11 @@ export type OutputFormat = (typeof formats)[number] | 'text'
 
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000
 const LONGEST_REQUEST_TIMEOUT_MS = 3_600_000
-const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** @throws {AppError} OPTION_INVALID */
 export function toAccessOptions(values: Values, env: CommandIo['env']): AccessOptions {
   const namespace = textOf(values, 'namespace')
-  if (namespace !== undefined && !NAMESPACE.test(namespace)) throw invalid('--namespace', namespace, 'give the name of a namespace')
+  if (namespace !== undefined) parseNamespace('--namespace', namespace)
   const allNamespaces = values['allNamespaces'] === true
   const source = toSource(values, env)
   return {
@@ -79,12 +77,6 @@ export function toOutputOptions(values: Values, allowed: readonly OutputFormat[]
   if (format === undefined || (asked !== undefined && !allowed.includes(format)))
     throw invalid('--output', asked ?? '', `give ${allowed.filter((one) => one !== 'text').join(', ')}, or leave it out`)
   return { format, colors: values['color'] !== false }
-}
-
-/** @returns the value of an option; undefined if it is not given */
-export function textOf(values: Values, name: string): string | undefined {
-  const value = values[name]
-  return typeof value === 'string' ? value : undefined
 }
 
 function toSelector(values: Values, { kind }: AccessOptions['source']): string | undefined {
@@ -114,7 +106,7 @@ function toSource(values: Values, env: CommandIo['env']): AccessOptions['source'
   if (ofCluster !== undefined) throw misplaced(`--${dashed(ofCluster)}`, 'cannot be combined with --server', fixBesideServer(ofCluster))
   checkUrl(url)
   const token = env['TRANCHE_TOKEN'] || undefined
-  const tokenFile = pathOf(values, 'tokenFile')
+  const tokenFile = pathOf(values, 'tokenFile', '--token-file')
   const mayBeHeard = values['allowHttp'] === true || env['TRANCHE_ALLOW_HTTP'] === 'true'
   if ((token ?? tokenFile) !== undefined && !mayBeHeard) checkUnheard(url)
   return { kind: 'server', url, token, tokenFile }
@@ -141,7 +133,7 @@ function fixBesideServer(option: (typeof clusterOptions)[number]): string {
 }
 
 function toClusterSource(values: Values): ClusterSource {
-  const certificateAuthority = pathOf(values, 'certificateAuthority')
+  const certificateAuthority = pathOf(values, 'certificateAuthority', '--certificate-authority')
   const skipTlsVerify = values['insecureSkipTlsVerify'] === true
   // The parser leaves the sign of -v=6 in the value.
   const level = textOf(values, 'v')?.replace(/^=/, '')
@@ -149,7 +141,7 @@ function toClusterSource(values: Values): ClusterSource {
     throw misplaced('--insecure-skip-tls-verify', 'cannot be combined with --certificate-authority', 'leave one of them out')
   return {
     kind: 'cluster',
-    kubeconfig: pathOf(values, 'kubeconfig'),
+    kubeconfig: pathOf(values, 'kubeconfig', '--kubeconfig'),
     context: nameOf(values, 'context'),
     cluster: nameOf(values, 'cluster'),
     user: nameOf(values, 'user'),
@@ -192,12 +184,6 @@ function toRequestTimeoutMs(value: string | undefined): number {
   if (value === undefined) return DEFAULT_REQUEST_TIMEOUT_MS
   const ms = parseDurationOption('--request-timeout', value)
   return ms === 0 ? LONGEST_REQUEST_TIMEOUT_MS : Math.min(ms, LONGEST_REQUEST_TIMEOUT_MS)
-}
-
-function pathOf(values: Values, name: string): string | undefined {
-  const value = textOf(values, name)
-  if (value === '') throw invalid(`--${dashed(name)}`, value, 'give the path of a file')
-  return value
 }
 
 function nameOf(values: Values, name: string): string | undefined {

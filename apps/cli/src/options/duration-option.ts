@@ -1,4 +1,4 @@
-import { invalid } from '../option-values.ts'
+import { invalid } from './option-values.ts'
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const LONGEST_MS = 365 * unitMs.d

@@ -1,4 +1,4 @@
-import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../command-io.ts'
+import { type CommandIo, type OutputStream, wantsColors, wantsUnicode } from '../process/command-io.ts'
 import { createDrawing, type Drawing } from '../view/reports/drawing.ts'
 
 /** Settings of the drawing of a command. */

@@ -1,4 +1,4 @@
-import type { OutputStream } from '../command-io.ts'
+import type { OutputStream } from '../process/command-io.ts'
 import type { OutputFormat } from '../options/access-options.ts'
 import { printable } from '../view/styled-line.ts'
 

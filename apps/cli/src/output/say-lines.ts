@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { OutputStream } from '../command-io.ts'
+import type { OutputStream } from '../process/command-io.ts'
 
 /** Minimum width in columns for wrapping; narrower terminals wrap by themselves. */
 const NARROWEST = 20

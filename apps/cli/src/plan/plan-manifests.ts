@@ -1,16 +1,22 @@
-import type { ClusterSnapshot } from '@tranche/api-schema'
+import type { ClusterSnapshot, ReleasePolicy, Rollout } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
-import type { Manifests } from '@tranche/forecast'
-import { rolloutAnnotations } from '@tranche/kube-types'
+import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
 import { lintDocuments } from '../lint/lint-documents.ts'
 import type { SourceDocument } from '../lint/read-documents.ts'
+
+/** The documents of a plan, in place of the objects of the cluster. */
+export interface PlannedManifests {
+  readonly daemonSet?: Pick<DaemonSet, 'spec'>
+  readonly rollout?: Pick<Rollout, 'spec'> & { readonly metadata: Pick<Rollout['metadata'], 'annotations'> }
+  readonly policy?: Pick<ReleasePolicy, 'spec'> & { readonly metadata: Pick<ReleasePolicy['metadata'], 'name'> }
+}
 
 /**
  * Selects the documents that affect a release: its DaemonSet, its Rollout, and the ReleasePolicy of the Rollout. Ignores others.
  *
  * @throws {AppError} OPTION_INVALID if a document is invalid, or none affects the release
  */
-export function planManifests(documents: readonly SourceDocument[], { rollout }: ClusterSnapshot): Manifests {
+export function planManifests(documents: readonly SourceDocument[], { rollout }: ClusterSnapshot): PlannedManifests {
   const [problem] = lintDocuments(documents).findings.filter(({ level }) => level === 'problem')
   if (problem !== undefined)
     throw new AppError('OPTION_INVALID', `${problem.document.source}: ${problem.path}: ${problem.message}`, {
@@ -20,11 +26,11 @@ export function planManifests(documents: readonly SourceDocument[], { rollout }:
   const values = documents.map(({ content }) => (content.kind === 'value' ? (content.value as Named) : undefined))
   const find = (kind: string, named: string): unknown =>
     values.find((one) => one?.kind === kind && one.metadata?.name === named && (one.metadata.namespace ?? namespace) === namespace)
-  const planned = find('Rollout', name) as Manifests['rollout']
+  const planned = find('Rollout', name) as PlannedManifests['rollout']
   const { workloadRef } = (planned ?? rollout).spec
   const policyName = { ...rollout.metadata.annotations, ...planned?.metadata.annotations }[rolloutAnnotations.releasePolicy]
-  const daemonSet = find('DaemonSet', workloadRef.name) as Manifests['daemonSet']
-  const policy = policyName === undefined ? undefined : (find('ReleasePolicy', policyName) as Manifests['policy'])
+  const daemonSet = find('DaemonSet', workloadRef.name) as PlannedManifests['daemonSet']
+  const policy = policyName === undefined ? undefined : (find('ReleasePolicy', policyName) as PlannedManifests['policy'])
   if (planned === undefined && daemonSet === undefined && policy === undefined)
     throw new AppError('OPTION_INVALID', `--filename: no document affects Rollout ${namespace}/${name}`, {
       hint: `Name a file with DaemonSet ${workloadRef.name}, with the Rollout, or with its ReleasePolicy.`,

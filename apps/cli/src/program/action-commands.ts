@@ -1,11 +1,12 @@
 import type { ActionBody, ActionType } from '@tranche/api-schema'
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
-import { invalid, misplaced, parseWhole } from '../option-values.ts'
-import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
+import type { CommandIo } from '../process/command-io.ts'
+import { invalid, misplaced, parseWhole } from '../options/option-values.ts'
+import { toAccessOptions, toOutputOptions } from '../options/access-options.ts'
+import { textOf, type Values } from '../options/value-of.ts'
 import { parseDurationOption } from '../options/duration-option.ts'
-import type { Exit } from './release-commands.ts'
-import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+import type { Exit } from './program-parts.ts'
+import { withAccessOptions, withOutputOptions } from '../options/shared-options.ts'
 
 interface ActionCommand {
   readonly type: ActionType

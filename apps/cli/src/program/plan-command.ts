@@ -1,16 +1,17 @@
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
-import { invalid } from '../option-values.ts'
-import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
+import type { CommandIo } from '../process/command-io.ts'
+import { invalid } from '../options/option-values.ts'
+import { toAccessOptions, toOutputOptions } from '../options/access-options.ts'
+import { textOf, textsOf, type Values } from '../options/value-of.ts'
 import { parseDurationOption } from '../options/duration-option.ts'
-import { collect } from './collect.ts'
-import type { Exit } from './release-commands.ts'
-import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+import { collect } from '../options/collect.ts'
+import type { Exit, ProgramParts } from './program-parts.ts'
+import { withAccessOptions, withOutputOptions } from '../options/shared-options.ts'
 
 const LONGEST_APPROVAL_SECONDS = 86_400
 
 /** Adds `plan`, which simulates a release. */
-export function addPlanCommand(program: Command, io: CommandIo, exit: Exit): void {
+export function addPlanCommand(program: Command, io: CommandIo, exit: Exit, { forecastRelease }: ProgramParts): void {
   const command = program
     .command('plan')
     .argument('[rollout]', 'NAME, rollout/NAME or daemonset/NAME; optional if the namespace has only one')
@@ -42,12 +43,12 @@ Examples:
     )
     .action(async (name: string | undefined, values: Values) => {
       const image = textOf(values, 'image')
-      const injectedFaults = listOf(values, 'if')
+      const injectedFaults = textsOf(values, 'if')
       const options = {
         access: toAccessOptions(values, io.env),
         output: toOutputOptions(values, ['json', 'yaml', 'wide']),
         name,
-        files: listOf(values, 'filename'),
+        files: textsOf(values, 'filename'),
         recursive: values['recursive'] === true,
         request: {
           ...(image !== undefined && { image }),
@@ -55,7 +56,7 @@ Examples:
           approveAfterSeconds: toSeconds(textOf(values, 'approveAfter') ?? '0s'),
         },
       }
-      exit(await (await import('../commands/plan.ts')).plan(options, io))
+      exit(await (await import('../commands/plan.ts')).plan(options, io, forecastRelease))
     })
 }
 
@@ -63,9 +64,4 @@ function toSeconds(value: string): number {
   const seconds = Math.round(parseDurationOption('--approve-after', value) / 1000)
   if (seconds > LONGEST_APPROVAL_SECONDS) throw invalid('--approve-after', value, 'give at most a day')
   return seconds
-}
-
-function listOf(values: Values, name: string): readonly string[] {
-  const value = values[name]
-  return Array.isArray(value) ? (value as readonly string[]) : []
 }

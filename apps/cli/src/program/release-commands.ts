@@ -1,16 +1,15 @@
 import type { Outcome } from '@tranche/api-schema'
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
-import { parseChoice } from '../option-values.ts'
-import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
+import type { CommandIo } from '../process/command-io.ts'
+import { parseChoice } from '../options/option-values.ts'
+import { toAccessOptions, toOutputOptions } from '../options/access-options.ts'
+import { textOf, type Values } from '../options/value-of.ts'
 import { parseDurationOption } from '../options/duration-option.ts'
-import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+import type { Exit } from './program-parts.ts'
+import { withAccessOptions, withOutputOptions } from '../options/shared-options.ts'
 
 // Not imported from the schemas: loading them takes longer than running a command that needs none.
 const outcomes = ['Done', 'Failed', 'RolledBack', 'Blocked', 'Waiting', 'Running'] as const satisfies readonly Outcome[]
-
-/** Receives the exit code of a command. */
-export type Exit = (code: number) => void
 
 /** Adds the commands that read Rollouts. */
 export function addReleaseCommands(program: Command, io: CommandIo, exit: Exit): void {

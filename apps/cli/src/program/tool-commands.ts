@@ -1,16 +1,17 @@
 import { AppError } from '@tranche/errors'
 import type { Command } from 'commander'
-import type { CommandIo } from '../command-io.ts'
-import { textOf, toAccessOptions, toOutputOptions, type Values } from '../options/access-options.ts'
-import { toLeaseNamespace } from '../options/scope-options.ts'
+import type { CommandIo } from '../process/command-io.ts'
+import { toAccessOptions, toOutputOptions } from '../options/access-options.ts'
+import { textOf, type Values } from '../options/value-of.ts'
+import { toLeaseNamespace } from '../options/namespace-options.ts'
 import { shells } from '../completion/completion-script.ts'
-import { parseChoice } from '../option-values.ts'
-import type { Exit } from './release-commands.ts'
-import { withAccessOptions, withOutputOptions } from './shared-options.ts'
+import { parseChoice } from '../options/option-values.ts'
+import type { Exit, ProgramParts } from './program-parts.ts'
+import { withAccessOptions, withOutputOptions } from '../options/shared-options.ts'
 
 /** Adds `doctor`, `completion`, and the hidden `set` and `__complete`. */
-export function addToolCommands(program: Command, io: CommandIo, exit: Exit): void {
-  addDoctor(program, io, exit)
+export function addToolCommands(program: Command, io: CommandIo, exit: Exit, parts: ProgramParts): void {
+  addDoctor(program, io, exit, parts)
   addCompletion(program, io, exit)
   addSet(program)
 }
@@ -29,7 +30,7 @@ function addSet(program: Command): void {
     })
 }
 
-function addDoctor(program: Command, io: CommandIo, exit: Exit): void {
+function addDoctor(program: Command, io: CommandIo, exit: Exit, { prepareRedisCheck }: ProgramParts): void {
   const command = program.command('doctor').description("Check the cluster's prerequisites and suggest fixes. Changes nothing.")
   withOutputOptions(withAccessOptions(command), 'json or yaml')
     .option('--redis <url>', 'also check the Redis that executors share; defaults to TRANCHE_REDIS_URL')
@@ -59,7 +60,7 @@ Examples:
         },
         leaseNamespace: toLeaseNamespace(values['leaseNamespace']),
       }
-      exit(await (await import('../commands/doctor.ts')).doctor(options, io))
+      exit(await (await import('../commands/doctor.ts')).doctor(options, io, prepareRedisCheck))
     })
 }
 

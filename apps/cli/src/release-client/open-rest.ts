@@ -4,7 +4,7 @@ import { systemClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { createRestReleaseClient, type ReleaseClient } from '@tranche/release-client'
 import type { ServerSource } from '../options/access-options.ts'
-import { userAgent } from '../version.ts'
+import { userAgent } from '../process/version.ts'
 
 /** Release client over the REST API. */
 export function openRestReleaseClient(source: ServerSource): ReleaseClient {

@@ -20,13 +20,13 @@ import {
   type SeenRelease,
 } from '@tranche/release-client'
 import type { Exchange } from '@tranche/wire'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import type { AccessOptions, ClusterSource, ServerSource } from '../options/access-options.ts'
 import { explained, explainedOfServer } from './explain-error.ts'
 import { explainMissing } from './find-rollout.ts'
 import { mapped } from './mapped.ts'
 import { sayingRequests } from './say-requests.ts'
-import { userAgent } from '../version.ts'
+import { userAgent } from '../process/version.ts'
 
 /** Release client and namespace of a command. */
 export interface CommandSession extends AsyncDisposable {

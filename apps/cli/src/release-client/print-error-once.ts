@@ -1,4 +1,4 @@
-import type { OutputStream } from '../command-io.ts'
+import type { OutputStream } from '../process/command-io.ts'
 import { sayLines } from '../output/say-lines.ts'
 import { errorLine } from './error-line.ts'
 

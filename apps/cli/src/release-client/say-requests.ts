@@ -1,6 +1,6 @@
 import { systemClock } from '@tranche/clock'
 import type { Exchange } from '@tranche/wire'
-import type { OutputStream } from '../command-io.ts'
+import type { OutputStream } from '../process/command-io.ts'
 import { printable } from '../view/styled-line.ts'
 
 /** Minimum level of `-v` that prints requests, as in kubectl. */

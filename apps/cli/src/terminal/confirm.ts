@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { PassThrough } from 'node:stream'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 import { printable } from '../view/styled-line.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../process/command-io.ts'
 
 /** Progress line, cleared before the output. */
 export interface ProgressLine {

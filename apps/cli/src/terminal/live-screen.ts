@@ -1,4 +1,4 @@
-import type { OutputStream } from '../command-io.ts'
+import type { OutputStream } from '../process/command-io.ts'
 
 /** A block of lines at the bottom of a terminal, redrawn in place, with ordinary text above it. */
 export interface LiveScreen {

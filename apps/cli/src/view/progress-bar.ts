@@ -1,6 +1,13 @@
 import type { Glyphs } from './glyphs.ts'
-import type { StepMark } from './release-snapshot.ts'
 import type { StyledSpan } from './styled-line.ts'
+
+/** End of a step on a bar. */
+export interface StepMark {
+  /** As in the Rollout: `10%`, `3`. */
+  readonly label: string
+  /** Cumulative, 1 to the number of desired nodes. */
+  readonly nodes: number
+}
 
 /** Node counts of a bar. */
 export interface Progress {

@@ -1,7 +1,15 @@
 import { type Rollout, type ObservedChange, type ActionType, actionTypes } from '@tranche/api-schema'
 import { type DaemonSet, sha256Hex } from '@tranche/kube-types'
 import { templateText } from '@tranche/planner'
-import { keyedActionId, observedChangesOf, planAction, recordedActionsOf, type Action, type ActionFacts, withObservedChanges } from '@tranche/actions'
+import {
+  keyedActionId,
+  observedChangesOf,
+  planAction,
+  recordedActionsOf,
+  type Action,
+  type ActionFacts,
+  withObservedChanges,
+} from '@tranche/actions'
 import { describe, expect, it } from 'vitest'
 import { aDaemonSet, aRevision, aRollout, anAction, after, factsIn, type State, states } from './facts.ts'
 

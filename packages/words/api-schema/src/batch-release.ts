@@ -119,11 +119,9 @@ const flightRecordSchema = z.object({
   workloadUid: z.string().meta({ description: 'uid of the DaemonSet.' }),
   epoch: int64().min(0).meta({ format: 'int64', description: 'Increased whenever the record allows less than before.' }),
   seq: int64().min(0).meta({ format: 'int64', description: 'Increased by every write of the record.' }),
-  state: z
-    .enum(flightStates)
-    .meta({
-      description: 'Fence state: open, voiding (revoking from the next version on) or stopped. Only an open record permits a deletion.',
-    }),
+  state: z.enum(flightStates).meta({
+    description: 'Fence state: open, voiding (revoking from the next version on) or stopped. Only an open record permits a deletion.',
+  }),
   holds: atomicList(holdSchema).meta({ description: 'Why the record is not open.' }),
   generation: int64().min(0).meta({ format: 'int64', description: 'Generation of the DaemonSet for which the record is valid.' }),
   revision: z.string().meta({ description: 'controller-revision-hash being released.' }),

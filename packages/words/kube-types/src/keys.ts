@@ -99,6 +99,11 @@ export const fieldManagers = {
   cli: 'tranche-cli',
 } as const
 
+/** Name of the Lease by which controllers elect their leader. */
+export const LEASE_NAME = 'tranche-controller'
+/** Default namespace of that Lease. */
+export const LEASE_NAMESPACE = 'kube-system'
+
 /** Label of a Secret that defines a hook for pipelines. Only the value `true` counts. */
 export const HOOK_LABEL = 'tranche.dev/hook'
 /** Annotations of such a Secret: the hook's Rollout or DaemonSet, and its allowed actions, separated by commas. */

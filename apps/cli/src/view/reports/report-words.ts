@@ -1,6 +1,6 @@
 import type { NodeReport, Outcome, RolloutReport, RolloutSummary } from '@tranche/api-schema'
 import type { AdviceRule } from '@tranche/validation'
-import { versionOf } from '../build-snapshot.ts'
+import { versionOf } from '../image-version.ts'
 import { durationText } from '../duration-text.ts'
 import type { Style } from '../styled-line.ts'
 

@@ -1,0 +1,1 @@
+export { createLauncher, launch } from './command-line/launch.ts'

@@ -1,0 +1,72 @@
+import { invalid, misplaced, parseChoice, parseWhole, pathOf, type RedisOptions, textOf, textsOf, type Values } from '@tranche/cli'
+import type { AdmissionMode } from '@tranche/controller'
+import { type ApiProcessOptions, toApiProcessOptions } from './api-process-options.ts'
+import { type PortOptions, toHealthOptions, toMetricsOptions } from './port-options.ts'
+import { type ScopeOptions, toScopeOptions } from './scope-options.ts'
+import { toWebhookOptions, type WebhookProcessOptions } from './webhook-options.ts'
+
+/** Options of `all-in-one`, `controller`, `executor` and `api`. */
+export interface ProcessOptions {
+  readonly command: 'all-in-one' | 'controller' | 'executor' | 'api'
+  readonly kubeconfig: string | undefined
+  readonly context: string | undefined
+  readonly identity: string | undefined
+  readonly logLevel: LogLevel
+  readonly admission: AdmissionMode
+  /** Null if no webhooks are served. */
+  readonly webhook: WebhookProcessOptions | null
+  readonly leaderElection: boolean
+  readonly scope: ScopeOptions
+  /** Hosts that policies may query or notify, unparsed. */
+  readonly allowHosts: readonly string[]
+  /** 1 to 64. */
+  readonly workers: number
+  readonly redis: RedisOptions
+  /** Null if no REST API is served. */
+  readonly api: ApiProcessOptions | null
+  /** Address of the health probes; null: none. `api` serves them on the port of the REST API. */
+  readonly health: PortOptions | null
+  /** Address of the metrics of controller and executor; null: no metrics are recorded. */
+  readonly metrics: PortOptions | null
+}
+
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
+/** Lowest level that is logged. */
+export type LogLevel = (typeof logLevels)[number]
+
+/** @throws {AppError} OPTION_INVALID */
+export function toProcessOptions(command: ProcessOptions['command'], values: Values): ProcessOptions {
+  const queue = textOf(values, 'queue')
+  if (queue !== undefined && queue !== 'in-process') throw invalid('--queue', queue, 'give in-process, or use --redis URL instead')
+  if (queue !== undefined && values['redis'] !== undefined)
+    throw misplaced('--queue in-process', 'cannot be combined with --redis', 'leave one of them out')
+  const admission = parseChoice('--admission', textOf(values, 'admission') ?? 'none', ['none', 'policy', 'webhook'])
+  return {
+    command,
+    kubeconfig: pathOf(values, 'kubeconfig', '--kubeconfig'),
+    context: textOf(values, 'context'),
+    identity: textOf(values, 'identity'),
+    logLevel: parseChoice('--log-level', textOf(values, 'logLevel') ?? 'info', logLevels),
+    admission,
+    webhook: toWebhookOptions(admission, values),
+    leaderElection: values['leaderElection'] !== false,
+    scope: toScopeOptions(values),
+    allowHosts: textsOf(values, 'allowHost'),
+    workers: parseWhole('--workers', textOf(values, 'workers') ?? '4', { min: 1, max: 64 }),
+    redis: {
+      url: textOf(values, 'redis'),
+      passwordFile: pathOf(values, 'redisPasswordFile', '--redis-password-file'),
+      ca: pathOf(values, 'redisCa', '--redis-ca'),
+      prefix: parsePrefix(textOf(values, 'redisPrefix')),
+    },
+    api: command === 'api' || values['apiPort'] !== undefined ? toApiProcessOptions(values) : null,
+    health: toHealthOptions(values),
+    metrics: toMetricsOptions(values),
+  }
+}
+
+function parsePrefix(value: string | undefined): string | undefined {
+  if (value !== undefined && !/^[\w.-]{1,64}$/.test(value))
+    throw invalid('--redis-prefix', value, 'give up to 64 letters, digits, dots, hyphens and underscores')
+  return value
+}

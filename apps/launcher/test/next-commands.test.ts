@@ -1,0 +1,34 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { nextCommands, programCommands } from '../src/dev/next-commands.ts'
+
+describe('nextCommands', () => {
+  const text = nextCommands({ kubeconfig: '/tmp/tranche-a1b2c3/kubeconfig', demo: true, version: 'v2' })
+
+  it('is no wider than 80 columns', () => {
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
+
+  it('can be copied: a shell puts continued lines together again', () => {
+    const commands = text.split('\n').slice(2, -2).join('\n')
+    const heard = execFileSync('sh', ['-c', `kubectl() { echo "$*"; }\ntranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
+    expect(heard.trim().split('\n')).toEqual([
+      'get node-agent -n demo -w',
+      '-n demo set image daemonset/node-agent agent=registry.example/node-agent:v2',
+      'approve node-agent -n demo',
+      '-n demo set image daemonset/node-agent agent=registry.example/node-agent:v2-bad-pull',
+    ])
+  })
+
+  it('quotes a path that a shell would take apart', () => {
+    expect(nextCommands({ kubeconfig: "/tmp/it's here", demo: false, version: 'v2' })).toContain("export KUBECONFIG='/tmp/it'\\''s here'")
+  })
+})
+
+describe('programCommands', () => {
+  it('start a controller and an executor, also where the path holds a blank', () => {
+    const commands = programCommands("/tmp/it's here").split('\n').slice(2).join('\n')
+    const heard = execFileSync('sh', ['-c', `tranche() { echo "$*"; }\n${commands}`], { encoding: 'utf8' })
+    expect(heard.trim().split('\n')).toEqual(["controller --kubeconfig /tmp/it's here", "executor --kubeconfig /tmp/it's here"])
+  })
+})
