@@ -12,7 +12,7 @@ afterEach(() => stage.end())
 
 const key = { ...stageKey, name: 'by-hand' }
 
-it('carries a BatchRelease that was written by hand out, batch by batch, and gives the DaemonSet back (G1, G3, product §2)', async () => {
+it('carries a BatchRelease that was written by hand out, batch by batch, and gives the DaemonSet back (G1, G3)', async () => {
   // Nobody takes the native controller's hands off before the BatchRelease is there: so the DaemonSet declares OnDelete.
   stage = await setStage({ nodes: 10, maxUnavailable: 2, withRollout: false, strategyType: 'OnDelete' })
   await stage.setImage('v2')
@@ -29,7 +29,7 @@ it('carries a BatchRelease that was written by hand out, batch by batch, and giv
   expectKept(stage)
 })
 
-it('is held where a Rollout has the DaemonSet, and says why (product §2)', async () => {
+it('is held where a Rollout has the DaemonSet, and says why', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

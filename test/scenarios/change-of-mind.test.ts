@@ -12,7 +12,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 
-it('begins again at step 1 each time the template changes, superseded revisions first (F8, F11, G5, product §3.6)', async () => {
+it('begins again at step 1 each time the template changes, superseded revisions first (F8, F11, G5)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -42,7 +42,7 @@ it('changes its mind in a paused step and begins again', async () => {
   expectKept(stage)
 })
 
-it('goes back without pauses when the old template comes back, and takes the bad pods only (F8, product §3.6)', async () => {
+it('goes back without pauses when the old template comes back, and takes the bad pods only (F8)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 6)
@@ -174,7 +174,7 @@ describe('a Rollout that goes in mid-release', () => {
   it.each([
     ['is deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), rolloutGone],
     ['is disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
-  ] as const)('%s: stops, freezes where it stands and deletes nothing more (F8, F11, G9, product §3.7)', async (_how, act, isOver) => {
+  ] as const)('%s: stops, freezes where it stands and deletes nothing more (F8, F11, G9)', async (_how, act, isOver) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 4)
@@ -198,7 +198,7 @@ describe('a Rollout that goes in mid-release', () => {
   it.each([
     ['Deployment', { kind: 'Deployment' }],
     ['other DaemonSet', { name: 'other' }],
-  ] as const)('names a %s: lets go of the DaemonSet, and can be deleted (product §3.7)', async (_what, workloadRef) => {
+  ] as const)('names a %s: lets go of the DaemonSet, and can be deleted', async (_what, workloadRef) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 4)

@@ -106,7 +106,7 @@ it('takes a template that alters placement like any other: nodes that leave lose
   expectKept(stage)
 })
 
-it('takes the strategy over in the middle of a surge only when no node has two pods: none goes down by that (G11, product §3.9)', async () => {
+it('takes the strategy over in the middle of a surge only when no node has two pods: none goes down by that (G11)', async () => {
   const annotations = { 'sim.tranche.dev/start-ms': '5000', 'sim.tranche.dev/stop-ms': '5000' }
   stage = await setStage({ nodes: 8, withRollout: false, annotations })
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 3 } } } })
@@ -298,7 +298,7 @@ describe('a jump', () => {
   })
 })
 
-it('goes back to the stable version though the history was pruned to nothing but what runs (product §3.2)', async () => {
+it('goes back to the stable version though the history was pruned to nothing but what runs', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
   await stage.setImage('v2')

@@ -101,7 +101,7 @@ it('writes nothing more as soon as it has lost the Lease, though it reaches the 
   expectKept(stage)
 })
 
-it('lets the executor go on with the batch in flight while no controller runs (product §1)', async () => {
+it('lets the executor go on with the batch in flight while no controller runs', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)

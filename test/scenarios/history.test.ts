@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '100%', pause: {} }, { replicas: '100%' }]
 
-it('takes a version back though the history has lost the one before (product §3.2, revisionHistoryLimit 0)', async () => {
+it('takes a version back though the history has lost the one before (revisionHistoryLimit 0)', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 2, steps })
   await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
   await stage.setImage('v2')

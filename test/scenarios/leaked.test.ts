@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const slow = { 'sim.tranche.dev/start-ms': '3000' }
 
-it('counts the nodes that came up without our doing, by name, over a restart, and never overshoots (G3, G7, product §3.8)', async () => {
+it('counts the nodes that came up without our doing, by name, over a restart, and never overshoots (G3, G7)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, annotations: slow })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -33,7 +33,7 @@ it('counts the nodes that came up without our doing, by name, over a restart, an
   expectKept(stage)
 })
 
-it('counts what comes up in a pause, and nothing of ours in a whole release (product §3.8, G9)', async () => {
+it('counts what comes up in a pause, and nothing of ours in a whole release (G9)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 4, steps, annotations: slow })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

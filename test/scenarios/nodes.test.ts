@@ -30,7 +30,7 @@ it('takes nodes that join and leave in mid-release into its sizes (G3)', async (
   expectKept(stage)
 })
 
-it('passes a NotReady node over, ends with NodesLeft, and updates it when it is back (product §3.5, G6)', async () => {
+it('passes a NotReady node over, ends with NodesLeft, and updates it when it is back (G6)', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps, admission: 'inProcess' })
   await drive(stage.clock, stage.simulator.nodes.kill('node-003'))
   await stage.pass(60_000)
@@ -109,7 +109,7 @@ it('lets a node go that is removed while its pod is on the way (F6)', async () =
   expectKept(stage)
 })
 
-it('is completed at once where no node is desired (product §3.8)', async () => {
+it('is completed at once where no node is desired', async () => {
   stage = await setStage({ nodes: 0, steps })
   const before = (await stage.rollout()).status?.stableRevision
   await stage.setImage('v2')

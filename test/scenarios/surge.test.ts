@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 
 const typeNow = async (): Promise<string | undefined> => (await stage.daemonSet()).spec.updateStrategy?.type
 
-it('makes a DaemonSet OnDelete only when no node has two pods, and holds it for its maxSurge (product §3.9, BudgetZero)', async () => {
+it('makes a DaemonSet OnDelete only when no node has two pods, and holds it for its maxSurge (BudgetZero)', async () => {
   stage = await setStage({ nodes: 6, withRollout: false, annotations: { 'sim.tranche.dev/start-ms': '3000' } })
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } } } })
   await stage.setImage('v2')

@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 const failure = async () => (await stage.release())?.status?.failure
 const isFailed = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
 
-it('is stopped by the executor alone while no controller is there (G7, product §5)', async () => {
+it('is stopped by the executor alone while no controller is there (G7)', async () => {
   stage = await setStage({
     nodes: 30,
     maxUnavailable: 1,
@@ -34,7 +34,7 @@ it('is stopped by the executor alone while no controller is there (G7, product �
   expectKept(stage)
 })
 
-it('counts no time in which the release was paused towards the deadline (product §5)', async () => {
+it('counts no time in which the release was paused towards the deadline', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2-bad-ready')
   await untilNodesOn(stage, 'v2-bad-ready', 2)
