@@ -22,7 +22,6 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'slow', include: slow } },
     ],
-    globalSetup: ['./scripts/redis-for-tests.ts', './scripts/kubectl-for-tests.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'threads',
