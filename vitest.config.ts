@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './scripts/longest-first.ts'
+import { testsOfPackage } from './scripts/tests-of-package.ts'
 
 /** Every folder that holds tests. */
 const folders = ['packages/*/*/test', 'apps/*/test', 'test']
@@ -22,12 +23,12 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'slow', include: slow } },
     ],
-    globalSetup: ['./scripts/redis-for-tests.ts', './scripts/kubectl-for-tests.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'threads',
     // Most tests compute, in virtual time: a core that waits is lost.
     maxWorkers: '100%',
+    watchTriggerPatterns: [{ pattern: /\.ts$/, testsToRun: testsOfPackage }],
     sequence: { sequencer: LongestFirst },
     reporters: process.env['CI'] === undefined ? ['default'] : ['default', './scripts/closing-line-reporter.ts'],
   },

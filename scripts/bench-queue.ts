@@ -70,7 +70,7 @@ async function medianLatency(producer: JobQueue, consumer: JobQueue): Promise<nu
 }
 
 async function onRedis(measure: (redis: RedisSettings, port: number) => Promise<number>): Promise<number> {
-  const found = findRedis()
+  const found = await findRedis()
   if ('missing' in found) throw new Error(found.missing)
   const server = await startRedis({ program: found.program })
   try {

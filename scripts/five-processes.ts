@@ -34,7 +34,7 @@ const password = 'five-processes'
 process.exitCode = await main()
 
 async function main(): Promise<number> {
-  const found = findRedis()
+  const found = await findRedis()
   if ('missing' in found) {
     console.log(`broken: ${found.missing}`)
     return 1

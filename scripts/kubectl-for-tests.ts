@@ -3,16 +3,20 @@ import { delimiter, dirname } from 'node:path'
 import { findPrograms } from '../test/chart/programs.ts'
 
 /**
- * Runs once before all tests. If there is no kubectl on the PATH, adds the one of an npm package for Linux on x64. Without kubectl, the
- * suites that need it are skipped and the run says so; under CI that is a failure.
+ * Makes kubectl available to the test file that calls this, and to the programs that it starts. If there is no kubectl on the PATH, adds
+ * the one of an npm package for Linux on x64.
+ *
+ * @returns whether there is one; otherwise the caller skips its tests, and a line says so
+ * @throws {Error} under CI, where no suite may be skipped
  */
-export function setup(): void {
-  if (runsKubectl()) return
+export function kubectlForTests(): boolean {
+  if (runsKubectl()) return true
   const programs = findPrograms()
   if (programs !== null) process.env['PATH'] = `${process.env['PATH'] ?? ''}${delimiter}${dirname(programs.kubectl)}`
-  if (runsKubectl()) return
-  if (process.env['CI'] !== undefined) throw new Error('kubectl is not installed; under CI no suite that needs it is skipped')
+  if (runsKubectl()) return true
+  if (process.env['CI'] !== undefined) throw new Error('kubectl is not installed; under CI no suite is skipped')
   console.log('skipped: the suites with kubectl, because kubectl is not installed')
+  return false
 }
 
 function runsKubectl(): boolean {

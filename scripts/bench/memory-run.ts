@@ -50,7 +50,7 @@ export async function measureMemory(size: ClusterSize, rounds: number): Promise<
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
   const image = join(folder, 'image')
   await promisify(execFile)(process.execPath, ['scripts/bundle-cli.ts', image])
-  const found = findRedis()
+  const found = await findRedis()
   if ('missing' in found) throw new Error(found.missing)
   const redis = cleanup.adopt(await startRedis({ program: found.program }), (server) => server.dispose())
   const cluster = cleanup.adopt(await startMemoryCluster(image, folder, size), (started) => started.stop())

@@ -11,7 +11,7 @@ const judgeTests = 'packages/core/analysis/test/judge-answer.test.ts'
 const planTests = 'packages/core/analysis/test/plan-analyses.test.ts'
 const verdictTests = 'packages/core/analysis/test/analysis-verdict.test.ts'
 
-/** Faults in the judgement of measurements by analyses (product §5). */
+/** Faults in the judgement of measurements by analyses. */
 export const mutantsOfAnalysis: readonly Mutant[] = [
   {
     rule: 'analysis',

@@ -16,7 +16,7 @@ const properties = 'packages/core/verdict/test/verdict.property.test.ts'
 const passTests = 'packages/core/fence/test/pass/plan-pass.test.ts'
 const detachTests = 'packages/core/planner/test/release/detach.test.ts'
 
-/** Faults in the verdict on the new version (product §5), and in its effect. */
+/** Faults in the verdict on the new version, and in its effect. */
 export const mutantsOfVerdict: readonly Mutant[] = [
   {
     rule: 'verdict',

@@ -1,7 +1,8 @@
 import type { FaultInjector } from '@tranche/sim-api'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { chartRules } from '../../scripts/chart-rules.ts'
+import { redisForTests } from '../../scripts/redis-for-tests.ts'
 import { type RedisServer, startRedis } from '../../scripts/redis-server.ts'
 import { agentManifest } from '../clients/cluster.ts'
 import { chart, helm, programs, type Values } from './chart.ts'
@@ -19,7 +20,7 @@ const accountName = `system:serviceaccount:${namespace}:`
 const components = ['controller', 'executor', 'api'] as const
 type Component = (typeof components)[number]
 
-const redisServer = inject('redisServer')
+const redisServer = programs === null ? null : await redisForTests()
 const missing = programs === null || redisServer === null ? 'helm or redis-server is not installed' : whyNoContainers()
 if (missing !== null) {
   if (process.env['CI'] !== undefined) throw new Error(`${missing}; under CI no suite is skipped`)

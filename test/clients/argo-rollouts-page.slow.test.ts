@@ -4,9 +4,10 @@ import type { HistoryReport, RolloutReport } from '@tranche/api-schema'
 import { launch } from '@tranche/launcher'
 import { resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
 import { agentManifest, agentRollout, type Cluster, startCluster } from './cluster.ts'
 import { type Programs, startPrograms } from './programs.ts'
-import { isInstalled, runProgram } from './run-program.ts'
+import { runProgram } from './run-program.ts'
 
 const page = readFileSync('docs/guides/argo-rollouts.md', 'utf8')
 /** Cells of the table of commands: Argo Rollouts, tranche, and the difference. */
@@ -15,7 +16,7 @@ const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| `') && !line.startsWith('| `kubectl argo'))
   .map((line) => line.split('|').slice(1, -1))
-const withKubectl = await isInstalled('kubectl', ['version', '--client'])
+const withKubectl = kubectlForTests()
 const isPaused = { replicas: 1, pause: {} }
 const steps = [isPaused, { ...isPaused, replicas: 2 }, { replicas: '100%' }]
 const rollout = { ...agentRollout, spec: { ...agentRollout.spec, strategy: { canary: { steps } } } }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { agentManifest, type Cluster, startCluster } from './cluster.ts'
-import { type Ended, isInstalled, runProgram, type RunOptions } from './run-program.ts'
+import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
+import { type Ended, runProgram, type RunOptions } from './run-program.ts'
 
-const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
-if (isMissing) console.log('skipped: the suite with kubectl, because kubectl is not installed')
+const isMissing = !kubectlForTests()
 
 describe.skipIf(isMissing)('kubectl', () => {
   let cluster: Cluster

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { descriptions } from '../../scripts/packages.ts'
 import { linksOf, readPages } from './pages.ts'
@@ -22,6 +22,31 @@ describe('README.md', () => {
       .flatMap(linksOf)
     const pages = readdirSync('docs', { withFileTypes: true }).map((entry) => `docs/${entry.name}`)
     expect(pages.filter((page) => !links.some((link) => link === page || link.startsWith(`${page}/`)))).toEqual([])
+  })
+})
+
+describe('recipes of CONTRIBUTING.md', () => {
+  const [, section = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split(/^## Recipes$/m)
+  const recipes = section
+    .split(/^## /m)[0]!
+    .split(/^### /m)
+    .slice(1)
+    .map((text) => ({ title: text.split('\n')[0] ?? '', text }))
+
+  it('show how to add what contributors add most', () => {
+    expect(recipes.map(({ title }) => title)).toEqual([
+      'Add a CR field',
+      'Add a metric',
+      'Add a rule of the pass (planPass)',
+      'Add a REST route',
+    ])
+  })
+
+  it.each(recipes)('$title: names files that exist, and the tests that fail until it is complete', ({ text }) => {
+    const paths = [...text.matchAll(/`([\w.-]+(?:\/[\w.-]+)+)`/g)].map(([, path = '']) => path)
+    expect(paths.filter((path) => !existsSync(path))).toEqual([])
+    const [, last = ''] = text.split('Fails until then: ')
+    expect(last.match(/[\w/.-]+\.test\.ts/g)?.length).toBeGreaterThan(1)
   })
 })
 

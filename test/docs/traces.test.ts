@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { isInstalled } from '../clients/run-program.ts'
+import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
 
 const page = readFileSync('docs/operations/traces.md', 'utf8')
 const example = page.slice(page.indexOf('## See one'))
@@ -22,8 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
-if (isMissing) console.log('skipped: the example of traces, because kubectl is not installed')
+const isMissing = !kubectlForTests()
 
 it.skipIf(isMissing)(
   'the example of docs/operations/traces.md prints a trace that ends with a deletion',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { isInstalled } from '../clients/run-program.ts'
+import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
 
 const page = readFileSync('docs/tutorial.md', 'utf8')
 const [start = '', ...blocks] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
@@ -12,8 +12,7 @@ const samples = [...readFileSync('docs/cli.md', 'utf8').matchAll(/^```\n(demo\/n
   ([, head, rest]) => `${head}${rest}`,
 )
 const program = resolve('apps/launcher/bin/tranche.mjs')
-const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
-if (isMissing) console.log('skipped: the tutorial, because kubectl is not installed')
+const isMissing = !kubectlForTests()
 
 let folder: string
 let cluster: ChildProcess | undefined

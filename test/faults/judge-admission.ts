@@ -76,7 +76,7 @@ const TYPE_LABEL = 'rollouts.kruise.io/workload-type'
 const IN_PROGRESSING = 'rollouts.kruise.io/in-progressing'
 const ORIGINAL = 'rollouts.kruise.io/daemonset-original-update-strategy'
 
-/** Our keys on a DaemonSet (product, §2), and the guarantee that breaks when another client changes one. */
+/** Our keys on a DaemonSet, and the guarantee that breaks when another client changes one. */
 const guarded: Readonly<Record<string, string>> = {
   'rollouts.kruise.io/daemonset-partition': 'G3',
   'rollouts.kruise.io/daemonset-canary-revision': 'G3',

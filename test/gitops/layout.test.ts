@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Cluster, startCluster } from '../clients/cluster.ts'
 import { type Programs, startPrograms } from '../clients/programs.ts'
-import { type Ended, isInstalled, runProgram } from '../clients/run-program.ts'
+import { kubectlForTests } from '../../scripts/kubectl-for-tests.ts'
+import { type Ended, runProgram } from '../clients/run-program.ts'
 
-const isMissing = !(await isInstalled('kubectl', ['version', '--client']))
-if (isMissing) console.log('skipped: the layout of a repository, because kubectl is not installed')
+const isMissing = !kubectlForTests()
 
 const agents = 'examples/gitops/repository/agents/node-agent/clusters'
 

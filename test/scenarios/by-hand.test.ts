@@ -12,7 +12,7 @@ afterEach(() => stage.end())
 
 const key = { ...stageKey, name: 'by-hand' }
 
-it('a BatchRelease written by hand is carried out batch by batch, and then the DaemonSet is detached (G1, G3, product §2)', async () => {
+it('a BatchRelease written by hand is carried out batch by batch, and then the DaemonSet is detached (G1, G3)', async () => {
   // Before the BatchRelease exists, Tranche does not stop the native controller, so the DaemonSet declares OnDelete.
   stage = await setStage({ nodes: 10, maxUnavailable: 2, withRollout: false, strategyType: 'OnDelete' })
   await stage.setImage('v2')
@@ -29,7 +29,7 @@ it('a BatchRelease written by hand is carried out batch by batch, and then the D
   expectKept(stage)
 })
 
-it('a BatchRelease written by hand is held while a Rollout controls the DaemonSet, and reports why (product §2)', async () => {
+it('a BatchRelease written by hand is held while a Rollout controls the DaemonSet, and reports why', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2 })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

@@ -12,7 +12,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 
-it('the release starts again at step 1 each time the template changes, superseded revisions first (F8, F11, G5, product §3.6)', async () => {
+it('the release starts again at step 1 each time the template changes, superseded revisions first (F8, F11, G5)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -42,7 +42,7 @@ it('a new template in a paused step starts the release again', async () => {
   expectKept(stage)
 })
 
-it('the return of the old template starts a rollback without pauses, which replaces only pods of the new version (F8, product §3.6)', async () => {
+it('the return of the old template starts a rollback without pauses, which replaces only pods of the new version (F8)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 6)
@@ -174,34 +174,31 @@ describe('a Rollout that ends or changes in mid-release', () => {
   it.each([
     ['is deleted', () => stage.client.delete(resourcePaths.rollouts, stageKey), rolloutGone],
     ['is disabled', () => stage.patchRollout({ spec: { disabled: true } }), isDisabled],
-  ] as const)(
-    '%s: stops, freezes the DaemonSet as it is, and deletes nothing more (F8, F11, G9, product §3.7)',
-    async (_how, act, isOver) => {
-      stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
-      await stage.setImage('v2')
-      await untilNodesOn(stage, 'v2', 4)
-      await act()
-      await stage.until('it is over', isOver)
-      const deleted = deletions(stage)
-      await stage.pass(300_000)
-      expect(deletions(stage)).toBe(deleted)
-      const { metadata, spec } = await stage.daemonSet()
-      expect(spec.updateStrategy?.type).toBe('OnDelete')
-      expect(
-        Object.keys(metadata.annotations ?? {})
-          .filter((key) => key.includes('rollouts.kruise') || key.includes('tranche'))
-          .toSorted(),
-      ).toEqual([keys.originalUpdateStrategy, keys.frozen].toSorted())
-      expect(await stage.release()).toBeUndefined()
-      expect(await frozenEvents()).toEqual(['DaemonSet', 'Rollout'])
-      expectKept(stage)
-    },
-  )
+  ] as const)('%s: stops, freezes the DaemonSet as it is, and deletes nothing more (F8, F11, G9)', async (_how, act, isOver) => {
+    stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, admission: 'inProcess' })
+    await stage.setImage('v2')
+    await untilNodesOn(stage, 'v2', 4)
+    await act()
+    await stage.until('it is over', isOver)
+    const deleted = deletions(stage)
+    await stage.pass(300_000)
+    expect(deletions(stage)).toBe(deleted)
+    const { metadata, spec } = await stage.daemonSet()
+    expect(spec.updateStrategy?.type).toBe('OnDelete')
+    expect(
+      Object.keys(metadata.annotations ?? {})
+        .filter((key) => key.includes('rollouts.kruise') || key.includes('tranche'))
+        .toSorted(),
+    ).toEqual([keys.originalUpdateStrategy, keys.frozen].toSorted())
+    expect(await stage.release()).toBeUndefined()
+    expect(await frozenEvents()).toEqual(['DaemonSet', 'Rollout'])
+    expectKept(stage)
+  })
 
   it.each([
     ['Deployment', { kind: 'Deployment' }],
     ['other DaemonSet', { name: 'other' }],
-  ] as const)('names a %s: detaches from the DaemonSet, and can be deleted (product §3.7)', async (_what, workloadRef) => {
+  ] as const)('names a %s: detaches from the DaemonSet, and can be deleted', async (_what, workloadRef) => {
     stage = await setStage({ nodes: 20, maxUnavailable: 2, steps })
     await stage.setImage('v2')
     await untilNodesOn(stage, 'v2', 4)

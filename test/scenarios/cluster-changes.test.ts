@@ -106,7 +106,7 @@ it('a template that changes placement is released like any other: nodes that lea
   expectKept(stage)
 })
 
-it('the controller takes over the strategy in mid-surge only when no node has two pods, so no node goes down (G11, product §3.9)', async () => {
+it('the controller takes over the strategy in mid-surge only when no node has two pods, so no node goes down (G11)', async () => {
   const annotations = { 'sim.tranche.dev/start-ms': '5000', 'sim.tranche.dev/stop-ms': '5000' }
   stage = await setStage({ nodes: 8, withRollout: false, annotations })
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 3 } } } })
@@ -298,7 +298,7 @@ describe('a jump', () => {
   })
 })
 
-it('a release is rolled back to the stable version although only running revisions are left in the history (product §3.2)', async () => {
+it('a release is rolled back to the stable version although only running revisions are left in the history', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
   await stage.setImage('v2')

@@ -101,7 +101,7 @@ it('a controller writes nothing once it has lost the Lease, although it reaches 
   expectKept(stage)
 })
 
-it('the executor continues the batch in flight while no controller runs (product §1)', async () => {
+it('the executor continues the batch in flight while no controller runs', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 3, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 2)

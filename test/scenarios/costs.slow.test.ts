@@ -18,7 +18,7 @@ describe.each([
   { maxUnavailable: '5%', limit: 15 },
   { maxUnavailable: '10%', limit: 30 },
 ])('a release of 300 nodes in three steps with a budget of $maxUnavailable', ({ maxUnavailable, limit }) => {
-  it('costs few requests per node, and hardly more time than the budget requires (W24, product §11)', { timeout: 120_000 }, async () => {
+  it('costs few requests per node, and hardly more time than the budget requires (W24)', { timeout: 120_000 }, async () => {
     const log = createRequestLog()
     stage = await setStage({ nodes: NODES, maxUnavailable, steps, annotations: measuredPods, tap: log.tap })
     log.reset()
@@ -39,7 +39,7 @@ describe.each([
 })
 
 describe('a release whose pods become available by minReadySeconds', () => {
-  it('costs one more read per node (F6, product §11)', async () => {
+  it('costs one more read per node (F6)', async () => {
     const nodes = 40
     const log = createRequestLog()
     stage = await setStage({ nodes, maxUnavailable: 4, minReadySeconds: 10, steps: [{ replicas: '100%' }], tap: log.tap })
@@ -63,28 +63,25 @@ describe('ten minutes', () => {
     ['in the pause of a step', untilPaused, () => untilPausedAt(stage, 1)],
     ['of a pause in mid-batch', untilPaused, pauseInMidBatch],
     ['after a release', unpaused, () => untilReleased(stage, 'v2')],
-  ] as const)(
-    '%s cost nothing but leases and watch renewals, with two of each program (W24, product §11)',
-    async (_when, first, untilThen) => {
-      const log = createRequestLog()
-      stage = await setStage({
-        nodes: 30,
-        maxUnavailable: 3,
-        steps: [first, { replicas: '100%' }],
-        annotations: measuredPods,
-        controllers: ['controller-1', 'controller-2'],
-        executors: ['executor-1', 'executor-2'],
-        tap: log.tap,
-      })
-      await stage.setImage('v2')
-      await untilThen()
-      await stage.pass(60_000)
-      log.reset()
-      await stage.pass(600_000)
-      const others = log.sent().filter(({ what }) => !what.startsWith('WATCH ') && ![`PUT ${lease}`, `GET ${lease}`].includes(what))
-      expect(others).toEqual([])
-    },
-  )
+  ] as const)('%s cost nothing but leases and watch renewals, with two of each program (W24)', async (_when, first, untilThen) => {
+    const log = createRequestLog()
+    stage = await setStage({
+      nodes: 30,
+      maxUnavailable: 3,
+      steps: [first, { replicas: '100%' }],
+      annotations: measuredPods,
+      controllers: ['controller-1', 'controller-2'],
+      executors: ['executor-1', 'executor-2'],
+      tap: log.tap,
+    })
+    await stage.setImage('v2')
+    await untilThen()
+    await stage.pass(60_000)
+    log.reset()
+    await stage.pass(600_000)
+    const others = log.sent().filter(({ what }) => !what.startsWith('WATCH ') && ![`PUT ${lease}`, `GET ${lease}`].includes(what))
+    expect(others).toEqual([])
+  })
 })
 
 async function pauseInMidBatch(): Promise<void> {

@@ -65,7 +65,7 @@ describe('a release of a bad version with nodes in flight, whose Rollout', () =>
   })
 })
 
-it('a deleted Rollout leaves nothing behind if the nodes in flight come up in time (product §3.7)', async () => {
+it('a deleted Rollout leaves nothing behind if the nodes in flight come up in time', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)

@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 
 const steps = [{ replicas: '100%', pause: {} }, { replicas: '100%' }]
 
-it('a version is rolled back although the history has lost the previous one (product §3.2, revisionHistoryLimit 0)', async () => {
+it('a version is rolled back although the history has lost the previous one (revisionHistoryLimit 0)', async () => {
   stage = await setStage({ nodes: 6, maxUnavailable: 2, steps })
   await stage.patchDaemonSet({ spec: { revisionHistoryLimit: 0 } })
   await stage.setImage('v2')

@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const slow = { 'sim.tranche.dev/start-ms': '3000' }
 
-it('leaked nodes are counted by name, also after a restart, and the batch is never exceeded (G3, G7, product §3.8)', async () => {
+it('leaked nodes are counted by name, also after a restart, and the batch is never exceeded (G3, G7)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 2, steps, annotations: slow })
   await stage.setImage('v2')
   await untilNodesOn(stage, 'v2', 3)
@@ -33,7 +33,7 @@ it('leaked nodes are counted by name, also after a restart, and the batch is nev
   expectKept(stage)
 })
 
-it('nodes that leak in a pause are counted, and those that Tranche updates are not (product §3.8, G9)', async () => {
+it('nodes that leak in a pause are counted, and those that Tranche updates are not (G9)', async () => {
   stage = await setStage({ nodes: 20, maxUnavailable: 4, steps, annotations: slow })
   await stage.setImage('v2')
   await untilPausedAt(stage, 1)

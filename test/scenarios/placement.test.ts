@@ -11,7 +11,7 @@ const steps = [{ replicas: '50%', pause: {} }, { replicas: '100%' }]
 const label = (node: string, pool: string | null): Promise<unknown> =>
   stage.client.patch(resourcePaths.nodes, { name: node } as never, { type: 'merge', body: { metadata: { labels: { pool } } } })
 
-it('a release follows a template that excludes nodes, and drops their permits (F6, product §3.8)', async () => {
+it('a release follows a template that excludes nodes, and drops their permits (F6)', async () => {
   stage = await setStage({ nodes: 12, maxUnavailable: 2, steps })
   const keep = ['node-001', 'node-002', 'node-003', 'node-004', 'node-005', 'node-006']
   for (const node of keep) await label(node, 'agents')

@@ -29,7 +29,7 @@ describe.each(['none', 'inProcess', 'policy', 'webhook'] as const)('a release in
     expectKept(stage)
   })
 
-  it('shows every key while it runs, and removes all but the bindings in one write (product §2, §3.5)', async () => {
+  it('shows every key while it runs, and removes all but the bindings in one write', async () => {
     stage = await setStage({ nodes: 10, steps, admission })
     const resting = await stage.daemonSet()
     expect(Object.keys(resting.metadata.annotations ?? {})).not.toEqual(expect.arrayContaining(ofRelease))

@@ -10,7 +10,7 @@ afterEach(() => stage.end())
 
 const typeNow = async (): Promise<string | undefined> => (await stage.daemonSet()).spec.updateStrategy?.type
 
-it('a DaemonSet in a surge becomes OnDelete only when no node has two pods, and is held for its maxSurge (product §3.9, BudgetZero)', async () => {
+it('a DaemonSet in a surge becomes OnDelete only when no node has two pods, and is held for its maxSurge (BudgetZero)', async () => {
   stage = await setStage({ nodes: 6, withRollout: false, annotations: { 'sim.tranche.dev/start-ms': '3000' } })
   await stage.patchDaemonSet({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } } } })
   await stage.setImage('v2')

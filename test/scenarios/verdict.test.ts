@@ -11,7 +11,7 @@ afterEach(() => stage.end())
 const failure = async () => (await stage.release())?.status?.failure
 const isFailed = async (): Promise<boolean> => (await condition(stage, 'Stalled'))?.reason === 'ReleaseFailed'
 
-it('a failing version is stopped by the executor alone while no controller runs (G7, product §5)', async () => {
+it('a failing version is stopped by the executor alone while no controller runs (G7)', async () => {
   stage = await setStage({
     nodes: 30,
     maxUnavailable: 1,
@@ -34,7 +34,7 @@ it('a failing version is stopped by the executor alone while no controller runs 
   expectKept(stage)
 })
 
-it('the time in a pause does not count towards the deadline (product §5)', async () => {
+it('the time in a pause does not count towards the deadline', async () => {
   stage = await setStage({ nodes: 10, maxUnavailable: 2, steps: [{ replicas: '100%' }] })
   await stage.setImage('v2-bad-ready')
   await untilNodesOn(stage, 'v2-bad-ready', 2)

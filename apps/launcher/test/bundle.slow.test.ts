@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { kubectlForTests } from '../../../scripts/kubectl-for-tests.ts'
 
-const kubectlIsMissing = spawnSync('kubectl', ['version', '--client']).status !== 0
+const kubectlIsMissing = !kubectlForTests()
 let folder: string
 let there: string
 let bundling: SpawnSyncReturns<string>

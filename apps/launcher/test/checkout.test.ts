@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { delimiter, resolve } from 'node:path'
 import { expect, it } from 'vitest'
+import { kubectlForTests } from '../../../scripts/kubectl-for-tests.ts'
 
-const kubectlIsMissing = spawnSync('kubectl', ['version', '--client']).status !== 0
+const kubectlIsMissing = !kubectlForTests()
 /** The folder that README.md puts on the PATH. */
 const env = { ...process.env, PATH: [resolve('apps/launcher/bin/checkout'), process.env['PATH']].join(delimiter) }
 

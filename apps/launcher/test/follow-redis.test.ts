@@ -1,13 +1,15 @@
 import { type Clock, systemClock } from '@tranche/clock'
 import type { Logger } from '@tranche/log'
 import type { RedisSettings } from '@tranche/queue-bullmq'
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { redisForTests } from '../../../scripts/redis-for-tests.ts'
 import { freePort, startRedis } from '../../../scripts/redis-server.ts'
 import { followRedis } from '../src/health/follow-redis.ts'
 
-const program = inject('redisServer') ?? 'redis-server'
+const redisServer = await redisForTests()
+const program = redisServer ?? 'redis-server'
 
-describe.skipIf(inject('redisServer') === null)('a process whose Redis', () => {
+describe.skipIf(redisServer === null)('a process whose Redis', () => {
   it('rejects the credentials is not ready, logs the fix once, and is ready once it is fixed', async () => {
     const redis = await startRedis({ program, args: ['--requirepass', 'right'] })
     onTestFinished(() => redis.dispose())

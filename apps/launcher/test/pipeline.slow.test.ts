@@ -6,6 +6,7 @@ import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { kubectlForTests } from '../../../scripts/kubectl-for-tests.ts'
 
 interface Job {
   readonly lines: readonly string[]
@@ -24,7 +25,7 @@ let folder: string
 let env: Record<string, string>
 let cluster: ChildProcess
 
-const isMissing = spawnSync('kubectl', ['version', '--client']).status !== 0
+const isMissing = !kubectlForTests()
 
 describe.skipIf(isMissing)('the pipelines of examples/ci, in a checkout of their own', { timeout: 120_000 }, () => {
   beforeAll(async () => {

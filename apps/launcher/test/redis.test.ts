@@ -3,12 +3,14 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { launch } from '@tranche/launcher'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { redisForTests } from '../../../scripts/redis-for-tests.ts'
 import { freePort, type RedisServer, startRedis } from '../../../scripts/redis-server.ts'
 
-const program = inject('redisServer') ?? 'redis-server'
+const redisServer = await redisForTests()
+const program = redisServer ?? 'redis-server'
 
-describe.skipIf(inject('redisServer') === null)('tranche executor --redis', () => {
+describe.skipIf(redisServer === null)('tranche executor --redis', () => {
   let folder: string
   let sim: ChildProcess
   let kubeconfig: string

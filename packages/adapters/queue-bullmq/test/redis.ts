@@ -1,10 +1,13 @@
 import type { RedisSettings } from '@tranche/queue-bullmq'
 import { Redis } from 'ioredis'
-import { inject } from 'vitest'
+import { redisForTests } from '../../../../scripts/redis-for-tests.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../../../scripts/redis-server.ts'
 
+/** Path of redis-server; null if there is none. */
+export const redisServer = await redisForTests()
+
 /** Whether the suites on Redis are skipped; the test run says so in a line of its own. */
-export const isRedisMissing = inject('redisServer') === null
+export const isRedisMissing = redisServer === null
 
 /** A server, and a connection to look at it with as long as it runs. */
 export interface TestRedis extends RedisServer {
@@ -14,7 +17,7 @@ export interface TestRedis extends RedisServer {
 
 /** Starts a real redis-server for one test or file. */
 export async function startTestRedis(options: RedisServerOptions = {}): Promise<TestRedis> {
-  const server = await startRedis({ program: inject('redisServer') ?? 'redis-server', ...options })
+  const server = await startRedis({ program: redisServer ?? 'redis-server', ...options })
   const admin = new Redis({ port: server.port, host: '127.0.0.1', retryStrategy: () => 10, maxRetriesPerRequest: null })
   admin.on('error', () => {})
   return {

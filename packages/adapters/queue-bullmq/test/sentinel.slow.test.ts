@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +6,10 @@ import { silentLogger } from '@tranche/log'
 import { createEnqueuer } from '@tranche/queue'
 import { checkRedis, type RedisSettings } from '@tranche/queue-bullmq'
 import { Redis } from 'ioredis'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { freePort } from '../../../../scripts/redis-server.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { freePort, spawnTied } from '../../../../scripts/redis-server.ts'
 import { type Line, openQueue, quick, recordWork } from './queue-bench.ts'
-import { isRedisMissing, plainSettings, startTestRedis } from './redis.ts'
+import { isRedisMissing, plainSettings, redisServer, startTestRedis } from './redis.ts'
 
 describe.skipIf(isRedisMissing)('under Sentinel', () => {
   it('the queue switches to the new master when the old one dies, and keeps replicated keys', async () => {
@@ -57,7 +56,7 @@ async function startSentinel(port: number): Promise<{ readonly port: number; kno
   ]
   const file = join(folder, 'sentinel.conf')
   writeFileSync(file, `${rules.join('\n')}\n`)
-  const child = spawn(inject('redisServer') ?? '', [file, '--sentinel'], { stdio: 'ignore' })
+  const child = spawnTied(redisServer ?? '', [file, '--sentinel'])
   const admin = new Redis({ port: own, host: '127.0.0.1', retryStrategy: () => 20, maxRetriesPerRequest: null })
   admin.on('error', () => {})
   onTestFinished(() => {

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { createSimulator, type Simulator } from '@tranche/sim'
 import { type HttpsServer, listen } from '@tranche/sim-api'
 import { carryOut, type ActionOrder } from '@tranche/release-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { kubectlForTests } from '../../../../scripts/kubectl-for-tests.ts'
 
-const hasKubectl = isInstalled()
-if (!hasKubectl) console.log('kubectl is not installed: the tests that compare with it are skipped')
+const hasKubectl = kubectlForTests()
 
 /** Twins: what kubectl does to one of them, we do to the other. */
 const theirs = { namespace: 'kubectl', name: 'agent' }
@@ -114,13 +114,4 @@ function kubectl(...words: readonly string[]): Promise<unknown> {
   const access = [`--server=${server.url}`, `--certificate-authority=${join(folder, 'ca.crt')}`, `--token=${sim.adminToken}`]
   const args = [...access, '--kubeconfig=/dev/null', `--cache-dir=${join(folder, 'cache')}`, '--namespace', theirs.namespace, ...words]
   return promisify(execFile)('kubectl', args, { encoding: 'utf8' })
-}
-
-function isInstalled(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'])
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { systemClock } from '@tranche/clock'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { type HttpsServer, listen, resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { kubectlForTests } from '../../../../scripts/kubectl-for-tests.ts'
 import { daemonSet, namespace } from './harness.ts'
 
-const version = readVersion()
-if (version === undefined) console.log('kubectl is not installed: the tests that use it are skipped')
+const hasKubectl = kubectlForTests()
 
 let folder: string
 let sim: Simulator
@@ -38,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe.skipIf(version === undefined)('kubectl', { timeout: 30_000 }, () => {
+describe.skipIf(!hasKubectl)('kubectl', { timeout: 30_000 }, () => {
   it('drains a node of all but DaemonSet pods', async () => {
     const { stdout, stderr } = await kubectl('drain', 'node-001', '--ignore-daemonsets', '--force')
     // kubectl names them in no order.
@@ -103,14 +103,6 @@ describe.skipIf(version === undefined)('kubectl', { timeout: 30_000 }, () => {
     })
   })
 })
-
-function readVersion(): string | undefined {
-  try {
-    return execFileSync('kubectl', ['version', '--client'], { encoding: 'utf8' })
-  } catch {
-    return undefined
-  }
-}
 
 function argumentsOf(words: readonly string[]): readonly string[] {
   const access = [`--server=${server.url}`, `--certificate-authority=${join(folder, 'ca.crt')}`, `--token=${sim.adminToken}`]

@@ -250,7 +250,7 @@ export function controlInfo(name: string, uid: string): string {
   return JSON.stringify({ apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', name, uid, controller: true, blockOwnerDeletion: true })
 }
 
-/** The end: without old pods left, the keys and the strategy are given back in one patch (product §3.5). */
+/** The end: without old pods left, the keys and the strategy are given back in one patch. */
 function planEnd(view: ReleaseView, wanted: Wanted): BatchReleasePlan | null {
   const { daemonSet, release } = view
   if (daemonSet === undefined || !isInCharge(view, daemonSet)) return null

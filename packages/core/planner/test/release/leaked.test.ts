@@ -30,7 +30,7 @@ function markOf(view: ReleaseView): { readonly leakedIn: string | undefined; rea
   return { leakedIn: pod?.labels[LEAKED_LABEL], version: pod?.resourceVersion ?? null }
 }
 
-describe('a pod that came up on the revision (product §3.8)', () => {
+describe('a pod that came up on the revision', () => {
   const leaked = { leakedIn: 'new', version: '10' }
   const ours = { leakedIn: undefined, version: null }
   it.each([

@@ -6,7 +6,7 @@ const withLimit = (revisionHistoryLimit: number): ViewFields['daemonSet'] & obje
 const expected = { revision: 'old', template: { ...templateOf('old') } }
 const big = aRevision('old', 1, { spec: { containers: [{ name: 'agent', image: 'x'.repeat(300_000) }] } })
 
-describe('the template of the stable revision (product §3.2)', () => {
+describe('the template of the stable revision', () => {
   it.each([
     ['is kept without a history', 0, expected],
     ['is kept where one newer revision prunes it', 1, expected],

@@ -1,21 +1,13 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type HttpsServer, listen, resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { kubectlForTests } from '../../../../../scripts/kubectl-for-tests.ts'
 import { setUpNow } from './testing.ts'
 
-const hasKubectl = ((): boolean => {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-})()
-
-if (!hasKubectl) console.log('kubectl is not installed: the tests that use it are skipped')
+const hasKubectl = kubectlForTests()
 
 let server: HttpsServer
 let folder: string
