@@ -26,7 +26,7 @@ describe('tranche doctor', () => {
       states({
         ...well,
         leader: 'forbidden',
-        peer: 'forbidden',
+        kruise: 'forbidden',
         admission: 'forbidden',
         installed: 'forbidden',
         skewMs: null,
@@ -37,7 +37,7 @@ describe('tranche doctor', () => {
       executor: 'unknown',
       versions: 'unknown',
       controller: 'unknown',
-      peer: 'unknown',
+      openkruise: 'unknown',
       admission: 'unknown',
       clock: 'unknown',
     })

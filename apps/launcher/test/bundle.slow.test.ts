@@ -105,7 +105,7 @@ describe('the installed command line, asked about a simulated cluster', { timeou
 
   it('finds nothing that is wrong with it, and says what it has looked at (doctor)', async () => {
     const { stdout } = await execute('tranche', ['doctor'], { env, cwd: there })
-    const checks = ['server', 'resources', 'rights', 'controller', 'clock', 'peer', 'admission', 'executor', 'versions', 'redis']
+    const checks = ['server', 'resources', 'rights', 'controller', 'clock', 'openkruise', 'admission', 'executor', 'versions', 'redis']
     const lines = stdout.split('\n').filter((line) => /^\S/.test(line))
     expect(lines.map((line) => line.split(/\s+/)[1])).toEqual(checks)
     expect(lines[0]).toMatch(/^ok {7}server {6}https:\/\/127\.0\.0\.1:\d+ \(context \S+\) runs Kubernetes v1\./)

@@ -127,14 +127,14 @@ function clockFinding({ skewMs }: ClusterSigns): DoctorFinding {
   }
 }
 
-function kruiseFinding({ peer, nowMs, skewMs }: ClusterSigns): DoctorFinding {
-  if (peer === 'forbidden') return { check: 'peer', state: 'unknown', message: `you may not read the Lease ${KRUISE_LEASE_NAME}` }
-  if (!peer.webhook || !isHeld(peer.lease, nowMs + (skewMs ?? 0)))
-    return { check: 'peer', state: 'ok', message: 'no other controller rolls out DaemonSets of apps/v1' }
+function kruiseFinding({ kruise, nowMs, skewMs }: ClusterSigns): DoctorFinding {
+  if (kruise === 'forbidden') return { check: 'openkruise', state: 'unknown', message: `you may not read the Lease ${KRUISE_LEASE_NAME}` }
+  if (!kruise.webhook || !isHeld(kruise.lease, nowMs + (skewMs ?? 0)))
+    return { check: 'openkruise', state: 'ok', message: 'no other controller rolls out DaemonSets of apps/v1' }
   return {
-    check: 'peer',
+    check: 'openkruise',
     state: 'problem',
-    message: `${peer.lease?.holder ?? 'OpenKruise'} of OpenKruise also rolls out DaemonSets of apps/v1 here, so Tranche starts no release (OpenKruiseActive)`,
+    message: `${kruise.lease?.holder ?? 'OpenKruise'} of OpenKruise also rolls out DaemonSets of apps/v1 here, so Tranche starts no release (OpenKruiseActive)`,
     fix: 'Stop its controller, or remove its webhook for native DaemonSets; docs/compatibility.md says how.',
   }
 }

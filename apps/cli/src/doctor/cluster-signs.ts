@@ -23,7 +23,7 @@ export interface ClusterSigns {
   readonly rollouts: readonly RolloutSign[] | 'forbidden'
   /** DaemonSets on `OnDelete` whose pods only Tranche replaces. */
   readonly daemonSets: readonly ObjectKey[] | 'forbidden'
-  readonly peer: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
+  readonly kruise: { readonly webhook: boolean; readonly lease: LeaseSign | null } | 'forbidden'
   /** Names of the Tranche policies and webhooks that admit updates of DaemonSets. */
   readonly admission: readonly string[] | 'forbidden'
   /** Pods of the chart; empty if Tranche was not installed by it. */

@@ -72,8 +72,8 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
   const { cluster, clock, client, signal } = reader
   const { version, skewMs } = await readVersion(reader)
   const installed = unlessForbidden(readInstalled(reader))
-  const [served, schemaGap, rights, leader, rollouts, daemonSets, peer, admission, releases, webhooks, redis, accounts] = await Promise.all(
-    [
+  const [served, schemaGap, rights, leader, rollouts, daemonSets, kruise, admission, releases, webhooks, redis, accounts] =
+    await Promise.all([
       readServed(reader),
       readSchemaGap(client, signal),
       Promise.all(commandRights.map((right) => readRight(reader, right))),
@@ -87,8 +87,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
       installed.then((pods) => readRedisSign({ ...reader, named: reader.redis, installed: pods })),
       // Without permission to list pods, there are no service accounts to check.
       unlessForbidden(installed.then((pods) => (pods === 'forbidden' ? [] : readAccounts(client, { installed: pods, signal })))),
-    ],
-  )
+    ])
   const { server, context } = cluster
   const { leaseNamespace } = reader
   const looked = {
@@ -98,7 +97,7 @@ export async function readSigns(reader: SignReader): Promise<ClusterSigns> {
     leaseNamespace,
     rollouts,
     daemonSets,
-    peer,
+    kruise,
     admission,
     installed: await installed,
     accounts,
@@ -178,7 +177,7 @@ async function listWide<T>(
     .catch((error: unknown) => (isNotFound(error) ? [] : fail(error)))
 }
 
-async function readKruise({ client, signal }: SignReader): Promise<Exclude<ClusterSigns['peer'], 'forbidden'>> {
+async function readKruise({ client, signal }: SignReader): Promise<Exclude<ClusterSigns['kruise'], 'forbidden'>> {
   const named = (name: string): { readonly fieldSelector: string; readonly signal: AbortSignal } => ({
     fieldSelector: `metadata.name=${name}`,
     signal,

@@ -29,7 +29,7 @@ export interface OwnWrite {
 }
 
 /**
- * Cluster as seen by one program. `policies` and `peer` are for controllers only; policies are not synced if the API server does not serve
+ * Cluster as seen by one program. `policies` and `kruise` are for controllers only; policies are not synced if the API server does not serve
  * them, or denies access. {@link ownedRevisions} returns those of one DaemonSet.
  */
 export interface WatchedCluster extends Omit<ClusterCache, 'fleet'> {
