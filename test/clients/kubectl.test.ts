@@ -146,7 +146,7 @@ describe.skipIf(isMissing)('kubectl', () => {
 
   it('shows the permissions of users', async () => {
     expect((await kubectl('auth can-i create pods')).stdout).toBe('yes\n')
-    expect((await kubectl('auth can-i create pods --as=somebody')).stdout).toBe('no\n')
+    expect((await kubectl('auth can-i create pods --as=outsider')).stdout).toBe('no\n')
     expect(words((await kubectl('auth whoami')).stdout)).toContain('Username admin')
   })
 

@@ -1,6 +1,7 @@
 import { type ClockStep, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
+import { findUnlisted } from './judge-transitions.ts'
 import { findUnreported } from './judge-unreported.ts'
 import { findPassed } from './judge-admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
@@ -10,7 +11,7 @@ import { findForgotten } from './find-forgotten.ts'
 
 /** A guarantee that a run has broken. */
 export interface Violation {
-  /** `G1`…`G12`. */
+  /** `G1`…`G12`, or `states` for a transition that no state machine lists. */
   readonly guarantee: string
   /** When, in epoch milliseconds by the recording's clock. */
   readonly atMs: number
@@ -64,5 +65,5 @@ export function judge(
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
   const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { quiescentFromMs, stalls })]
   const unreported = hasChangeObserver ? findUnreported(writes, { quiescentFromMs, endMs }) : []
-  return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...g6]
+  return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...findUnlisted(writes, isOurs), ...g6]
 }

@@ -112,7 +112,7 @@ export const stories: Readonly<Record<string, Story>> = {
       await canary({ steps: [{ replicas: '50%', traffic: '20%' }] })
       await untilStalled(stage, 'UnsupportedField')
       await canary({ steps })
-      await stage.patchRollout({ spec: { workloadRef: { name: 'nobody' } } })
+      await stage.patchRollout({ spec: { workloadRef: { name: 'missing' } } })
       await untilStalled(stage, 'WorkloadNotFound')
     },
   },

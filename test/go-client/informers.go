@@ -70,7 +70,7 @@ func recoverFromExpiry(ctx context.Context, session *session) error {
 	if err := until(ctx, "both are known", func() bool { return has(store, "breaks-watches") && has(store, "comes-later") }); err != nil {
 		return err
 	}
-	return exactly(session.requests.count("configmaps", "sendInitialEvents=true", "expiry")-streamed, 1, "lists anew")
+	return exactly(session.requests.count("configmaps", "sendInitialEvents=true", "expiry")-streamed, 1, "lists again")
 }
 
 func listInPages(ctx context.Context, session *session) error {

@@ -318,7 +318,7 @@ async function labelsOfPods(): Promise<readonly (readonly string[])[]> {
 /** @returns the status code of the answer */
 async function send(request: keyof typeof requests): Promise<number> {
   const [subresource, body] = requests[request]
-  const exchange = stage.simulator.exchangeFor('somebody')
+  const exchange = stage.simulator.exchangeFor('outsider')
   const path = `/apis/rollouts.kruise.io/v1beta1/namespaces/demo/rollouts/node-agent${subresource}`
   const headers = { accept: 'application/json', 'content-type': 'application/merge-patch+json' }
   const answered = exchange({ method: 'PATCH', path, headers, body }, AbortSignal.timeout(30_000)).then(async (answer) => {

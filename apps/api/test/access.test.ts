@@ -86,7 +86,7 @@ describe('every route', () => {
 
   it('refuses a caller without rights, or returns an empty list', async () => {
     for (const route of guarded()) {
-      const answer = await ask(route, stage.as('nobody'))
+      const answer = await ask(route, stage.as('outsider'))
       const { kind } = route.access
       if (kind === 'resource' || kind === 'path')
         expect([route.method, route.url, answer.statusCode]).toEqual([route.method, route.url, 403])

@@ -44,7 +44,7 @@ export interface ApiStage {
 /** Long limits, so that tests do not fail on a busy machine. */
 export const patient = { loopLateMs: 600_000, requestMs: 600_000 } as const
 
-const users = ['viewer', 'approver', 'nobody']
+const users = ['viewer', 'approver', 'outsider']
 
 export async function startTestApi(
   reads: ReleaseReads,

@@ -3,7 +3,7 @@ import type { Description, Operation, Parameter } from './described.ts'
 import { type Hints, type Json, nearly, oddJson, oddText, validOf } from './values.ts'
 
 /** Sender of a request. `admin` may do everything, `eve` nothing; `page` is a page of another origin that sends a session cookie. */
-export const senders = ['admin', 'session', 'page', 'eve', 'nobody', 'stranger', 'basic', 'endless'] as const
+export const senders = ['admin', 'session', 'page', 'eve', 'outsider', 'stranger', 'basic', 'endless'] as const
 /** @see senders */
 export type Sender = (typeof senders)[number]
 

@@ -173,7 +173,7 @@ async function identities(simulator: Simulator, clock: FakeClock): Promise<(send
     session: { cookie, 'x-csrf-token': session?.csrfToken ?? '', origin: EXTERNAL },
     page: { cookie, origin: 'https://evil.example' },
     eve: bearer(simulator.tokenFor('eve')),
-    nobody: {},
+    outsider: {},
     stranger: bearer('guessed'),
     basic: { authorization: 'Basic YWRtaW46YWRtaW4=' },
     endless: bearer('x'.repeat(20_000)),

@@ -38,7 +38,7 @@ describe('loadKubeConfig', () => {
 
   it('says whom it acts for, with a line for each group', async () => {
     const impersonate = { user: 'jane', groups: ['a', 'b'], uid: '7' }
-    const cluster = await loadKubeConfig({ clock, path: write({ user: { token: 'secret', as: 'somebody' } }), impersonate })
+    const cluster = await loadKubeConfig({ clock, path: write({ user: { token: 'secret', as: 'outsider' } }), impersonate })
     expect((await cluster.credentials()).headers).toEqual({
       authorization: 'Bearer secret',
       'impersonate-user': 'jane',

@@ -27,7 +27,7 @@ describe.skipIf(isRedisMissing)('checkRedis', () => {
     'refuses a wrong password': { args: locked, with: { password: `wrong-${SECRET}` }, code: 'REDIS_REFUSED', says: 'does not accept' },
     'refuses an unknown user': {
       args: locked,
-      with: { username: 'nobody', password: SECRET },
+      with: { username: 'outsider', password: SECRET },
       code: 'REDIS_REFUSED',
       says: 'does not accept the user or the password',
     },

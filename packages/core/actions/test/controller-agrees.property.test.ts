@@ -19,7 +19,7 @@ const happening = fc.oneof(
   fc.record({ kind: fc.constant('steps' as const), left: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ kind: fc.constant('budget' as const), maxUnavailable: fc.constantFrom(0, 2) }),
   fc.record({ kind: fc.constant('disabled' as const), disabled: fc.boolean() }),
-  fc.record({ kind: fc.constant('workload' as const), name: fc.constantFrom('agent', 'nobody') }),
+  fc.record({ kind: fc.constant('workload' as const), name: fc.constantFrom('agent', 'missing') }),
 )
 type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never
 

@@ -490,7 +490,7 @@ describe('undo', () => {
   it('is refused on another DaemonSet than the one of the first attempt', () => {
     const facts = factsIn('healthy')
     const first = planAction(anAction('undo'), facts)
-    const daemonSet = { ...facts.daemonSet!, metadata: { ...facts.daemonSet!.metadata, uid: 'made-anew' } }
+    const daemonSet = { ...facts.daemonSet!, metadata: { ...facts.daemonSet!.metadata, uid: 'recreated' } }
     const look = first.kind === 'write' ? first.look : undefined
     expect(planAction(anAction('undo', { look }), { ...facts, daemonSet })).toMatchObject({ code: moved })
   })

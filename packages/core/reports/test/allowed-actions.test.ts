@@ -50,7 +50,7 @@ const stands: readonly (readonly [string, (fake: FakeCluster) => void])[] = [
     'without its DaemonSet',
     (fake) => {
       atFirstStep(fake)
-      fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: 'nobody' } }))
+      fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: 'missing' } }))
       settle(fake)
     },
   ],

@@ -159,7 +159,7 @@ describe('the result of the update of a node', () => {
   })
 
   it('has no answer for a node without the DaemonSet', () => {
-    expect(explainNode(aReading(), 'nobody')).toBeUndefined()
+    expect(explainNode(aReading(), 'missing')).toBeUndefined()
   })
 
   it('lists its facts, in order', () => {

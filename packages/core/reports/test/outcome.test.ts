@@ -217,7 +217,7 @@ describe('the outcome of a Rollout', () => {
     [
       'is Blocked when the DaemonSet does not exist',
       (fake) => {
-        fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: 'nobody' } }))
+        fake.editRollout((spec) => ({ ...spec, workloadRef: { ...spec.workloadRef, name: 'missing' } }))
         settle(fake)
       },
       { outcome: 'Blocked', reason: 'WorkloadNotFound', need: { reason: 'WorkloadNotFound', actions: [] } },

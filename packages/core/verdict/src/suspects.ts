@@ -59,11 +59,11 @@ const suspectsPerBlock = keptPerBlock<BlockQuestion, BlockSuspects>({
     asked.monotonicMs < changesAtMs,
 })
 
-const NOBODY: BlockSuspects = { suspects: [], changesAtMs: Number.POSITIVE_INFINITY }
+const NO_SUSPECTS: BlockSuspects = { suspects: [], changesAtMs: Number.POSITIVE_INFINITY }
 
 function suspectsOfBlock(block: NodeBlock, question: BlockQuestion): BlockSuspects {
   const suspects = block.flatMap((node) => suspectOn(node, question) ?? [])
-  if (suspects.length === 0) return NOBODY
+  if (suspects.length === 0) return NO_SUSPECTS
   const comingUp = suspects.flatMap(({ isDown, pod }) => (isDown && pod !== undefined ? [availableFromMs(pod, question.minReadyMs)] : []))
   return { suspects, changesAtMs: Math.min(...comingUp.map((ms) => ms ?? Number.POSITIVE_INFINITY)) }
 }

@@ -15,7 +15,7 @@ export interface GeneratedRelease {
 }
 
 const MONOTONIC_MS = 10_000_000
-const control = fc.constantFrom('ours', 'ours', 'ours', 'ours', 'vanished', 'exists', 'nobody')
+const control = fc.constantFrom('ours', 'ours', 'ours', 'ours', 'vanished', 'exists', 'outsider')
 
 const shape = fc.record({
   /** Progress: anywhere; with a larger batch published; with the record up to date as well; or with nothing left to update. */
@@ -206,7 +206,7 @@ function releaseOf(cluster: GeneratedCluster, drawn: Shape): BatchRelease {
 
 function daemonSetOf({ record, maxUnavailable, minReadySeconds }: GeneratedCluster, drawn: Shape, user: UserFields): DaemonSet {
   const said = { asRecorded: record.partition, otherwise: record.partition + 1, nothing: null }[drawn.published]
-  const controllers = { ours: 'release', vanished: 'one that is gone', exists: 'another', nobody: null }
+  const controllers = { ours: 'release', vanished: 'one that is gone', exists: 'another', outsider: null }
   const controller = controllers[drawn.control]
   const keys = {
     ...(said !== null && {

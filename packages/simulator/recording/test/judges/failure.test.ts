@@ -48,7 +48,7 @@ describe('a version that fails', () => {
         `is ${canaryRevision === 'v2' ? 'blamed' : 'forgotten'} in the next release of ${canaryRevision}`,
         (s) =>
           s
-            .order({ spec: { tranche: { release: 'second', canaryRevision } } }, { uid: 'made-anew' })
+            .order({ spec: { tranche: { release: 'second', canaryRevision } } }, { uid: 'recreated' })
             .seen()
             .wait(1)
             .del('b1'),

@@ -139,8 +139,8 @@ describe('a token of a service account', () => {
   it('is not issued for less than ten minutes, nor for a missing account', async () => {
     const { send, json } = await issued({ expirationSeconds: 60 })
     expect(json.message).toContain('spec.expirationSeconds: Invalid value: 60: may not specify a duration less than 10 minutes')
-    const other = await send('root', 'POST /api/v1/namespaces/default/serviceaccounts/nobody/token', { spec: {} })
-    expect(other).toMatchObject({ status: 404, json: { message: 'serviceaccounts "nobody" not found' } })
+    const other = await send('root', 'POST /api/v1/namespaces/default/serviceaccounts/outsider/token', { spec: {} })
+    expect(other).toMatchObject({ status: 404, json: { message: 'serviceaccounts "outsider" not found' } })
   })
 })
 
