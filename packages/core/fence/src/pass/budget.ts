@@ -4,7 +4,7 @@ import { type TrackedPermit, isGone, isUnsettled, type FenceState } from './fenc
 
 /**
  * The budget of F4, as a walk over the permits in the order of the record: earlier permits reserve first. The limit is a rule
- * over all nodes. Each spread rule is one over the nodes with the same value of its label.
+ * over all nodes. Each spread rule is one over the nodes with the same value of its label (L20).
  */
 export interface Budget {
   /** Whether the permit may be executed within the limit and every spread rule. */
@@ -85,7 +85,7 @@ function exemptIn({ tally, scope: { rules }, record }: FenceState): ReadonlySet<
 
 interface ValueGroups {
   of(node: Pick<NodeView, 'labels'>): Group
-  /** A permit of a node whose value is unknown counts for every value. */
+  /** A permit of a node whose value is unknown counts for every value (L20). */
   reserveEverywhere(tracked: TrackedPermit): void
 }
 
@@ -121,7 +121,7 @@ function groupOf(limit: number, down: readonly string[]): Group {
 
 function fits(group: Group, { permit: { node }, pod }: TrackedPermit): boolean {
   const isWithinLimit = sizeWithout(group.taken, node) < group.limit || (group.isFirst && group.lastGone === node)
-  // A Ready pod costs budget like an available one: time alone may make it available, without a new resourceVersion.
+  // A Ready pod costs budget like an available one: L8.
   return isWithinLimit && (pod?.ready === false || sizeWithout(group.down, node) < group.limit)
 }
 
@@ -139,7 +139,7 @@ function reserveIn(group: Group, tracked: TrackedPermit): void {
   group.down.add(node)
 }
 
-/** F4: size without the permit's own node: deleting again on it adds nothing. */
+/** F4: size without the permit's own node, which counts once (L5). */
 export function sizeWithout(nodes: ReadonlySet<string>, own: string): number {
   return nodes.has(own) ? nodes.size - 1 : nodes.size
 }

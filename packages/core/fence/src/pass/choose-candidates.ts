@@ -16,7 +16,7 @@ export interface Choice {
 
 /**
  * The pods to permit next, in the order of G5. While no budget is left, broken pods come first: a Ready one before them would
- * be withdrawn again (F7). Where the policy makes the batch wait for NotReady nodes, each due one keeps its slot. Pods that a
+ * be withdrawn again (F7; see L18). Where the policy makes the batch wait for NotReady nodes, each due one keeps its slot. Pods that a
  * spread rule holds back come last, and only where nodes of their value that are down will free budget.
  */
 export function chooseCandidates(fence: FenceState, choice: Choice): readonly Candidate[] {
@@ -33,8 +33,7 @@ export function chooseCandidates(fence: FenceState, choice: Choice): readonly Ca
 /** Enough candidates of each group; broken ones first while no budget is left. */
 function inOrder(fence: FenceState, { free, count }: Choice, rules: ChoiceRules): readonly Candidate[] {
   const { spread, factsOf } = fence.scope.rules
-  // Deleting again on a node in flight needs no budget, and only the node of the last permit may be taken; each is its own
-  // group.
+  // Only the node of the last permit in flight may be taken again (L6), so each is its own group.
   const gone = spread.length === 0 ? [] : fence.permits.filter(isGone)
   const inFlight = new Map(gone.map(({ permit }, at) => [permit.node, IN_FLIGHT + at]))
   const kinds = {

@@ -67,9 +67,8 @@ export function toFenceState(view: PassView, record: FlightRecord): FenceState {
 }
 
 /**
- * G3, F3: how many nodes may have the revision. Our own count of desired nodes only lowers it; otherwise nodes that become
- * desired again would widen a batch. A record without a size, from an earlier version, allows no new permit until the
- * controller writes one; its permits stay.
+ * G3, F3: how many nodes may have the revision. Our own count of desired nodes only lowers it; a record without a size, from an
+ * earlier version, allows no new permit. See L16.
  *
  * @param desired number of desired nodes in our view
  * @param taken number of nodes that run the revision, will come back on it, or have a permit
@@ -79,9 +78,8 @@ export function batchSizeOf({ size, partition }: FlightRecord, desired: number, 
 }
 
 /**
- * F6: time passes in a stale view, too. Where only the clock makes a pod available, its permit settles only after a live
- * read; with minReadySeconds 0 the watch event is enough. A node missing from our watch has not left for certain: it may have
- * joined since, or its taints may be gone.
+ * F6: where only the clock makes a pod available, its permit settles only after a live read; with minReadySeconds 0 the watch
+ * event is enough (L10). A node missing from our watch has left only once a live read says so (L11).
  */
 function stateOf(view: PassView, permit: Permit, availability: Availability): Pick<TrackedPermit, 'state' | 'unconfirmed'> {
   const node = nodeInView(view.fleet, permit.node)
@@ -103,7 +101,7 @@ export function isTakeable({ view, scope, revisions }: FenceState, name: string)
   return node?.desired === true && isInReach(node, revisions) && isInScope(scope, node)
 }
 
-/** F6: a permit of a node that is no longer desired counts as unsettled until the record changes. */
+/** F6: a permit of a node that is no longer desired counts as unsettled until the record changes (L4, L11). */
 export function isUnsettled({ state }: TrackedPermit): boolean {
   return state !== 'settled'
 }
@@ -125,14 +123,14 @@ export function isOldNode({ fleet }: PassView, { revision }: FlightRecord, name:
 }
 
 /**
- * Nodes whose old pod has a permit. A permit whose pod is gone does not cover an old pod that came up later, such as one of a
- * superseded revision after a rollover.
+ * Nodes whose old pod has a permit (L16). A permit whose pod is gone does not cover an old pod that came up later, such as one
+ * of a superseded revision after a rollover.
  */
 export function permittedNodes(permits: readonly TrackedPermit[]): Set<string> {
   return new Set(permits.filter(({ state }) => state !== 'flying').map(({ permit }) => permit.node))
 }
 
-/** Whether the pod is terminating or gone, for any reason, and the permit has not settled. */
+/** Whether the pod is terminating or gone, by any client, and the permit has not settled. */
 export function isGone({ state }: TrackedPermit): boolean {
   return state === 'flying' || state === 'left'
 }

@@ -3,9 +3,9 @@ import { isBroken } from './node-tally.ts'
 import { isGone, isOldNode, isTakeable, type FenceState } from './fence-state.ts'
 
 /**
- * Nodes in flight that use up the limit and run a broken old pod, of a version that never came up. A pod may be deleted on
- * them again (F4), and no other permit is worth a write. All of them while they are within the limit, else the node of the
- * last permit whose pod is gone. Null where no node in flight runs such a pod.
+ * Nodes in flight that use up the limit and run a broken old pod, on which a pod may be deleted again (F4; see L19). All of them
+ * while they are within the limit, else the node of the last permit whose pod is gone. Null where no node in flight runs such a
+ * pod.
  */
 export function nodesToTakeAgain(fence: FenceState): readonly NodeView[] | null {
   const gone = fence.permits.filter(isGone).map(({ permit }) => permit.node)

@@ -44,12 +44,12 @@ export interface PassView {
   readonly fleet: FleetView
   /** resourceVersion that this process's pod watch has reached (rule F2). */
   readonly podsSeen: string
-  /** Ids of permits for which this process sent a delete whose outcome its watch has not shown yet. */
+  /** Ids of permits for which this process sent a delete whose outcome its watch has not shown yet (L25). */
   readonly sent: ReadonlySet<string>
-  /** Results of live reads, by permit id. A cache only: a missing result is read again. */
+  /** Results of live reads, by permit id. A cache only: a missing result is read again (L25). */
   readonly confirmations: ReadonlyMap<string, Confirmation>
   /** Whether the new version, or an analysis, failed and no retry has lifted that: nothing may be chosen or sent. */
   readonly isBad: boolean
-  /** Now, on the monotonic clock that stamped the pods. */
+  /** Now, on the monotonic clock that stamped the pods: the only time of a pass (L27). */
   readonly monotonicMs: number
 }

@@ -24,7 +24,7 @@ export function permitChange(fence: FenceState, again: readonly NodeView[] | nul
   }
 }
 
-/** Permits whose pod is gone and which another permit of the same node follows, with no standing one between them. */
+/** Permits whose pod is gone and which another permit of the same node follows, with no standing one between them. See L7. */
 function repeatedPermits(fence: FenceState): readonly TrackedPermit[] {
   const later = new Set<string>()
   return fence.permits.toReversed().filter((tracked) => {
@@ -51,7 +51,7 @@ interface NewPermit {
   readonly pod: FleetPod
 }
 
-/** There is always room for one, however far the limit has fallen below the record's permits. */
+/** There is always room for one, however far the limit has fallen below the record's permits (L19). */
 function permitsToTakeAgain(fence: FenceState, again: readonly NodeView[], stay: readonly TrackedPermit[]): readonly NewPermit[] {
   return permitsToAppend(fence, again, stay, 1)
 }
@@ -74,12 +74,12 @@ function wasBad({ availability: { minReadyMs, monotonicMs } }: FenceState, { rea
   return ready && pods.some((pod) => isAvailable(pod, minReadyMs, monotonicMs)) ? {} : { wasBad: true }
 }
 
-/** Whether another old pod is standing on the node of a settled permit: the node needs a new permit. */
+/** Whether the node of a settled permit runs another old pod: the node needs a new permit. */
 function isOldAgain(fence: FenceState, { permit }: TrackedPermit): boolean {
   return isOldNode(fence.view, fence.record, permit.node)
 }
 
-/** F2: the versions of every pod that the change depends on. */
+/** F2: the versions of every pod that the change depends on. See L2, L16. */
 export function restsOn(
   fence: FenceState,
   remove: readonly TrackedPermit[],

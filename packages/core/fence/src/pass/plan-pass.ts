@@ -128,7 +128,7 @@ function awaitRecord({ view }: PassFacts): PassPlan | null {
   return view.record === undefined ? waitFor('record') : null
 }
 
-/** F2: a view older than the record's watermark might miss a pod that was deleted for the record. */
+/** F2: a view older than the record's watermark might miss a pod that was deleted for the record. See L2. */
 function awaitPods({ view: { podsSeen }, record: { watermark } }: PassFacts): PassPlan | null {
   return compareResourceVersions(podsSeen, watermark) < 0 ? waitFor('podWatch') : null
 }
@@ -165,7 +165,7 @@ function changePermits({ fence, again }: PassFacts): PassPlan | null {
   return change === null ? null : { kind: 'changePermits', change }
 }
 
-/** F1: the record permits, the DaemonSet publishes; executors act only where both agree. */
+/** F1: the record permits, the DaemonSet publishes; executors act only where both agree. See L12. */
 export function agrees(view: PassView, record: FlightRecord): boolean {
   const said = view.published
   return (
@@ -191,10 +191,8 @@ function permitsNotWanted(fence: FenceState): readonly TrackedPermit[] {
 }
 
 /**
- * F7: the first standing permit, where nothing may be executed: it waits because of U, and a broken old pod has no permit
- * before it. A Ready pod in U needs none: time makes it available. A pod that may not be taken, such as one on an excluded
- * node, would never get one. Where D alone uses up the limit, only a pod on a node of D could go before the first permit:
- * deleting again there adds nothing.
+ * F7: the first standing permit, where nothing may be executed: it waits because of U, and a broken old pod that may be taken
+ * has no permit before it. Where D alone uses up the limit, only a pod on a node of D counts. See L18.
  */
 function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
   const head = standingPermits(fence)[0]
@@ -207,13 +205,13 @@ function headThatBlocks(fence: FenceState): readonly TrackedPermit[] {
   return fence.tally.broken.some(waits) && wouldGoOn(fence, standingPermits(fence)) ? [head] : []
 }
 
-/** F7: standing permits of nodes other than those to delete on again: nothing behind them could be executed. */
+/** F7: standing permits of nodes other than those to delete on again. See L19. */
 function permitsInTheWay(fence: FenceState, again: readonly NodeView[]): readonly TrackedPermit[] {
   const names = new Set(again.map(({ name }) => name))
   return names.size === 0 ? [] : standingPermits(fence).filter(({ permit }) => !names.has(permit.node))
 }
 
-/** Permits keep settling while a record is being revoked or is stopped (F8). */
+/** Permits keep settling while a record is being revoked or is stopped (F8), and nothing else happens (L14). */
 function settleOnly(facts: PassFacts): PassPlan | null {
   if (facts.record.state === 'open') return null
   const { fence } = facts
@@ -225,7 +223,7 @@ function settleOnly(facts: PassFacts): PassPlan | null {
   return { kind: 'changePermits', change: { remove: gone.map(({ permit }) => permit), append: [], restsOn: restsOn(fence, gone, []) } }
 }
 
-/** F6: our DaemonSet is older than the record, and so are its minReadySeconds and placement rules. */
+/** F6: our DaemonSet is older than the record, and so are its minReadySeconds and placement rules. See L12. */
 function isOutdated({ view: { published }, record }: FenceState): boolean {
   return published.uid === record.workloadUid && published.generation < record.generation
 }

@@ -48,7 +48,7 @@ function podsToConfirm({ availability: { minReadyMs, monotonicMs } }: FenceState
   return [...byPod.values()].map((one) => ({ ...one, overdueMs: monotonicMs - (availableFromMs(one.pod, minReadyMs) ?? monotonicMs) }))
 }
 
-/** A node missing from our view may only mean a lagging watch: the watermark does not cover nodes. */
+/** One question for each node; the watermark does not cover nodes (L11). */
 function nodesToConfirm(due: readonly TrackedPermit[]): readonly NodeToConfirm[] {
   const left = due.filter(({ unconfirmed }) => unconfirmed?.kind === 'node').map(({ permit }) => permit)
   return [...new Set(left.map(({ node }) => node))].map((node) => ({ node, permits: left.filter((permit) => permit.node === node) }))

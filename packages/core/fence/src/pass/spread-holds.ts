@@ -7,7 +7,7 @@ import { type TrackedPermit, toFenceState, type FenceState } from './fence-state
 
 /**
  * F7: standing permits that wait for nodes of their own value, where nothing may be executed and others could use their
- * slots. Those in front of a permit that does not wait, else all of them.
+ * slots. Those in front of a permit that does not wait, else all of them. See L20.
  */
 export function permitsHeldBySpread(fence: FenceState): readonly TrackedPermit[] {
   if (fence.scope.rules.spread.length === 0) return []

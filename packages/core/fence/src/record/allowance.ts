@@ -8,7 +8,7 @@ export interface Allowance {
   readonly revision: string
   /**
    * Nodes that the batch may have on the revision (≥ 0), as the controller counted them. An executor uses the smaller of this
-   * and what the partition leaves in its own view, so nodes that become desired again never widen a batch (G3).
+   * and what the partition leaves in its own view (G3). See L16.
    */
   readonly size: number
   /** Nodes to keep on the old revision (≥ 0). */
@@ -49,12 +49,12 @@ export function parseNodeScope(scope: string | undefined): ScopeReading | undefi
  *
  * - `same`: nothing to write.
  * - `widens`: every deletion allowed before stays allowed (or only the generation differs): one write (F9, F10).
- * - `lowersLimit`: only the limit falls: the permits beyond it are withdrawn, then one write (F10).
+ * - `lowersLimit`: the limit falls and nothing narrows: every unused permit is withdrawn, then one write (F10, L9).
  * - `narrows`: some deletion allowed before is no longer allowed: revoke first (F8).
  */
 export type Direction = 'same' | 'widens' | 'lowersLimit' | 'narrows'
 
-/** Decides whether a change narrows or widens; nothing else does. */
+/** Decides whether a change narrows or widens; nothing else does. See L23. */
 export function directionOf(from: RecordedAllowance, to: Allowance): Direction {
   if (from.workloadUid !== to.workloadUid || from.revision !== to.revision || to.partition > from.partition) return 'narrows'
   if (from.size !== undefined && to.size < from.size) return 'narrows'
@@ -66,8 +66,8 @@ export function directionOf(from: RecordedAllowance, to: Allowance): Direction {
 }
 
 /**
- * Whether scope `to` allows everything that scope `from` allows. Each step adds nodes to those of the steps before it. A
- * digest does not say what other rules allow, so other rules count as less.
+ * Whether scope `to` allows everything that scope `from` allows: the same rules and as many steps. Other rules count as less
+ * (L23).
  */
 function containsScope(to: string | undefined, from: string | undefined): boolean {
   if (to === from) return true

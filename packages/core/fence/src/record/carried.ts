@@ -16,9 +16,8 @@ export interface Carried {
 export const MAX_CARRIED_LENGTH = 131_072
 
 /**
- * What a stopped record leaves unsettled; null where everything has settled. Every permit of a stopped record was executed.
- * Of several permits for one node, the last is enough: the pods of the earlier ones were already terminating. The order is
- * kept, because only the last permit of all may be followed by another one on its node (F4).
+ * What a stopped record leaves unsettled: the last permit of each node, in the order of the record (F4). Null where everything
+ * has settled. See L22.
  */
 export function carryOver({ workloadUid, watermark, permits }: FlightRecord): Carried | null {
   const lastOfNode = permits.filter(({ node }, at) => !permits.slice(at + 1).some((later) => later.node === node))
@@ -42,7 +41,7 @@ export function parseCarried(text: string): Carried | null {
   try {
     const { workload, watermark, permits } = JSON.parse(text) as Record<string, unknown>
     if (typeof workload !== 'string' || typeof watermark !== 'string' || !/^\d+$/.test(watermark) || !Array.isArray(permits)) return null
-    // F2: a watermark rests on every permit. A permit above it would never be seen as standing or gone.
+    // F2: a watermark rests on every permit (L2).
     const isSeen = ({ podResourceVersion }: Permit): boolean => compareResourceVersions(podResourceVersion, watermark) <= 0
     return { workloadUid: workload, watermark, permits: permits.flatMap(toPermit).filter(isSeen) }
   } catch {
@@ -58,7 +57,7 @@ function toPermit(entry: unknown): Permit[] {
 
 /**
  * F11: puts carried permits in front of a record that is not open, so that G2 holds across both; null where the record has
- * them already. Repeating it with an outdated text adds only permits that settle at once; it removes none.
+ * them already. An outdated text can only make the count too high. See L22.
  */
 export function inheritPermits(record: FlightRecord, carried: Omit<Carried, 'workloadUid'>): FlightRecord | null {
   const known = new Set(record.permits.map(permitId))

@@ -4,13 +4,12 @@ import type { PodPlacement } from '@tranche/kube-types'
 /** Fields of a pod from a live read. */
 export type LivePod = Pick<FleetPod, 'uid' | 'resourceVersion' | 'terminating' | 'ready' | 'readyStamp'>
 
-/** Timestamps of conditions have whole seconds: a pod that breaks and is Ready again within one second keeps its stamp. */
+/** Timestamps of conditions have whole seconds: a pod that breaks and is Ready again within one second keeps its stamp (L10). */
 const STAMP_MS = 1_000
 
 /**
- * Rule F6: whether a live read confirms that a pod was available. The read was sent when `seen` was available by the clock. A
- * pod with the same version has not changed between our watch event and the read, however old the view is. A pod whose Ready
- * condition has the same stamp has not broken.
+ * Rule F6: whether a live read confirms that a pod was available. The read was sent when `seen` was available by the clock. The
+ * pod must have the same version, or a second later the same Ready stamp. See L10.
  *
  * @param read the API server's answer; null where the pod does not exist
  * @param overdueMs how long (ms, ≥ 0) `seen` had been available by the clock when the read was sent
@@ -22,8 +21,7 @@ export function isConfirmedBy(seen: FleetPod, read: LivePod | null, overdueMs: n
 }
 
 /**
- * Rule F6: whether a live read confirms that a node is gone, or no longer desired. A watch cannot confirm it: an old view
- * lacks nodes that joined since, and taints that were removed since.
+ * Rule F6: whether a live read confirms that a node is gone, or no longer desired. A watch cannot confirm it. See L11.
  *
  * @param read the API server's answer; null where the node does not exist
  * @param placement placement rules of the DaemonSet, as seen when the question arose

@@ -25,7 +25,7 @@ export function createRecord(allowance: Allowance, watermark: string): FlightRec
   return { ...allowanceOf(allowance), epoch: 1, seq: 1, state: 'stopped', holds: [], watermark, permits: [] }
 }
 
-/** F3, F5, F6, F7: removes and appends permits in one write. The remaining ones keep their order. */
+/** F3, F5, F6, F7: removes and appends permits in one write. The remaining ones keep their order (L4). */
 export function changePermits(record: FlightRecord, change: PermitChange): FlightRecord {
   const gone = new Set(change.remove.map(permitId))
   return {
@@ -44,14 +44,14 @@ export function isRevoking({ state }: Pick<FlightRecord, 'state'>): boolean {
   return state === 'voiding' || state === 'revoking'
 }
 
-/** F8: revokes the allowance. The new epoch makes every append in flight fail; permits stay until their pods are touched. */
+/** F8: revokes the allowance. The new epoch makes every append in flight fail; permits stay until their pods are touched. See L14. */
 export function revokeRecord(record: FlightRecord, holds: readonly Hold[]): FlightRecord {
   return { ...record, epoch: record.epoch + 1, seq: record.seq + 1, state: 'voiding', holds }
 }
 
 /**
- * F8: removes the `erased` permits, whose pods were touched and are standing. When `complete`, every remaining permit was executed,
- * and the record is stopped.
+ * F8: removes the `erased` permits, whose pods were touched and are standing. When `complete`, the pod of every remaining permit is
+ * terminating or gone, and the record is stopped (L14).
  */
 export function eraseTouched(
   record: FlightRecord,
@@ -71,14 +71,14 @@ export function withHolds(record: FlightRecord, holds: readonly Hold[]): FlightR
 /**
  * F9: opens a stopped record for `allowance`. Permits executed before stay until they have settled (F11). `seen` is the
  * highest pod resourceVersion in the view of the process that opens it; executors with an older view do not act on the record
- * (F2).
+ * (F2, L16).
  */
 export function openRecord(record: FlightRecord, allowance: Allowance, seen: string): FlightRecord {
   const watermark = newerResourceVersion(record.watermark, seen)
   return { ...record, ...allowanceOf(allowance), epoch: record.epoch + 1, seq: record.seq + 1, state: 'open', holds: [], watermark }
 }
 
-/** F9, F10: a change that only allows more, or only follows the generation; one write, no new epoch. */
+/** F9, F10: a change that only allows more, or only follows the generation; one write, no new epoch. See L9 for a lower limit. */
 export function widenRecord(record: FlightRecord, allowance: RecordedAllowance): FlightRecord {
   return { ...record, ...allowanceOf(allowance), seq: record.seq + 1 }
 }
@@ -101,7 +101,7 @@ export interface RecordHome {
 
 /**
  * The write of a record: a JSON Patch on `/status`. It tests the BatchRelease's uid and the epoch and seq that were read. The
- * first record has neither, so its patch tests the resourceVersion. A failed test is a 422: read and decide again.
+ * first record has neither, so its patch tests the resourceVersion. A failed test is a 422: read and decide again. See L17.
  */
 export function recordPatch(home: RecordHome, after: FlightRecord): readonly PatchOperation[] {
   const sameObject: PatchOperation = { op: 'test', path: '/metadata/uid', value: home.metadata.uid }

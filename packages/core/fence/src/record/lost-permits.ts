@@ -15,8 +15,7 @@ export interface LostRecord {
 
 /**
  * Rule F11: permits for nodes that may be in flight under a lost record: desired nodes without a standing old pod and without
- * an available pod of the revision. Each permit stands for a pod that is gone, so it settles as soon as its node has an
- * available pod.
+ * an available pod of the revision. Each permit is for a pod that does not exist. See L21, also for what it misses.
  */
 export function lostPermits({ revision, fleet, pods, availability: { minReadyMs, monotonicMs } }: LostRecord): readonly Permit[] {
   const live = Map.groupBy(

@@ -4,15 +4,15 @@ import { compareResourceVersions } from '@tranche/kube-types'
 
 /**
  * State of a permit, by our watches and our clock. Where `minReadyMs` is more than 0, time alone makes it `settled`, even in
- * a stale view; callers that rely on it read the pod first ({@link isConfirmedBy}).
+ * a stale view; callers that rely on it read the pod first ({@link isConfirmedBy}, L10).
  *
- * - `standing`: its pod is unchanged, so the permit may be executed.
- * - `unseen`: our view of the pod is older than the permit, so its state is unknown.
- * - `dead`: its pod exists in a newer version, so no delete by this permit can be accepted (F5).
+ * - `standing`: its pod is unchanged, so the permit may be executed (L1).
+ * - `unseen`: our view of the pod is older than the permit, so its state is unknown (L2).
+ * - `dead`: its pod exists in a newer version, so no delete by this permit can be accepted (F5, L15).
  * - `flying`: its pod is terminating or gone, and the node has no available pod yet.
- * - `settled`: its pod is gone and the node has an available one (F6).
- * - `left`: its pod is gone and the node is no longer desired in our view. The view may be old, so the permit counts as
- *   unsettled, and leaves the record only after a live read ({@link hasLeft}, F6).
+ * - `settled`: its pod is gone and the node has an available one (F6, L3).
+ * - `left`: its pod is gone and the node is no longer desired in our view. The permit counts as unsettled, and leaves the
+ *   record only after a live read ({@link hasLeft}, F6, L11).
  */
 export type PermitState = 'standing' | 'unseen' | 'dead' | 'flying' | 'settled' | 'left'
 

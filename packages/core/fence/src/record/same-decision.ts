@@ -3,7 +3,7 @@ import { allowanceOf } from './flight-record.ts'
 
 /**
  * F9: whether two decisions are the same: both lead from the same epoch to the same allowance. The watermark and the permits
- * do not count, so pods that keep changing do not keep a release from opening.
+ * do not count. See L24.
  */
 export function isSameDecision(a: FlightRecord, b: FlightRecord): boolean {
   const decided = (record: FlightRecord): string => JSON.stringify([record.state, record.epoch, record.holds, allowanceOf(record)])

@@ -4,8 +4,8 @@ import { eraseTouched } from './flight-record.ts'
 /**
  * What a touch says about a permit. A touch is a patch with a new random value and the pod's uid (F7).
  *
- * - `standing`: the answer has no deletionTimestamp. No delete by the permit was or will be accepted.
- * - `executed`: the answer has one, or the pod is gone. The permit stays until it has settled.
+ * - `standing`: the answer has no deletionTimestamp. No delete by the permit was or will be accepted (L13).
+ * - `executed`: the answer has one, or the pod is gone, by any client. The permit stays until it has settled.
  * - `unclear`: the answer says neither; touch again.
  */
 export type TouchAnswer =
@@ -20,10 +20,10 @@ export interface TouchedPermit {
 }
 
 /**
- * F7, F8: the record after the pods of its permits were touched: permits whose pods are standing are removed. A record in state `voiding`
- * becomes stopped only when every permit in it got a clear answer.
+ * F7, F8: the record after the pods of its permits were touched: those of standing pods are removed. A revoked record becomes
+ * stopped only when every permit in it got a clear answer (L14).
  *
- * @param touched answers for all permits of a record in state `voiding`, or for those to withdraw from an open one
+ * @param touched answers for all permits of a revoked record, or for those to withdraw from an open one
  */
 export function recordTouches(record: FlightRecord, touched: readonly TouchedPermit[]): FlightRecord {
   const standing = touched.flatMap(({ permit, answer }) =>
