@@ -415,8 +415,16 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'F11',
     fault: 'a node counts as up by a pod that our view does not show as available',
     file: 'packages/core/fence/src/record/lost-permits.ts',
-    find: 'pod.uid === uid && isAvailable(',
-    replace: 'isAvailable(',
+    find: 'seen.uid !== live.uid || ',
+    replace: '',
+    tests: ['packages/core/fence/test/record/lost-permits.test.ts'],
+  },
+  {
+    rule: 'F11',
+    fault: 'a node with a bad pod of a superseded revision is not in flight under a lost record',
+    file: 'packages/core/fence/src/record/lost-permits.ts',
+    find: 'standing.some(({ hash }) => hash === stable)',
+    replace: 'standing.some(({ hash }) => hash !== revision)',
     tests: ['packages/core/fence/test/record/lost-permits.test.ts'],
   },
   {

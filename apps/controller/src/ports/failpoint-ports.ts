@@ -21,6 +21,7 @@ export const controllerFailpointPorts = {
     readLive: 'promise',
     setFinalizer: 'promise',
     patchDaemonSet: 'promise',
+    listDesiredNodes: 'promise',
     listPods: 'promise',
     findPods: 'promise',
     writeRecord: 'promise',

@@ -3,7 +3,7 @@ import type { Clock } from '@tranche/clock'
 import { ownedRevisions, touchPod, type WatchedCluster, writeRecord } from '@tranche/cluster'
 import type { ReleasePort, ReleaseReading, TouchablePod } from '@tranche/controllers'
 import { isAppError } from '@tranche/errors'
-import { type FleetPod, toFleetPod, toFleetView } from '@tranche/fleet'
+import { type FleetPod, isDesiredNode, toFleetPod, toFleetView } from '@tranche/fleet'
 import { isConflict, isInvalid, isNotFound, type KubeClient, type ResourcePath, resourcePaths } from '@tranche/kube-client'
 import {
   BATCH_RELEASE_FINALIZER,
@@ -11,6 +11,7 @@ import {
   daemonSetAnnotations,
   isReleaseOf,
   type KubeObject,
+  type Node,
   type ObjectKey,
   type Pod,
   rolloutOf,
@@ -75,6 +76,11 @@ export function createReleasePort(given: ReleasePortParts): ReleasePort {
       cluster.overlay.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
     },
     listPods: (daemonSet, signal) => listPods(parts, daemonSet, signal),
+    async listDesiredNodes({ spec }, signal) {
+      const placement = spec.template.spec ?? {}
+      const transform = (node: KubeObject): string | null => (isDesiredNode(placement, node as Node) ? node.metadata.name : null)
+      return (await client.list<string>(resourcePaths.nodes, { transform, signal })).items
+    },
     async findPods(namespace, uids, signal) {
       const transform = ({ metadata: { name, uid, deletionTimestamp } }: KubeObject): TouchablePod | null =>
         uids.has(uid) ? { namespace, name, uid, terminating: deletionTimestamp !== undefined } : null

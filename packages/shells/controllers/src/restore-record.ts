@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import { createRecord, lostPermits, type TouchAnswer } from '@tranche/fence'
-import { type DaemonSet, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
+import { type DaemonSet, daemonSetAnnotations, keyText, newerResourceVersion, type ObjectKey } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import type { BatchReleasePlan, ReleaseView } from '@tranche/planner'
 import { fieldsOf } from './log-plans.ts'
@@ -8,7 +8,7 @@ import type { ReleasePort } from './release-port.ts'
 
 /** Dependencies for touching pods and writing a record. */
 export interface RestoreParts {
-  readonly cluster: Pick<ReleasePort, 'listPods' | 'touchPod' | 'writeRecord'>
+  readonly cluster: Pick<ReleasePort, 'listDesiredNodes' | 'listPods' | 'touchPod' | 'writeRecord'>
   readonly clock: Clock
   readonly log: Logger
   readonly key: ObjectKey
@@ -30,9 +30,11 @@ export async function restoreRecord(
   log.warn({ ...fieldsOf(release), batchRelease: keyText(key) }, 'restoring lost permit record')
   if ((await touchStandingPods(daemonSet, parts)) === null) return null
   const pods = await cluster.listPods(daemonSet, signal)
+  const nodes = await cluster.listDesiredNodes(daemonSet, signal)
   const watermark = pods.map(({ resourceVersion }) => resourceVersion).reduce(newerResourceVersion, '0')
   const availability = { minReadyMs, monotonicMs: clock.monotonicMs() }
-  const permits = lostPermits({ revision: allowance.revision, fleet, pods, availability })
+  const stable = daemonSet.metadata.annotations?.[daemonSetAnnotations.stableRevision]
+  const permits = lostPermits({ revision: allowance.revision, stable, nodes, fleet, pods, availability })
   return cluster.writeRecord(release, { ...createRecord(allowance, watermark), permits }, signal)
 }
 

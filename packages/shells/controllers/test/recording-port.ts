@@ -54,6 +54,10 @@ export function recordingPort(record: Partial<FlightRecord> = {}): RecordingPort
       calls.push('listPods')
       return port.pods
     },
+    async listDesiredNodes() {
+      calls.push('listDesiredNodes')
+      return port.reading?.fleet.nodes.flatMap(({ name, desired }) => (desired ? [name] : [])) ?? []
+    },
     async findPods(_namespace, uids) {
       calls.push('findPods')
       return port.pods.filter(({ uid }) => uids.has(uid))

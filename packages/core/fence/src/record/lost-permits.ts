@@ -1,12 +1,17 @@
 import type { Permit } from '@tranche/api-schema'
-import { type FleetPod, type FleetView, isAvailable } from '@tranche/fleet'
+import { availableFromMs, type FleetPod, type FleetView, isAvailable, nodeInView } from '@tranche/fleet'
+import { isConfirmedBy } from './confirm.ts'
 import type { Availability } from './permit-state.ts'
 
 /** Data from which a lost record is restored. */
 export interface LostRecord {
   /** `controller-revision-hash` being released. */
   readonly revision: string
-  /** Our view: the desired nodes, and since when their pods have been Ready. */
+  /** Hash of the revision being replaced; undefined where it is unknown. */
+  readonly stable: string | undefined
+  /** Names of the desired nodes, from a live list. */
+  readonly nodes: readonly string[]
+  /** Our view: since when pods have been Ready. */
   readonly fleet: FleetView
   /** Pods of the DaemonSet from a live list. */
   readonly pods: readonly FleetPod[]
@@ -14,23 +19,28 @@ export interface LostRecord {
 }
 
 /**
- * Rule F11: permits for nodes that may be in flight under a lost record: desired nodes without a standing old pod and without
- * an available pod of the revision. Each permit is for a pod that does not exist. See L21, also for what it misses.
+ * Rule F11: permits for nodes that may be in flight under a lost record: desired nodes without an available pod, except those
+ * that still run a pod of the stable revision. Each permit stands for a pod that is gone, so it settles as soon as its node has
+ * an available pod. See L21.
  */
-export function lostPermits({ revision, fleet, pods, availability: { minReadyMs, monotonicMs } }: LostRecord): readonly Permit[] {
+export function lostPermits({ revision, stable, nodes, fleet, pods, availability }: LostRecord): readonly Permit[] {
   const live = Map.groupBy(
     pods.filter(({ terminating }) => !terminating),
     ({ node }) => node,
   )
-  return fleet.nodes.flatMap(({ name, desired, pods: seen }) => {
-    if (!desired) return []
+  return nodes.flatMap((name) => {
     const standing = live.get(name) ?? []
-    if (standing.some(({ hash }) => hash !== revision)) return []
-    const isUp = standing.some(
-      ({ uid, ready }) => ready && seen.some((pod) => pod.uid === uid && isAvailable(pod, minReadyMs, monotonicMs)),
-    )
+    if (stable !== revision && standing.some(({ hash }) => hash === stable)) return []
+    const seen = nodeInView(fleet, name)?.pods ?? []
+    const isUp = standing.some((pod) => seen.some((known) => isUpNow(known, pod, availability)))
     return isUp ? [] : [{ node: name, podUid: `${LOST_POD_PREFIX}${name}`, podResourceVersion: '0' }]
   })
+}
+
+/** Whether a pod of our view is available, and the live list confirms it (L10). */
+function isUpNow(seen: FleetPod, live: FleetPod, { minReadyMs, monotonicMs }: Availability): boolean {
+  if (!live.ready || seen.uid !== live.uid || !isAvailable(seen, minReadyMs, monotonicMs)) return false
+  return minReadyMs === 0 || isConfirmedBy(seen, live, monotonicMs - (availableFromMs(seen, minReadyMs) ?? monotonicMs))
 }
 
 /** Prefix that no uid of the API server has. */

@@ -1,4 +1,4 @@
-import { lostPermits } from '@tranche/fence'
+import { lostPermits, type LostRecord } from '@tranche/fence'
 import { FleetIndex, type FleetPod, toFleetNode, toFleetPod } from '@tranche/fleet'
 import { aNode, aPod, FLEET_OWNER, type PodFields } from '@tranche/testing'
 import { describe, expect, it } from 'vitest'
@@ -8,9 +8,18 @@ describe('lostPermits (F11)', () => {
     ['a node without a pod is in flight', [], ['a']],
     ['a node with an available pod of the revision is not', [{ node: 'a', hash: 'new' }], []],
     ['a node whose pod of the revision is not Ready is in flight', [{ node: 'a', hash: 'new', ready: false }], ['a']],
-    ['a node with a standing old pod is not, Ready or not', [{ node: 'a', hash: 'old', ready: false }], []],
+    ['a node with a standing stable pod is not, Ready or not', [{ node: 'a', hash: 'old', ready: false }], []],
+    ['a node with a superseded pod that is not available is in flight', [{ node: 'a', hash: 'bad', ready: false }], ['a']],
+    ['a node with an available superseded pod is not', [{ node: 'a', hash: 'bad' }], []],
     ['a node whose old pod is terminating is in flight', [{ node: 'a', hash: 'old', terminating: true }], ['a']],
-    ['a node with an old pod beside one of the revision is not', [{ node: 'a', hash: 'new', name: 'x', ready: false }, { node: 'a' }], []],
+    [
+      'a node with a stable pod beside one of the revision is not',
+      [
+        { node: 'a', hash: 'new', name: 'x', ready: false },
+        { node: 'a', hash: 'old' },
+      ],
+      [],
+    ],
   ])('%s', (_case, fields, want) => {
     expect(nodesOf(fields)).toEqual(want)
   })
@@ -29,9 +38,25 @@ describe('lostPermits (F11)', () => {
     expect(permitsOf([seen, live], [live])).toEqual([])
   })
 
-  it('ignores nodes that are not desired', () => {
+  it('counts every node that is desired in the live list, and no other', () => {
     const pod = podOf({ node: 'b', hash: 'new', ready: false })
     expect(permitsOf([pod], [pod]).map(({ node }) => node)).toEqual(['a'])
+    expect(permitsOf([], [], { nodes: ['a', 'joined'] }).map(({ node }) => node)).toEqual(['a', 'joined'])
+  })
+
+  it('counts a superseded pod and a stable one alike where the stable revision is unknown, or is released again', () => {
+    const pods = [podOf({ node: 'a', hash: 'old', ready: false })]
+    expect(permitsOf(pods, pods, { stable: undefined }).map(({ node }) => node)).toEqual(['a'])
+    expect(permitsOf(pods, pods, { stable: 'new' }).map(({ node }) => node)).toEqual(['a'])
+  })
+
+  it('counts a node as in flight whose pod is available only by a view that may have missed a flap (L10)', () => {
+    const availability = { minReadyMs: 10_000, monotonicMs: 10_500 }
+    const seen = podOf({ node: 'a', hash: 'new', resourceVersion: '5' })
+    expect(permitsOf([seen], [seen], { availability })).toEqual([])
+    expect(permitsOf([seen], [podOf({ node: 'a', hash: 'new', resourceVersion: '6' })], { availability }).map(({ node }) => node)).toEqual([
+      'a',
+    ])
   })
 
   it('names each node once, with a uid that no pod has', () => {
@@ -44,12 +69,13 @@ function nodesOf(fields: readonly PodFields[]): readonly string[] {
   return permitsOf(pods, pods).map(({ node }) => node)
 }
 
-function permitsOf(seen: readonly FleetPod[], live: readonly FleetPod[]): ReturnType<typeof lostPermits> {
+function permitsOf(seen: readonly FleetPod[], live: readonly FleetPod[], given: Partial<LostRecord> = {}): ReturnType<typeof lostPermits> {
   const index = new FleetIndex()
   index.nodeChanged(undefined, toFleetNode(aNode('a')))
   index.nodeChanged(undefined, toFleetNode(aNode('b', { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] })))
   for (const pod of seen) index.podChanged(undefined, pod)
-  return lostPermits({ revision: 'new', fleet: index.view(FLEET_OWNER), pods: live, availability: { minReadyMs: 0, monotonicMs: 0 } })
+  const availability = { minReadyMs: 0, monotonicMs: 0 }
+  return lostPermits({ revision: 'new', stable: 'old', nodes: ['a'], fleet: index.view(FLEET_OWNER), pods: live, availability, ...given })
 }
 
 function podOf(fields: PodFields): FleetPod {
