@@ -1,18 +1,27 @@
 import { globSync } from 'node:fs'
-import { relative } from 'node:path'
+import { basename, dirname, relative, resolve } from 'node:path'
 
 const root = `${import.meta.dirname}/..`
 
 /**
- * Tests that `pnpm test:watch` runs after an edit: those of the edited package, without property tests and slow ones, so that the result
- * is there in seconds. An edited test runs by itself, of whatever kind it is.
+ * Tests that `pnpm test:watch` runs after an edit, so that the result is there in seconds: those of the folder under `test` that
+ * corresponds to the edited folder, or to the nearest folder above it, and those named after the edited file. Property tests and slow ones
+ * are left out. An edited test runs by itself, of whatever kind it is.
  *
  * @param file absolute path of the edited file
  * @returns absolute paths; undefined if the file is a test, or is not in a package, which leaves the choice to vitest
  */
 export function testsOfPackage(file: string): string[] | undefined {
-  const [folder] = /^(?:packages\/[^/]+|apps)\/[^/]+(?=\/(?:src|test)\/)/.exec(relative(root, file)) ?? []
-  if (folder === undefined || file.endsWith('.test.ts')) return undefined
-  const tests = globSync(`${folder}/test/**/*.test.ts`, { cwd: root }).filter((test) => !/\.(property|slow)\.test\.ts$/.test(test))
-  return tests.map((test) => `${root}/${test}`)
+  const [, folder = '', inner] = /^((?:packages\/[^/]+|apps)\/[^/]+)\/(?:src|test)\/(.*)$/.exec(relative(root, file)) ?? []
+  if (inner === undefined || file.endsWith('.test.ts')) return undefined
+  const all = globSync('**/*.test.ts', { cwd: `${root}/${folder}/test` }).filter((test) => !/\.(property|slow)\.test\.ts$/.test(test))
+  const named = all.filter((test) => basename(test, '.test.ts') === basename(inner, '.ts'))
+  const chosen = new Set([...named, ...testsBeside(all, dirname(inner))])
+  return [...chosen].map((test) => resolve(root, folder, 'test', test))
+}
+
+function testsBeside(tests: readonly string[], folder: string): readonly string[] {
+  if (folder === '.') return tests
+  const beside = tests.filter((test) => test.startsWith(`${folder}/`))
+  return beside.length > 0 ? beside : testsBeside(tests, dirname(folder))
 }

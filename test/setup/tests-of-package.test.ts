@@ -1,19 +1,32 @@
 import { resolve } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { testsOfPackage } from '../../scripts/tests-of-package.ts'
 
-const planner = 'packages/core/planner'
+const core = 'packages/core'
 
-it.each([`${planner}/src/pass/plan-pass.ts`, `${planner}/test/pass/generated-pass.ts`])(
-  'an edit of %s runs the tests of planner',
-  (file) => {
-    const tests = (testsOfPackage(resolve(file)) ?? []).map((test) => resolve(test))
-    expect(tests).toContain(resolve(planner, 'test/pass/plan-pass.test.ts'))
-    expect(tests.filter((test) => !test.startsWith(resolve(planner, 'test')) || /\.(property|slow)\.test\.ts$/.test(test))).toEqual([])
-  },
-)
+describe('testsOfPackage', () => {
+  it.each([
+    ['the folder of the same name', `${core}/fence/src/pass/plan-pass.ts`, `${core}/fence/test/pass/plan-pass.test.ts`],
+    ['the folder of an edited helper of tests', `${core}/fence/test/pass/pass-notation.ts`, `${core}/fence/test/pass/plan-pass.test.ts`],
+    [
+      'the nearest folder above',
+      `${core}/planner/src/rollout/states/resting-state.ts`,
+      `${core}/planner/test/rollout/plan-rollout.test.ts`,
+    ],
+    ['a test named after the file', `${core}/verdict/src/moved-times.ts`, `${core}/verdict/test/moved-times.test.ts`],
+  ])('runs the tests of %s', (_what, edited, test) => {
+    expect(testsOfPackage(resolve(edited))).toContain(resolve(test))
+  })
 
-it.each([`${planner}/test/pass/plan-pass.property.test.ts`, 'test/scenarios/stage.ts', 'scripts/verify.ts'])(
-  'an edit of %s leaves the choice to vitest',
-  (file) => expect(testsOfPackage(resolve(file))).toBeUndefined(),
-)
+  it('leaves out other folders, property tests and slow tests', () => {
+    const tests = testsOfPackage(resolve(`${core}/planner/src/rollout/states/resting-state.ts`)) ?? []
+    expect(tests.filter((test) => !test.includes('/planner/test/rollout/') || /\.(property|slow)\./.test(test))).toEqual([])
+  })
+
+  it.each([`${core}/fence/test/pass/plan-pass.property.test.ts`, 'test/scenarios/stage.ts', 'scripts/verify.ts'])(
+    'leaves the choice to vitest after an edit of %s',
+    (edited) => {
+      expect(testsOfPackage(resolve(edited))).toBeUndefined()
+    },
+  )
+})

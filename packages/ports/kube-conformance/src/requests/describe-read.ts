@@ -117,7 +117,7 @@ export function describeRead(it: ConformanceTest): void {
       { fieldSelector: 'spec.nodeName=', names: ['a', 'b', 'c'] },
       { fieldSelector: 'status.phase=Pending', names: ['a', 'b', 'c'] },
       { fieldSelector: 'status.phase!=Pending', names: [] },
-      { fieldSelector: 'spec.schedulerName=missing,metadata.name=b', names: ['b'] },
+      { fieldSelector: 'spec.schedulerName=no-scheduler,metadata.name=b', names: ['b'] },
       { fieldSelector: 'spec.serviceAccountName=default', names: ['a', 'b', 'c'] },
     ])('selects pods by field: $fieldSelector', async ({ fieldSelector, names }, { api, namespace }) => {
       await three(api, namespace)
