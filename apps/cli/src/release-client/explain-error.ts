@@ -1,3 +1,4 @@
+import { ApiProblemError } from '@tranche/api-client'
 import { AppError, isAppError } from '@tranche/errors'
 import { KubeStatusError, type LoadedCluster } from '@tranche/kube-client'
 import type { ServerSource } from '../options/access-options.ts'
@@ -19,7 +20,7 @@ export function explained(error: unknown, { server, context }: LoadedCluster): u
 
 /** {@link explained} for the REST API, whose problem details need no further explanation. */
 export function explainedOfServer(error: unknown, { url }: ServerSource): unknown {
-  if (isAppError(error) && error.code === 'API_REFUSED' && /"kind": ?"Status"/.test(error.message))
+  if (error instanceof ApiProblemError && error.isKubeStatus)
     return new AppError('API_REFUSED', `${url} is a Kubernetes API server, but --server takes the Tranche REST API`, {
       details: { server: url },
       hint: 'Leave --server out, and choose the cluster with --context, --cluster or --kubeconfig.',
@@ -34,7 +35,7 @@ export function explainedOfServer(error: unknown, { url }: ServerSource): unknow
 }
 
 function explainedStatus(error: KubeStatusError, where: string): AppError {
-  const said = error.message.replace(/^.*? was answered with /, '')
+  const said = `${error.status}${error.reason && ` ${error.reason}`}${error.serverMessage && `: ${error.serverMessage}`}`
   const say = (message: string, hint: string): AppError =>
     new AppError('API_REFUSED', message, { details: error.details, hint, cause: error })
   if (error.status === 401)
@@ -45,7 +46,7 @@ function explainedStatus(error: KubeStatusError, where: string): AppError {
       'Ask the cluster administrator for this permission; docs/cli.md lists what each command needs.',
     )
   // A 404 names a missing object, but not a resource that is not served.
-  if (error.status === 404 && !error.message.includes('"'))
+  if (error.status === 404 && error.objectName === undefined)
     return say(
       `the API server ${where} serves no Rollouts`,
       'Install the CustomResourceDefinitions of Tranche; tranche doctor shows what is missing.',

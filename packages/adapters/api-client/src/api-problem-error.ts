@@ -8,6 +8,8 @@ export class ApiProblemError extends AppError {
   readonly status: number
   /** Undefined if the response was not a problem document, such as a proxy's page. */
   readonly problem: ProblemDetails | undefined
+  /** Whether the response was a Status of Kubernetes: the server is an API server, not the REST API. */
+  readonly isKubeStatus: boolean
   /** Wait that the server asks for, in milliseconds; null if it did not ask. */
   readonly retryAfterMs: number | null
 
@@ -20,6 +22,7 @@ export class ApiProblemError extends AppError {
     })
     this.status = status
     this.problem = problem
+    this.isKubeStatus = isStatus(body)
     this.retryAfterMs = millisecondsOf(retryAfter)
   }
 }
@@ -29,6 +32,15 @@ function problemOf(body: string): ProblemDetails | undefined {
     return problemSchema.safeParse(JSON.parse(body)).data
   } catch {
     return undefined
+  }
+}
+
+function isStatus(body: string): boolean {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status'
+  } catch {
+    return false
   }
 }
 

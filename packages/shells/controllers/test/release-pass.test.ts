@@ -119,7 +119,15 @@ describe('a pass over a BatchRelease', () => {
     expect(port.records).toEqual([])
     port.touches = {}
     await pass(port)
-    expect(port.calls).toEqual(['listPods', 'touch pod-a', 'listPods', 'touch pod-a', 'listPods', 'listDesiredNodes', 'writeRecord stopped'])
+    expect(port.calls).toEqual([
+      'listPods',
+      'touch pod-a',
+      'listPods',
+      'touch pod-a',
+      'listPods',
+      'listDesiredNodes',
+      'writeRecord stopped',
+    ])
     expect(port.records).toMatchObject([{ state: 'stopped', watermark: '9', permits: [{ node: 'b', podUid: 'lost:b' }] }])
   })
 

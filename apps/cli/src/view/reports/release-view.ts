@@ -99,7 +99,8 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const message = messageBesideBack(report)
   if (outcome === 'Done' && need === undefined) return message === '' ? [] : labelled('status', message, drawing)
   const text = need?.message ?? message
-  const about = failure === undefined || text.includes(failure.message) ? [] : labelled('failure', failure.message, drawing, 'red')
+  const isSaid = failure?.reason === (need?.reason ?? report.reason)
+  const about = failure === undefined || isSaid ? [] : labelled('failure', failure.message, drawing, 'red')
   return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
 }
 

@@ -17,6 +17,8 @@ export interface StatusFields {
   readonly reason?: string | undefined
   readonly message?: string | undefined
   readonly causes?: readonly StatusCause[] | undefined
+  /** Name of the object that the error is about; absent if it is about no object, such as a resource that is not served. */
+  readonly objectName?: string | undefined
   /** Wait that the server asks for before the next attempt, in milliseconds; null if it did not ask. */
   readonly retryAfterMs?: number | null
 }
@@ -34,6 +36,8 @@ export class KubeStatusError extends AppError {
   /** `message` of the Status as the server wrote it; empty if it gave none. */
   readonly serverMessage: string
   readonly causes: readonly StatusCause[]
+  /** @see StatusFields.objectName */
+  readonly objectName: string | undefined
   readonly retryAfterMs: number | null
 
   constructor(fields: StatusFields) {
@@ -45,6 +49,7 @@ export class KubeStatusError extends AppError {
     this.reason = reason
     this.serverMessage = fields.message ?? ''
     this.causes = fields.causes ?? []
+    this.objectName = fields.objectName
     this.retryAfterMs = fields.retryAfterMs ?? null
   }
 }
@@ -72,6 +77,7 @@ export function statusErrorOf(attempt: string, value: unknown, fallbackStatus: n
     reason: status.reason,
     message: status.message,
     causes: status.details?.causes,
+    objectName: status.details?.name,
     retryAfterMs: secondsToMs(retryAfter) ?? secondsToMs(status.details?.retryAfterSeconds),
   })
 }
@@ -80,7 +86,7 @@ interface StatusBody {
   readonly code?: number
   readonly reason?: string
   readonly message?: string
-  readonly details?: { readonly causes?: readonly StatusCause[]; readonly retryAfterSeconds?: number }
+  readonly details?: { readonly name?: string; readonly causes?: readonly StatusCause[]; readonly retryAfterSeconds?: number }
 }
 
 const LONGEST_FOREIGN_MESSAGE = 200
