@@ -79,155 +79,152 @@ export interface TimelineOptions {
 
 /** Records what the API server of the copy accepts. */
 export function createTimeline(options: TimelineOptions): Timeline {
-  const { daemonSet, minReadyMs, nowMs } = options
-  const taken: Taken[] = []
-  const batches: BatchTimes[] = []
-  const downs: { atMs: number; by: number }[] = []
-  const nodesByRevision = new Map<string, Set<string>>()
-  const up = new Set<string>()
-  const pausedAt = new Set<number>()
-  let { rollout, release } = options
-  const overtaken = options.isOvertaken ? release?.spec.tranche?.release : undefined
-  let canary: string | undefined
-  let firstSpec: TrancheSpec | undefined
-  let failure: Failure | undefined
-  let begunMs: number | null = null
-  let endedMs: number | null = null
-  let movedMs = 0
-  let stalledMs: number | null = null
-  let limit = 0
+  return new RecordedTimeline(options)
+}
 
-  for (const pod of options.pods) {
-    noteRevision(pod)
-    if (isReady(pod)) up.add(nodeOf(pod))
+class RecordedTimeline implements Timeline {
+  readonly taken: Taken[] = []
+  readonly batches: BatchTimes[] = []
+  readonly downs: { atMs: number; by: number }[] = []
+  readonly upAtStart: number
+  rollout: Rollout
+  release: BatchRelease | undefined
+  canary: string | undefined
+  firstSpec: TrancheSpec | undefined
+  failure: Failure | undefined
+  begunMs: number | null = null
+  endedMs: number | null = null
+  movedMs = 0
+  stalledMs: number | null = null
+  limit = 0
+  readonly #options: TimelineOptions
+  /** Release that is about to be superseded. */
+  readonly #overtaken: string | undefined
+  readonly #nodesByRevision = new Map<string, Set<string>>()
+  /** Nodes with a Ready pod. */
+  readonly #up = new Set<string>()
+  readonly #pausedAt = new Set<number>()
+
+  constructor(options: TimelineOptions) {
+    this.#options = options
+    this.rollout = options.rollout
+    this.release = options.release
+    this.#overtaken = options.isOvertaken ? options.release?.spec.tranche?.release : undefined
+    for (const pod of options.pods) {
+      this.#noteRevision(pod)
+      if (isReady(pod)) this.#up.add(nodeOf(pod))
+    }
+    this.upAtStart = this.#up.size
+    if (options.release !== undefined) this.#takeRelease(options.release)
+    this.#takeRollout(options.rollout)
   }
-  const upAtStart = up.size
-  if (release !== undefined) takeRelease(release)
-  takeRollout(rollout)
 
-  function takePod({ type, object, previous, actor, verb }: AcceptedWrite): void {
+  take(write: AcceptedWrite): void {
+    if (write.kind === 'Pod') this.#takePod(write)
+    else if (write.kind === 'BatchRelease') {
+      if (write.type === 'DELETED') this.release = undefined
+      else this.#takeRelease(write.object as unknown as BatchRelease)
+    } else if (write.kind === 'Rollout') this.#takeRollout(write.object as unknown as Rollout)
+  }
+
+  hasPausedAt(step: number): boolean {
+    return this.#pausedAt.has(step)
+  }
+
+  nodesWith(revision: string): ReadonlySet<string> {
+    return this.#nodesByRevision.get(revision) ?? new Set()
+  }
+
+  #takePod({ type, object, previous, actor, verb }: AcceptedWrite): void {
     const pod = object as unknown as Pod
-    if (!isOwnedBy(pod, daemonSet)) return
+    if (!isOwnedBy(pod, this.#options.daemonSet)) return
     const before = previous as unknown as Pod | undefined
     const isGoing = type === 'DELETED' || pod.metadata.deletionTimestamp !== undefined
     const began = before !== undefined && before.metadata.deletionTimestamp === undefined && isGoing
-    if (began && verb === 'delete' && actor.name === EXECUTOR && !isOvertaken(release)) {
-      const batch = (release?.status?.canaryStatus?.currentBatch ?? 0) + 1
-      taken.push({ node: nodeOf(pod), atMs: nowMs(), batch, pod: before, release: releaseId() })
-      movedMs = nowMs()
+    if (began && verb === 'delete' && actor.name === EXECUTOR && !this.#isOvertaken(this.release)) {
+      const batch = (this.release?.status?.canaryStatus?.currentBatch ?? 0) + 1
+      this.taken.push({ node: nodeOf(pod), atMs: this.#options.nowMs(), batch, pod: before, release: this.#releaseId() })
+      this.#noteMove()
     }
-    noteRevision(pod)
-    noteHealth(pod, type !== 'DELETED' && isReady(pod))
+    this.#noteRevision(pod)
+    this.#noteHealth(pod, type !== 'DELETED' && isReady(pod))
   }
 
-  function noteRevision(pod: Pod): void {
+  #noteRevision(pod: Pod): void {
     const hash = revisionOf(pod) ?? ''
-    const nodes = nodesByRevision.get(hash) ?? new Set<string>()
-    nodesByRevision.set(hash, nodes.add(nodeOf(pod)))
+    const nodes = this.#nodesByRevision.get(hash) ?? new Set<string>()
+    this.#nodesByRevision.set(hash, nodes.add(nodeOf(pod)))
   }
 
-  function noteHealth(pod: Pod, isUp: boolean): void {
+  #noteHealth(pod: Pod, isUp: boolean): void {
+    const { nowMs, minReadyMs, onUpdated } = this.#options
     const node = nodeOf(pod)
-    if (up.has(node) === isUp) return
+    if (this.#up.has(node) === isUp) return
     if (isUp) {
-      up.add(node)
-      downs.push({ atMs: nowMs() + minReadyMs, by: -1 })
-      if (revisionOf(pod) === canary) options.onUpdated?.()
+      this.#up.add(node)
+      this.downs.push({ atMs: nowMs() + minReadyMs, by: -1 })
+      if (revisionOf(pod) === this.canary) onUpdated?.()
     } else {
-      up.delete(node)
-      downs.push({ atMs: nowMs(), by: 1 })
+      this.#up.delete(node)
+      this.downs.push({ atMs: nowMs(), by: 1 })
     }
-    movedMs = nowMs()
+    this.#noteMove()
+  }
+
+  #takeRelease(next: BatchRelease): void {
+    this.release = next
+    if (this.#isOvertaken(next)) return
+    const { tranche } = next.spec
+    this.canary ??= tranche?.canaryRevision
+    if (this.firstSpec === undefined || tranche?.release === this.firstSpec.release) this.firstSpec = tranche
+    this.failure = next.status?.failure ?? this.failure
+    this.limit = Math.max(this.limit, next.status?.flight?.limit ?? 0)
+    const { canaryStatus, observedRelease } = next.status ?? {}
+    if (canaryStatus === undefined || observedRelease !== tranche?.release) return
+    this.#takeBatch(canaryStatus.currentBatch + 1, canaryStatus.batchState === 'Ready')
+  }
+
+  /** @param index batch number from 1 */
+  #takeBatch(index: number, ready: boolean): void {
+    const release = this.#releaseId()
+    const last = this.batches.findLastIndex((batch) => batch.release === release && batch.index === index)
+    if (last === -1) {
+      this.batches.push({ release, index, startMs: this.#options.nowMs(), readyMs: null })
+      this.#noteMove()
+    } else if (ready && this.batches[last]!.readyMs === null) {
+      this.batches[last] = { ...this.batches[last]!, readyMs: this.#options.nowMs() }
+      this.#noteMove()
+    }
+  }
+
+  #takeRollout(next: Rollout): void {
+    const before = this.rollout.status
+    this.rollout = next
+    const { status } = next
+    if (status === undefined) return
+    const { currentStepIndex, currentStepState, conditions, phase } = status
+    if (currentStepState === 'StepPaused') this.#pausedAt.add(currentStepIndex)
+    if (currentStepIndex !== before?.currentStepIndex || currentStepState !== before.currentStepState) this.#noteMove()
+    const nowMs = this.#options.nowMs()
+    const stalled = conditions?.some(({ type, status: value }) => type === 'Stalled' && value === 'True') === true
+    this.stalledMs = stalled ? (this.stalledMs ?? nowMs) : null
+    if (phase === 'Progressing') {
+      this.begunMs ??= nowMs
+      this.endedMs = null
+    } else if (phase === 'Healthy' && this.begunMs !== null) this.endedMs ??= nowMs
+  }
+
+  #noteMove(): void {
+    this.movedMs = this.#options.nowMs()
   }
 
   /** Nodes deleted on for a release that is about to be superseded are already in flight. */
-  function isOvertaken(one: BatchRelease | undefined): boolean {
-    return overtaken !== undefined && one?.spec.tranche?.release === overtaken
+  #isOvertaken(one: BatchRelease | undefined): boolean {
+    return this.#overtaken !== undefined && one?.spec.tranche?.release === this.#overtaken
   }
 
-  function releaseId(): string {
-    return release?.spec.tranche?.release ?? ''
-  }
-
-  function takeRelease(next: BatchRelease): void {
-    release = next
-    if (isOvertaken(next)) return
-    canary ??= next.spec.tranche?.canaryRevision
-    if (firstSpec === undefined || next.spec.tranche?.release === firstSpec.release) firstSpec = next.spec.tranche
-    failure = next.status?.failure ?? failure
-    limit = Math.max(limit, next.status?.flight?.limit ?? 0)
-    const { canaryStatus, observedRelease } = next.status ?? {}
-    if (canaryStatus === undefined || observedRelease !== next.spec.tranche?.release) return
-    const index = canaryStatus.currentBatch + 1
-    const last = batches.findLastIndex((batch) => batch.release === releaseId() && batch.index === index)
-    if (last === -1) {
-      batches.push({ release: releaseId(), index, startMs: nowMs(), readyMs: null })
-      movedMs = nowMs()
-    } else if (canaryStatus.batchState === 'Ready' && batches[last]!.readyMs === null) {
-      batches[last] = { ...batches[last]!, readyMs: nowMs() }
-      movedMs = nowMs()
-    }
-  }
-
-  function takeRollout(next: Rollout): void {
-    const before = rollout.status
-    rollout = next
-    const { status } = next
-    if (status === undefined) return
-    if (status.currentStepState === 'StepPaused') pausedAt.add(status.currentStepIndex)
-    if (status.currentStepIndex !== before?.currentStepIndex || status.currentStepState !== before.currentStepState) movedMs = nowMs()
-    const stalled = status.conditions?.some(({ type, status: value }) => type === 'Stalled' && value === 'True') === true
-    stalledMs = stalled ? (stalledMs ?? nowMs()) : null
-    if (status.phase === 'Progressing') {
-      begunMs ??= nowMs()
-      endedMs = null
-    } else if (status.phase === 'Healthy' && begunMs !== null) endedMs ??= nowMs()
-  }
-
-  return {
-    take(write) {
-      if (write.kind === 'Pod') takePod(write)
-      else if (write.kind === 'BatchRelease') {
-        if (write.type === 'DELETED') release = undefined
-        else takeRelease(write.object as unknown as BatchRelease)
-      } else if (write.kind === 'Rollout') takeRollout(write.object as unknown as Rollout)
-    },
-    taken,
-    batches,
-    downs,
-    hasPausedAt: (step) => pausedAt.has(step),
-    nodesWith: (revision) => nodesByRevision.get(revision) ?? new Set(),
-    get rollout() {
-      return rollout
-    },
-    get release() {
-      return release
-    },
-    get canary() {
-      return canary
-    },
-    get firstSpec() {
-      return firstSpec
-    },
-    get failure() {
-      return failure
-    },
-    upAtStart,
-    get begunMs() {
-      return begunMs
-    },
-    get endedMs() {
-      return endedMs
-    },
-    get movedMs() {
-      return movedMs
-    },
-    get stalledMs() {
-      return stalledMs
-    },
-    get limit() {
-      return limit
-    },
+  #releaseId(): string {
+    return this.release?.spec.tranche?.release ?? ''
   }
 }
 

@@ -138,9 +138,9 @@ function batchesOf(timeline: Timeline): Forecast['batches'] {
 }
 
 /** A batch that became ready without pausing has no pause, such as a last step of all nodes, or any step of a promoted release. */
-function pauseText({ rollout, hasPausedAt }: Timeline, { index, readyMs }: BatchTimes): string | undefined {
-  const step = rollout.spec.strategy.canary?.steps?.[index - 1]
-  if (step?.pause === undefined || (readyMs !== null && !hasPausedAt(index))) return undefined
+function pauseText(timeline: Timeline, { index, readyMs }: BatchTimes): string | undefined {
+  const step = timeline.rollout.spec.strategy.canary?.steps?.[index - 1]
+  if (step?.pause === undefined || (readyMs !== null && !timeline.hasPausedAt(index))) return undefined
   return step.pause.duration === undefined ? 'person' : `${step.pause.duration}s`
 }
 

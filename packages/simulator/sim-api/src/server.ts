@@ -5,7 +5,7 @@ import { importJson, type JsonObject } from './model/json.ts'
 import { createRandom } from './model/random.ts'
 import { Store } from './store/store.ts'
 import type { AccessControl } from './auth/access.ts'
-import { createAuthorizer } from './auth/authorizer.ts'
+import { type Authorizer, createAuthorizer } from './auth/authorizer.ts'
 import { createFirstRoles, followAccess } from './auth/follow-access.ts'
 import { createServiceAccountTokens, type ReadObject } from './auth/service-account-tokens.ts'
 import { createConditions } from './admission/match-conditions.ts'
@@ -13,26 +13,20 @@ import { createPolicies } from './admission/policies/policies.ts'
 import { createWebhookClient, type WebhookOptions } from './admission/webhook-client.ts'
 import { createWebhooks } from './admission/webhooks.ts'
 import { storeKey } from './store/bucket.ts'
+import type { Change } from './store/change.ts'
 import type { Admission } from './admission/admission.ts'
 import { builtInResources } from './resources/built-in-resources.ts'
-import { changeObject, storedObject } from './requests/change-object.ts'
-import { createObject } from './requests/create-object.ts'
 import { createFirstObjects } from './requests/first-objects.ts'
 import { followCustomResources } from './resources/custom-resources.ts'
-import { deleteCollection, deleteObject } from './requests/delete-object.ts'
 import type { Engine } from './engine/engine.ts'
 import { timestamp } from './model/timestamp.ts'
-import { badRequest, methodNotAllowed, noSuchResource } from './model/errors.ts'
-import { evictPod } from './pods/evict-pod.ts'
-import { createFaultGate } from './faults/fault-gate.ts'
+import { createFaultGate, type FaultGate } from './faults/fault-gate.ts'
 import type { FaultInjector } from './faults/faults.ts'
-import { listObjects } from './requests/list.ts'
 import { createNameRandom } from './model/names.ts'
-import { bindPod } from './pods/bind-pod.ts'
-import { Registry, type Served } from './resources/registry.ts'
+import { Registry } from './resources/registry.ts'
 import type { ApiList, ApiRequest, ApiResult, Verb, WatchRequest, WatchSink } from './model/request.ts'
 import { idOf, type ResourceDefinition, type SchemaSource } from './model/resource-definition.ts'
-import { scaleObject } from './requests/scale-object.ts'
+import { answerRequest } from './answer-request.ts'
 import { createSimClient } from './sim-client.ts'
 import { type DelayRange, WatchHub } from './watch/watch-hub.ts'
 
@@ -126,137 +120,170 @@ export interface ApiServer {
 
 /** Creates a server with the initial namespaces of every cluster. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const { clock, seed, schemas = schemaSource, watchDelayMs = DEFAULT_DELAY, historySize = 10_000, firstRevision = 1000 } = options
-  const observers = new Set<(write: AcceptedWrite) => void>()
-  const deliveryObservers = new Set<(delivery: Delivery) => void>()
-  const deliver = (delivery: Delivery): void => {
-    for (const observer of deliveryObservers) observer(delivery)
-  }
-  const registry = new Registry()
-  let faults: FaultInjector | undefined
-
-  const store = new Store({
-    firstRevision,
-    historySize,
-    onChange(change) {
-      const kind = registry.find(change.id)?.definition.kind ?? ''
-      const { type, id: resource, object, previous } = change
-      const by = engine.writer ?? SYSTEM_WRITER
-      for (const observer of observers) observer({ type, resource, kind, object, previous, ...by })
-      hub.dispatch(change)
-      const { writer } = engine
-      engine.writer = undefined
-      authorizer.follow(change)
-      webhooks.follow(change)
-      policies.follow(change)
-      follow(change)
-      followAccessObjects(change)
-      engine.writer = writer
-    },
-  })
-  const webhooks = createWebhooks({
-    store,
-    call: createWebhookClient(options.webhooks),
-    names: createRandom(seed, 'webhooks'),
-    meets: createConditions(),
-  })
-  const policies = createPolicies({ store, findKind: (apiVersion, kind) => registry.findKind(apiVersion, kind) })
-  const engine: Engine = {
-    clock,
-    store,
-    registry,
-    names: createNameRandom(seed),
-    admission: undefined,
-    webhooks,
-    policies,
-    writer: undefined,
-  }
-  const hub = new WatchHub({ clock, store, seed, delayMs: watchDelayMs, faults: () => faults, deliver })
-  const follow = followCustomResources({
-    store,
-    registry,
-    schemas,
-    nowMs: () => clock.nowMs(),
-    onReplaced: ({ group, plural }) => hub.closeAll({ group, resource: plural }, REPLACED_WATCH_MS),
-  })
-  const authorizer = createAuthorizer(store)
-  const readObject: ReadObject = (id, name, namespace) => store.bucket(id).get(storeKey(namespace, name))
-  const access: AccessControl = { ...authorizer, tokens: createServiceAccountTokens(() => clock.nowMs(), readObject), readObject }
-  const accessObjects = { store, names: createRandom(seed, 'access'), now: () => timestamp(clock.nowMs()) }
-  const followAccessObjects = followAccess(accessObjects)
-  for (const definition of builtInResources(schemas))
-    registry.add(definition, (version) => schemas.builtIn(definition.group, version, definition.kind))
-  createFirstObjects(engine)
-  createFirstRoles(accessObjects)
-
-  const gate = createFaultGate(clock, () => faults)
-  const server: ApiServer = {
-    clock,
-    access,
-    async handle(request) {
-      const received = { ...request, receivedMs: clock.monotonicMs() }
-      const result = await gate(received, () => answer(engine, received))
-      const revision = result.kind === 'list' ? completeUpTo(result.list) : undefined
-      if (revision !== undefined) deliver({ actor: request.actor, resource: request.resource, revision })
-      return result
-    },
-    watch: (request, sink) =>
-      gate({ ...request, verb: 'watch' }, async () => hub.open(registry.get(request.resource, request.version), request, sink)),
-    readDocument: (actor, act) => gate({ actor, verb: 'get', resource: DOCUMENTS }, async () => act()),
-    clientFor: (actor) => createSimClient(server, actor),
-    definitions: () => registry.definitions(),
-    findDefinition: (id) => registry.find(id)?.definition,
-    revision: () => store.revision,
-    observe(observer) {
-      observers.add(observer)
-      return () => void observers.delete(observer)
-    },
-    observeDeliveries(observer) {
-      deliveryObservers.add(observer)
-      return () => void deliveryObservers.delete(observer)
-    },
-    useAdmission: (admission) => void (engine.admission = admission),
-    useFaults: (injector) => void (faults = injector),
-    load: (objects) => loadObjects(engine, objects),
-    compact: () => store.compact(),
-  }
-  return server
+  return new InProcessApiServer(options)
 }
 
 const DEFAULT_DELAY: DelayRange = { min: 0, max: 20 }
 const SYSTEM_WRITER = { actor: { name: 'system:apiserver' }, verb: 'update' } as const
 
-async function answer(engine: Engine, request: ApiRequest): Promise<ApiResult> {
-  const served = engine.registry.get(request.resource, request.version)
-  const { subresource } = request
-  if (subresource !== undefined && !served.definition.subresources.includes(subresource)) throw noSuchResource()
-  if (subresource === 'scale') return scaleObject(engine, request, served)
-  if (subresource === 'binding' || subresource === 'eviction') return podAction(engine, request, served)
-  switch (request.verb) {
-    case 'get':
-      return { kind: 'object', code: 200, object: storedObject(engine, request, served), warnings: [] }
-    case 'list':
-      return {
-        kind: 'list',
-        code: 200,
-        list: listObjects(engine.store, served.definition, request.namespace, request.options ?? {}),
-        warnings: [],
-      }
-    case 'create':
-      if (subresource !== undefined) throw methodNotAllowed()
-      return createObject(engine, request, served)
-    case 'update':
-    case 'patch':
-      return changeObject(engine, request, served)
-    case 'delete':
-      if (request.name === undefined) throw badRequest('name must be provided')
-      return deleteObject(engine, request, served)
-    case 'deletecollection':
-      return deleteCollection(engine, request, served)
-    default:
-      request.verb satisfies never
-      throw methodNotAllowed()
+class InProcessApiServer implements ApiServer {
+  readonly clock: Clock
+  readonly access: AccessControl
+  readonly #engine: Engine
+  readonly #hub: WatchHub
+  readonly #gate: FaultGate
+  /** Parts that follow every change, in this order; they may write to the store again. */
+  readonly #followers: readonly ((change: Change) => void)[]
+  readonly #observers = new Set<(write: AcceptedWrite) => void>()
+  readonly #deliveryObservers = new Set<(delivery: Delivery) => void>()
+  #faults: FaultInjector | undefined
+
+  constructor(options: ApiServerOptions) {
+    const { clock, seed, schemas = schemaSource, watchDelayMs: delayMs = DEFAULT_DELAY } = options
+    this.clock = clock
+    const engine = createEngine(options, (change) => this.#onChange(change))
+    const { store, webhooks, policies } = engine
+    this.#engine = engine
+    const faults = (): FaultInjector | undefined => this.#faults
+    this.#hub = new WatchHub({ clock, store, seed, delayMs, faults, deliver: (delivery) => this.#deliver(delivery) })
+    this.#gate = createFaultGate(clock, faults)
+    const authorizer = createAuthorizer(store)
+    this.access = createAccess(engine, authorizer)
+    const accessObjects = { store, names: createRandom(seed, 'access'), now: () => timestamp(clock.nowMs()) }
+    this.#followers = [
+      (change) => authorizer.follow(change),
+      (change) => webhooks.follow(change),
+      (change) => policies.follow(change),
+      this.#followCustomResources(schemas),
+      followAccess(accessObjects),
+    ]
+    addBuiltInResources(engine, schemas)
+    createFirstObjects(engine)
+    createFirstRoles(accessObjects)
   }
+
+  async handle(request: ApiRequest): Promise<ApiResult> {
+    const received = { ...request, receivedMs: this.clock.monotonicMs() }
+    const result = await this.#gate(received, () => answerRequest(this.#engine, received))
+    const revision = result.kind === 'list' ? completeUpTo(result.list) : undefined
+    if (revision !== undefined) this.#deliver({ actor: request.actor, resource: request.resource, revision })
+    return result
+  }
+
+  watch(request: WatchRequest, sink: WatchSink): Promise<Watching> {
+    return this.#gate({ ...request, verb: 'watch' }, async () =>
+      this.#hub.open(this.#engine.registry.get(request.resource, request.version), request, sink),
+    )
+  }
+
+  readDocument<T>(actor: Actor, act: () => T): Promise<T> {
+    return this.#gate({ actor, verb: 'get', resource: DOCUMENTS }, async () => act())
+  }
+
+  clientFor(actor: Actor): SimClient {
+    return createSimClient(this, actor)
+  }
+
+  definitions(): readonly ResourceDefinition[] {
+    return this.#engine.registry.definitions()
+  }
+
+  findDefinition(id: ResourceId): ResourceDefinition | undefined {
+    return this.#engine.registry.find(id)?.definition
+  }
+
+  revision(): number {
+    return this.#engine.store.revision
+  }
+
+  observe(observer: (write: AcceptedWrite) => void): () => void {
+    this.#observers.add(observer)
+    return () => void this.#observers.delete(observer)
+  }
+
+  observeDeliveries(observer: (delivery: Delivery) => void): () => void {
+    this.#deliveryObservers.add(observer)
+    return () => void this.#deliveryObservers.delete(observer)
+  }
+
+  useAdmission(admission: Admission | undefined): void {
+    this.#engine.admission = admission
+  }
+
+  useFaults(faults: FaultInjector | undefined): void {
+    this.#faults = faults
+  }
+
+  load(objects: readonly ApiObject[]): readonly ApiObject[] {
+    return loadObjects(this.#engine, objects)
+  }
+
+  compact(): void {
+    this.#engine.store.compact()
+  }
+
+  #onChange(change: Change): void {
+    const engine = this.#engine
+    const kind = engine.registry.find(change.id)?.definition.kind ?? ''
+    const { type, id: resource, object, previous } = change
+    const by = engine.writer ?? SYSTEM_WRITER
+    for (const observer of this.#observers) observer({ type, resource, kind, object, previous, ...by })
+    this.#hub.dispatch(change)
+    const { writer } = engine
+    engine.writer = undefined
+    for (const follow of this.#followers) follow(change)
+    engine.writer = writer
+  }
+
+  #deliver(delivery: Delivery): void {
+    for (const observer of this.#deliveryObservers) observer(delivery)
+  }
+
+  #followCustomResources(schemas: SchemaSource): (change: Change) => void {
+    const { store, registry } = this.#engine
+    return followCustomResources({
+      store,
+      registry,
+      schemas,
+      nowMs: () => this.clock.nowMs(),
+      onReplaced: ({ group, plural }) => this.#hub.closeAll({ group, resource: plural }, REPLACED_WATCH_MS),
+    })
+  }
+}
+
+/** Part of the server that must be called with every change. */
+interface Follower {
+  readonly follow: (change: Change) => void
+}
+
+function createEngine(
+  options: ApiServerOptions,
+  onChange: (change: Change) => void,
+): Engine & { readonly webhooks: Follower; readonly policies: Follower } {
+  const { clock, seed, historySize = 10_000, firstRevision = 1000 } = options
+  const registry = new Registry()
+  const store = new Store({ firstRevision, historySize, onChange })
+  const call = createWebhookClient(options.webhooks)
+  return {
+    clock,
+    store,
+    registry,
+    names: createNameRandom(seed),
+    admission: undefined,
+    webhooks: createWebhooks({ store, call, names: createRandom(seed, 'webhooks'), meets: createConditions() }),
+    policies: createPolicies({ store, findKind: (apiVersion, kind) => registry.findKind(apiVersion, kind) }),
+    writer: undefined,
+  }
+}
+
+function createAccess({ clock, store }: Engine, authorizer: Authorizer): AccessControl {
+  const readObject: ReadObject = (id, name, namespace) => store.bucket(id).get(storeKey(namespace, name))
+  return { ...authorizer, tokens: createServiceAccountTokens(() => clock.nowMs(), readObject), readObject }
+}
+
+function addBuiltInResources({ registry }: Engine, schemas: SchemaSource): void {
+  for (const definition of builtInResources(schemas))
+    registry.add(definition, (version) => schemas.builtIn(definition.group, version, definition.kind))
 }
 
 function loadObjects({ registry, store }: Engine, objects: readonly ApiObject[]): readonly ApiObject[] {
@@ -279,9 +306,4 @@ function loadObjects({ registry, store }: Engine, objects: readonly ApiObject[])
 /** Revision of a list, once its last page has been served. */
 function completeUpTo({ metadata }: ApiList): number | undefined {
   return metadata.continue === undefined ? Number(metadata.resourceVersion) : undefined
-}
-
-async function podAction(engine: Engine, request: ApiRequest, served: Served): Promise<ApiResult> {
-  if (request.verb !== 'create') throw methodNotAllowed()
-  return request.subresource === 'binding' ? bindPod(engine, request, served) : evictPod(engine, request, served)
 }

@@ -1,6 +1,7 @@
 export { buildNode, nodeConditions, nodeName, type NodeOptions } from './build-node.ts'
 export type { PodLife } from './kubelet-pod.ts'
-export { DEAD_ANNOTATION, UNFIT_ANNOTATION, type Kubelets, startKubelets } from './kubelets.ts'
+export { DEAD_ANNOTATION, UNFIT_ANNOTATION } from './kubelet.ts'
+export { type Kubelets, startKubelets } from './kubelets.ts'
 export { type Delay, delayMs, lifeCycleOf, type LifeCycleName, lifeCycles, type Stage } from './life-cycles.ts'
 export { type AdmissionRefusal, planAdmission } from './plan-admission.ts'
 export { type NodeController, startNodeController } from './node-controller.ts'

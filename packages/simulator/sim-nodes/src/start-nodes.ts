@@ -3,8 +3,9 @@ import type { Pod } from '@tranche/kube-types'
 import { type Actor, isStatus, resources, type SimClient } from '@tranche/sim-api'
 import { buildNode, nodeName, type NodeOptions } from './build-node.ts'
 import type { PodLife } from './kubelet-pod.ts'
-import { DEAD_ANNOTATION, startKubelets } from './kubelets.ts'
-import { startNodeController } from './node-controller.ts'
+import { DEAD_ANNOTATION } from './kubelet.ts'
+import { startKubelets } from './kubelets.ts'
+import { type NodeController, startNodeController } from './node-controller.ts'
 
 /** Options of the nodes of a cluster. */
 export interface StartNodesOptions {
@@ -41,12 +42,9 @@ const RETRY_MS = 500
 
 /** Starts kubelets and the node controller, and registers the first nodes. */
 export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = false, lives, onError }: StartNodesOptions): NodeControl {
-  const controller = startNodeController({
-    client: clientFor({ name: 'node-controller' }),
-    clock,
-    onError: (error, key) => onError(error, 'node-controller', key),
-  })
-  const kubelets = startKubelets({ clientFor, clock, speed, heartbeats, lives, onLifeChange: controller.lifeChanged, onError })
+  const controller = startController({ clientFor, clock, onError })
+  const onLifeChange = (name: string, alive: boolean): void => controller.lifeChanged(name, alive)
+  const kubelets = startKubelets({ clientFor, clock, speed, heartbeats, lives, onLifeChange, onError })
   const operator = clientFor({ name: 'node-operator' })
   let added = 0
 
@@ -99,4 +97,12 @@ export function startNodes({ clientFor, clock, nodes, speed = 1, heartbeats = fa
       controller.stop()
     },
   }
+}
+
+function startController({ clientFor, clock, onError }: Pick<StartNodesOptions, 'clientFor' | 'clock' | 'onError'>): NodeController {
+  return startNodeController({
+    client: clientFor({ name: 'node-controller' }),
+    clock,
+    onError: (error, key) => onError(error, 'node-controller', key),
+  })
 }

@@ -7,14 +7,13 @@ import type { FaultCall, FaultInjector, RequestFault } from './faults.ts'
 type GatedRequest = Pick<ApiRequest, 'subresource' | 'name'> & WatchRequest & { readonly verb: FaultCall['verb'] }
 
 /**
- * @param faults current fault injector, if any
- * @returns function that executes a request with its faults before and after: it rejects with the error of `act`, with the injected error,
- *   or with {@link ConnectionCutError}
+ * Executes a request with its faults before and after. It rejects with the error of `act`, with the injected error, or with
+ * {@link ConnectionCutError}.
  */
-export function createFaultGate(
-  clock: Clock,
-  faults: () => FaultInjector | undefined,
-): <T>(request: GatedRequest, act: () => Promise<T>) => Promise<T> {
+export type FaultGate = <T>(request: GatedRequest, act: () => Promise<T>) => Promise<T>
+
+/** @param faults current fault injector, if any */
+export function createFaultGate(clock: Clock, faults: () => FaultInjector | undefined): FaultGate {
   const counts = new Map<string, number>()
   return async ({ actor, verb, resource, subresource, namespace, name }, act) => {
     const count = (counts.get(actor.name) ?? 0) + 1

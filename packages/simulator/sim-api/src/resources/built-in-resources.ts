@@ -30,99 +30,29 @@ import {
 
 /** @returns built-in resources */
 export function builtInResources(schemas: SchemaSource): readonly ResourceDefinition[] {
-  return [
-    builtIn({
-      kind: 'Namespace',
-      shortNames: ['ns'],
-      namespaced: false,
-      subresources: ['status', 'finalize'],
-      strategy: namespaceStrategy,
-    }),
-    builtIn({ kind: 'Node', shortNames: ['no'], namespaced: false, subresources: ['status'], strategy: nodeStrategy }),
-    builtIn({
-      kind: 'Pod',
-      shortNames: ['po'],
-      categories: ['all'],
-      subresources: ['status', 'binding', 'eviction'],
-      strategy: podStrategy,
-    }),
-    builtIn({ kind: 'ConfigMap', shortNames: ['cm'], strategy: configMapStrategy }),
-    builtIn({ kind: 'Secret', strategy: secretStrategy }),
-    builtIn({ kind: 'ServiceAccount', shortNames: ['sa'], subresources: ['token'], strategy: plainStrategy }),
-    builtIn({ kind: 'Event', shortNames: ['ev'], strategy: eventStrategy }),
-    builtIn({
-      group: 'apps',
-      kind: 'DaemonSet',
-      shortNames: ['ds'],
-      categories: ['all'],
-      subresources: ['status'],
-      strategy: daemonSetStrategy,
-    }),
-    builtIn({
-      group: 'apps',
-      kind: 'Deployment',
-      shortNames: ['deploy'],
-      categories: ['all'],
-      subresources: ['status'],
-      strategy: deploymentStrategy,
-    }),
-    builtIn({ kind: 'Service', shortNames: ['svc'], categories: ['all'], subresources: ['status'], strategy: serviceStrategy }),
-    builtIn({
-      group: 'networking.k8s.io',
-      kind: 'NetworkPolicy',
-      plural: 'networkpolicies',
-      shortNames: ['netpol'],
-      strategy: networkPolicyStrategy,
-    }),
-    builtIn({
-      group: 'networking.k8s.io',
-      kind: 'Ingress',
-      plural: 'ingresses',
-      shortNames: ['ing'],
-      subresources: ['status'],
-      strategy: ingressStrategy,
-    }),
-    builtIn({ group: 'apps', kind: 'ControllerRevision', strategy: controllerRevisionStrategy }),
-    builtIn({ kind: 'ResourceQuota', shortNames: ['quota'], subresources: ['status'], strategy: resourceQuotaStrategy }),
-    builtIn({ kind: 'LimitRange', shortNames: ['limits'], strategy: limitRangeStrategy }),
-    builtIn({ group: 'coordination.k8s.io', kind: 'Lease', strategy: leaseStrategy }),
-    builtIn({
+  const kinds: readonly OwnFields[] = [
+    ...coreKinds,
+    ...workloadKinds,
+    ...quotaKinds,
+    { group: 'coordination.k8s.io', kind: 'Lease', strategy: leaseStrategy },
+    {
       group: 'policy',
       kind: 'PodDisruptionBudget',
       shortNames: ['pdb'],
       subresources: ['status'],
       strategy: podDisruptionBudgetStrategy,
-    }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'Role', strategy: roleStrategy }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'RoleBinding', strategy: roleBindingStrategy }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', namespaced: false, strategy: clusterRoleStrategy }),
-    builtIn({ group: 'rbac.authorization.k8s.io', kind: 'ClusterRoleBinding', namespaced: false, strategy: clusterRoleBindingStrategy }),
-    builtIn({
-      group: 'admissionregistration.k8s.io',
-      kind: 'MutatingWebhookConfiguration',
-      categories: ['api-extensions'],
-      namespaced: false,
-      strategy: mutatingWebhookStrategy,
-    }),
-    builtIn({
-      group: 'admissionregistration.k8s.io',
-      kind: 'ValidatingWebhookConfiguration',
-      categories: ['api-extensions'],
-      namespaced: false,
-      strategy: validatingWebhookStrategy,
-    }),
-    ...policyKinds.map((own) =>
-      builtIn({ group: 'admissionregistration.k8s.io', categories: ['api-extensions'], namespaced: false, ...own }),
-    ),
-    builtIn({
+    },
+    ...accessKinds,
+    ...admissionKinds,
+    {
       group: 'scheduling.k8s.io',
       kind: 'PriorityClass',
       plural: 'priorityclasses',
       shortNames: ['pc'],
       namespaced: false,
       strategy: priorityClassStrategy,
-    }),
-    builtIn({
+    },
+    {
       group: 'apiextensions.k8s.io',
       kind: 'CustomResourceDefinition',
       shortNames: ['crd', 'crds'],
@@ -130,23 +60,101 @@ export function builtInResources(schemas: SchemaSource): readonly ResourceDefini
       namespaced: false,
       subresources: ['status'],
       strategy: customResourceDefinitionStrategy(schemas),
-    }),
+    },
   ]
+  return kinds.map(builtIn)
 }
 
-const policyKinds = [
-  { kind: 'MutatingAdmissionPolicy', plural: 'mutatingadmissionpolicies', strategy: mutatingPolicyStrategy },
-  { kind: 'MutatingAdmissionPolicyBinding', strategy: mutatingPolicyBindingStrategy },
-  {
-    kind: 'ValidatingAdmissionPolicy',
-    plural: 'validatingadmissionpolicies',
-    subresources: ['status'],
-    strategy: validatingPolicyStrategy,
-  },
-  { kind: 'ValidatingAdmissionPolicyBinding', strategy: validatingPolicyBindingStrategy },
-] as const
+/** What distinguishes a kind; the other fields follow from its name. */
+type OwnFields = Pick<ResourceDefinition, 'kind' | 'strategy'> & Partial<ResourceDefinition>
 
-function builtIn(own: Pick<ResourceDefinition, 'kind' | 'strategy'> & Partial<ResourceDefinition>): ResourceDefinition {
+const coreKinds: readonly OwnFields[] = [
+  {
+    kind: 'Namespace',
+    shortNames: ['ns'],
+    namespaced: false,
+    subresources: ['status', 'finalize'],
+    strategy: namespaceStrategy,
+  },
+  { kind: 'Node', shortNames: ['no'], namespaced: false, subresources: ['status'], strategy: nodeStrategy },
+  {
+    kind: 'Pod',
+    shortNames: ['po'],
+    categories: ['all'],
+    subresources: ['status', 'binding', 'eviction'],
+    strategy: podStrategy,
+  },
+  { kind: 'ConfigMap', shortNames: ['cm'], strategy: configMapStrategy },
+  { kind: 'Secret', strategy: secretStrategy },
+  { kind: 'ServiceAccount', shortNames: ['sa'], subresources: ['token'], strategy: plainStrategy },
+  { kind: 'Event', shortNames: ['ev'], strategy: eventStrategy },
+]
+
+const workloadKinds: readonly OwnFields[] = [
+  {
+    group: 'apps',
+    kind: 'DaemonSet',
+    shortNames: ['ds'],
+    categories: ['all'],
+    subresources: ['status'],
+    strategy: daemonSetStrategy,
+  },
+  {
+    group: 'apps',
+    kind: 'Deployment',
+    shortNames: ['deploy'],
+    categories: ['all'],
+    subresources: ['status'],
+    strategy: deploymentStrategy,
+  },
+  { kind: 'Service', shortNames: ['svc'], categories: ['all'], subresources: ['status'], strategy: serviceStrategy },
+  {
+    group: 'networking.k8s.io',
+    kind: 'NetworkPolicy',
+    plural: 'networkpolicies',
+    shortNames: ['netpol'],
+    strategy: networkPolicyStrategy,
+  },
+  {
+    group: 'networking.k8s.io',
+    kind: 'Ingress',
+    plural: 'ingresses',
+    shortNames: ['ing'],
+    subresources: ['status'],
+    strategy: ingressStrategy,
+  },
+  { group: 'apps', kind: 'ControllerRevision', strategy: controllerRevisionStrategy },
+]
+
+const quotaKinds: readonly OwnFields[] = [
+  { kind: 'ResourceQuota', shortNames: ['quota'], subresources: ['status'], strategy: resourceQuotaStrategy },
+  { kind: 'LimitRange', shortNames: ['limits'], strategy: limitRangeStrategy },
+]
+
+const accessKinds: readonly OwnFields[] = [
+  { group: 'rbac.authorization.k8s.io', kind: 'Role', strategy: roleStrategy },
+  { group: 'rbac.authorization.k8s.io', kind: 'RoleBinding', strategy: roleBindingStrategy },
+  { group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', namespaced: false, strategy: clusterRoleStrategy },
+  { group: 'rbac.authorization.k8s.io', kind: 'ClusterRoleBinding', namespaced: false, strategy: clusterRoleBindingStrategy },
+]
+
+const admissionKinds = (
+  [
+    { kind: 'MutatingWebhookConfiguration', strategy: mutatingWebhookStrategy },
+    { kind: 'ValidatingWebhookConfiguration', strategy: validatingWebhookStrategy },
+    { kind: 'MutatingAdmissionPolicy', plural: 'mutatingadmissionpolicies', strategy: mutatingPolicyStrategy },
+    { kind: 'MutatingAdmissionPolicyBinding', strategy: mutatingPolicyBindingStrategy },
+    {
+      kind: 'ValidatingAdmissionPolicy',
+      plural: 'validatingadmissionpolicies',
+      subresources: ['status'],
+      strategy: validatingPolicyStrategy,
+    },
+    { kind: 'ValidatingAdmissionPolicyBinding', strategy: validatingPolicyBindingStrategy },
+  ] satisfies readonly OwnFields[]
+).map((own): OwnFields => ({ group: 'admissionregistration.k8s.io', categories: ['api-extensions'], namespaced: false, ...own }))
+
+function builtIn(own: OwnFields): ResourceDefinition {
   const singular = own.kind.toLowerCase()
   return {
     group: '',

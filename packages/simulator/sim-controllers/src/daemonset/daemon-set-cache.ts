@@ -36,49 +36,12 @@ export interface CacheEvents {
 
 /** Starts the four watches. */
 export function createDaemonSetCache(client: SimClient, events: CacheEvents): DaemonSetCache {
-  const revisionsByOwner = new Map<string, Map<string, ControllerRevision>>()
-  const nodes = createInformer<Node>(client, resources.nodes, {
-    added(node) {
-      owned.touchNode(node.metadata.name)
-      events.nodes.added(node)
-    },
-    updated(node, before) {
-      if (isPlacingChanged(node, before)) owned.touchNode(node.metadata.name)
-      events.nodes.updated(node, before)
-    },
-    // The controller does not act on this event, but its next read must not count the node.
-    deleted: (node) => owned.touchNode(node.metadata.name),
-  })
+  const revisionsByOwner: RevisionsByOwner = new Map()
+  const touchNode = ({ metadata }: Node): void => owned.touchNode(metadata.name)
+  const nodes = createInformer<Node>(client, resources.nodes, nodeEvents(touchNode, events.nodes))
   const owned = createOwnedPods(nodes)
-  const pods = createInformer<Pod>(client, resources.pods, {
-    added(pod) {
-      owned.put(pod)
-      events.pods.added(pod)
-    },
-    updated(pod, before) {
-      owned.put(pod)
-      events.pods.updated(pod, before)
-    },
-    deleted(pod) {
-      owned.remove(pod)
-      events.pods.deleted(pod)
-    },
-  })
-  const revisions = createInformer<ControllerRevision>(client, resources.controllerRevisions, {
-    added(revision) {
-      index(revisionsByOwner, revision)
-      events.revisions.added(revision)
-    },
-    updated(revision, before) {
-      unindex(revisionsByOwner, before)
-      index(revisionsByOwner, revision)
-      events.revisions.updated(revision, before)
-    },
-    deleted(revision) {
-      unindex(revisionsByOwner, revision)
-      events.revisions.deleted(revision)
-    },
-  })
+  const pods = createInformer<Pod>(client, resources.pods, podEvents(owned, events.pods))
+  const revisions = createInformer(client, resources.controllerRevisions, revisionEvents(revisionsByOwner, events.revisions))
   const daemonSets = createInformer<DaemonSet>(client, resources.daemonSets, {
     ...events.daemonSets,
     deleted(daemonSet) {
@@ -102,14 +65,67 @@ export function createDaemonSetCache(client: SimClient, events: CacheEvents): Da
   }
 }
 
-function index(byOwner: Map<string, Map<string, ControllerRevision>>, revision: ControllerRevision): void {
+/** Revisions by their key, by the key of their owner. */
+type RevisionsByOwner = Map<string, Map<string, ControllerRevision>>
+
+function nodeEvents(touchNode: (node: Node) => void, events: CacheEvents['nodes']): InformerEvents<Node> {
+  return {
+    added(node) {
+      touchNode(node)
+      events.added(node)
+    },
+    updated(node, before) {
+      if (isPlacingChanged(node, before)) touchNode(node)
+      events.updated(node, before)
+    },
+    // The controller does not act on this event, but its next read must not count the node.
+    deleted: touchNode,
+  }
+}
+
+function podEvents(owned: OwnedPods, events: CacheEvents['pods']): InformerEvents<Pod> {
+  return {
+    added(pod) {
+      owned.put(pod)
+      events.added(pod)
+    },
+    updated(pod, before) {
+      owned.put(pod)
+      events.updated(pod, before)
+    },
+    deleted(pod) {
+      owned.remove(pod)
+      events.deleted(pod)
+    },
+  }
+}
+
+function revisionEvents(byOwner: RevisionsByOwner, events: CacheEvents['revisions']): InformerEvents<ControllerRevision> {
+  return {
+    added(revision) {
+      index(byOwner, revision)
+      events.added(revision)
+    },
+    updated(revision, before) {
+      unindex(byOwner, before)
+      index(byOwner, revision)
+      events.updated(revision, before)
+    },
+    deleted(revision) {
+      unindex(byOwner, revision)
+      events.deleted(revision)
+    },
+  }
+}
+
+function index(byOwner: RevisionsByOwner, revision: ControllerRevision): void {
   const owner = ownerOf(revision)
   let owned = byOwner.get(owner)
   if (owned === undefined) byOwner.set(owner, (owned = new Map()))
   owned.set(keyText(keyOf(revision)), revision)
 }
 
-function unindex(byOwner: Map<string, Map<string, ControllerRevision>>, revision: ControllerRevision): void {
+function unindex(byOwner: RevisionsByOwner, revision: ControllerRevision): void {
   const owner = ownerOf(revision)
   const owned = byOwner.get(owner)
   owned?.delete(keyText(keyOf(revision)))

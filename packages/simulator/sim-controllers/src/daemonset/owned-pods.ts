@@ -48,37 +48,33 @@ interface OwnedPlace {
 
 /** @returns an empty index */
 export function createOwnedPods(nodes: NodeSource): OwnedPods {
-  const owners = new Map<string, Owner>()
-  const orphans = new Map<string, Map<string, Pod>>()
-  const places = new Map<string, Place>()
+  return new OwnedPodIndex(nodes)
+}
 
-  function ownerOf(uid: string): Owner {
-    let owner = owners.get(uid)
-    if (owner === undefined) owners.set(uid, (owner = createOwner(nodes)))
-    return owner
+class OwnedPodIndex implements OwnedPods {
+  readonly #nodes: NodeSource
+  readonly #owners = new Map<string, Owner>()
+  readonly #orphans = new Map<string, Map<string, Pod>>()
+  readonly #places = new Map<string, Place>()
+
+  constructor(nodes: NodeSource) {
+    this.#nodes = nodes
   }
 
-  function add(pod: Pod, place: Place): void {
-    places.set(pod.metadata.uid, place)
-    if (place.kind === 'orphan') return addTo(orphans, place.namespace, pod)
-    const owner = ownerOf(place.ownerKey)
-    addTo(owner.byNode, place.nodeName, pod)
-    owner.hashes.set(place.hash, (owner.hashes.get(place.hash) ?? 0) + 1)
-    owner.ledger.touch(place.nodeName)
+  put(pod: Pod): void {
+    const place = placeOf(pod)
+    const before = this.#places.get(pod.metadata.uid)
+    if (place?.kind === 'owned' && before?.kind === 'owned' && isSamePlace(place, before)) return this.#replace(pod, place)
+    this.remove(pod)
+    if (place !== undefined) this.#add(pod, place)
   }
 
-  function replace(pod: Pod, { ownerKey, nodeName }: OwnedPlace): void {
-    const owner = owners.get(ownerKey)!
-    owner.byNode.get(nodeName)!.set(pod.metadata.uid, pod)
-    owner.ledger.touch(nodeName)
-  }
-
-  function remove({ metadata: { uid } }: Pod): void {
-    const place = places.get(uid)
-    places.delete(uid)
+  remove({ metadata: { uid } }: Pod): void {
+    const place = this.#places.get(uid)
+    this.#places.delete(uid)
     if (place === undefined) return
-    if (place.kind === 'orphan') return removeFrom(orphans, place.namespace, uid)
-    const owner = owners.get(place.ownerKey)
+    if (place.kind === 'orphan') return removeFrom(this.#orphans, place.namespace, uid)
+    const owner = this.#owners.get(place.ownerKey)
     if (owner === undefined) return
     removeFrom(owner.byNode, place.nodeName, uid)
     const count = owner.hashes.get(place.hash)! - 1
@@ -87,32 +83,55 @@ export function createOwnedPods(nodes: NodeSource): OwnedPods {
     owner.ledger.touch(place.nodeName)
   }
 
-  return {
-    put(pod) {
-      const place = placeOf(pod)
-      const before = places.get(pod.metadata.uid)
-      if (place?.kind === 'owned' && before?.kind === 'owned' && isSamePlace(place, before)) return replace(pod, place)
-      remove(pod)
-      if (place !== undefined) add(pod, place)
-    },
-    remove,
-    touchNode(name) {
-      for (const owner of owners.values()) owner.ledger.touch(name)
-    },
-    ledgerOf: (ownerKey) => ownerOf(ownerKey).ledger,
-    hasBoundPodOn(ownerKey, nodeName) {
-      for (const pod of owners.get(ownerKey)?.byNode.get(nodeName)?.values() ?? []) if (pod.spec?.nodeName) return true
-      return false
-    },
-    *podsOf(ownerKey) {
-      for (const there of owners.get(ownerKey)?.byNode.values() ?? []) yield* there.values()
-    },
-    hashesOf: (ownerKey) => new Set(owners.get(ownerKey)?.hashes.keys()),
-    orphansIn: (namespace) => orphans.get(namespace)?.values() ?? [],
-    forget(ownerKey) {
-      for (const there of owners.get(ownerKey)?.byNode.values() ?? []) for (const uid of there.keys()) places.delete(uid)
-      owners.delete(ownerKey)
-    },
+  touchNode(name: string): void {
+    for (const owner of this.#owners.values()) owner.ledger.touch(name)
+  }
+
+  ledgerOf(ownerKey: string): NodeLedger {
+    return this.#ownerOf(ownerKey).ledger
+  }
+
+  hasBoundPodOn(ownerKey: string, nodeName: string): boolean {
+    for (const pod of this.#owners.get(ownerKey)?.byNode.get(nodeName)?.values() ?? []) if (pod.spec?.nodeName) return true
+    return false
+  }
+
+  *podsOf(ownerKey: string): Iterable<Pod> {
+    for (const there of this.#owners.get(ownerKey)?.byNode.values() ?? []) yield* there.values()
+  }
+
+  hashesOf(ownerKey: string): ReadonlySet<string> {
+    return new Set(this.#owners.get(ownerKey)?.hashes.keys())
+  }
+
+  orphansIn(namespace: string): Iterable<Pod> {
+    return this.#orphans.get(namespace)?.values() ?? []
+  }
+
+  forget(ownerKey: string): void {
+    for (const there of this.#owners.get(ownerKey)?.byNode.values() ?? []) for (const uid of there.keys()) this.#places.delete(uid)
+    this.#owners.delete(ownerKey)
+  }
+
+  #ownerOf(ownerKey: string): Owner {
+    let owner = this.#owners.get(ownerKey)
+    if (owner === undefined) this.#owners.set(ownerKey, (owner = createOwner(this.#nodes)))
+    return owner
+  }
+
+  #add(pod: Pod, place: Place): void {
+    this.#places.set(pod.metadata.uid, place)
+    if (place.kind === 'orphan') return addTo(this.#orphans, place.namespace, pod)
+    const owner = this.#ownerOf(place.ownerKey)
+    addTo(owner.byNode, place.nodeName, pod)
+    owner.hashes.set(place.hash, (owner.hashes.get(place.hash) ?? 0) + 1)
+    owner.ledger.touch(place.nodeName)
+  }
+
+  #replace(pod: Pod, { ownerKey, nodeName }: OwnedPlace): void {
+    const owner = this.#owners.get(ownerKey)!
+    owner.byNode.get(nodeName)!.set(pod.metadata.uid, pod)
+    owner.ledger.touch(nodeName)
   }
 }
 

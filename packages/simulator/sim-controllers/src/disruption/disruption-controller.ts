@@ -1,11 +1,12 @@
+import type { Clock } from '@tranche/clock'
 import { isSameJson, keyOf, keyText, type LabelSelector, parseKey, type Pod } from '@tranche/kube-types'
 import { type ApiObject, isTerminal, resources, type SimClient, timestamp } from '@tranche/sim-api'
 import type { ControllerOptions, RunningController } from '../machinery/running-controller.ts'
-import { createEventRecorder } from '../machinery/event-recorder.ts'
+import { createEventRecorder, type EventRecorder } from '../machinery/event-recorder.ts'
 import { ignoreMissing } from '../machinery/ignore-missing.ts'
-import { createInformer } from '../machinery/informer.ts'
+import { createInformer, type Informer } from '../machinery/informer.ts'
 import { createRateLimiter } from '../machinery/rate-limiter.ts'
-import { createWorkQueue } from '../machinery/work-queue.ts'
+import { createWorkQueue, type WorkQueue } from '../machinery/work-queue.ts'
 import { type BudgetPlan, type DisruptionBudget, planBudget, selectsPod } from './disruption-budget.ts'
 
 const WORKERS = 1
@@ -13,94 +14,118 @@ const WORKERS = 1
 const STALE_MARK_MS = 120_000
 
 /** Runs the disruption controller, which maintains the status of PodDisruptionBudgets that evictions count down. */
-export function startDisruptionController({ client, clock, onError }: ControllerOptions): RunningController {
-  const events = createEventRecorder(client, clock, 'controllermanager')
-  const limiter = createRateLimiter(() => clock.monotonicMs())
-  const queue = createWorkQueue({ clock, limiter, workers: WORKERS, work: sync, onError })
-  const marks = createWorkQueue({ clock, limiter, workers: WORKERS, work: clearStaleMark, onError })
-  /** Selected pods, by the budget's key. */
-  const selected = new Map<string, Map<string, Pod>>()
-  const budgets = createInformer<DisruptionBudget>(client, resources.podDisruptionBudgets, {
-    added: takeBudget,
-    updated(budget, before) {
-      if (budget.spec !== before.spec) takeBudget(budget)
-      else queue.add(keyText(keyOf(budget)))
-    },
-    deleted: (budget) => void selected.delete(keyText(keyOf(budget))),
-  })
-  const pods = createInformer<Pod>(client, resources.pods, {
-    added: takePod,
-    updated: takePod,
-    deleted(pod) {
-      for (const [key, chosen] of selected) if (chosen.delete(keyText(keyOf(pod)))) queue.add(key)
-    },
-  })
+export function startDisruptionController(options: ControllerOptions): RunningController {
+  return new DisruptionController(options)
+}
 
-  function takeBudget(budget: DisruptionBudget): void {
-    const chosen = new Map<string, Pod>()
-    for (const pod of pods.values()) if (selectsPod(budget, pod)) chosen.set(keyText(keyOf(pod)), pod)
-    selected.set(keyText(keyOf(budget)), chosen)
-    queue.add(keyText(keyOf(budget)))
+class DisruptionController implements RunningController {
+  readonly #client: SimClient
+  readonly #clock: Clock
+  readonly #events: EventRecorder
+  readonly #queue: WorkQueue
+  /** Keys of pods whose DisruptionTarget may be stale. */
+  readonly #marks: WorkQueue
+  /** Selected pods, by the budget's key. */
+  readonly #selected = new Map<string, Map<string, Pod>>()
+  readonly #budgets: Informer<DisruptionBudget>
+  readonly #pods: Informer<Pod>
+
+  constructor({ client, clock, onError }: ControllerOptions) {
+    this.#client = client
+    this.#clock = clock
+    this.#events = createEventRecorder(client, clock, 'controllermanager')
+    const limiter = createRateLimiter(() => clock.monotonicMs())
+    this.#queue = createWorkQueue({ clock, limiter, workers: WORKERS, work: (key) => this.#sync(key), onError })
+    this.#marks = createWorkQueue({ clock, limiter, workers: WORKERS, work: (key) => this.#clearStaleMark(key), onError })
+    this.#budgets = this.#watchBudgets()
+    this.#pods = this.#watchPods()
   }
 
-  function takePod(pod: Pod): void {
-    if (isMarked(pod)) marks.addAfter(keyText(keyOf(pod)), markLeftMs(pod, clock.nowMs()))
+  stop(): void {
+    this.#queue.stop()
+    this.#marks.stop()
+    this.#budgets.stop()
+    this.#pods.stop()
+  }
+
+  #watchBudgets(): Informer<DisruptionBudget> {
+    return createInformer<DisruptionBudget>(this.#client, resources.podDisruptionBudgets, {
+      added: (budget) => this.#takeBudget(budget),
+      updated: (budget, before) => {
+        if (budget.spec !== before.spec) this.#takeBudget(budget)
+        else this.#queue.add(keyText(keyOf(budget)))
+      },
+      deleted: (budget) => void this.#selected.delete(keyText(keyOf(budget))),
+    })
+  }
+
+  #watchPods(): Informer<Pod> {
+    return createInformer<Pod>(this.#client, resources.pods, {
+      added: (pod) => this.#takePod(pod),
+      updated: (pod) => this.#takePod(pod),
+      deleted: (pod) => {
+        for (const [key, chosen] of this.#selected) if (chosen.delete(keyText(keyOf(pod)))) this.#queue.add(key)
+      },
+    })
+  }
+
+  #takeBudget(budget: DisruptionBudget): void {
+    const chosen = new Map<string, Pod>()
+    for (const pod of this.#pods.values()) if (selectsPod(budget, pod)) chosen.set(keyText(keyOf(pod)), pod)
+    this.#selected.set(keyText(keyOf(budget)), chosen)
+    this.#queue.add(keyText(keyOf(budget)))
+  }
+
+  #takePod(pod: Pod): void {
+    if (isMarked(pod)) this.#marks.addAfter(keyText(keyOf(pod)), markLeftMs(pod, this.#clock.nowMs()))
     const key = keyText(keyOf(pod))
-    for (const [budgetKey, chosen] of selected) {
+    for (const [budgetKey, chosen] of this.#selected) {
       const { namespace, name } = parseKey(budgetKey)
-      const budget = budgets.get(name, namespace)
+      const budget = this.#budgets.get(name, namespace)
       const isChosen = budget !== undefined && selectsPod(budget, pod)
       if (isChosen) chosen.set(key, pod)
-      if (isChosen || chosen.delete(key)) queue.add(budgetKey)
+      if (isChosen || chosen.delete(key)) this.#queue.add(budgetKey)
     }
   }
 
-  async function sync(key: string): Promise<void> {
-    await Promise.all([budgets.synced, pods.synced])
+  async #sync(key: string): Promise<void> {
+    await Promise.all([this.#budgets.synced, this.#pods.synced])
     const { namespace, name } = parseKey(key)
-    const budget = budgets.get(name, namespace)
+    const budget = this.#budgets.get(name, namespace)
     if (budget === undefined) return
-    const chosen = [...(selected.get(key)?.values() ?? [])]
-    if (chosen.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
-    const plan = planBudget(budget, chosen, { nowMs: clock.nowMs(), whyNoScale: (owner) => whyNoScale(client, owner) })
-    writeStatus(budget, plan)
-    await write(budget, plan)
-    if (plan.kind === 'counted' && plan.recheckAfterMs !== null) queue.addAfter(key, plan.recheckAfterMs + 1)
+    const chosen = [...(this.#selected.get(key)?.values() ?? [])]
+    if (chosen.length === 0) this.#events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
+    const plan = planBudget(budget, chosen, { nowMs: this.#clock.nowMs(), whyNoScale: (owner) => whyNoScale(this.#client, owner) })
+    this.#recordEvents(budget, plan)
+    await this.#writeStatus(budget, plan)
+    if (plan.kind === 'counted' && plan.recheckAfterMs !== null) this.#queue.addAfter(key, plan.recheckAfterMs + 1)
   }
 
-  function writeStatus(budget: DisruptionBudget, plan: BudgetPlan): void {
+  #recordEvents(budget: DisruptionBudget, plan: BudgetPlan): void {
     if (plan.kind === 'failed') {
       const message = `Failed to calculate the number of expected pods: ${plan.message}`
-      return events.record(budget, 'Warning', 'CalculateExpectedPodCountFailed', message)
+      return this.#events.record(budget, 'Warning', 'CalculateExpectedPodCountFailed', message)
     }
-    if (plan.unmanaged.length > 0) events.record(budget, 'Warning', 'UnmanagedPods', unmanagedText(budget.spec.selector))
+    if (plan.unmanaged.length > 0) this.#events.record(budget, 'Warning', 'UnmanagedPods', unmanagedText(budget.spec.selector))
     const { namespace } = budget.metadata
     for (const pod of plan.notDeleted)
-      events.record(pod, 'Warning', 'NotDeleted', `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`)
+      this.#events.record(pod, 'Warning', 'NotDeleted', `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`)
   }
 
-  async function write(budget: DisruptionBudget, { status }: BudgetPlan): Promise<void> {
+  async #writeStatus(budget: DisruptionBudget, { status }: BudgetPlan): Promise<void> {
     if (isSameJson(status, budget.status ?? {})) return
-    await ignoreMissing(client.update(resources.podDisruptionBudgets, { ...budget, status } as unknown as ApiObject, 'status'))
+    await ignoreMissing(this.#client.update(resources.podDisruptionBudgets, { ...budget, status } as unknown as ApiObject, 'status'))
   }
 
-  async function clearStaleMark(key: string): Promise<void> {
+  async #clearStaleMark(key: string): Promise<void> {
     const { namespace, name } = parseKey(key)
-    const pod = pods.get(name, namespace)
-    if (pod === undefined || !isMarked(pod) || markLeftMs(pod, clock.nowMs()) > 0) return
-    const unmarked = { type: 'DisruptionTarget', status: 'False', lastTransitionTime: timestamp(clock.nowMs()) }
+    const pod = this.#pods.get(name, namespace)
+    const nowMs = this.#clock.nowMs()
+    if (pod === undefined || !isMarked(pod) || markLeftMs(pod, nowMs) > 0) return
+    const unmarked = { type: 'DisruptionTarget', status: 'False', lastTransitionTime: timestamp(nowMs) }
     const conditions = (pod.status?.conditions ?? []).map((one) => (one.type === 'DisruptionTarget' ? unmarked : one))
-    const { resourceVersion } = pod.metadata
-    await ignoreMissing(client.patch(resources.pods, name, namespace, { metadata: { resourceVersion }, status: { conditions } }, 'status'))
-  }
-
-  return {
-    stop() {
-      queue.stop()
-      marks.stop()
-      budgets.stop()
-      pods.stop()
-    },
+    const patch = { metadata: { resourceVersion: pod.metadata.resourceVersion }, status: { conditions } }
+    await ignoreMissing(this.#client.patch(resources.pods, name, namespace, patch, 'status'))
   }
 }
 

@@ -25,70 +25,81 @@ interface OpenCapacity extends NodeCapacity {
 
 /** @returns ledger without nodes; pods may arrive before their node */
 export function createCapacityLedger(): CapacityLedger {
-  const capacities = new Map<string, OpenCapacity>()
-  /** Pods whose node is unknown, by its name. */
-  const homeless = new Map<string, Map<string, Pod>>()
-  let antiAffine = 0
+  return new NodeCapacities()
+}
 
-  function podsOn(nodeName: string): Map<string, Pod> {
-    const known = capacities.get(nodeName)?.pods ?? homeless.get(nodeName)
-    if (known !== undefined) return known
-    const pods = new Map<string, Pod>()
-    homeless.set(nodeName, pods)
-    return pods
+class NodeCapacities implements CapacityLedger {
+  readonly #capacities = new Map<string, OpenCapacity>()
+  /** Pods whose node is unknown, by its name. */
+  readonly #homeless = new Map<string, Map<string, Pod>>()
+  #antiAffine = 0
+
+  get size(): number {
+    return this.#capacities.size
   }
 
-  function removePod(pod: Pod): void {
+  get hasAntiAffinity(): boolean {
+    return this.#antiAffine > 0
+  }
+
+  get(nodeName: string): NodeCapacity | undefined {
+    return this.#capacities.get(nodeName)
+  }
+
+  values(): Iterable<NodeCapacity> {
+    return this.#capacities.values()
+  }
+
+  putNode(node: Node): void {
+    const { name } = node.metadata
+    const known = this.#capacities.get(name)
+    if (known !== undefined) return void this.#capacities.set(name, { ...known, node })
+    const capacity = capacityOf(node, this.#homeless.get(name)?.values() ?? [])
+    this.#capacities.set(name, { node, pods: new Map(capacity.pods), used: new Map(capacity.used) })
+    this.#homeless.delete(name)
+  }
+
+  removeNode(nodeName: string): void {
+    const pods = this.#capacities.get(nodeName)?.pods
+    this.#capacities.delete(nodeName)
+    if (pods !== undefined && pods.size > 0) this.#homeless.set(nodeName, pods)
+  }
+
+  putPod(pod: Pod): void {
     const nodeName = pod.spec?.nodeName
     if (!nodeName) return
-    const pods = podsOn(nodeName)
+    if (isTerminal(pod)) return this.removePod(pod)
+    const pods = this.#podsOn(nodeName)
+    const before = pods.get(pod.metadata.uid)
+    pods.set(pod.metadata.uid, pod)
+    if (before?.spec === pod.spec) return
+    if (before !== undefined) this.#count(nodeName, before, -1)
+    this.#count(nodeName, pod, 1)
+  }
+
+  removePod(pod: Pod): void {
+    const nodeName = pod.spec?.nodeName
+    if (!nodeName) return
+    const pods = this.#podsOn(nodeName)
     const before = pods.get(pod.metadata.uid)
     if (before === undefined) return
     pods.delete(pod.metadata.uid)
-    count(nodeName, before, -1)
-    if (pods.size === 0) homeless.delete(nodeName)
+    this.#count(nodeName, before, -1)
+    if (pods.size === 0) this.#homeless.delete(nodeName)
   }
 
-  function count(nodeName: string, pod: Pod, sign: 1 | -1): void {
-    if (antiAffinityOf(pod).length > 0) antiAffine += sign
-    const used = capacities.get(nodeName)?.used
+  #podsOn(nodeName: string): Map<string, Pod> {
+    const known = this.#capacities.get(nodeName)?.pods ?? this.#homeless.get(nodeName)
+    if (known !== undefined) return known
+    const pods = new Map<string, Pod>()
+    this.#homeless.set(nodeName, pods)
+    return pods
+  }
+
+  #count(nodeName: string, pod: Pod, sign: 1 | -1): void {
+    if (antiAffinityOf(pod).length > 0) this.#antiAffine += sign
+    const used = this.#capacities.get(nodeName)?.used
     if (used === undefined) return
     for (const [name, amount] of demandOf(pod).requests) used.set(name, (used.get(name) ?? 0) + sign * amount)
-  }
-
-  return {
-    get size() {
-      return capacities.size
-    },
-    get hasAntiAffinity() {
-      return antiAffine > 0
-    },
-    get: (nodeName) => capacities.get(nodeName),
-    values: () => capacities.values(),
-    putNode(node) {
-      const { name } = node.metadata
-      const known = capacities.get(name)
-      if (known !== undefined) return void capacities.set(name, { ...known, node })
-      const capacity = capacityOf(node, homeless.get(name)?.values() ?? [])
-      capacities.set(name, { node, pods: new Map(capacity.pods), used: new Map(capacity.used) })
-      homeless.delete(name)
-    },
-    removeNode(nodeName) {
-      const pods = capacities.get(nodeName)?.pods
-      capacities.delete(nodeName)
-      if (pods !== undefined && pods.size > 0) homeless.set(nodeName, pods)
-    },
-    putPod(pod) {
-      const nodeName = pod.spec?.nodeName
-      if (!nodeName) return
-      if (isTerminal(pod)) return removePod(pod)
-      const pods = podsOn(nodeName)
-      const before = pods.get(pod.metadata.uid)
-      pods.set(pod.metadata.uid, pod)
-      if (before?.spec === pod.spec) return
-      if (before !== undefined) count(nodeName, before, -1)
-      count(nodeName, pod, 1)
-    },
-    removePod,
   }
 }
