@@ -4,7 +4,7 @@
  * line and follows the braces. The numbers are indicators, not limits.
  */
 import { layers } from '../test/architecture/layers.ts'
-import { filesOf, type SourceFile } from '../test/architecture/source-tree.ts'
+import { filesOf, literals, type SourceFile } from '../test/architecture/source-tree.ts'
 
 interface FunctionShape {
   readonly where: string
@@ -78,7 +78,7 @@ function printLongest(): void {
 
 /** Counts from the line that opens the body to the line that closes its braces. */
 function functionsOf(file: SourceFile): readonly FunctionShape[] {
-  const lines = withoutStrings(file.code).split('\n')
+  const lines = withoutLiterals(file.code).split('\n')
   return lines.flatMap((line, index) => {
     const name = nameOfFunction(line)
     return name === null ? [] : [{ where: `${file.path}:${index + 1} ${name}`, lines: lengthOfBlock(lines, index) }]
@@ -104,8 +104,8 @@ function lengthOfBlock(lines: readonly string[], first: number): number {
   return lines.length - first
 }
 
-function withoutStrings(code: string): string {
-  return code.replace(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`/g, (text) => text.replace(/[^\n]/g, ' '))
+function withoutLiterals(code: string): string {
+  return code.replace(literals, (text) => text.replace(/[^\n]/g, ' '))
 }
 
 function tailOf(values: readonly number[]): readonly string[] {

@@ -26,4 +26,13 @@ describe('code', () => {
     const source = parseSource('a.ts', "/** Date.now() */\nconst a = 1 // fetch(x)\nconst u = 'http://x'\n")
     expect(source.code.split('\n').map((line) => line.trimEnd())).toEqual(['', 'const a = 1', "const u = 'http://x'", ''])
   })
+
+  it('keeps a regular expression that ends in an escaped slash', () => {
+    const text = "if (/^https?:\\/\\//i.test(a) || /[/]*/.test(b)) return /\\{'/ // why\nconst c = a / 2 // 'half'\n"
+    expect(
+      parseSource('a.ts', text)
+        .code.split('\n')
+        .map((line) => line.trimEnd()),
+    ).toEqual(["if (/^https?:\\/\\//i.test(a) || /[/]*/.test(b)) return /\\{'/", 'const c = a / 2', ''])
+  })
 })

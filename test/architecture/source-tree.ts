@@ -44,8 +44,12 @@ export function ownImportsOf(file: SourceFile): readonly string[] {
   return importsOf(file).flatMap((module) => (module.startsWith('@tranche/') ? [module.split('/')[1] ?? ''] : []))
 }
 
-/** Keeps strings as far as a pattern can: `//` inside a quoted string (a URL) is not a comment. */
+/** Matches strings and regular expressions, as far as a pattern can. A slash that divides two values does not start one. */
+export const literals =
+  /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|(?<=(?:[(,=:[!&|?{};>]|\breturn)\s*|^\s*)\/(?![/*])(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[dgimsuvy]*/gm
+
+/** Keeps literals: `//` inside a quoted string (a URL) or at the end of a regular expression is not a comment. */
 function withoutComments(text: string): string {
-  const pattern = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\*[\s\S]*?\*\/|\/\/.*$/gm
-  return text.replace(pattern, (match) => (match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match))
+  const pattern = new RegExp(`(${literals.source})|\\/\\*[\\s\\S]*?\\*\\/|\\/\\/.*$`, 'gm')
+  return text.replace(pattern, (match, literal: string | undefined) => literal ?? match.replace(/[^\n]/g, ' '))
 }

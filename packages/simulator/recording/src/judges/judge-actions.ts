@@ -11,28 +11,74 @@ import { actionOf, stepOf } from '../world/recorded-action.ts'
  * - G10: `StepReady` in the status approves a step that waits, and no other step. It is not put back there, unless the revision is blocked
  *   or has failed.
  */
-export function createActionJudge({ query, breach }: JudgeParts): Judge {
-  /** Rollout and id → the answer, and the annotation that it answered. */
-  const answers = new Map<string, { readonly answer: string; readonly text: string | undefined }>()
-  /** Rollout → the step at the time when another actor wrote `StepReady`. */
-  const words = new Map<string, Standing>()
-  /** Rollouts whose BatchRelease is stopped for a failed or blocked revision; their own status may say so later. */
-  const stopped = new Set<string>()
-  /** Rollouts whose last answer another actor's write removed: an unknown action is refused. */
-  const forgotten = new Set<string>()
-  /** Rollout and generation → its steps, as users wrote them. */
-  const stepsAt = new Map<string, string>()
+export function createActionJudge(parts: JudgeParts): Judge {
+  return new ActionJudge(parts)
+}
 
-  function judgeAnswer(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+class ActionJudge implements Judge {
+  readonly #parts: JudgeParts
+  /** Rollout and id → the answer, and the annotation that it answered. */
+  readonly #answers = new Map<string, { readonly answer: string; readonly text: string | undefined }>()
+  /** Rollout → the step at the time when another actor wrote `StepReady`. */
+  readonly #words = new Map<string, Standing>()
+  /** Rollouts whose BatchRelease is stopped for a failed or blocked revision; their own status may say so later. */
+  readonly #stopped = new Set<string>()
+  /** Rollouts whose last answer another actor's write removed: an unknown action is refused. */
+  readonly #forgotten = new Set<string>()
+  /** Rollout and generation → its steps, as users wrote them. */
+  readonly #stepsAt = new Map<string, string>()
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
+  }
+
+  onWrite(write: RecordedWrite, known: Readonly<Record<string, unknown>> | undefined): void {
+    if (write.kind === 'BatchRelease') return this.#followRelease(write)
+    if (write.kind !== 'Rollout' || known === undefined) return
+    const next = write.o as unknown as RecordedRollout
+    const before = known as unknown as RecordedRollout
+    const key = keyOf(write)
+    for (const rollout of [before, next]) this.#stepsAt.set(`${key} ${rollout.metadata.generation}`, stepsOf(rollout))
+    if (write.type === 'DELETED') return void this.#words.delete(key)
+    if (!this.#parts.query.isOurs(write.actor ?? '')) return this.#followOthers(key, before, next)
+    this.#judgeAnswer(write, before, next)
+    this.#judgeWord(write, before, next)
+  }
+
+  #followRelease({ o, type, namespace }: RecordedWrite): void {
+    const { metadata, status } = o as RecordedRelease
+    const { holds = [] } = (status?.flight ?? {}) as { readonly holds?: readonly { readonly reason: string }[] }
+    const isFailed = (status?.failure as { readonly stops?: boolean } | undefined)?.stops === true
+    const isStopped = isFailed || holds.some(({ reason }) => reason === 'ReleaseFailed' || reason === 'RevisionHeld')
+    const key = `${namespace}/${metadata?.name}`
+    if (isStopped && type !== 'DELETED') this.#stopped.add(key)
+    else this.#stopped.delete(key)
+  }
+
+  #followOthers(key: string, before: RecordedRollout, next: RecordedRollout): void {
+    if (before.status?.lastAction !== undefined && next.status?.lastAction === undefined) this.#forgotten.add(key)
+    const was = before.status?.currentStepState
+    const isWord = stepOf(next).state === 'StepReady' && stepOf(before).state === was && was !== 'StepReady' && was !== undefined
+    const { index } = stepOf(before)
+    if (isWord && before.status?.phase === 'Progressing')
+      this.#words.set(key, {
+        state: was,
+        index,
+        revision: before.status.canaryStatus?.canaryRevision,
+        isFailed: before.status.failure?.stops === true,
+      })
+  }
+
+  #judgeAnswer(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
     const { lastAction } = next.status ?? {}
     if (lastAction === undefined || JSON.stringify(lastAction) === JSON.stringify(before.status?.lastAction)) return
     const key = `${keyOf(write)} ${lastAction.id}`
     const text = before.metadata.annotations?.[ACTION]
-    const known = answers.get(key)
-    answers.set(key, { answer: String(lastAction.result), text })
+    const known = this.#answers.get(key)
+    this.#answers.set(key, { answer: String(lastAction.result), text })
     const report = (guarantee: 'G7' | 'G10', why: string): void =>
-      breach({ guarantee, atMs: write.t, text: `the action ${lastAction.type} (${lastAction.id}) was ${why}` })
-    const isForgotten = forgotten.delete(keyOf(write)) && lastAction.result === 'Refused'
+      this.#parts.breach({ guarantee, atMs: write.t, text: `the action ${lastAction.type} (${lastAction.id}) was ${why}` })
+    const isForgotten = this.#forgotten.delete(keyOf(write)) && lastAction.result === 'Refused'
     if (known !== undefined && known.text === text && !isForgotten)
       report('G7', `answered twice: first ${known.answer}, then ${lastAction.result}`)
     const action = actionOf(before)
@@ -45,63 +91,25 @@ export function createActionJudge({ query, breach }: JudgeParts): Judge {
       report('G10', `accepted for revision ${canaryRevision}, but expected ${action.revision}`)
   }
 
-  function judgeWord(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+  #judgeWord(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
     const key = keyOf(write)
-    const standing = words.get(key)
+    const standing = this.#words.get(key)
     if (standing === undefined || JSON.stringify(before.status) === JSON.stringify(next.status)) return
-    words.delete(key)
+    this.#words.delete(key)
     const { state, index } = stepOf(next)
     const { phase, currentStepState, canaryStatus, failure, heldRevisions = [] } = next.status ?? {}
     if (phase !== 'Progressing' || canaryStatus?.canaryRevision !== standing.revision || isJumpedOrPromoted(before, next)) return
     // New steps are counted from their own first one, so the current step says nothing about an approval.
-    const observed = stepsAt.get(`${key} ${before.status?.observedGeneration}`)
+    const observed = this.#stepsAt.get(`${key} ${before.status?.observedGeneration}`)
     const isReplaced = observed !== undefined && observed !== stepsOf(next)
-    const report = (text: string): void => breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
+    const report = (text: string): void => this.#parts.breach({ guarantee: 'G10', atMs: write.t, text: `${write.actor} ${text} of ${key}` })
     const isPutBack = state === 'StepPaused' && index === standing.index
     const isHeld = heldRevisions.some(({ revision }) => revision === standing.revision)
-    const isStopped = standing.isFailed || stopped.has(key) || failure?.stops === true || isHeld
+    const isStopped = standing.isFailed || this.#stopped.has(key) || failure?.stops === true || isHeld
     if (standing.state === 'StepPaused') {
       if (isPutBack && !isStopped) report(`put back the approval of step ${index}`)
     } else if (currentStepState === 'StepReady' || (!isReplaced && (index ?? 0) > (standing.index ?? 0)))
       report(`treated StepReady as an approval of step ${standing.index} in ${standing.state}`)
-  }
-
-  function followRelease({ o, type, namespace }: RecordedWrite): void {
-    const { metadata, status } = o as RecordedRelease
-    const { holds = [] } = (status?.flight ?? {}) as { readonly holds?: readonly { readonly reason: string }[] }
-    const isFailed = (status?.failure as { readonly stops?: boolean } | undefined)?.stops === true
-    const isStopped = isFailed || holds.some(({ reason }) => reason === 'ReleaseFailed' || reason === 'RevisionHeld')
-    const key = `${namespace}/${metadata?.name}`
-    if (isStopped && type !== 'DELETED') stopped.add(key)
-    else stopped.delete(key)
-  }
-
-  return {
-    onWrite(write, known) {
-      if (write.kind === 'BatchRelease') return followRelease(write)
-      if (write.kind !== 'Rollout' || known === undefined) return
-      const next = write.o as unknown as RecordedRollout
-      const before = known as unknown as RecordedRollout
-      const key = keyOf(write)
-      for (const rollout of [before, next]) stepsAt.set(`${key} ${rollout.metadata.generation}`, stepsOf(rollout))
-      if (write.type === 'DELETED') return void words.delete(key)
-      if (query.isOurs(write.actor ?? '')) {
-        judgeAnswer(write, before, next)
-        judgeWord(write, before, next)
-        return
-      }
-      if (before.status?.lastAction !== undefined && next.status?.lastAction === undefined) forgotten.add(key)
-      const was = before.status?.currentStepState
-      const isWord = stepOf(next).state === 'StepReady' && stepOf(before).state === was && was !== 'StepReady' && was !== undefined
-      const { index } = stepOf(before)
-      if (isWord && before.status?.phase === 'Progressing')
-        words.set(key, {
-          state: was,
-          index,
-          revision: before.status.canaryStatus?.canaryRevision,
-          isFailed: before.status.failure?.stops === true,
-        })
-    },
   }
 }
 

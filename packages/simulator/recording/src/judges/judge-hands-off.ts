@@ -3,7 +3,7 @@ import type { RecordedRollout } from '../world/stops.ts'
 import type { Deletion } from '../world/world.ts'
 import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
-import { createReverts } from './reverts.ts'
+import { createReverts, type Reverts } from './reverts.ts'
 import { actionOf } from '../world/recorded-action.ts'
 
 /**
@@ -15,25 +15,84 @@ import { actionOf } from '../world/recorded-action.ts'
  * - After another actor has set RollingUpdate a second time in one release, nothing is deleted. A retry ends that, as does disabling and
  *   enabling the Rollout, or another actor who sets OnDelete.
  */
-export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge {
-  const fights = new Map<string, Fight>()
-  const templates = new Map<string, Set<string>>()
-  const reverts = createReverts((nowMs) => clockDoubtMs(query, nowMs))
+export function createHandsOffJudge(parts: JudgeParts): Judge {
+  return new HandsOffJudge(parts)
+}
 
-  function judgeOurs(write: RecordedWrite, before: RecordedDaemonSet, next: RecordedDaemonSet): void {
+class HandsOffJudge implements Judge {
+  readonly #parts: JudgeParts
+  readonly #reverts: Reverts
+  readonly #fights = new Map<string, Fight>()
+  /** DaemonSet → every template that it has had. */
+  readonly #templates = new Map<string, Set<string>>()
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
+    this.#reverts = createReverts((nowMs) => clockDoubtMs(parts.query, nowMs))
+  }
+
+  onDeletion({ daemonSet, pod, atMs }: Deletion): void {
+    const fight = this.#fights.get(`${daemonSet.namespace}/${daemonSet.name}`)
+    if (fight === undefined || fight.answered < 2) return
+    this.#parts.breach({
+      guarantee: 'G11',
+      atMs,
+      node: pod.node,
+      text: `another actor had set RollingUpdate ${fight.rounds} times, without a retry since`,
+    })
+  }
+
+  onWrite(write: RecordedWrite, known: Readonly<Record<string, unknown>> | undefined): void {
+    if (write.kind === 'BatchRelease') this.#reverts.followRelease(write)
+    else if (write.kind === 'Rollout') this.#followRollout(write, known as unknown as RecordedRollout | undefined)
+    else if (write.kind === 'DaemonSet') this.#followDaemonSet(write, known as unknown as RecordedDaemonSet | undefined)
+  }
+
+  #followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void {
+    this.#reverts.followRollout(write, before)
+    this.#forgive(write, before)
+  }
+
+  /** A retry continues the release; a Rollout that is enabled again starts another one. */
+  #forgive(write: RecordedWrite, before: RecordedRollout | undefined): void {
+    const next = write.o as unknown as RecordedRollout
+    const action = actionOf(next)
+    const isRetry = action?.type === 'retry' && action.id !== actionOf(before)?.id
+    const isEnabled = before?.spec.disabled === true && next.spec.disabled !== true
+    if (isRetry || isEnabled) this.#fights.delete(`${write.namespace}/${next.spec.workloadRef?.name}`)
+  }
+
+  #followDaemonSet(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
+    const key = keyOf(write)
+    if (write.type === 'DELETED') return this.#forget(key)
+    const next = write.o as unknown as RecordedDaemonSet
+    if (before !== undefined && this.#parts.query.isOurs(write.actor ?? '')) this.#judgeOurs(write, before, next)
+    this.#followFight(write, before, next)
+    if (next.template !== undefined) this.#templates.set(key, (this.#templates.get(key) ?? new Set()).add(next.template))
+  }
+
+  #forget(key: string): void {
+    this.#fights.delete(key)
+    this.#templates.delete(key)
+    this.#reverts.forget(key)
+  }
+
+  #judgeOurs(write: RecordedWrite, before: RecordedDaemonSet, next: RecordedDaemonSet): void {
+    const { world, breach } = this.#parts
     const report = (text: string): void => breach({ guarantee: 'G11', atMs: write.t, text: `${write.actor} ${text}` })
     for (const text of [...changesNotOurs(before, next), ...faultsOfMemory(before, next)]) report(text)
     if (before.template === next.template) return
-    if (templates.get(keyOf(write))?.has(next.template ?? '') !== true) report('set a template that the DaemonSet never had')
+    if (this.#templates.get(keyOf(write))?.has(next.template ?? '') !== true) report('set a template that the DaemonSet never had')
     else {
       const story = world.story(write.namespace, next.name)
-      const fault = reverts.fault(write, before, story === undefined ? [] : world.rolloutsOf(story))
+      const fault = this.#reverts.fault(write, before, story === undefined ? [] : world.rolloutsOf(story))
       if (fault !== null) report(fault)
     }
   }
 
-  function followFight(write: RecordedWrite, before: RecordedDaemonSet | undefined, next: RecordedDaemonSet): void {
-    const fight = fights.get(keyOf(write)) ?? { rounds: 0, answered: 0 }
+  #followFight(write: RecordedWrite, before: RecordedDaemonSet | undefined, next: RecordedDaemonSet): void {
+    const { query } = this.#parts
+    const fight = this.#fights.get(keyOf(write)) ?? { rounds: 0, answered: 0 }
     const canary = next.annotations?.[CANARY]
     // Another template starts another release, also during a pause, when no other canary is published.
     const isOther = canary === undefined || next.template !== before?.template
@@ -41,50 +100,7 @@ export function createHandsOffJudge({ world, query, breach }: JudgeParts): Judge
     const isBack = before?.strategy?.type === 'RollingUpdate' && next.strategy?.type === 'OnDelete'
     const isOver = isOther || (isBack && !query.isOurs(write.actor ?? ''))
     const rounds = isOver ? 0 : fight.rounds + (setBack ? 1 : 0)
-    fights.set(keyOf(write), { rounds, answered: isBack ? rounds : Math.min(fight.answered, rounds) })
-  }
-
-  return {
-    onDeletion({ daemonSet, pod, atMs }: Deletion) {
-      const fight = fights.get(`${daemonSet.namespace}/${daemonSet.name}`)
-      if (fight === undefined || fight.answered < 2) return
-      breach({
-        guarantee: 'G11',
-        atMs,
-        node: pod.node,
-        text: `another actor had set RollingUpdate ${fight.rounds} times, without a retry since`,
-      })
-    },
-    onWrite(write, known) {
-      if (write.kind === 'BatchRelease') return reverts.followRelease(write)
-      if (write.kind === 'Rollout') {
-        reverts.followRollout(write, known as unknown as RecordedRollout | undefined)
-        return forgive(write, known as unknown as RecordedRollout | undefined)
-      }
-      if (write.kind !== 'DaemonSet') return
-      const key = keyOf(write)
-      if (write.type === 'DELETED') return forget(key)
-      const next = write.o as unknown as RecordedDaemonSet
-      const before = known as unknown as RecordedDaemonSet | undefined
-      if (before !== undefined && query.isOurs(write.actor ?? '')) judgeOurs(write, before, next)
-      followFight(write, before, next)
-      if (next.template !== undefined) templates.set(key, (templates.get(key) ?? new Set()).add(next.template))
-    },
-  }
-
-  function forget(key: string): void {
-    fights.delete(key)
-    templates.delete(key)
-    reverts.forget(key)
-  }
-
-  /** A retry continues the release; a Rollout that is enabled again starts another one. */
-  function forgive(write: RecordedWrite, before: RecordedRollout | undefined): void {
-    const next = write.o as unknown as RecordedRollout
-    const action = actionOf(next)
-    const isRetry = action?.type === 'retry' && action.id !== actionOf(before)?.id
-    const isEnabled = before?.spec.disabled === true && next.spec.disabled !== true
-    if (isRetry || isEnabled) fights.delete(`${write.namespace}/${next.spec.workloadRef?.name}`)
+    this.#fights.set(keyOf(write), { rounds, answered: isBack ? rounds : Math.min(fight.answered, rounds) })
   }
 }
 

@@ -13,29 +13,41 @@ const MOST_HELD = 10
  * whatever hash it returns under and whatever a status remembers, until a user retries. The same holds once the status reports a revision
  * as blocked. The status forgets a blocked revision only on a retry, or when ten newer ones follow.
  */
-export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
-  /** Rollout → id of the retry without an answer so far. Blocked revisions may be forgotten with its answer, and no later. */
-  const retries = new Map<string, string>()
-  /** Digest → when a status first reported it as blocked. */
-  const heldSince = new Map<string, number>()
-  /** DaemonSet → digest and time of each template that was rolled back, oldest first. */
-  const rolledBack = new Map<string, Map<string, number>>()
-  /** DaemonSet → rolled-back templates lifted by a retry that has no answer so far. */
-  const lifted = new Map<string, ReadonlyMap<string, number>>()
+export function createMemoryJudge(parts: JudgeParts): Judge {
+  return new MemoryJudge(parts)
+}
 
-  function rollBack(key: string, template: string | undefined, t: number): void {
-    if (template === undefined) return
-    const own = rolledBack.get(key) ?? new Map<string, number>()
-    rolledBack.set(key, own)
-    if (!own.has(template)) own.set(template, t)
-    const [oldest] = own.keys()
-    if (own.size > MOST_HELD && oldest !== undefined) own.delete(oldest)
+class MemoryJudge implements Judge {
+  readonly #parts: JudgeParts
+  /** Rollout → id of the retry without an answer so far. Blocked revisions may be forgotten with its answer, and no later. */
+  readonly #retries = new Map<string, string>()
+  /** Digest → when a status first reported it as blocked. */
+  readonly #heldSince = new Map<string, number>()
+  /** DaemonSet → digest and time of each template that was rolled back, oldest first. */
+  readonly #rolledBack = new Map<string, Map<string, number>>()
+  /** DaemonSet → rolled-back templates lifted by a retry that has no answer so far. */
+  readonly #lifted = new Map<string, ReadonlyMap<string, number>>()
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
   }
 
-  function judgeRolledBack({ daemonSet, pod, atMs, permittedMs }: Deletion): boolean {
+  onDeletion(deletion: Deletion): void {
+    if (!this.#judgeRolledBack(deletion)) this.#judgeHeld(deletion)
+  }
+
+  onWrite(write: RecordedWrite, known: Readonly<Record<string, unknown>> | undefined): void {
+    if (write.kind === 'DaemonSet') this.#followTemplate(write, known as unknown as RecordedDaemonSet | undefined)
+    if (write.kind !== 'Rollout') return
+    if (write.type === 'DELETED') this.#forget(write)
+    else if (known !== undefined) this.#followRollout(write, known as unknown as RecordedRollout, write.o as unknown as RecordedRollout)
+  }
+
+  #judgeRolledBack({ daemonSet, pod, atMs, permittedMs }: Deletion): boolean {
+    const { world, breach } = this.#parts
     const { revision } = daemonSet.orders
     const template = revision === undefined ? undefined : world.templateOf(revision)
-    const since = template === undefined ? undefined : rolledBack.get(`${daemonSet.namespace}/${daemonSet.name}`)?.get(template)
+    const since = template === undefined ? undefined : this.#rolledBack.get(`${daemonSet.namespace}/${daemonSet.name}`)?.get(template)
     if (since === undefined || (permittedMs ?? atMs) < since) return false
     breach({
       guarantee: 'G12',
@@ -46,79 +58,84 @@ export function createMemoryJudge({ world, query, breach }: JudgeParts): Judge {
     return true
   }
 
+  #judgeHeld({ daemonSet, pod, atMs, permittedMs }: Deletion): void {
+    const { world, breach } = this.#parts
+    const rollout = bindingOf(world, daemonSet)
+    const { revision } = daemonSet.orders
+    const held = rollout?.status?.heldRevisions ?? []
+    if (rollout === undefined || revision === undefined || held.length === 0) return
+    const template = world.templateOf(revision)
+    const same = held.find(
+      (one) => one.revision === revision || (template !== undefined && world.templateOf(one.revision ?? '') === template),
+    )
+    if (same !== undefined && (permittedMs ?? atMs) >= (this.#heldSince.get(same.digest) ?? 0))
+      breach({
+        guarantee: 'G12',
+        atMs,
+        node: pod.node,
+        text: `revision ${revision} holds the template of blocked revision ${same.revision}`,
+      })
+  }
+
+  #followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
+    const next = write.o as unknown as RecordedDaemonSet
+    if (before?.template === undefined || write.type === 'DELETED' || !this.#parts.query.isOurs(write.actor ?? '')) return
+    if (before.template !== next.template) this.#rollBack(`${write.namespace}/${next.name}`, before.template, write.t)
+  }
+
+  /** The deleted Rollout took its memory with it. */
+  #forget(write: RecordedWrite): void {
+    this.#retries.delete(keyOf(write))
+    this.#rolledBack.delete(`${write.namespace}/${(write.o as unknown as RecordedRollout).spec.workloadRef?.name}`)
+  }
+
+  #followRollout(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+    this.#followActions(write, before, next)
+    for (const { digest } of next.status?.heldRevisions ?? []) if (!this.#heldSince.has(digest)) this.#heldSince.set(digest, write.t)
+    if (this.#parts.query.isOurs(write.actor ?? '')) return this.#judgeForgetting(write, before, next)
+    const action = actionOf(next)
+    if (action?.type === 'retry' && action.id !== actionOf(before)?.id) this.#retries.set(keyOf(write), action.id)
+  }
+
   /** A retry lifts rolled-back templates, unless it is refused. */
-  function followActions(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+  #followActions(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+    const { world, query } = this.#parts
     const key = `${write.namespace}/${next.spec.workloadRef?.name}`
     const { lastAction } = next.status ?? {}
     const action = actionOf(next)
     if (!query.isOurs(write.actor ?? '')) {
       if (action?.type !== 'retry' || action.id === actionOf(before)?.id) return
-      lifted.set(key, rolledBack.get(key) ?? new Map())
-      rolledBack.delete(key)
+      this.#lifted.set(key, this.#rolledBack.get(key) ?? new Map())
+      this.#rolledBack.delete(key)
     } else if (lastAction !== undefined && lastAction.id !== before.status?.lastAction?.id) {
       if (lastAction.type === 'retry' && lastAction.result === 'Refused')
-        for (const [template, t] of lifted.get(key) ?? []) rollBack(key, template, t)
+        for (const [template, t] of this.#lifted.get(key) ?? []) this.#rollBack(key, template, t)
       if (lastAction.type === 'abort' && lastAction.result === 'Accepted')
-        rollBack(key, world.templateOf(before.status?.canaryStatus?.canaryRevision ?? ''), write.t)
+        this.#rollBack(key, world.templateOf(before.status?.canaryStatus?.canaryRevision ?? ''), write.t)
     }
   }
 
-  function followTemplate(write: RecordedWrite, before: RecordedDaemonSet | undefined): void {
-    const next = write.o as unknown as RecordedDaemonSet
-    if (before?.template === undefined || write.type === 'DELETED' || !query.isOurs(write.actor ?? '')) return
-    if (before.template !== next.template) rollBack(`${write.namespace}/${next.name}`, before.template, write.t)
+  #rollBack(key: string, template: string | undefined, t: number): void {
+    if (template === undefined) return
+    const own = this.#rolledBack.get(key) ?? new Map<string, number>()
+    this.#rolledBack.set(key, own)
+    if (!own.has(template)) own.set(template, t)
+    const [oldest] = own.keys()
+    if (own.size > MOST_HELD && oldest !== undefined) own.delete(oldest)
   }
 
-  return {
-    onDeletion(deletion) {
-      if (judgeRolledBack(deletion)) return
-      const { daemonSet, pod, atMs, permittedMs } = deletion
-      const rollout = bindingOf(world, daemonSet)
-      const { revision } = daemonSet.orders
-      const held = rollout?.status?.heldRevisions ?? []
-      if (rollout === undefined || revision === undefined || held.length === 0) return
-      const template = world.templateOf(revision)
-      const same = held.find(
-        (one) => one.revision === revision || (template !== undefined && world.templateOf(one.revision ?? '') === template),
-      )
-      if (same !== undefined && (permittedMs ?? atMs) >= (heldSince.get(same.digest) ?? 0))
-        breach({
-          guarantee: 'G12',
-          atMs,
-          node: pod.node,
-          text: `revision ${revision} holds the template of blocked revision ${same.revision}`,
-        })
-    },
-    onWrite(write, known) {
-      if (write.kind === 'DaemonSet') followTemplate(write, known as unknown as RecordedDaemonSet | undefined)
-      if (write.kind !== 'Rollout') return
-      if (write.type === 'DELETED') {
-        retries.delete(keyOf(write))
-        // The deleted Rollout took its memory with it.
-        rolledBack.delete(`${write.namespace}/${(write.o as unknown as RecordedRollout).spec.workloadRef?.name}`)
-      }
-      if (write.type === 'DELETED' || known === undefined) return
-      const next = write.o as unknown as RecordedRollout
-      const before = known as unknown as RecordedRollout
-      followActions(write, before, next)
-      for (const { digest } of next.status?.heldRevisions ?? []) if (!heldSince.has(digest)) heldSince.set(digest, write.t)
-      if (query.isOurs(write.actor ?? '')) return judgeForgetting(write, before, next)
-      const action = actionOf(next)
-      if (action?.type === 'retry' && action.id !== actionOf(before)?.id) retries.set(keyOf(write), action.id)
-    },
-  }
-
-  function judgeForgetting(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
-    const retry = retries.get(keyOf(write))
+  #judgeForgetting(write: RecordedWrite, before: RecordedRollout, next: RecordedRollout): void {
+    const retry = this.#retries.get(keyOf(write))
     const answer = next.status?.lastAction
-    if (retry !== undefined && answer?.id === retry) retries.delete(keyOf(write))
+    if (retry !== undefined && answer?.id === retry) this.#retries.delete(keyOf(write))
     const isAsked = retry !== undefined && (answer?.id !== retry || answer.result === undefined || answer.result === 'Accepted')
     const was = before.status?.heldRevisions ?? []
     const is = new Set((next.status?.heldRevisions ?? []).map(({ digest }) => digest))
     const forgotten = was.filter(({ digest }) => !is.has(digest))
     if (forgotten.length === 0 || is.size >= MOST_HELD || isAsked) return
     const names = forgotten.map(({ revision, digest }) => revision ?? digest).join(', ')
-    breach({ guarantee: 'G12', atMs: write.t, text: `${write.actor} removed blocked revision ${names} from the status without a retry` })
+    const text = `${write.actor} removed blocked revision ${names} from the status without a retry`
+    this.#parts.breach({ guarantee: 'G12', atMs: write.t, text })
   }
 }
 

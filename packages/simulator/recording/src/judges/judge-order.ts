@@ -2,7 +2,7 @@ import type { RecordedPod, RecordedWrite } from '../record/recorded-write.ts'
 import type { DaemonSetStory } from '../world/daemon-set-story.ts'
 import type { NodeStory } from '../world/node-story.ts'
 import { type RecordedFlight, type RecordedPermit, stepsIn } from '../world/orders.ts'
-import type { Decision } from '../world/observations.ts'
+import type { Cause, Decision } from '../world/observations.ts'
 import { mayBeTaken, type RecordedNodeRules } from '../world/terms.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
@@ -22,12 +22,41 @@ import { type Candidate, compareCandidates, isSorted } from './pod-order.ts'
  * Judged only when deliveries to the writer were recorded and nothing delayed it. Permits that a record takes over from another one are no
  * choice. Nodes whose readiness or labels the writer may have seen otherwise are left out.
  */
-export function createOrderJudge({ world, observations, breach, query }: JudgeParts): Judge {
-  const versions = new Map<string, Version[]>()
-  /** Epoch milliseconds of the last write, by writer. */
-  const lastWriteMs = new Map<string, number>()
+export function createOrderJudge(parts: JudgeParts): Judge {
+  return new OrderJudge(parts)
+}
 
-  function judgeAppend(write: RecordedWrite, story: DaemonSetStory, next: RecordedFlight): void {
+class OrderJudge implements Judge {
+  readonly #parts: JudgeParts
+  readonly #versions = new Map<string, Version[]>()
+  readonly #nodeChanged = new Map<string, Cause>()
+  /** Epoch milliseconds of the last write, by writer. */
+  readonly #lastWriteMs = new Map<string, number>()
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
+  }
+
+  onWrite(write: RecordedWrite): void {
+    if (write.kind === 'Pod') remember(this.#versions, write)
+    if (write.kind === 'Node') this.#nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
+    this.#judgeWrite(write)
+    if (write.actor !== undefined) this.#lastWriteMs.set(write.actor, write.t)
+  }
+
+  #judgeWrite(write: RecordedWrite): void {
+    const { world, query } = this.#parts
+    if (write.kind !== 'BatchRelease' || !query.isOurs(write.actor ?? '') || write.type === 'DELETED') return
+    const { spec, status } = write.o as {
+      readonly spec?: { readonly workloadRef?: { readonly name: string } }
+      readonly status?: { readonly flight?: RecordedFlight }
+    }
+    const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
+    if (story !== undefined && status?.flight !== undefined) this.#judgeAppend(write, story, status.flight)
+  }
+
+  #judgeAppend(write: RecordedWrite, story: DaemonSetStory, next: RecordedFlight): void {
+    const { observations, breach } = this.#parts
     const known = new Set((story.orders.flight?.permits ?? []).map(idOf))
     const appended = (next.permits ?? []).filter((permit) => !known.has(idOf(permit)))
     const decision = observations.decisionOf(write)
@@ -35,7 +64,7 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
     let first: string | undefined
     for (const terms of new Set(story.terms.possible(decision, observations))) {
       for (const position of observations.positions(decision, 'pods') ?? []) {
-        const fault = faultOf(story, next, appended, { decision, position, rules: terms?.nodes ?? {} })
+        const fault = this.#faultOf(story, next, appended, { decision, position, rules: terms?.nodes ?? {} })
         if (fault === null) return
         first ??= fault
       }
@@ -44,40 +73,48 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
   }
 
   /** @returns what is wrong with the choice as seen in this view; null when nothing is wrong, or the view does not show it */
-  function faultOf(story: DaemonSetStory, next: RecordedFlight, appended: readonly RecordedPermit[], view: View): string | null {
-    const all = candidatesIn(story, next, view.position)
+  #faultOf(story: DaemonSetStory, next: RecordedFlight, appended: readonly RecordedPermit[], view: View): string | null {
+    const all = candidatesIn(this.#versions, story, next, view.position)
     const chosen = appended.flatMap(({ podUid }) => all.find(({ uid }) => uid === podUid) ?? [])
     if (chosen.length < appended.length) return null
-    const unfit = chosen.find((one) => isUnfit(story, one, view.decision))
+    const unfit = chosen.find((one) => this.#isUnfit(story, one, view.decision))
     if (unfit !== undefined) return `${unfit.pod.name} was chosen on ${unfit.node}, which is NotReady`
-    const ranked = chosen.filter(({ node }) => isSureOf(story, node, view.decision))
+    const ranked = chosen.filter(({ node }) => this.#isSureOf(story, node, view.decision))
     if (ranked.length === 0) return null
-    const kept = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
-    const taken = new Set([...kept, ...(next.permits ?? []).map(({ node }) => node)])
+    const taken = new Set([...permittedNodes(story.orders.flight), ...permittedNodes(next)])
     const steps = stepsIn(next.scope)
     const others = all.filter(
-      ({ node, place }) => !taken.has(node) && isSureOf(story, node, view.decision) && mayBeTaken(view.rules, place, steps),
+      ({ node, place }) => !taken.has(node) && this.#isSureOf(story, node, view.decision) && mayBeTaken(view.rules, place, steps),
     )
+    const faults = this.#variants(story, next, view).map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
+    return faults.includes(null) ? null : faults[0]!
+  }
+
+  /** Tolerated sort keys before the order of G5; the first is none. */
+  #variants(story: DaemonSetStory, next: RecordedFlight, { decision, rules: { spread = [] } }: View): readonly Choice['first'][] {
+    const kept = permittedNodes(story.orders.flight)
     const inFlightFirst = ({ node }: Candidate): number => (story.node(node)?.flight != null || kept.has(node) ? 0 : 1)
     const bothFirst = (one: Candidate): number => 2 * inFlightFirst(one) + brokenFirst(one)
-    const variants = [(): number => 0, inFlightFirst, ...(mayBeUsedUp(story, next, view.decision) ? [brokenFirst, bothFirst] : [])]
-    const { spread = [] } = view.rules
-    if (spread.length > 0)
-      for (const isUp of [
-        (node: NodeStory) => node.up,
-        (node: NodeStory) => looksUp(story, node, view.decision),
-        (node: NodeStory) => node.up && !isAheadOf(node, view.decision),
-      ])
-        variants.push(({ node }) => (isUp(story.node(node)!) ? 1 : 0))
-    const faults = variants.map((first) => faultOfChoice(ranked, others, { first, rules: view.rules }))
-    return faults.includes(null) ? null : faults[0]!
+    const variants = [(): number => 0, inFlightFirst, ...(this.#mayBeUsedUp(story, next, decision) ? [brokenFirst, bothFirst] : [])]
+    if (spread.length === 0) return variants
+    const downFirst = [
+      (node: NodeStory) => node.up,
+      (node: NodeStory) => this.#looksUp(story, node, decision),
+      (node: NodeStory) => node.up && !this.#isAheadOf(node, decision),
+    ].map(
+      (isUp): Choice['first'] =>
+        ({ node }) =>
+          isUp(story.node(node)!) ? 1 : 0,
+    )
+    return [...variants, ...downFirst]
   }
 
   /**
    * Whether the writer may have seen the budget as used up: by the smaller of the declared limit and the one in the record.
    */
-  function mayBeUsedUp(story: DaemonSetStory, next: RecordedFlight, decision: Decision): boolean {
-    const names = new Set((story.orders.flight?.permits ?? []).map(({ node }) => node))
+  #mayBeUsedUp(story: DaemonSetStory, next: RecordedFlight, decision: Decision): boolean {
+    const { observations } = this.#parts
+    const names = permittedNodes(story.orders.flight)
     for (const { name } of [...story.down, ...story.inFlight]) names.add(name)
     for (const { name, pods, wanted } of story.nodes())
       for (const { rv, last, ended } of pods.values()) {
@@ -92,7 +129,8 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
    * Whether the writer must have seen an available pod on the node. Uses the longest `minReadySeconds` that the DaemonSet may have had in
    * the writer's view, whatever the record's generation says. The wait starts when the writer's watch reported the pod as Ready.
    */
-  function looksUp(story: DaemonSetStory, { pods }: NodeStory, decision: Decision): boolean {
+  #looksUp(story: DaemonSetStory, { pods }: NodeStory, decision: Decision): boolean {
+    const { observations } = this.#parts
     const seconds = [...story.possibleVersions(decision, observations)].map(({ minReadySeconds = 0 }) => minReadySeconds)
     const neededMs = 1_000 * Math.max(0, ...seconds)
     return [...pods.values()].some(({ ended, readyRv }) => {
@@ -103,61 +141,28 @@ export function createOrderJudge({ world, observations, breach, query }: JudgePa
   }
 
   /** Whether a pod may have seemed to come from the future: the server's clock was set, and the writer has had no answer since. */
-  function isAheadOf({ pods }: NodeStory, { actor, atMs }: Decision): boolean {
-    const answeredMs = lastWriteMs.get(actor) ?? Number.NEGATIVE_INFINITY
+  #isAheadOf({ pods }: NodeStory, { actor, atMs }: Decision): boolean {
+    const answeredMs = this.#lastWriteMs.get(actor) ?? Number.NEGATIVE_INFINITY
     return [...pods.values()].some(
       ({ ended, last, readySinceMs }) =>
         ended === null && Date.parse(last.created ?? '') > atMs && readySinceMs !== null && answeredMs < readySinceMs,
     )
   }
 
-  function isSureOf(story: DaemonSetStory, name: string, decision: Decision): boolean {
+  #isSureOf(story: DaemonSetStory, name: string, decision: Decision): boolean {
     const node = story.node(name)
-    const changed = nodeChanged.get(name)
-    return node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || observations.hasSeen(decision, changed))
+    const changed = this.#nodeChanged.get(name)
+    return (
+      node?.wanted === true && node.node?.ready === 'True' && (changed === undefined || this.#parts.observations.hasSeen(decision, changed))
+    )
   }
 
   /** Whether the node is certainly NotReady, and its kubelet does not answer or its pod runs the stable revision. */
-  function isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
+  #isUnfit(story: DaemonSetStory, { node: name, pod }: Candidate, decision: Decision): boolean {
     const ready = story.node(name)?.node?.ready
-    const changed = nodeChanged.get(name)
-    if (changed === undefined || !observations.hasSeen(decision, changed)) return false
+    const changed = this.#nodeChanged.get(name)
+    if (changed === undefined || !this.#parts.observations.hasSeen(decision, changed)) return false
     return ready === 'Unknown' || (ready === 'False' && pod.hash !== undefined && pod.hash === story.latest?.annotations?.[STABLE])
-  }
-
-  const nodeChanged = new Map<string, { readonly t: number; readonly rv: number; readonly of: 'nodes' }>()
-
-  /** Old pods that were not terminating, by their versions up to `position`. */
-  function candidatesIn(story: DaemonSetStory, { revision }: RecordedFlight, position: number): readonly Candidate[] {
-    const stable = story.latest?.annotations?.[STABLE]
-    const candidates: Candidate[] = []
-    for (const { name: node, node: place = { name: node }, pods } of story.nodes()) {
-      for (const { uid } of pods.values()) {
-        const pod = versionAt(versions.get(uid) ?? [], position)
-        if (pod === undefined || pod.deleting || pod.hash === revision) continue
-        candidates.push({ uid, node, place, pod, superseded: stable !== undefined && pod.hash !== stable })
-      }
-    }
-    return candidates
-  }
-
-  function judgeWrite(write: RecordedWrite): void {
-    if (write.kind !== 'BatchRelease' || !query.isOurs(write.actor ?? '') || write.type === 'DELETED') return
-    const { spec, status } = write.o as {
-      readonly spec?: { readonly workloadRef?: { readonly name: string } }
-      readonly status?: { readonly flight?: RecordedFlight }
-    }
-    const story = spec?.workloadRef === undefined ? undefined : world.story(write.namespace, spec.workloadRef.name)
-    if (story !== undefined && status?.flight !== undefined) judgeAppend(write, story, status.flight)
-  }
-
-  return {
-    onWrite(write) {
-      if (write.kind === 'Pod') remember(versions, write)
-      if (write.kind === 'Node') nodeChanged.set(String(write.o['name']), { t: write.t, rv: write.rv, of: 'nodes' })
-      judgeWrite(write)
-      if (write.actor !== undefined) lastWriteMs.set(write.actor, write.t)
-    },
   }
 }
 
@@ -184,9 +189,29 @@ function remember(versions: Map<string, Version[]>, { type, rv, o }: RecordedWri
   else known.push(version)
 }
 
+type Versions = ReadonlyMap<string, readonly Version[]>
+
+/** Old pods that were not terminating, by their versions up to `position`. */
+function candidatesIn(versions: Versions, story: DaemonSetStory, { revision }: RecordedFlight, position: number): readonly Candidate[] {
+  const stable = story.latest?.annotations?.[STABLE]
+  const candidates: Candidate[] = []
+  for (const { name: node, node: place = { name: node }, pods } of story.nodes()) {
+    for (const { uid } of pods.values()) {
+      const pod = versionAt(versions.get(uid) ?? [], position)
+      if (pod === undefined || pod.deleting || pod.hash === revision) continue
+      candidates.push({ uid, node, place, pod, superseded: stable !== undefined && pod.hash !== stable })
+    }
+  }
+  return candidates
+}
+
 function versionAt(versions: readonly Version[], position: number): RecordedPod | undefined {
   for (let at = versions.length - 1; at >= 0; at--) if (versions[at]!.rv <= position) return versions[at]!.pod
   return undefined
+}
+
+function permittedNodes(flight: RecordedFlight | undefined): Set<string> {
+  return new Set((flight?.permits ?? []).map(({ node }) => node))
 }
 
 function brokenFirst({ pod }: Candidate): number {

@@ -4,6 +4,7 @@ import { takenBy } from '../world/node-story.ts'
 import { inNodes } from '../world/resolve-limit.ts'
 import type { RecordedRelease, RecordedRollout } from '../world/stops.ts'
 import { mayBeTaken } from '../world/terms.ts'
+import type { Deletion } from '../world/world.ts'
 import { clockDoubtMs } from './clock-doubt.ts'
 import type { Judge, JudgeParts } from './judge-parts.ts'
 import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf } from './opened-steps.ts'
@@ -16,42 +17,62 @@ import { createOpenedSteps, isEndingItself, type OpenedSteps, type Step, stepsOf
  * No step limits a rollback: the way back to the template that ran on every node before, or with which the DaemonSet was created. A
  * template from earlier releases is released in steps like a new one. A hand-written BatchRelease is limited by its own batches.
  */
-export function createShareJudge({ world, observations, breach, query }: JudgeParts): Judge {
-  const shares = new Map<string, Share>()
+export function createShareJudge(parts: JudgeParts): Judge {
+  return new ShareJudge(parts)
+}
 
-  function shareOf(namespace: string | undefined, name: string): Share {
-    const key = `${namespace}/${name}`
-    const known = shares.get(key) ?? { releases: new Map(), stable: new Set(), replaced: undefined, plan: undefined }
-    shares.set(key, known)
-    return known
+class ShareJudge implements Judge {
+  readonly #parts: JudgeParts
+  readonly #shares = new Map<string, Share>()
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts
   }
 
-  function releaseOf(story: DaemonSetStory, template: string | undefined): OpenedSteps | undefined {
-    return template === undefined ? undefined : shareOf(story.namespace, story.name).releases.get(template)
+  onWrite(write: RecordedWrite, before: Readonly<Record<string, unknown>> | undefined): void {
+    if (write.kind === 'DaemonSet') this.#beginRelease(write)
+    if (write.kind === 'Rollout') this.#followRollout(write, before as RecordedRollout | undefined)
+    if (write.kind === 'BatchRelease') this.#followByHand(write)
+    if (write.kind === 'Pod' || write.kind === 'Node' || write.kind === 'BatchRelease')
+      for (const story of this.#parts.world.stories()) this.#releaseOf(story, story.latest?.template)?.look(write.t)
   }
 
-  function beginRelease(write: RecordedWrite): void {
+  onDeletion({ daemonSet, pod, atMs, decision }: Deletion): void {
+    const { world, observations, breach } = this.#parts
+    const { revision } = daemonSet.orders
+    const [rollout] = world.rolloutsOf(daemonSet)
+    const wanted = daemonSet.mostWanted(decision, observations)
+    const granted =
+      rollout === undefined ? byHand(this.#shareOf(daemonSet.namespace, daemonSet.name).plan) : this.#bySteps(daemonSet, rollout, atMs)
+    if (granted === null) return
+    const most = Math.min(wanted, Math.max(0, ...granted.shares.map((share) => inNodes(share, wanted))))
+    const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true).length + 1
+    if (taken > most)
+      breach({
+        guarantee: 'G3',
+        atMs,
+        node: pod.node,
+        text: `${taken} nodes run or will run the released revision, but ${granted.text} ${most}`,
+      })
+  }
+
+  #beginRelease(write: RecordedWrite): void {
     const { name, template, generation } = write.o as Partial<RecordedDaemonSet>
     if (name === undefined || template === undefined || write.type === 'DELETED') return
+    const { world } = this.#parts
     const story = world.story(write.namespace, name)
-    const share = shareOf(write.namespace, name)
-    const { releases, stable } = share
-    const isRollback = stable.has(template) && releases.has(template)
+    const share = this.#shareOf(write.namespace, name)
+    const isRollback = share.stable.has(template) && share.releases.has(template)
     if (write.type === 'ADDED') {
       // The pods of a created DaemonSet start on every node without any step, also when it was deleted during a release.
-      stable.add(template)
+      share.stable.add(template)
       // A created DaemonSet counts its generations from 1 again.
       share.replaced = undefined
     }
-    const latest = story?.latest
-    if (latest?.template === template) return
-    // A template that the DaemonSet controller never observed has no pods: the release before it continues.
-    if ((latest?.observed ?? 0) >= (share.replaced?.generation ?? 0)) share.replaced = undefined
-    if (share.replaced !== undefined && share.replaced.template === template) return
-    if (latest?.template !== undefined && generation !== undefined) share.replaced ??= { template: latest.template, generation }
+    if (isContinued(share, story?.latest, { template, generation })) return
     const isGoing = (one: RecordedRollout): boolean => one.metadata.deletionTimestamp !== undefined || one.status?.phase === 'Disabling'
     const isLast = story !== undefined && world.rolloutsOf(story).some((one) => isGoing(one) && isEndingItself(one))
-    releases.set(
+    share.releases.set(
       template,
       createOpenedSteps({
         world,
@@ -59,37 +80,38 @@ export function createShareJudge({ world, observations, breach, query }: JudgePa
         template,
         isFree: isRollback || isLast,
         begunMs: write.t,
-        doubtAt: (nowMs) => clockDoubtMs(query, nowMs),
+        doubtAt: (nowMs) => clockDoubtMs(this.#parts.query, nowMs),
       }),
     )
   }
 
-  function followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void {
+  #followRollout(write: RecordedWrite, before: RecordedRollout | undefined): void {
+    const { world, query } = this.#parts
     const next = write.o as unknown as RecordedRollout
     const name = next.spec.workloadRef?.name
     const story = name === undefined ? undefined : world.story(write.namespace, name)
     if (story === undefined || write.type === 'DELETED') return
     const isOurs = query.isOurs(write.actor ?? '')
-    const release = releaseOf(story, story.latest?.template)
+    const release = this.#releaseOf(story, story.latest?.template)
     release?.follow(before, next, { nowMs: write.t, isOurs })
     // A status from before the template changed reports on the previous one.
     const reported = world.templateOf(next.status?.canaryStatus?.canaryRevision ?? '') ?? story.latest?.template
-    if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) noteStable(story)
-    if (!isOurs && isTakenUp(before, next)) addRunning(story)
+    if (isOurs && next.status?.phase === 'Healthy' && reported === story.latest?.template) this.#noteStable(story)
+    if (!isOurs && isTakenUp(before, next)) this.#addRunning(story)
   }
 
   /** Notes that the status reports the release as complete, and all eligible Ready nodes run its template only. */
-  function noteStable(story: DaemonSetStory): void {
+  #noteStable(story: DaemonSetStory): void {
     const { template } = story.latest ?? {}
     if (template === undefined) return
-    const { stable } = shareOf(story.namespace, story.name)
+    const { stable } = this.#shareOf(story.namespace, story.name)
     if (stable.size === 1 && stable.has(template)) return
     let isRun = story.wanted === 0
     for (const { node, wanted, pods } of story.nodes()) {
       if (!wanted || node?.ready !== 'True' || !mayBeTaken(story.terms.latest?.nodes ?? {}, node, undefined)) continue
       for (const { ended, last } of pods.values()) {
         if (ended !== null || last.hash === undefined) continue
-        if (world.templateOf(last.hash) !== template) return
+        if (this.#parts.world.templateOf(last.hash) !== template) return
         isRun = true
       }
     }
@@ -99,60 +121,45 @@ export function createShareJudge({ world, observations, breach, query }: JudgePa
   }
 
   /** A new or re-enabled Rollout knows only the revisions that run. */
-  function addRunning(story: DaemonSetStory): void {
-    const { stable } = shareOf(story.namespace, story.name)
+  #addRunning(story: DaemonSetStory): void {
+    const { stable } = this.#shareOf(story.namespace, story.name)
     for (const { pods } of story.nodes())
       for (const { ended, last } of pods.values()) {
-        const template = world.templateOf(last.hash ?? '')
+        const template = this.#parts.world.templateOf(last.hash ?? '')
         if (ended === null && template !== undefined) stable.add(template)
       }
   }
 
-  function followByHand(write: RecordedWrite): void {
+  #followByHand(write: RecordedWrite): void {
     const { spec, metadata } = write.o as unknown as RecordedRelease & {
       readonly spec?: { readonly releasePlan?: Plan }
       readonly metadata?: { readonly ownerReferences?: readonly { readonly kind: string }[] }
     }
-    if (spec?.workloadRef === undefined || query.isOurs(write.actor ?? '')) return
+    if (spec?.workloadRef === undefined || this.#parts.query.isOurs(write.actor ?? '')) return
     const isOwned = metadata?.ownerReferences?.some(({ kind }) => kind === 'Rollout') === true
-    shareOf(write.namespace, spec.workloadRef.name).plan = write.type === 'DELETED' || isOwned ? undefined : spec.releasePlan
+    this.#shareOf(write.namespace, spec.workloadRef.name).plan = write.type === 'DELETED' || isOwned ? undefined : spec.releasePlan
   }
 
-  return {
-    onWrite(write, before) {
-      if (write.kind === 'DaemonSet') beginRelease(write)
-      if (write.kind === 'Rollout') followRollout(write, before as RecordedRollout | undefined)
-      if (write.kind === 'BatchRelease') followByHand(write)
-      if (write.kind === 'Pod' || write.kind === 'Node' || write.kind === 'BatchRelease')
-        for (const story of world.stories()) releaseOf(story, story.latest?.template)?.look(write.t)
-    },
-    onDeletion({ daemonSet, pod, atMs, decision }) {
-      const { revision } = daemonSet.orders
-      const [rollout] = world.rolloutsOf(daemonSet)
-      const wanted = daemonSet.mostWanted(decision, observations)
-      const granted = rollout === undefined ? byHand(shareOf(daemonSet.namespace, daemonSet.name).plan) : bySteps(daemonSet, rollout, atMs)
-      if (granted === null) return
-      const most = Math.min(wanted, Math.max(0, ...granted.shares.map((share) => inNodes(share, wanted))))
-      const taken = [...daemonSet.taken].filter((node) => node.name !== pod.node && takenBy(node, revision)?.byUs === true).length + 1
-      if (taken > most)
-        breach({
-          guarantee: 'G3',
-          atMs,
-          node: pod.node,
-          text: `${taken} nodes run or will run the released revision, but ${granted.text} ${most}`,
-        })
-    },
-  }
-
-  function bySteps(daemonSet: DaemonSetStory, rollout: RecordedRollout, atMs: number): Granted | null {
+  #bySteps(daemonSet: DaemonSetStory, rollout: RecordedRollout, atMs: number): Granted | null {
     const { revision } = daemonSet.orders
-    const release = revision === undefined ? undefined : releaseOf(daemonSet, world.templateOf(revision))
+    const release = revision === undefined ? undefined : this.#releaseOf(daemonSet, this.#parts.world.templateOf(revision))
     const steps = stepsOf(rollout)
     release?.look(atMs, steps)
     const shares = release?.shares(steps) ?? null
     if (release === undefined || shares === null) return null
     const text = `open steps (1 to ${release.opened()} of ${steps.length}) allow`
     return { shares, text }
+  }
+
+  #releaseOf(story: DaemonSetStory, template: string | undefined): OpenedSteps | undefined {
+    return template === undefined ? undefined : this.#shareOf(story.namespace, story.name).releases.get(template)
+  }
+
+  #shareOf(namespace: string | undefined, name: string): Share {
+    const key = `${namespace}/${name}`
+    const known = this.#shares.get(key) ?? { releases: new Map(), stable: new Set(), replaced: undefined, plan: undefined }
+    this.#shares.set(key, known)
+    return known
   }
 }
 
@@ -177,6 +184,20 @@ interface Plan {
 interface Granted {
   readonly shares: readonly Step['replicas'][]
   readonly text: string
+}
+
+/** Whether a write of the DaemonSet with this template begins no release. Keeps `replaced` up to date. */
+function isContinued(
+  share: Share,
+  latest: RecordedDaemonSet | undefined,
+  { template, generation }: { readonly template: string; readonly generation: number | undefined },
+): boolean {
+  if (latest?.template === template) return true
+  // A template that the DaemonSet controller never observed has no pods: the release before it continues.
+  if ((latest?.observed ?? 0) >= (share.replaced?.generation ?? 0)) share.replaced = undefined
+  if (share.replaced !== undefined && share.replaced.template === template) return true
+  if (latest?.template !== undefined && generation !== undefined) share.replaced ??= { template: latest.template, generation }
+  return false
 }
 
 /** Without batches, all nodes may be updated. */

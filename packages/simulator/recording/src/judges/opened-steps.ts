@@ -48,144 +48,163 @@ export interface OpenedStepsOptions {
  * Rollout that is enabled or created again resumes the release at the last step that has no more nodes than were open. All nodes follow the
  * last step.
  */
-export function createOpenedSteps({ world, story: find, template, isFree: isRollback, begunMs, doubtAt }: OpenedStepsOptions): OpenedSteps {
-  let opened = 1
-  /** When the highest open step was opened. */
-  let openedMs = begunMs
-  let isFree = isRollback
-  /** When the highest open step first became ready. */
-  let readyMs: number | null = null
-  let isApproved = false
-  let isPromoted = false
-  /** The user accepts failing nodes. */
-  let isTolerant = false
-  let granted: Step['replicas'][] = []
-  let steps: readonly Step[] = []
-  let fewestWanted = Number.POSITIVE_INFINITY
-  const notReady = new Set<string>()
-  /** Requested action without an answer so far. */
-  let asked: ReturnType<typeof actionOf>
+export function createOpenedSteps(options: OpenedStepsOptions): OpenedSteps {
+  return new ReleaseSteps(options)
+}
 
-  function open(step: number, nowMs: number): void {
-    if (step <= opened) return
-    opened = step
-    openedMs = nowMs
-    readyMs = null
-    isApproved = false
+class ReleaseSteps implements OpenedSteps {
+  readonly #options: OpenedStepsOptions
+  #opened = 1
+  /** When the highest open step was opened. */
+  #openedMs: number
+  /** No step limits the release, or none does any more. */
+  #isFree: boolean
+  /** When the highest open step first became ready. */
+  #readyMs: number | null = null
+  #isApproved = false
+  #isPromoted = false
+  /** The user accepts failing nodes. */
+  #isTolerant = false
+  #granted: readonly Step['replicas'][] = []
+  #steps: readonly Step[] = []
+  #fewestWanted = Number.POSITIVE_INFINITY
+  readonly #notReady = new Set<string>()
+  /** Requested action without an answer so far. */
+  #asked: ReturnType<typeof actionOf>
+
+  constructor(options: OpenedStepsOptions) {
+    this.#options = options
+    this.#openedMs = options.begunMs
+    this.#isFree = options.isFree
+  }
+
+  opened(): number {
+    return this.#opened
+  }
+
+  shares(steps: readonly Step[]): readonly Step['replicas'][] | null {
+    if (this.#isFree || steps.length === 0) return null
+    return [...this.#granted, ...steps.slice(0, this.#opened).map(({ replicas }) => replicas)]
+  }
+
+  look(nowMs: number, steps: readonly Step[] = this.#steps): void {
+    const story = this.#options.story()
+    if (story === undefined || this.#isFree) return
+    this.#steps = steps
+    story.advance(nowMs)
+    this.#noteNodes(story)
+    for (let step = steps[this.#opened - 1]; step !== undefined; step = steps[this.#opened - 1]) {
+      this.#readyMs ??= this.#readySince(story, step)
+      if (this.#readyMs === null || !this.#isPauseOver(step, this.#readyMs, nowMs)) return
+      this.#open(this.#opened + 1, nowMs)
+    }
+    if (steps.length > 0) this.#isFree = true
+  }
+
+  follow(before: RecordedRollout | undefined, next: RecordedRollout, { nowMs, isOurs }: { nowMs: number; isOurs: boolean }): void {
+    const story = this.#options.story()
+    if (story === undefined) return
+    this.look(nowMs, stepsOf(before ?? next))
+    const planned = stepsOf(next)
+    if (!isOurs) {
+      if (before !== undefined && JSON.stringify(this.#steps) !== JSON.stringify(planned)) this.#replaceSteps(story, planned)
+      this.#takeActions(before, next, nowMs)
+      if (isTakenUp(before, next)) this.#takeUp(story, planned, nowMs)
+      if (isEndingItself(next)) this.#isFree = true
+    }
+    this.#isTolerant ||= (next.spec.strategy?.canary as { readonly failureThreshold?: unknown } | undefined)?.failureThreshold !== undefined
+    this.#takeAction(next, nowMs)
+    this.look(nowMs, planned)
+  }
+
+  #open(step: number, nowMs: number): void {
+    if (step <= this.#opened) return
+    this.#opened = step
+    this.#openedMs = nowMs
+    this.#readyMs = null
+    this.#isApproved = false
+  }
+
+  #noteNodes(story: DaemonSetStory): void {
+    this.#fewestWanted = Math.min(this.#fewestWanted, story.wanted)
+    if (this.#notReady.size >= story.wanted) return
+    for (const { name, node, wanted } of story.nodes())
+      if (wanted && node?.ready !== undefined && node.ready !== 'True') this.#notReady.add(name)
   }
 
   /** @returns since when as many nodes as the step has are updated and have an available pod; null while they do not */
-  function readySince(story: DaemonSetStory, { replicas }: Step): number | null {
+  #readySince(story: DaemonSetStory, { replicas }: Step): number | null {
     const { nodes, failure } = story.terms.latest ?? {}
-    if (nodes?.exclude !== undefined || nodes?.steps !== undefined) return openedMs
-    const spared = [...notReady].filter((name) => story.node(name)?.wanted === true).length
-    const size = Math.min(inNodes(replicas, fewestWanted), story.wanted) - spared
-    if (size <= 0) return openedMs
+    if (nodes?.exclude !== undefined || nodes?.steps !== undefined) return this.#openedMs
+    const spared = [...this.#notReady].filter((name) => story.node(name)?.wanted === true).length
+    const size = Math.min(inNodes(replicas, this.#fewestWanted), story.wanted) - spared
+    if (size <= 0) return this.#openedMs
+    const { world, template } = this.#options
     if (story.orders.revision === undefined || world.templateOf(story.orders.revision) !== template) return null
     if (story.taken.size < size) return null
     const times = [...story.taken].flatMap(({ up, pods }) => (up ? [availableFrom(pods.values())] : []))
     const isLenient =
-      isTolerant || failure?.action === 'Continue' || failure?.maxFailedNodes !== undefined || failure?.autoResume !== undefined
+      this.#isTolerant || failure?.action === 'Continue' || failure?.maxFailedNodes !== undefined || failure?.autoResume !== undefined
     const needed = isLenient ? 1 : size
-    return times.length < needed ? null : Math.max(openedMs, times.toSorted((a, b) => a - b)[needed - 1]!)
+    return times.length < needed ? null : Math.max(this.#openedMs, times.toSorted((a, b) => a - b)[needed - 1]!)
   }
 
-  function look(nowMs: number, now: readonly Step[] = steps): void {
-    const story = find()
-    if (story === undefined || isFree) return
-    steps = now
-    story.advance(nowMs)
-    fewestWanted = Math.min(fewestWanted, story.wanted)
-    if (notReady.size < story.wanted)
-      for (const { name, node, wanted } of story.nodes())
-        if (wanted && node?.ready !== undefined && node.ready !== 'True') notReady.add(name)
-    for (let step = steps[opened - 1]; step !== undefined; step = steps[opened - 1]) {
-      readyMs ??= readySince(story, step)
-      if (readyMs === null || !isPauseOver(step, readyMs, nowMs)) return
-      open(opened + 1, nowMs)
-    }
-    if (steps.length > 0) isFree = true
-  }
-
-  function isPauseOver({ pause }: Step, sinceMs: number, nowMs: number): boolean {
-    if (pause === undefined || isPromoted || isApproved) return true
-    return pause.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - doubtAt(nowMs)
-  }
-
-  function takeActions(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
-    const was = stepOf(before)
-    const is = stepOf(next)
-    if (is.state === 'StepReady' && was.state === 'StepPaused') approve(was.index)
-    if (is.next !== undefined && is.next !== was.next && is.next >= 1) open(is.next, nowMs)
-    const action = actionOf(next)
-    if (action !== undefined && action.id !== actionOf(before)?.id) asked = action
-    const isResumed = before?.spec.strategy?.paused === true && next.spec.strategy?.paused !== true
-    if (action?.type === 'retry' || isResumed) isTolerant = true
-  }
-
-  /** An action takes effect in the state in which it is answered. */
-  function takeAction(next: RecordedRollout, nowMs: number): void {
-    if (asked === undefined) return
-    const { index, state } = stepOf(next)
-    const { id, result } = next.status?.lastAction ?? {}
-    if (id === asked.id && result === 'Refused') return void (asked = undefined)
-    const isMeant = asked.expectedStep === undefined || index === undefined || asked.expectedStep === index
-    if (isMeant && asked.type === 'approve' && (state === 'StepPaused' || state === undefined)) approve(index)
-    else if (isMeant && asked.type === 'jump') open(asked.step ?? 0, nowMs)
-    else if (isMeant && asked.type === 'promote') isPromoted = true
-    else if (id !== asked.id) return
-    asked = undefined
-  }
-
-  /** Approving a step that was open already opens nothing. */
-  function approve(index: number | undefined): void {
-    if (index === undefined || index >= opened) isApproved = true
-  }
-
-  return {
-    opened: () => opened,
-    shares(now) {
-      if (isFree || now.length === 0) return null
-      return [...granted, ...now.slice(0, opened).map(({ replicas }) => replicas)]
-    },
-    look,
-    follow(before, next, { nowMs, isOurs }) {
-      const story = find()
-      if (story === undefined) return
-      look(nowMs, stepsOf(before ?? next))
-      const planned = stepsOf(next)
-      if (!isOurs) {
-        if (before !== undefined && JSON.stringify(steps) !== JSON.stringify(planned)) replaceSteps(story, planned)
-        takeActions(before, next, nowMs)
-        if (isTakenUp(before, next)) takeUp(story, planned, nowMs)
-        if (isEndingItself(next)) isFree = true
-      }
-      isTolerant ||= (next.spec.strategy?.canary as { readonly failureThreshold?: unknown } | undefined)?.failureThreshold !== undefined
-      takeAction(next, nowMs)
-      look(nowMs, planned)
-    },
+  #isPauseOver({ pause }: Step, sinceMs: number, nowMs: number): boolean {
+    if (pause === undefined || this.#isPromoted || this.#isApproved) return true
+    return pause.duration !== undefined && nowMs - sinceMs >= pause.duration * 1000 - this.#options.doubtAt(nowMs)
   }
 
   /**
    * Opens the new plan up to its first step that has as many nodes as were open. Keeps the step number when that step has as many nodes.
    */
-  function replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
-    granted = [...granted, ...steps.slice(0, opened).map(({ replicas }) => replicas)]
-    const most = Math.max(0, ...granted.map((share) => inNodes(share, story.wanted)))
+  #replaceSteps(story: DaemonSetStory, next: readonly Step[]): void {
+    this.#granted = [...this.#granted, ...this.#steps.slice(0, this.#opened).map(({ replicas }) => replicas)]
+    const most = Math.max(0, ...this.#granted.map((share) => inNodes(share, story.wanted)))
     const at = next.findIndex(({ replicas }) => inNodes(replicas, story.wanted) >= most)
-    const before = opened
+    const before = this.#opened
     const same = next[before - 1]
     const isSame = same !== undefined && inNodes(same.replicas, story.wanted) === most
-    if (!isSame) opened = at === -1 ? Math.max(1, next.length) : at + 1
-    if (opened !== before) isApproved = false
-    readyMs = null
-    steps = next
+    if (!isSame) this.#opened = at === -1 ? Math.max(1, next.length) : at + 1
+    if (this.#opened !== before) this.#isApproved = false
+    this.#readyMs = null
+    this.#steps = next
+  }
+
+  #takeActions(before: RecordedRollout | undefined, next: RecordedRollout, nowMs: number): void {
+    const was = stepOf(before)
+    const is = stepOf(next)
+    if (is.state === 'StepReady' && was.state === 'StepPaused') this.#approve(was.index)
+    if (is.next !== undefined && is.next !== was.next && is.next >= 1) this.#open(is.next, nowMs)
+    const action = actionOf(next)
+    if (action !== undefined && action.id !== actionOf(before)?.id) this.#asked = action
+    const isResumed = before?.spec.strategy?.paused === true && next.spec.strategy?.paused !== true
+    if (action?.type === 'retry' || isResumed) this.#isTolerant = true
   }
 
   /** The updated nodes already satisfy every step of the same size as the open one. */
-  function takeUp(story: DaemonSetStory, next: readonly Step[], nowMs: number): void {
+  #takeUp(story: DaemonSetStory, next: readonly Step[], nowMs: number): void {
     const sizeOf = (at: number): number => inNodes(next[at]?.replicas ?? '100%', story.wanted)
-    while (opened < next.length && sizeOf(opened) <= sizeOf(opened - 1)) open(opened + 1, nowMs)
+    while (this.#opened < next.length && sizeOf(this.#opened) <= sizeOf(this.#opened - 1)) this.#open(this.#opened + 1, nowMs)
+  }
+
+  /** An action takes effect in the state in which it is answered. */
+  #takeAction(next: RecordedRollout, nowMs: number): void {
+    const asked = this.#asked
+    if (asked === undefined) return
+    const { index, state } = stepOf(next)
+    const { id, result } = next.status?.lastAction ?? {}
+    if (id === asked.id && result === 'Refused') return void (this.#asked = undefined)
+    const isMeant = asked.expectedStep === undefined || index === undefined || asked.expectedStep === index
+    if (isMeant && asked.type === 'approve' && (state === 'StepPaused' || state === undefined)) this.#approve(index)
+    else if (isMeant && asked.type === 'jump') this.#open(asked.step ?? 0, nowMs)
+    else if (isMeant && asked.type === 'promote') this.#isPromoted = true
+    else if (id !== asked.id) return
+    this.#asked = undefined
+  }
+
+  /** Approving a step that was open already opens nothing. */
+  #approve(index: number | undefined): void {
+    if (index === undefined || index >= this.#opened) this.#isApproved = true
   }
 }
 

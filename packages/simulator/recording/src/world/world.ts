@@ -39,130 +39,156 @@ export interface World {
 
 /** Starts with an empty cluster. @param isOurs whether deletions of this actor are ours */
 export function createWorld(isOurs: (actor: string) => boolean, observations: Observations): World {
-  const nodes = new Map<string, RecordedNode>()
-  const stories = new Map<string, DaemonSetStory>()
-  const stops = new Map<DaemonSetStory, Stops>()
-  const homes = new Map<string, { readonly story: DaemonSetStory; readonly node: string }>()
-  const objects = new Map<string, RecordedWrite>()
-  const templates = new Map<string, string>()
+  return new RecordedWorld(isOurs, observations)
+}
 
-  function storyOf(namespace: string | undefined, name: string): DaemonSetStory {
-    const key = `${namespace}/${name}`
-    const known = stories.get(key)
-    if (known !== undefined) return known
-    const story = new DaemonSetStory(name, namespace)
-    stories.set(key, story)
-    stops.set(story, createStops())
-    return story
+class RecordedWorld implements World {
+  readonly #isOurs: (actor: string) => boolean
+  readonly #observations: Observations
+  readonly #nodes = new Map<string, RecordedNode>()
+  readonly #stories = new Map<string, DaemonSetStory>()
+  readonly #stops = new Map<DaemonSetStory, Stops>()
+  readonly #homes = new Map<string, { readonly story: DaemonSetStory; readonly node: string }>()
+  readonly #objects = new Map<string, RecordedWrite>()
+  readonly #templates = new Map<string, string>()
+
+  constructor(isOurs: (actor: string) => boolean, observations: Observations) {
+    this.#isOurs = isOurs
+    this.#observations = observations
   }
 
-  function applyNode({ type, o, t, rv }: RecordedWrite): void {
-    const node = o as unknown as RecordedNode
-    const next = type === 'DELETED' ? undefined : node
-    if (next === undefined) nodes.delete(node.name)
-    else nodes.set(node.name, next)
-    for (const story of stories.values()) story.applyNode(node.name, next, { t, rv, of: 'nodes' })
+  deletionOf(write: RecordedWrite): Deletion | 'stranger' | null {
+    if (!isDeletion(write, this.#isOurs)) return null
+    const { uid } = write.o as unknown as RecordedPod
+    const { story: daemonSet, node = '' } = this.#homes.get(uid) ?? {}
+    const pod = daemonSet?.pod(uid, node)
+    if (daemonSet === undefined || pod === undefined || daemonSet.versions.length === 0) return 'stranger'
+    if (isRest(write, pod)) return null
+    daemonSet.advance(write.t)
+    const permittedMs = daemonSet.orders.permittedAt(uid, pod.rv)
+    const decision = this.#observations.decisionOf(write)
+    return { write, atMs: write.t, decision, daemonSet, stops: this.stopsOf(daemonSet), pod, permittedMs }
   }
 
-  function applyPod(write: RecordedWrite): void {
+  before(write: RecordedWrite): Readonly<Record<string, unknown>> | undefined {
+    return this.#objects.get(keyOf(write))?.o
+  }
+
+  apply(write: RecordedWrite): void {
+    for (const story of this.#stories.values()) story.advance(write.t)
+    if (write.kind === 'Pod') this.#applyPod(write)
+    else if (write.kind === 'Node') this.#applyNode(write)
+    else if (write.kind === 'DaemonSet') this.#applyDaemonSet(write)
+    else if (write.kind === 'ReleasePolicy') this.#applyPolicy(write)
+    else if (write.kind === 'BatchRelease') this.#applyRelease(write)
+    else if (write.kind === 'Rollout') this.#applyRollout(write)
+    else if (write.kind === 'ControllerRevision') this.#applyRevision(write)
+    if (!remembered.has(write.kind)) return
+    if (write.type === 'DELETED') this.#objects.delete(keyOf(write))
+    else this.#objects.set(keyOf(write), write)
+  }
+
+  stories(): Iterable<DaemonSetStory> {
+    return this.#stories.values()
+  }
+
+  story(namespace: string | undefined, name: string): DaemonSetStory | undefined {
+    return this.#stories.get(`${namespace}/${name}`)
+  }
+
+  stopsOf(daemonSet: DaemonSetStory): Stops {
+    return this.#stops.get(daemonSet)!
+  }
+
+  rolloutsOf(daemonSet: DaemonSetStory): readonly RecordedRollout[] {
+    return [...this.#objects.values()]
+      .filter(({ kind, namespace }) => kind === 'Rollout' && namespace === daemonSet.namespace)
+      .map(({ o }) => o as unknown as RecordedRollout)
+      .filter(({ spec }) => spec.workloadRef?.name === daemonSet.name)
+  }
+
+  templateOf(hash: string): string | undefined {
+    return this.#templates.get(hash)
+  }
+
+  #applyPod(write: RecordedWrite): void {
     const { uid, owner, ownerUid } = write.o as unknown as RecordedPod
-    const home = homes.get(uid)
-    const story = owner === undefined ? undefined : storyOf(write.namespace, owner)
+    const home = this.#homes.get(uid)
+    const story = owner === undefined ? undefined : this.#storyOf(write.namespace, owner)
     const isHis = story !== undefined && (ownerUid === undefined || story.latest?.uid === undefined || story.latest.uid === ownerUid)
     if (home !== undefined && (home.story !== story || !isHis)) {
       const pod = home.story.pod(uid, home.node)
       if (pod !== undefined) home.story.forgetPod(pod, { t: write.t, rv: write.rv, of: 'pods' })
-      homes.delete(uid)
+      this.#homes.delete(uid)
     }
     if (story === undefined || !isHis) return
-    story.applyPod(write, isDeletion(write, isOurs))
+    story.applyPod(write, isDeletion(write, this.#isOurs))
     const node = (write.o as unknown as RecordedPod).node ?? write.node
-    if (write.type === 'DELETED') homes.delete(uid)
-    else if (node !== undefined) homes.set(uid, { story, node })
+    if (write.type === 'DELETED') this.#homes.delete(uid)
+    else if (node !== undefined) this.#homes.set(uid, { story, node })
   }
 
-  function applyRelease(write: RecordedWrite): void {
+  #applyNode({ type, o, t, rv }: RecordedWrite): void {
+    const node = o as unknown as RecordedNode
+    const next = type === 'DELETED' ? undefined : node
+    if (next === undefined) this.#nodes.delete(node.name)
+    else this.#nodes.set(node.name, next)
+    for (const story of this.#stories.values()) story.applyNode(node.name, next, { t, rv, of: 'nodes' })
+  }
+
+  #applyDaemonSet(write: RecordedWrite): void {
+    const story = this.#storyOf(write.namespace, String(write.o['name']))
+    if (story.latest?.template !== (write.o as unknown as RecordedDaemonSet).template) this.stopsOf(story).forgiveFailures()
+    story.applyDaemonSet(write, this.#nodes.values())
+  }
+
+  /** Writes to its status are ours and change nothing. */
+  #applyPolicy(write: RecordedWrite): void {
+    if (this.#isOurs(write.actor ?? '')) return
+    for (const story of this.#stories.values()) if (story.namespace === write.namespace) this.stopsOf(story).forgiveFailures()
+  }
+
+  #applyRelease(write: RecordedWrite): void {
     const { spec, status } = write.o as unknown as RecordedRelease
     const name = spec?.workloadRef?.name
     if (name === undefined) return
-    const story = storyOf(write.namespace, name)
-    stops.get(story)?.followRelease(write)
-    if (write.type === 'ADDED' && !isOurs(write.actor ?? '')) stops.get(story)?.releaseWritten()
+    const story = this.#storyOf(write.namespace, name)
+    this.stopsOf(story).followRelease(write)
+    if (write.type === 'ADDED' && !this.#isOurs(write.actor ?? '')) this.stopsOf(story).releaseWritten()
     const terms = write.type === 'DELETED' ? undefined : spec?.tranche
     if (JSON.stringify(terms) !== JSON.stringify(story.terms.latest))
       story.terms.push({ t: write.t, rv: write.rv, of: 'batchreleases' }, terms)
     const flight = write.type === 'DELETED' ? undefined : status?.flight
     if (flight === story.orders.flight) return
-    story.followRecord(flight, write.t, observations.decisionOf(write), observations)
+    story.followRecord(flight, write.t, this.#observations.decisionOf(write), this.#observations)
   }
 
-  return {
-    deletionOf(write) {
-      if (!isDeletion(write, isOurs)) return null
-      const { uid } = write.o as unknown as RecordedPod
-      const { story: daemonSet, node = '' } = homes.get(uid) ?? {}
-      const pod = daemonSet?.pod(uid, node)
-      if (daemonSet === undefined || pod === undefined || daemonSet.versions.length === 0) return 'stranger'
-      if (isRest(write, pod)) return null
-      daemonSet.advance(write.t)
-      const permittedMs = daemonSet.orders.permittedAt(uid, pod.rv)
-      return { write, atMs: write.t, decision: observations.decisionOf(write), daemonSet, stops: stops.get(daemonSet)!, pod, permittedMs }
-    },
-    before: (write) => objects.get(keyOf(write))?.o,
-    apply(write) {
-      for (const story of stories.values()) story.advance(write.t)
-      if (write.kind === 'Pod') applyPod(write)
-      else if (write.kind === 'Node') applyNode(write)
-      else if (write.kind === 'DaemonSet') applyDaemonSet(write)
-      else if (write.kind === 'ReleasePolicy') applyPolicy(write)
-      else if (write.kind === 'BatchRelease') applyRelease(write)
-      else if (write.kind === 'Rollout') applyRollout(write)
-      else if (write.kind === 'ControllerRevision') applyRevision(write)
-      if (!remembered.has(write.kind)) return
-      if (write.type === 'DELETED') objects.delete(keyOf(write))
-      else objects.set(keyOf(write), write)
-    },
-    stories: () => stories.values(),
-    story: (namespace, name) => stories.get(`${namespace}/${name}`),
-    stopsOf: (daemonSet) => stops.get(daemonSet)!,
-    rolloutsOf(daemonSet) {
-      return [...objects.values()]
-        .filter(({ kind, namespace }) => kind === 'Rollout' && namespace === daemonSet.namespace)
-        .map(({ o }) => o as unknown as RecordedRollout)
-        .filter(({ spec }) => spec.workloadRef?.name === daemonSet.name)
-    },
-    templateOf: (hash) => templates.get(hash),
-  }
-
-  function applyDaemonSet(write: RecordedWrite): void {
-    const story = storyOf(write.namespace, String(write.o['name']))
-    if (story.latest?.template !== (write.o as unknown as RecordedDaemonSet).template) stops.get(story)!.forgiveFailures()
-    story.applyDaemonSet(write, nodes.values())
-  }
-
-  /** Writes to its status are ours and change nothing. */
-  function applyPolicy(write: RecordedWrite): void {
-    if (isOurs(write.actor ?? '')) return
-    for (const story of stories.values()) if (story.namespace === write.namespace) stops.get(story)!.forgiveFailures()
-  }
-
-  function applyRollout(write: RecordedWrite): void {
+  #applyRollout(write: RecordedWrite): void {
     const { spec, status } = write.o as unknown as RecordedRollout
     const name = spec.workloadRef?.name
     if (name === undefined) return
-    const story = storyOf(write.namespace, name)
-    stops.get(story)!.followRollout(write)
+    const story = this.#storyOf(write.namespace, name)
+    this.stopsOf(story).followRollout(write)
     // The write was made from a version that another template had already replaced: that lifts the failure, even if the template came
     // first.
-    const template = templates.get(status?.canaryStatus?.canaryRevision ?? '')
-    if (template !== undefined && story.latest !== undefined && template !== story.latest.template) stops.get(story)!.forgiveFailures()
+    const template = this.#templates.get(status?.canaryStatus?.canaryRevision ?? '')
+    if (template !== undefined && story.latest !== undefined && template !== story.latest.template) this.stopsOf(story).forgiveFailures()
   }
 
   /** F15: a ControllerRevision that names the uid of a DaemonSet in another namespace is none of its revisions. */
-  function applyRevision({ o, namespace }: RecordedWrite): void {
+  #applyRevision({ o, namespace }: RecordedWrite): void {
     const { hash, template, ownerUid } = o as unknown as RecordedRevision
-    const isForged = [...stories.values()].some(({ latest, namespace: home }) => latest?.uid === ownerUid && home !== namespace)
-    if (hash !== undefined && template !== undefined && (ownerUid === undefined || !isForged)) templates.set(hash, template)
+    const isForged = [...this.#stories.values()].some(({ latest, namespace: home }) => latest?.uid === ownerUid && home !== namespace)
+    if (hash !== undefined && template !== undefined && (ownerUid === undefined || !isForged)) this.#templates.set(hash, template)
+  }
+
+  #storyOf(namespace: string | undefined, name: string): DaemonSetStory {
+    const known = this.story(namespace, name)
+    if (known !== undefined) return known
+    const story = new DaemonSetStory(name, namespace)
+    this.#stories.set(`${namespace}/${name}`, story)
+    this.#stops.set(story, createStops())
+    return story
   }
 }
 
