@@ -340,7 +340,7 @@ export const mutantsOfPrograms: readonly Mutant[] = [
     rule: 'G8',
     fault: 'a leader that has lost the Lease continues to act',
     file: 'apps/controller/src/start-controller.ts',
-    find: 'onStopped: () => term.end(isStopping ? STOP_GRACE_MS : LOST_GRACE_MS),',
+    find: 'onStopped: () => term.end(isStopping() ? STOP_GRACE_MS : LOST_GRACE_MS),',
     replace: 'onStopped: () => {},',
     tests: ['test/scenarios/controllers.test.ts'],
   },

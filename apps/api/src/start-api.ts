@@ -2,9 +2,9 @@ import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
 import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from '@tranche/certificates'
 import type { Clock } from '@tranche/clock'
-import { type SharedClusterCache, watchCluster } from '@tranche/cluster'
+import { type SharedClusterCache, watchCluster, type WatchedCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
-import { createKubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, onServerClock, type Reflector, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
 import { carryOut } from '@tranche/release-client'
@@ -12,7 +12,8 @@ import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from './auth/remembered-reviews.ts'
 import { createReviews } from './auth/reviews.ts'
-import { watchEvents } from './cluster/events-watch.ts'
+import { type KeptEvent, watchEvents } from './cluster/events-watch.ts'
+import type { ReleaseReads } from './cluster/release-reads.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
 import { createWatchedStreamSource } from './stream/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
@@ -24,7 +25,7 @@ import { type SendRequest, takeRequests } from './http/take-requests.ts'
 import { defaultLimits, type Limits } from './limits/limits.ts'
 import { createApiMetrics } from './http/metrics.ts'
 import { createPlanner } from './plan/create-planner.ts'
-import { createStreamHub, type StreamHub } from './stream/stream-hub.ts'
+import { createStreamHub, type StreamHub, type StreamSource } from './stream/stream-hub.ts'
 
 /** Owner of the certificate, for messages. */
 const owner = { of: 'the REST API', options: { cert: '--tls-cert-file', key: '--tls-key-file' } }
@@ -129,23 +130,15 @@ interface MadeApi {
 }
 
 async function makeApi(given: UnboundApiOptions, certificate: Certificate | undefined): Promise<MadeApi> {
-  const options = onServerClock(given)
-  const { watchExchange = options.exchange, clock, seed = 0, version = '0.1.0', tracer = noTracer } = options
+  const options = { ...onServerClock(given), log: given.log.child({ program: fieldManagers.api }) }
   // Timestamps of token issuers and hook senders are compared with the clock of this machine, not of the API server.
   const ownClock = given.clock
-  const exchange = traceExchange(options.exchange, tracer)
-  const log = options.log.child({ program: fieldManagers.api })
-  const client = createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
-  const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const shared = options.clusterCache === undefined ? {} : { clusterCache: options.clusterCache }
-  const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true, ...scope, ...shared })
-  const events = watchEvents({ client, clock, log, seed, ...scope })
-  const reads = createWatchedReads({ cluster, events, clock })
-  const source = createWatchedStreamSource({ cluster, events, reads })
+  const { clock, log, tracer = noTracer } = options
+  const client = clientFor(options, tracer)
+  const views = createViews(options, client)
+  const { reads, source } = views
   const metrics = createApiMetrics({ withProcess: given.withProcess ?? false })
-  let hub: StreamHub | undefined
-  let isStopping = false
-
+  const state: ApiState = { hub: undefined, isStopping: false }
   const limits = { ...defaultLimits, ...options.limits }
   const app = await createApi({
     reads,
@@ -154,7 +147,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
       carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
-    stream: () => (hub === undefined ? undefined : { hub, source }),
+    stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source }),
     clock,
     log,
     limits,
@@ -163,34 +156,67 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
     trustProxies: options.trustProxies ?? [],
     certificate,
     checkAnswers: options.checkAnswers ?? false,
-    isSynced: () => hub !== undefined,
-    isStopping: () => isStopping,
+    isSynced: () => state.hub !== undefined,
+    isStopping: () => state.isStopping,
     metrics,
     tracer,
     onStream: metrics.onStream,
   })
+  return { app, watch: () => startWatches({ app, clock, state, ...views }) }
+}
 
+function clientFor(options: UnboundApiOptions, tracer: Tracer): KubeClient {
+  const { watchExchange = options.exchange, clock, log, seed = 0, version = '0.1.0' } = options
+  const exchange = traceExchange(options.exchange, tracer)
+  return createKubeClient({ exchange, watchExchange, clock, log, seed, userAgent: `${fieldManagers.api}/${version}` })
+}
+
+/** Watches of the cluster, and what is read from them. */
+interface Views {
+  readonly cluster: WatchedCluster
+  readonly events: Reflector<KeptEvent>
+  readonly reads: ReleaseReads
+  readonly source: StreamSource
+}
+
+function createViews({ clock, log, seed = 0, namespaces, clusterCache }: UnboundApiOptions, client: KubeClient): Views {
+  const scope = namespaces === undefined ? {} : { namespaces }
+  const shared = clusterCache === undefined ? {} : { clusterCache }
+  const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true, ...scope, ...shared })
+  const events = watchEvents({ client, clock, log, seed, ...scope })
+  const reads = createWatchedReads({ cluster, events, clock })
+  return { cluster, events, reads, source: createWatchedStreamSource({ cluster, events, reads }) }
+}
+
+interface ApiState {
+  /** Undefined until the initial lists have arrived. */
+  hub: StreamHub | undefined
+  isStopping: boolean
+}
+
+interface WatchParts extends Views {
+  readonly app: ApiServer
+  readonly clock: Clock
+  readonly state: ApiState
+}
+
+function startWatches({ app, clock, state, cluster, events, source }: WatchParts): Omit<RunningApi, 'url'> {
+  const ending = new AbortController()
+  const end = Promise.withResolvers<void>()
+  events.start(ending.signal).catch(end.reject)
+  const ready = cluster.start(ending.signal, end.reject).then(() => {
+    state.hub = createStreamHub({ source, clock })
+  })
+  ready.catch(end.reject)
   return {
-    app,
-    watch() {
-      const ending = new AbortController()
-      const end = Promise.withResolvers<void>()
-      events.start(ending.signal).catch(end.reject)
-      const ready = cluster.start(ending.signal, end.reject).then(() => {
-        hub = createStreamHub({ source, clock })
-      })
-      ready.catch(end.reject)
-      return {
-        ready,
-        stopped: end.promise,
-        async stop() {
-          isStopping = true
-          await app.close()
-          hub?.close()
-          ending.abort(new Error('the API is stopping'))
-          end.resolve()
-        },
-      }
+    ready,
+    stopped: end.promise,
+    async stop() {
+      state.isStopping = true
+      await app.close()
+      state.hub?.close()
+      ending.abort(new Error('the API is stopping'))
+      end.resolve()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '@tranche/clock'
-import { type SharedClusterCache, traceWrites, watchCluster } from '@tranche/cluster'
+import { type SharedClusterCache, traceWrites, watchCluster, type WatchedCluster } from '@tranche/cluster'
 import type { JudgePort } from '@tranche/controllers'
 import { type Failpoints, noFailpoints } from '@tranche/failpoints'
 import { createKubeClient, type KubeClient, onServerClock, traceExchange } from '@tranche/kube-client'
@@ -7,8 +7,8 @@ import { fieldManagers, keyOf, keyText, LEASE_NAME, LEASE_NAMESPACE } from '@tra
 import type { Logger } from '@tranche/log'
 import { createMeter, type Metrics, watchLag } from '@tranche/metrics'
 import { createEgressClient, type HostRule, type EgressClient } from '@tranche/egress'
-import { createEnqueuer, type JobQueue } from '@tranche/queue'
-import { createEventRecorder, createLeaderElector } from '@tranche/reconcile'
+import { createEnqueuer, type Enqueuer, type JobQueue } from '@tranche/queue'
+import { createEventRecorder, createLeaderElector, type EventRecorder, type LeaderElector } from '@tranche/reconcile'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { enqueueOnChange, enqueueWaiting } from './enqueue.ts'
@@ -17,8 +17,8 @@ import { createLeasePort, createLeaseWatch } from './ports/lease-port.ts'
 import { countEvents } from './metrics/count-events.ts'
 import { exportReleaseMetrics } from './metrics/export-release-metrics.ts'
 import { createSchemaWatch } from './schema/schema-watch.ts'
-import { createTerm } from './term.ts'
-import { wakeAll, wakeAtFirst, wakeByWatches } from './wake.ts'
+import { createTerm, type Term } from './term.ts'
+import { wakeAll, wakeAtFirst, wakeByWatches, type Woken } from './wake.ts'
 
 /**
  * How DaemonSet updates are admitted: `none`, by this process (`inProcess`), by admission policies that the API server evaluates, or by
@@ -101,28 +101,16 @@ const LOST_GRACE_MS = 5_000
 
 /** Starts the Rollout and BatchRelease reconcilers against one API server. */
 export function startController(given: ControllerOptions): RunningController {
-  const options = onServerClock(given)
-  const log = options.log.child({ program: fieldManagers.controller, identity: options.identity })
-  const { wrap } = options.failpoints ?? noFailpoints
+  const log = given.log.child({ program: fieldManagers.controller, identity: given.identity })
+  const options = { ...onServerClock(given), log }
   const { clock, metrics, tracer = noTracer } = options
-  const client = clientFor(options, log)
-  const scope = options.namespaces === undefined ? {} : { namespaces: options.namespaces }
-  const watched = watchCluster({
-    ...{ client, clock, log, seed: options.seed ?? 0, withRollouts: true, ...scope },
-    ...watchLag(metrics, clock, 'controller'),
-    ...(options.clusterCache !== undefined && { clusterCache: options.clusterCache }),
-  })
-  const cluster = traceWrites(watched, tracer)
-  const recorder = createEventRecorder({
-    port: wrap('events', createEventPort(client)),
-    component: fieldManagers.controller,
-    instance: options.identity,
-    clock,
-    log,
-  })
-  const events = countEvents(recorder, metrics)
+  const { wrap } = options.failpoints ?? noFailpoints
+  const client = clientFor(options)
+  const cluster = traceWrites(watchedCluster(options, client), tracer)
+  const events = countEvents(recorderFor(options, client), metrics)
   const queue = options.queue === undefined ? undefined : wrap('queue', options.queue)
-  const enqueuer = queue === undefined ? null : createEnqueuer({ queue, clock, log, tracer, onOutage: wakeReleases })
+  const onOutage = (): void => wakeReleases(cluster, term.woken)
+  const enqueuer = queue === undefined ? null : createEnqueuer({ queue, clock, log, tracer, onOutage })
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   const schemas = createSchemaWatch({
@@ -134,52 +122,20 @@ export function startController(given: ControllerOptions): RunningController {
     },
   })
   const egress = options.egress ?? createEgressClient({ clock, allowHosts: options.allowHosts ?? [], userAgent: userAgentOf(options) })
-  const term = createTerm({ ...options, log }, { client, cluster, events, schemas, egress, queueOutage: () => enqueuer?.outage() ?? null })
-  const leaseKey = { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }
-  const leaseClient = clientFor({ ...options, exchange: options.leaseExchange ?? options.exchange }, log)
-  const elector = createLeaderElector({
-    port: wrap('lease', createLeasePort(leaseClient, leaseKey)),
-    watch: createLeaseWatch({ client: leaseClient, clock, log, seed: options.seed ?? 0 }, leaseKey),
-    ...options.leaseTimes,
-    identity: options.identity,
-    clock: options.clock,
-    log,
-    onStarted: () => term.begin(),
-    onStopped: () => term.end(isStopping ? STOP_GRACE_MS : LOST_GRACE_MS),
-  })
-
+  const term = createTerm(options, { client, cluster, events, schemas, egress, queueOutage: () => enqueuer?.outage() ?? null })
+  const elector = electorFor(options, term, () => isStopping)
   let isStopping = false
   let isSeen = false
   const isLeading = (): boolean => (options.leaderElection ? elector.isLeader() : isSeen && !ending.signal.aborted)
   if (metrics !== undefined) exportReleaseMetrics({ metrics, cluster, clock, schemas, isLeading })
   const ready = cluster.start(ending.signal, end.reject).then(async () => {
     await schemas.start(ending.signal)
-    wakeByWatches(cluster, term.woken)
-    wakeWhenPoliciesAreSeen()
-    if (enqueuer !== null) {
-      enqueueOnChange(cluster, enqueuer)
-      enqueueWaiting(cluster, enqueuer, clock, ending.signal)
-    }
+    followCluster({ cluster, woken: term.woken, enqueuer, clock }, ending.signal)
     if (options.leaderElection) elector.start()
     else term.begin()
     isSeen = true
   })
   ready.catch(end.reject)
-
-  /** Wakes all releases when the queue fails or recovers, so that their status shows it. */
-  function wakeReleases(): void {
-    for (const release of cluster.batchReleases.store.list()) term.woken.release(keyText(keyOf(release)))
-  }
-
-  /** Wakes everything once policies are synced, because the CRD of ReleasePolicy may be served later than the controller starts. */
-  function wakeWhenPoliciesAreSeen(): void {
-    if (cluster.policies.synced) return
-    cluster.policies.whenSynced(ending.signal).then(
-      () => wakeAll(cluster, term.woken),
-      () => {},
-    )
-  }
-
   return {
     ready,
     stopped: end.promise,
@@ -197,8 +153,8 @@ export function startController(given: ControllerOptions): RunningController {
   }
 }
 
-function clientFor(options: ControllerOptions, log: Logger): KubeClient {
-  const { clock, metrics, tracer = noTracer, seed = 0 } = options
+function clientFor(options: ControllerOptions): KubeClient {
+  const { clock, log, metrics, tracer = noTracer, seed = 0 } = options
   const meter = createMeter({ metrics, clock, program: 'controller' })
   const watchExchange = options.watchExchange === undefined ? {} : { watchExchange: meter(options.watchExchange) }
   return createKubeClient({
@@ -213,4 +169,65 @@ function clientFor(options: ControllerOptions, log: Logger): KubeClient {
 
 function userAgentOf({ version = '0.1.0' }: ControllerOptions): string {
   return `${fieldManagers.controller}/${version}`
+}
+
+function watchedCluster(options: ControllerOptions, client: KubeClient): WatchedCluster {
+  const { clock, log, metrics, seed = 0, namespaces, clusterCache } = options
+  return watchCluster({
+    ...{ client, clock, log, seed, withRollouts: true },
+    ...(namespaces !== undefined && { namespaces }),
+    ...watchLag(metrics, clock, 'controller'),
+    ...(clusterCache !== undefined && { clusterCache }),
+  })
+}
+
+function recorderFor({ identity, clock, log, failpoints = noFailpoints }: ControllerOptions, client: KubeClient): EventRecorder {
+  const port = failpoints.wrap('events', createEventPort(client))
+  return createEventRecorder({ port, component: fieldManagers.controller, instance: identity, clock, log })
+}
+
+/** Wakes all releases when the queue fails or recovers, so that their status shows it. */
+function wakeReleases({ batchReleases }: WatchedCluster, woken: Woken): void {
+  for (const release of batchReleases.store.list()) woken.release(keyText(keyOf(release)))
+}
+
+function electorFor(options: ControllerOptions, term: Term, isStopping: () => boolean): LeaderElector {
+  const { clock, log, identity, failpoints = noFailpoints, seed = 0 } = options
+  const leaseKey = { namespace: options.leaseNamespace ?? LEASE_NAMESPACE, name: LEASE_NAME }
+  const client = clientFor({ ...options, exchange: options.leaseExchange ?? options.exchange })
+  return createLeaderElector({
+    port: failpoints.wrap('lease', createLeasePort(client, leaseKey)),
+    watch: createLeaseWatch({ client, clock, log, seed }, leaseKey),
+    ...options.leaseTimes,
+    identity,
+    clock,
+    log,
+    onStarted: () => term.begin(),
+    onStopped: () => term.end(isStopping() ? STOP_GRACE_MS : LOST_GRACE_MS),
+  })
+}
+
+interface Followers {
+  readonly cluster: WatchedCluster
+  readonly woken: Woken
+  readonly enqueuer: Enqueuer | null
+  readonly clock: Clock
+}
+
+/** Wakes reconcilers and executors on changes of the synced cluster. */
+function followCluster({ cluster, woken, enqueuer, clock }: Followers, signal: AbortSignal): void {
+  wakeByWatches(cluster, woken)
+  wakeWhenPoliciesAreSeen(cluster, woken, signal)
+  if (enqueuer === null) return
+  enqueueOnChange(cluster, enqueuer)
+  enqueueWaiting(cluster, enqueuer, clock, signal)
+}
+
+/** Wakes everything once policies are synced, because the CRD of ReleasePolicy may be served later than the controller starts. */
+function wakeWhenPoliciesAreSeen(cluster: WatchedCluster, woken: Woken, signal: AbortSignal): void {
+  if (cluster.policies.synced) return
+  cluster.policies.whenSynced(signal).then(
+    () => wakeAll(cluster, woken),
+    () => {},
+  )
 }

@@ -22,73 +22,16 @@ export interface Woken {
 
 /** Wakes Rollouts and BatchReleases on every change that may affect the decision of a pass. */
 export function wakeByWatches(cluster: WatchedCluster, woken: Woken): void {
-  const { rollouts, batchReleases, daemonSets, revisions, pods, nodes, policies, kruise } = cluster
-  const keysByUid = new Map<string, ObjectKey>(daemonSets.store.list().map((daemonSet) => [daemonSet.metadata.uid, keyOf(daemonSet)]))
-
-  rollouts.subscribe({
-    onChange(key, previous, current) {
-      woken.rollout(keyText(key))
-      woken.release(keyText(key))
-      wakePolicies(key, [previous, current], woken)
-      if (current !== undefined) wakeReceivers(current, woken)
-      // Another Rollout may now be bound to the DaemonSet.
-      if (isSameSpec(previous, current)) return
-      for (const workload of workloadsOf(key, previous, current)) wakeRollouts(cluster, workload, woken)
-    },
-  })
-  batchReleases.subscribe({
-    onChange(key, previous, current) {
-      woken.release(keyText(key))
-      woken.analysis(keyText(key))
-      woken.rollout(keyText(key))
-      // Another BatchRelease may wait until this one detaches from the DaemonSet.
-      if (current !== undefined) return
-      for (const workload of workloadsOf(key, previous, current)) wakeReleases(cluster, workload, woken.release)
-    },
-  })
-  daemonSets.subscribe({
-    onChange(key, previous, current) {
-      if (previous !== undefined) keysByUid.delete(previous.metadata.uid)
-      if (current !== undefined) keysByUid.set(current.metadata.uid, key)
-      if (isSameButForCounts(previous, current)) return wakeReleases(cluster, key, woken.releaseSoon)
-      wakeRollouts(cluster, key, woken)
-      wakeReleases(cluster, key, woken.release)
-      // It may still be bound to a Rollout that now names another workload.
-      const boundTo = current?.metadata.annotations?.[daemonSetAnnotations.rollout]
-      if (boundTo !== undefined) woken.rollout(keyText({ namespace: key.namespace, name: boundTo }))
-    },
-  })
-  revisions.subscribe({
-    onChange({ namespace }, previous, current) {
-      const owner = keysByUid.get(ownerUid(current ?? previous))
-      if (owner === undefined || owner.namespace !== namespace) return
-      wakeRollouts(cluster, owner, woken)
-      wakeReleases(cluster, owner, woken.release)
-    },
-  })
-  pods.subscribe({
-    onChange({ namespace }, previous, current) {
-      const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
-      if (owner === undefined || owner.namespace !== namespace) return
-      // New pod failures, which may stop a release, are not throttled.
-      const isFirstTrouble = current?.trouble !== undefined && previous?.trouble?.reason !== current.trouble.reason
-      wakeReleases(cluster, owner, isFirstTrouble ? woken.release : woken.releaseSoon)
-      wakeCounting(cluster, owner, woken)
-    },
-  })
-  policies.subscribe({
-    onChange(key, previous, current) {
-      woken.policy(keyText(key))
-      // Of the policy's status, only the condition Usable affects Rollouts: their status repeats it.
-      if (isSamePolicy(previous, current)) return
-      for (const rollout of rolloutsOf(cluster, key)) {
-        woken.rollout(keyText(keyOf(rollout)))
-        wakeReceivers(rollout, woken)
-      }
-    },
-  })
-  nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
-  kruise.subscribe(() => wakeAll(cluster, woken))
+  const daemonSets = cluster.daemonSets.store.list()
+  const keysByUid = new Map<string, ObjectKey>(daemonSets.map((daemonSet) => [daemonSet.metadata.uid, keyOf(daemonSet)]))
+  wakeByRollouts(cluster, woken)
+  wakeByReleases(cluster, woken)
+  wakeByDaemonSets(cluster, woken, keysByUid)
+  wakeByRevisions(cluster, woken, keysByUid)
+  wakeByPods(cluster, woken, keysByUid)
+  wakeByPolicies(cluster, woken)
+  cluster.nodes.subscribe({ onChange: () => wakeAll(cluster, woken) })
+  cluster.kruise.subscribe(() => wakeAll(cluster, woken))
 }
 
 /** Wakes all Rollouts, BatchReleases and receivers: at the start of leadership, and when nodes change. */
@@ -104,6 +47,86 @@ export function wakeAll({ rollouts, batchReleases }: WatchedCluster, woken: Woke
 export function wakeAtFirst({ batchReleases, policies }: WatchedCluster, woken: Woken): void {
   for (const release of batchReleases.store.list()) woken.analysis(keyText(keyOf(release)))
   for (const policy of policies.store.list()) woken.policy(keyText(keyOf(policy)))
+}
+
+function wakeByRollouts(cluster: WatchedCluster, woken: Woken): void {
+  cluster.rollouts.subscribe({
+    onChange(key, previous, current) {
+      woken.rollout(keyText(key))
+      woken.release(keyText(key))
+      wakePolicies(key, [previous, current], woken)
+      if (current !== undefined) wakeReceivers(current, woken)
+      // Another Rollout may now be bound to the DaemonSet.
+      if (isSameSpec(previous, current)) return
+      for (const workload of workloadsOf(key, previous, current)) wakeRollouts(cluster, workload, woken)
+    },
+  })
+}
+
+function wakeByReleases(cluster: WatchedCluster, woken: Woken): void {
+  cluster.batchReleases.subscribe({
+    onChange(key, previous, current) {
+      woken.release(keyText(key))
+      woken.analysis(keyText(key))
+      woken.rollout(keyText(key))
+      // Another BatchRelease may wait until this one detaches from the DaemonSet.
+      if (current !== undefined) return
+      for (const workload of workloadsOf(key, previous, current)) wakeReleases(cluster, workload, woken.release)
+    },
+  })
+}
+
+function wakeByDaemonSets(cluster: WatchedCluster, woken: Woken, keysByUid: Map<string, ObjectKey>): void {
+  cluster.daemonSets.subscribe({
+    onChange(key, previous, current) {
+      if (previous !== undefined) keysByUid.delete(previous.metadata.uid)
+      if (current !== undefined) keysByUid.set(current.metadata.uid, key)
+      if (isSameButForCounts(previous, current)) return wakeReleases(cluster, key, woken.releaseSoon)
+      wakeRollouts(cluster, key, woken)
+      wakeReleases(cluster, key, woken.release)
+      // It may still be bound to a Rollout that now names another workload.
+      const boundTo = current?.metadata.annotations?.[daemonSetAnnotations.rollout]
+      if (boundTo !== undefined) woken.rollout(keyText({ namespace: key.namespace, name: boundTo }))
+    },
+  })
+}
+
+function wakeByRevisions(cluster: WatchedCluster, woken: Woken, keysByUid: ReadonlyMap<string, ObjectKey>): void {
+  cluster.revisions.subscribe({
+    onChange({ namespace }, previous, current) {
+      const owner = keysByUid.get(ownerUid(current ?? previous))
+      if (owner === undefined || owner.namespace !== namespace) return
+      wakeRollouts(cluster, owner, woken)
+      wakeReleases(cluster, owner, woken.release)
+    },
+  })
+}
+
+function wakeByPods(cluster: WatchedCluster, woken: Woken, keysByUid: ReadonlyMap<string, ObjectKey>): void {
+  cluster.pods.subscribe({
+    onChange({ namespace }, previous, current) {
+      const owner = keysByUid.get((current ?? previous)?.ownerUid ?? '')
+      if (owner === undefined || owner.namespace !== namespace) return
+      // New pod failures, which may stop a release, are not throttled.
+      const isFirstTrouble = current?.trouble !== undefined && previous?.trouble?.reason !== current.trouble.reason
+      wakeReleases(cluster, owner, isFirstTrouble ? woken.release : woken.releaseSoon)
+      wakeCounting(cluster, owner, woken)
+    },
+  })
+}
+
+function wakeByPolicies(cluster: WatchedCluster, woken: Woken): void {
+  cluster.policies.subscribe({
+    onChange(key, previous, current) {
+      woken.policy(keyText(key))
+      // Of the policy's status, only the condition Usable affects Rollouts: their status repeats it.
+      if (isSamePolicy(previous, current)) return
+      for (const rollout of rolloutsOf(cluster, key)) {
+        woken.rollout(keyText(keyOf(rollout)))
+        wakeReceivers(rollout, woken)
+      }
+    },
+  })
 }
 
 function isSamePolicy(previous: ReleasePolicy | undefined, current: ReleasePolicy | undefined): boolean {

@@ -60,35 +60,15 @@ export function rememberReviews(
     onReview = () => {},
   }: ReviewMemory & { readonly onReview?: OnReview } = {},
 ): RememberedReviews {
-  const common = { ttl: rememberMs, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } }
-  const callers = new LRUCache<string, { readonly caller: Caller | null }>({ ...common, max: tokens })
-  const allowed = new LRUCache<string, { readonly allowed: boolean }>({ ...common, max: decisions })
-  const acquainted = new LRUCache<string, true>({ ...common, ttl: acquaintedMs, max: tokens })
-  const asked = new Map<string, Promise<unknown>>()
-
-  /** Runs one review at a time per key. The signal of one request does not cancel a review that others wait for. */
-  function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
-    const under = asked.get(key) as Promise<T> | undefined
-    if (under !== undefined) return under
-    const asking = ask().finally(() => asked.delete(key))
-    asked.set(key, asking)
-    return asking
-  }
-
-  /** @returns the cached answer; without one, the answer of a new review */
-  async function recalled<T extends object>(memory: LRUCache<string, T>, key: string, { ask, isRenewed }: Recall<T>): Promise<T> {
-    const asking = (): Promise<T> =>
-      once(key, async () => {
-        const answer = await ask()
-        memory.set(key, answer)
-        return answer
-      })
-    const known = memory.get(key)
-    if (known === undefined) return asking()
-    if (isRenewed(known) && memory.getRemainingTTL(key) < LAST_PART * rememberMs) asking().catch(() => {})
-    return known
-  }
-
+  const common = { clock, rememberMs }
+  // Rejected tokens are not refreshed in the background: repeated guesses would bypass the queue of unauthenticated clients.
+  const callers = new AnswerCache<{ readonly caller: Caller | null }>({
+    ...common,
+    max: tokens,
+    isRenewed: ({ caller }) => caller !== null,
+  })
+  const allowed = new AnswerCache<{ readonly allowed: boolean }>({ ...common, max: decisions, isRenewed: () => true })
+  const acquainted = new LRUCache<string, true>({ ...lifetime(clock, acquaintedMs), max: tokens })
   return {
     standingOf(token) {
       if (token.length > TOKEN_MAX) return { kind: 'bad' }
@@ -99,27 +79,78 @@ export function rememberReviews(
     async authenticate(token) {
       if (token.length > TOKEN_MAX) return null
       const hash = hashOf(token)
-      const ask = async () => {
+      const answer = await callers.recall(hash, async () => {
         const caller = await answered('token', () => reviews.authenticate(token), onReview)
         if (caller === null) acquainted.delete(hash)
         else acquainted.set(hash, true)
         return { caller }
-      }
-      // Rejected tokens are not refreshed in the background: repeated guesses would bypass the queue of unauthenticated clients.
-      return (await recalled(callers, hash, { ask, isRenewed: ({ caller }) => caller !== null })).caller
+      })
+      return answer.caller
     },
     async isAllowed(caller, question) {
-      const ask = async () => ({ allowed: await answered('access', () => reviews.isAllowed(caller, question), onReview) })
-      const key = `${callerKey(caller)} ${questionKey(question)}`
-      return (await recalled(allowed, key, { ask, isRenewed: () => true })).allowed
+      const answer = await allowed.recall(`${callerKey(caller)} ${questionKey(question)}`, async () => ({
+        allowed: await answered('access', () => reviews.isAllowed(caller, question), onReview),
+      }))
+      return answer.allowed
     },
   }
 }
 
-interface Recall<T> {
-  readonly ask: () => Promise<T>
-  /** Whether it is refreshed in the last part of its lifetime. */
-  readonly isRenewed: (known: T) => boolean
+interface AnswerCacheOptions<T> {
+  readonly clock: Clock
+  /** Lifetime of an answer, in milliseconds. */
+  readonly rememberMs: number
+  /** Maximum number of answers. */
+  readonly max: number
+  /** Whether the answer is refreshed in the last part of its lifetime. */
+  readonly isRenewed: (answer: T) => boolean
+}
+
+/** Answers of one kind of review, by key. */
+class AnswerCache<T extends object> {
+  readonly #options: AnswerCacheOptions<T>
+  readonly #answers: LRUCache<string, T>
+  /** Reviews in progress. */
+  readonly #asked = new Map<string, Promise<T>>()
+
+  constructor(options: AnswerCacheOptions<T>) {
+    this.#options = options
+    this.#answers = new LRUCache({ ...lifetime(options.clock, options.rememberMs), max: options.max })
+  }
+
+  /** @returns the cached answer */
+  get(key: string): T | undefined {
+    return this.#answers.get(key)
+  }
+
+  /** @returns the cached answer; without one, the answer of a new review */
+  async recall(key: string, ask: () => Promise<T>): Promise<T> {
+    const { rememberMs, isRenewed } = this.#options
+    const known = this.#answers.get(key)
+    if (known === undefined) return this.#review(key, ask)
+    if (isRenewed(known) && this.#answers.getRemainingTTL(key) < LAST_PART * rememberMs) this.#review(key, ask).catch(() => {})
+    return known
+  }
+
+  /** Runs one review at a time per key. The signal of one request does not cancel a review that others wait for. */
+  #review(key: string, ask: () => Promise<T>): Promise<T> {
+    const under = this.#asked.get(key)
+    if (under !== undefined) return under
+    const asking = this.#ask(key, ask).finally(() => this.#asked.delete(key))
+    this.#asked.set(key, asking)
+    return asking
+  }
+
+  async #ask(key: string, ask: () => Promise<T>): Promise<T> {
+    const answer = await ask()
+    this.#answers.set(key, answer)
+    return answer
+  }
+}
+
+/** @returns options of an LRU cache that measures lifetimes by the clock; it takes a start at 0 ms for none */
+function lifetime(clock: Clock, ttl: number): Pick<LRUCache.OptionsTTLLimit<string, object, unknown>, 'ttl' | 'ttlResolution' | 'perf'> {
+  return { ttl, ttlResolution: 0, perf: { now: () => clock.monotonicMs() + 1 } }
 }
 
 function hashOf(token: string): string {

@@ -35,79 +35,53 @@ const REPORTS = 1_000
 const NODE_LISTS = 32
 
 /** Serves reads from watches. Caches reports until one of their objects changes. */
-export function createWatchedReads({ cluster, events, clock }: WatchedReadsParts): ReleaseReads {
-  const factsOf = (key: ObjectKey, workloadAccess: WorkloadAccess): ReleaseFacts | undefined => {
-    const facts = watchedFacts(cluster, clock, key)
-    return facts === undefined || workloadAccess === 'any' ? facts : boundFacts(facts)
-  }
-  const withFacts = <T>(key: ObjectKey, workloadAccess: WorkloadAccess, read: (facts: ReleaseFacts) => T): T | undefined => {
-    const facts = factsOf(key, workloadAccess)
-    return facts === undefined ? undefined : read(facts)
-  }
-  const ofWorkload = <T>(key: ObjectKey, workloadAccess: WorkloadAccess, read: (facts: ReleaseFacts) => T): T | undefined =>
-    withFacts(key, workloadAccess, (facts) => {
-      refuseHidden(facts)
-      return read(facts)
-    })
-  const remembered = <T extends object>(
-    most: number,
-    make: (facts: ReleaseFacts) => T,
-  ): ((key: ObjectKey, workloadAccess: WorkloadAccess) => T | undefined) => {
-    const known = new LRUCache<string, { readonly facts: ReleaseFacts; readonly made: T }>({ max: most })
-    return (key, workloadAccess) =>
-      withFacts(key, workloadAccess, (facts) => {
-        const text = `${workloadAccess} ${keyText(key)}`
-        const before = known.get(text)
-        if (before !== undefined && isSame(before.facts, facts)) return before.made
-        const made = make(facts)
-        known.set(text, { facts, made })
-        return made
-      })
-  }
-  const [summary, report] = [remembered(REPORTS, summarizeRollout), remembered(REPORTS, reportRollout)]
-  const nodes = remembered(NODE_LISTS, (facts) => {
-    refuseHidden(facts)
-    return reportNodes(facts)
-  })
-
-  function eventsAbout(key: ObjectKey, workloadAccess: WorkloadAccess): readonly EventReport[] | undefined {
-    const rollout = cluster.rollouts.store.get(key)
-    if (rollout === undefined) return undefined
-    const isShown = workloadAccess === 'any' || unboundWorkload(key) === undefined
-    const objects = [`Rollout/${key.name}`, `BatchRelease/${key.name}`, ...(isShown ? [`DaemonSet/${rollout.spec.workloadRef.name}`] : [])]
-    const about = objects.flatMap((object) => events.store.byIndex('object', `${key.namespace}/${object}`))
-    return [...about].sort(newestFirst).map(({ report }) => report)
-  }
-
-  /** @returns undefined also for a DaemonSet that does not exist: it has no events of its own that need hiding */
-  function unboundWorkload(key: ObjectKey): ObjectKey | undefined {
-    const rollout = cluster.rollouts.store.get(key)
-    if (rollout === undefined) return undefined
-    const workload = workloadKey(rollout)
-    const daemonSet = cluster.daemonSets.store.get(workload)
-    return daemonSet === undefined || bindingFault(rollout, daemonSet) === null ? undefined : workload
-  }
-
+export function createWatchedReads(parts: WatchedReadsParts): ReleaseReads {
+  const { cluster } = parts
+  const facts: Read<ReleaseFacts> = (key, workloadAccess) => factsOf(parts, key, workloadAccess)
+  const shown: Read<ReleaseFacts> = (key, workloadAccess) => ifFound(facts(key, workloadAccess), refuseHidden)
+  const summary = createCachedRead(facts, REPORTS, summarizeRollout)
   return {
     keys: () => cluster.rollouts.store.list().map(keyOf),
-    unboundWorkload,
+    unboundWorkload: (key) => unboundWorkload(cluster, key),
     summary: (key) => summary(key, 'bound'),
-    report,
-    nodes,
-    explainNode: (key, node, workloadAccess) => ofWorkload(key, workloadAccess, (facts) => explainNode(facts, node)),
-    explain: (key, workloadAccess) => withFacts(key, workloadAccess, explainRollout),
-    batches: (key, workloadAccess) => ofWorkload(key, workloadAccess, reportBatches),
-    revisions: (key, workloadAccess) => ofWorkload(key, workloadAccess, reportRevisions),
-    template: (key, revision, workloadAccess) => ofWorkload(key, workloadAccess, (facts) => templateOfRevision(facts, revision)),
-    history: (key, workloadAccess) => ofWorkload(key, workloadAccess, reportHistory),
-    events: eventsAbout,
+    report: createCachedRead(facts, REPORTS, reportRollout),
+    nodes: createCachedRead(facts, NODE_LISTS, (found) => reportNodes(refuseHidden(found))),
+    explainNode: (key, node, workloadAccess) => ifFound(shown(key, workloadAccess), (found) => explainNode(found, node)),
+    explain: (key, workloadAccess) => ifFound(facts(key, workloadAccess), explainRollout),
+    batches: (key, workloadAccess) => ifFound(shown(key, workloadAccess), reportBatches),
+    revisions: (key, workloadAccess) => ifFound(shown(key, workloadAccess), reportRevisions),
+    template: (key, revision, workloadAccess) => ifFound(shown(key, workloadAccess), (found) => templateOfRevision(found, revision)),
+    history: (key, workloadAccess) => ifFound(shown(key, workloadAccess), reportHistory),
+    events: (key, workloadAccess) => eventsAbout(parts, key, workloadAccess),
     rolloutOf: (key) => rolloutOf(cluster.daemonSets.store.get(key)),
     boundRolloutOf: (key) => boundRolloutOf(cluster, key),
-    daemonSetHistory(key, withRollout) {
-      const facts = factsOfDaemonSet({ cluster, clock }, key, withRollout)
-      return facts === undefined ? undefined : reportHistory(facts)
-    },
+    daemonSetHistory: (key, withRollout) => ifFound(factsOfDaemonSet(parts, key, withRollout), reportHistory),
   }
+}
+
+type Read<T> = (key: ObjectKey, workloadAccess: WorkloadAccess) => T | undefined
+
+function ifFound<T>(facts: ReleaseFacts | undefined, read: (facts: ReleaseFacts) => T): T | undefined {
+  return facts === undefined ? undefined : read(facts)
+}
+
+/** Keeps at most `most` results, each until one of its objects changes. */
+function createCachedRead<T extends object>(factsOfKey: Read<ReleaseFacts>, most: number, make: (facts: ReleaseFacts) => T): Read<T> {
+  const known = new LRUCache<string, { readonly facts: ReleaseFacts; readonly made: T }>({ max: most })
+  return (key, workloadAccess) =>
+    ifFound(factsOfKey(key, workloadAccess), (facts) => {
+      const text = `${workloadAccess} ${keyText(key)}`
+      const before = known.get(text)
+      if (before !== undefined && isSame(before.facts, facts)) return before.made
+      const made = make(facts)
+      known.set(text, { facts, made })
+      return made
+    })
+}
+
+function factsOf({ cluster, clock }: WatchedReadsParts, key: ObjectKey, workloadAccess: WorkloadAccess): ReleaseFacts | undefined {
+  const facts = watchedFacts(cluster, clock, key)
+  return facts === undefined || workloadAccess === 'any' ? facts : boundFacts(facts)
 }
 
 /** Removes everything about a DaemonSet that is not bound to the Rollout. */
@@ -118,9 +92,13 @@ function boundFacts(facts: ReleaseFacts): ReleaseFacts {
   return { ...facts, daemonSet: undefined, revisions: [], fleet: undefined, notBound: `${fault.message}; ${fault.fix}` }
 }
 
-/** @throws {AppError} NOT_BOUND */
-function refuseHidden({ rollout, notBound }: ReleaseFacts): void {
-  if (notBound === undefined) return
+/**
+ * @returns the facts
+ * @throws {AppError} NOT_BOUND if the DaemonSet is hidden
+ */
+function refuseHidden(facts: ReleaseFacts): ReleaseFacts {
+  const { rollout, notBound } = facts
+  if (notBound === undefined) return facts
   const { name, namespace } = workloadKey(rollout)
   throw new AppError('NOT_BOUND', notBound, { hint: `Or ask for the right to get the DaemonSet ${name} in namespace ${namespace}.` })
 }
@@ -131,6 +109,25 @@ function isSame(before: ReleaseFacts, now: ReleaseFacts): boolean {
   const { rollout, release, daemonSet, fleet, revisions } = now
   if (rollout !== before.rollout || release !== before.release || daemonSet !== before.daemonSet || fleet !== before.fleet) return false
   return revisions.length === before.revisions.length && revisions.every((revision, at) => revision === before.revisions[at])
+}
+
+function eventsAbout(parts: WatchedReadsParts, key: ObjectKey, workloadAccess: WorkloadAccess): readonly EventReport[] | undefined {
+  const { cluster, events } = parts
+  const rollout = cluster.rollouts.store.get(key)
+  if (rollout === undefined) return undefined
+  const isShown = workloadAccess === 'any' || unboundWorkload(cluster, key) === undefined
+  const objects = [`Rollout/${key.name}`, `BatchRelease/${key.name}`, ...(isShown ? [`DaemonSet/${rollout.spec.workloadRef.name}`] : [])]
+  const about = objects.flatMap((object) => events.store.byIndex('object', `${key.namespace}/${object}`))
+  return [...about].sort(newestFirst).map(({ report }) => report)
+}
+
+/** @returns undefined also for a DaemonSet that does not exist: it has no events of its own that need hiding */
+function unboundWorkload({ rollouts, daemonSets }: WatchedCluster, key: ObjectKey): ObjectKey | undefined {
+  const rollout = rollouts.store.get(key)
+  if (rollout === undefined) return undefined
+  const workload = workloadKey(rollout)
+  const daemonSet = daemonSets.store.get(workload)
+  return daemonSet === undefined || bindingFault(rollout, daemonSet) === null ? undefined : workload
 }
 
 function rolloutOf(daemonSet: DaemonSet | undefined): ObjectKey | undefined {

@@ -44,110 +44,108 @@ const ADDRESSES = 10_000
  * is full, the longest line loses its last client: an address with a short line is never refused because of one with a long line.
  */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { clock, atOnce, slotsPerAddress, slots = 4_096, failuresPerSecond = Number.POSITIVE_INFINITY } = options
-  /** Waiting clients by address, in round-robin order. */
-  const lines = new Map<string, Waiting[]>()
-  const busy = new WeakSet<object>()
-  const allowances = createAllowances(clock, failuresPerSecond)
-  let waiting = 0
-  let underWay = 0
-  let timer: Timer | undefined
+  return new RoundRobinQueue({ slots: 4_096, failuresPerSecond: Number.POSITIVE_INFINITY, ...options })
+}
 
-  function enter(one: Waiting): void {
+class RoundRobinQueue implements FairQueue {
+  readonly #options: Required<FairQueueOptions>
+  readonly #allowances: Allowances
+  /** Waiting clients by address, in round-robin order. */
+  readonly #lines = new Map<string, Waiting[]>()
+  /** Connections that have a request in the queue or in progress. */
+  readonly #busy = new WeakSet<object>()
+  #waiting = 0
+  #underWay = 0
+  #timer: Timer | undefined
+
+  constructor(options: Required<FairQueueOptions>) {
+    this.#options = options
+    this.#allowances = createAllowances(options.clock, options.failuresPerSecond)
+  }
+
+  async run<T>(client: FairQueueClient, work: () => Promise<T>, isFailure: (result: T) => boolean = () => false): Promise<T> {
+    const end = Promise.withResolvers<T>()
+    const one: Waiting = { client, refuse: end.reject, act: () => settle(end, work, isFailure) }
+    this.#enter(one)
+    const onAbort = (): void => {
+      if (this.#leave(one)) end.reject(client.signal.reason)
+    }
+    client.signal.addEventListener('abort', onAbort, { once: true })
+    this.#serve()
+    return end.promise.finally(() => client.signal.removeEventListener('abort', onAbort))
+  }
+
+  #enter(one: Waiting): void {
+    const { slots, slotsPerAddress } = this.#options
     const { address, connection, signal } = one.client
     signal.throwIfAborted()
-    if (busy.has(connection)) throw tooMany('a connection can have only one such request at a time')
-    const line = lines.get(address) ?? []
+    if (this.#busy.has(connection)) throw tooMany('a connection can have only one such request at a time')
+    const line = this.#lines.get(address) ?? []
     if (line.length >= slotsPerAddress) throw tooMany(`${slotsPerAddress} such requests from this address are waiting`)
-    if (waiting >= slots) freeSlot(line.length)
-    busy.add(connection)
+    if (this.#waiting >= slots) this.#freeSlot(line.length)
+    this.#busy.add(connection)
     line.push(one)
-    lines.set(address, line)
-    waiting += 1
+    this.#lines.set(address, line)
+    this.#waiting += 1
   }
 
   /** @throws {AppError} RATE_LIMITED if no other address has a longer line than the new client's */
-  function freeSlot(own: number): void {
+  #freeSlot(own: number): void {
     let longest: Waiting[] = []
-    for (const line of lines.values()) if (line.length > longest.length) longest = line
+    for (const line of this.#lines.values()) if (line.length > longest.length) longest = line
     const last = longest.at(-1)
-    const error = tooMany(`${slots} such requests are waiting`)
+    const error = tooMany(`${this.#options.slots} such requests are waiting`)
     if (last === undefined || longest.length <= own + 1) throw error
-    leave(last)
+    this.#leave(last)
     last.refuse(error)
   }
 
   /** @returns false if it was not waiting */
-  function leave(one: Waiting): boolean {
+  #leave(one: Waiting): boolean {
     const { address, connection } = one.client
-    const line = lines.get(address) ?? []
+    const line = this.#lines.get(address) ?? []
     const at = line.indexOf(one)
     if (at < 0) return false
     line.splice(at, 1)
-    if (line.length === 0) lines.delete(address)
-    waiting -= 1
-    busy.delete(connection)
+    if (line.length === 0) this.#lines.delete(address)
+    this.#waiting -= 1
+    this.#busy.delete(connection)
     return true
   }
 
-  function nextAddress(): string | undefined {
-    for (const address of lines.keys()) if (allowances.left(address) >= 1) return address
-    return undefined
-  }
-
-  function serve(): void {
-    while (underWay < atOnce) {
-      const address = nextAddress()
-      if (address === undefined) break
-      const line = lines.get(address)!
-      const [first] = line
-      leave(first!)
-      // Moves the address to the end of the round.
-      if (lines.delete(address)) lines.set(address, line)
-      void begin(first!)
+  #serve(): void {
+    const { clock, atOnce, failuresPerSecond } = this.#options
+    while (this.#underWay < atOnce) {
+      const first = this.#takeNext()
+      if (first === undefined) break
+      void this.#begin(first)
     }
-    if (lines.size === 0 || underWay >= atOnce || timer !== undefined) return
-    timer = clock.setTimer(Math.ceil(1_000 / failuresPerSecond), () => {
-      timer = undefined
-      serve()
+    if (this.#lines.size === 0 || this.#underWay >= atOnce || this.#timer !== undefined) return
+    this.#timer = clock.setTimer(Math.ceil(1_000 / failuresPerSecond), () => {
+      this.#timer = undefined
+      this.#serve()
     })
   }
 
-  async function begin({ client, act }: Waiting): Promise<void> {
-    underWay += 1
-    busy.add(client.connection)
-    const hasFailed = await act()
-    if (hasFailed) allowances.spend(client.address)
-    busy.delete(client.connection)
-    underWay -= 1
-    serve()
+  /** Takes the first client of the next address that may have work, and moves the address to the end of the round. */
+  #takeNext(): Waiting | undefined {
+    const address = this.#lines.keys().find((key) => this.#allowances.left(key) >= 1)
+    const line = address === undefined ? undefined : this.#lines.get(address)
+    const first = line?.[0]
+    if (address === undefined || line === undefined || first === undefined) return undefined
+    this.#leave(first)
+    if (this.#lines.delete(address)) this.#lines.set(address, line)
+    return first
   }
 
-  return {
-    async run<T>(client: FairQueueClient, work: () => Promise<T>, isFailure: (result: T) => boolean = () => false) {
-      const end = Promise.withResolvers<T>()
-      const one: Waiting = {
-        client,
-        refuse: end.reject,
-        async act() {
-          try {
-            const result = await work()
-            end.resolve(result)
-            return isFailure(result)
-          } catch (error) {
-            end.reject(error)
-            return false
-          }
-        },
-      }
-      enter(one)
-      const onAbort = (): void => {
-        if (leave(one)) end.reject(client.signal.reason)
-      }
-      client.signal.addEventListener('abort', onAbort, { once: true })
-      serve()
-      return end.promise.finally(() => client.signal.removeEventListener('abort', onAbort))
-    },
+  async #begin({ client, act }: Waiting): Promise<void> {
+    this.#underWay += 1
+    this.#busy.add(client.connection)
+    const hasFailed = await act()
+    if (hasFailed) this.#allowances.spend(client.address)
+    this.#busy.delete(client.connection)
+    this.#underWay -= 1
+    this.#serve()
   }
 }
 
@@ -156,6 +154,18 @@ interface Waiting {
   /** Never rejects. @returns true if the result counts as a failure */
   act(): Promise<boolean>
   refuse(error: Error): void
+}
+
+/** Runs the work and settles its promise. Never rejects. @returns true if the result counts as a failure */
+async function settle<T>(end: PromiseWithResolvers<T>, work: () => Promise<T>, isFailure: (result: T) => boolean): Promise<boolean> {
+  try {
+    const result = await work()
+    end.resolve(result)
+    return isFailure(result)
+  } catch (error) {
+    end.reject(error)
+    return false
+  }
 }
 
 interface Allowances {

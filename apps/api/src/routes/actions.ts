@@ -43,32 +43,40 @@ const summaries: Readonly<Record<ActionType, string>> = {
 const answered = { ...answers(actionAnswerSchema), 202: actionAnswerSchema }
 
 /** Adds one POST route per action. The caller needs the action's type as an RBAC verb on the Rollout. */
-export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limits }: RouteParts): void {
-  for (const type of actionTypes)
-    app.post(
-      `/api/v1/namespaces/:namespace/rollouts/:name/actions/${type}`,
-      {
-        config: { access: { kind: 'resource', verb: type, resource: 'rollouts' }, timeMs: waitingMs(limits.requestMs) },
-        schema: {
-          tags: tags.actions,
-          operationId: type,
-          summary: summaries[type],
-          description:
-            '202: the action is written, and the controller has not answered yet. 200: the controller has answered. 409: the release has ' +
-            'moved on, or another action is still unanswered; nothing was written.',
-          params: objectParamsSchema,
-          querystring: waitQuerySchema,
-          headers: idempotencyHeadersSchema,
-          body: actionBodySchema.nullish(),
-          response: answered,
-        },
+export function addActionRoutes(app: ApiServer, parts: RouteParts): void {
+  for (const type of actionTypes) addActionRoute(app, parts, type)
+  addDaemonSetHistoryRoute(app, parts)
+  addDaemonSetRollbackRoute(app, parts)
+}
+
+function addActionRoute(app: ApiServer, { carryOut, limits }: RouteParts, type: ActionType): void {
+  app.post(
+    `/api/v1/namespaces/:namespace/rollouts/:name/actions/${type}`,
+    {
+      config: { access: { kind: 'resource', verb: type, resource: 'rollouts' }, timeMs: waitingMs(limits.requestMs) },
+      schema: {
+        tags: tags.actions,
+        operationId: type,
+        summary: summaries[type],
+        description:
+          '202: the action is written, and the controller has not answered yet. 200: the controller has answered. 409: the release has ' +
+          'moved on, or another action is still unanswered; nothing was written.',
+        params: objectParamsSchema,
+        querystring: waitQuerySchema,
+        headers: idempotencyHeadersSchema,
+        body: actionBodySchema.nullish(),
+        response: answered,
       },
-      async (request, reply) => {
-        const order = { on: 'Rollout', key: keyOf(request.params), type, body: request.body ?? {}, ...senderOf(request) } as const
-        const answer = await carryOut({ ...order, ...asked(request) }, request.ending)
-        return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
-      },
-    )
+    },
+    async (request, reply) => {
+      const order = { on: 'Rollout', key: keyOf(request.params), type, body: request.body ?? {}, ...senderOf(request) } as const
+      const answer = await carryOut({ ...order, ...asked(request) }, request.ending)
+      return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
+    },
+  )
+}
+
+function addDaemonSetHistoryRoute(app: ApiServer, { reads, reviews }: RouteParts): void {
   app.get(
     '/api/v1/namespaces/:namespace/daemonsets/:name/history',
     {
@@ -91,6 +99,13 @@ export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limi
       return maySee ? history : { ...history, rolloutHidden: true }
     },
   )
+}
+
+function mayGet(reviews: RouteParts['reviews'], caller: Caller, { namespace, name }: ObjectKey): Promise<boolean> {
+  return reviews.isAllowed(caller, { kind: 'resource', verb: 'get', ...accessResources.rollouts, namespace, name })
+}
+
+function addDaemonSetRollbackRoute(app: ApiServer, { carryOut, limits }: RouteParts): void {
   app.post(
     '/api/v1/namespaces/:namespace/daemonsets/:name/rollback',
     {
@@ -113,10 +128,6 @@ export function addActionRoutes(app: ApiServer, { carryOut, reads, reviews, limi
       return reply.status(answer.state === 'acknowledged' || dryRun ? 200 : 202).send(answer)
     },
   )
-}
-
-function mayGet(reviews: RouteParts['reviews'], caller: Caller, { namespace, name }: ObjectKey): Promise<boolean> {
-  return reviews.isAllowed(caller, { kind: 'resource', verb: 'get', ...accessResources.rollouts, namespace, name })
 }
 
 /** @returns time limit of a route with `?wait=`, in milliseconds: the longest `wait` (60 s) plus the limit of an ordinary request */

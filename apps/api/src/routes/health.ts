@@ -13,6 +13,10 @@ export interface HealthParts {
   readonly metrics: ApiMetrics
 }
 
+const probe = {
+  kind: 'public',
+  why: 'kubelets and load balancers send no token; it reports the state of the server, nothing of the cluster',
+} as const
 const TEXT = 'text/plain'
 const live = z.object({ status: z.literal('ok') })
 const errorSchema = z
@@ -20,11 +24,14 @@ const errorSchema = z
   .meta({ id: 'Error' })
 
 /** Adds the routes for liveness, readiness, metrics and error codes. */
-export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics }: HealthParts): void {
-  const probe = {
-    kind: 'public',
-    why: 'kubelets and load balancers send no token; it reports the state of the server, nothing of the cluster',
-  } as const
+export function addHealthRoutes(app: ApiServer, parts: HealthParts): void {
+  addLivenessRoute(app)
+  addReadinessRoute(app, parts)
+  addMetricsRoute(app, parts)
+  addErrorRoute(app)
+}
+
+function addLivenessRoute(app: ApiServer): void {
   app.get(
     '/healthz',
     {
@@ -39,6 +46,9 @@ export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics 
     },
     async () => ({ status: 'ok' as const }),
   )
+}
+
+function addReadinessRoute(app: ApiServer, { isSynced, isStopping }: HealthParts): void {
   app.get(
     '/readyz',
     {
@@ -57,6 +67,9 @@ export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics 
       return { status: 'ok' as const }
     },
   )
+}
+
+function addMetricsRoute(app: ApiServer, { metrics }: HealthParts): void {
   app.get(
     '/metrics',
     {
@@ -75,6 +88,9 @@ export function addHealthRoutes(app: ApiServer, { isSynced, isStopping, metrics 
         .serializer((text: unknown) => String(text))
         .send(await metrics.text()),
   )
+}
+
+function addErrorRoute(app: ApiServer): void {
   app.get(
     '/errors/:code',
     {

@@ -8,7 +8,9 @@ import {
 } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { ObjectKey } from '@tranche/kube-types'
+import type { ActionOrder } from '@tranche/release-client'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
 import type { ApiServer } from '../http/create-server.ts'
 import type { Hook } from '../hooks/hook.ts'
 import type { AdmittedMessage, HookHandler } from '../hooks/hook-handler.ts'
@@ -39,71 +41,47 @@ const LARGEST = 16 * 1024
 /** Maximum number of messages per second and client address. */
 const MESSAGES_PER_SECOND = 10
 
+const signed = {
+  kind: 'signed',
+  why: 'the signature authenticates the sender, and the hook lists the allowed actions; both are checked first',
+} as const
+
+const hookSchema = {
+  tags: tags.hooks,
+  operationId: 'sendToHook',
+  summary: 'Send an action through a hook',
+  description:
+    'The sender needs no token: the body is signed. 401 covers an invalid or expired signature, an unknown hook, and an action that ' +
+    'the hook does not allow. 404: hooks are off.',
+  security: [],
+  params: hookParamsSchema,
+  querystring: waitQuerySchema,
+  headers: hookHeadersSchema,
+  body: hookBodySchema,
+  response: { ...answers(actionAnswerSchema), 202: actionAnswerSchema },
+}
+
 /** Adds the route for pipelines that control a release with an HMAC key instead of a token. */
-export async function addHookRoute(app: ApiServer, { hooks, reads, isSynced, carryOut, limits }: HookParts): Promise<void> {
+export async function addHookRoute(app: ApiServer, parts: HookParts): Promise<void> {
+  const { hooks, carryOut, limits } = parts
   await app.register(async (scope: ApiServer) => {
     takeBytes(scope)
     const limitAddress = createAddressLimit(scope, MESSAGES_PER_SECOND)
     scope.post(
       '/api/v1/namespaces/:namespace/hooks/:hook',
       {
-        config: {
-          access: {
-            kind: 'signed',
-            why: 'the signature authenticates the sender, and the hook lists the allowed actions; both are checked first',
-          },
-          timeMs: waitingMs(limits.requestMs),
-        },
+        config: { access: signed, timeMs: waitingMs(limits.requestMs) },
         bodyLimit: LARGEST,
         onRequest: async (request, reply) => {
           if (hooks === undefined) throw new AppError('NOT_FOUND', 'hooks are off', { hint: 'Start the API with --hooks.' })
           await limitAddress(request as FastifyRequest, reply as FastifyReply)
         },
-        preValidation: async (request) => {
-          const { namespace = '', hook = '' } = request.params as Readonly<Record<string, string | undefined>>
-          const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-          const sender = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
-          const signature = request.headers['x-tranche-signature']
-          request.admitted = (await hooks?.admit({ namespace, hook, body, signature, sender })) ?? null
-          request.body = jsonOf(body) as typeof request.body
-        },
-        schema: {
-          tags: tags.hooks,
-          operationId: 'sendToHook',
-          summary: 'Send an action through a hook',
-          description:
-            'The sender needs no token: the body is signed. 401 covers an invalid or expired signature, an unknown hook, and an action that ' +
-            'the hook does not allow. 404: hooks are off.',
-          security: [],
-          params: hookParamsSchema,
-          querystring: waitQuerySchema,
-          headers: hookHeadersSchema,
-          body: hookBodySchema,
-          response: { ...answers(actionAnswerSchema), 202: actionAnswerSchema },
-        },
+        preValidation: (request) => admit(request as FastifyRequest, hooks),
+        schema: hookSchema,
       },
       async (request, reply) => {
-        const { admitted } = request
-        if (hooks === undefined || admitted === null) throw new Error('the message was not verified')
-        const { id, action, ...body } = request.body
-        const { hook, repeatableSinceMs } = admitted
-        hooks.allow(hook, action)
-        if (hook.target.kind === 'DaemonSet' && !isSynced()) throw notSeenYet()
-        const answer: ActionAnswer = await carryOut(
-          {
-            on: 'Rollout',
-            key: rolloutOf(hook, reads),
-            type: action,
-            body,
-            by: `hook:${hook.name}`,
-            via: 'hook',
-            from: request.ip,
-            idempotencyKey: id,
-            repeatableSinceMs,
-            waitMs: request.query.wait * 1000,
-          },
-          request.ending,
-        )
+        const order = orderOf(request, request.admitted, parts)
+        const answer: ActionAnswer = await carryOut({ ...order, waitMs: request.query.wait * 1000 }, request.ending)
         return reply.status(answer.state === 'acknowledged' ? 200 : 202).send(answer)
       },
     )
@@ -118,11 +96,47 @@ function takeBytes(scope: ApiServer): void {
   plain.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
 }
 
+/** Verifies the signature over the bytes of the body, then parses them. */
+async function admit(request: FastifyRequest, hooks: HookHandler | undefined): Promise<void> {
+  const { namespace = '', hook = '' } = request.params as Readonly<Record<string, string | undefined>>
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+  const sender = { address: addressOf(request), connection: request.raw.socket, signal: request.ending }
+  const signature = request.headers['x-tranche-signature']
+  request.admitted = (await hooks?.admit({ namespace, hook, body, signature, sender })) ?? null
+  request.body = jsonOf(body)
+}
+
 function jsonOf(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString()) as unknown
   } catch {
     throw new AppError('REQUEST_INVALID', 'the body is not JSON')
+  }
+}
+
+interface HookRequest {
+  readonly body: z.infer<typeof hookBodySchema>
+  readonly ip: string
+}
+
+/** @throws {AppError} if the hook does not allow the action, or its Rollout is unknown */
+function orderOf({ body: message, ip }: HookRequest, admitted: AdmittedMessage | null, parts: HookParts): Omit<ActionOrder, 'waitMs'> {
+  const { hooks, reads, isSynced } = parts
+  if (hooks === undefined || admitted === null) throw new Error('the message was not verified')
+  const { id, action, ...body } = message
+  const { hook, repeatableSinceMs } = admitted
+  hooks.allow(hook, action)
+  if (hook.target.kind === 'DaemonSet' && !isSynced()) throw notSeenYet()
+  return {
+    on: 'Rollout',
+    key: rolloutOf(hook, reads),
+    type: action,
+    body,
+    by: `hook:${hook.name}`,
+    via: 'hook',
+    from: ip,
+    idempotencyKey: id,
+    repeatableSinceMs,
   }
 }
 

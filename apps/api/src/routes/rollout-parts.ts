@@ -26,9 +26,91 @@ const described = { tags: tags.rollouts, params: objectParamsSchema } as const
 
 /** Adds the routes for parts of a Rollout: batches, nodes, revisions, history, events and explanations. */
 export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
-  const { reads } = parts
-  addNodeRoutes(app, parts)
-  addExplanationRoutes(app, parts)
+  addNodesRoute(app, parts)
+  addNodeRoute(app, parts)
+  addExplanationRoute(app, parts)
+  addBatchesRoute(app, parts)
+  addRevisionsRoute(app, parts)
+  addRevisionRoute(app, parts)
+  addHistoryRoute(app, parts)
+  addEventsRoute(app, parts)
+}
+
+function addNodesRoute(app: ApiServer, parts: RouteParts): void {
+  app.get(
+    `${base}/nodes`,
+    {
+      config: readConfig,
+      schema: {
+        ...described,
+        operationId: 'listNodes',
+        summary: 'List its nodes, by name',
+        querystring: nodesQuerySchema,
+        response: answers(pageOf(nodeReportSchema).meta({ id: 'NodePage' })),
+      },
+    },
+    async (request) => {
+      const { params, query } = request
+      const workloadAccess = await workloadAccessOf(parts, request, params)
+      const nodes = existing(parts.reads.nodes(params, workloadAccess), 'Rollout', params).filter((node) => isWanted(node, query))
+      const { cursor, limit } = query
+      return pageOfList(nodes, { cursor, limit, of: 'nodes', place: ({ name }) => [name] })
+    },
+  )
+}
+
+function isWanted({ state, zone, batch }: NodeReport, query: NodesQuery): boolean {
+  if (query.state !== undefined && state !== query.state) return false
+  if (query.zone !== undefined && zone !== query.zone) return false
+  return query.batch === undefined || batch === query.batch
+}
+
+function addNodeRoute(app: ApiServer, parts: RouteParts): void {
+  app.get(
+    `${base}/nodes/:node`,
+    {
+      config: readConfig,
+      schema: {
+        ...described,
+        operationId: 'explainNode',
+        summary: 'Explain why a node is or is not updated',
+        params: nodeParamsSchema,
+        response: answers(explanationSchema),
+      },
+    },
+    async (request) => {
+      const { params } = request
+      existing(parts.reads.summary(params), 'Rollout', params)
+      const explanation = parts.reads.explainNode(params, params.node, await workloadAccessOf(parts, request, params))
+      if (explanation !== undefined) return explanation
+      throw new AppError(
+        'NODE_NOT_FOUND',
+        `the DaemonSet of Rollout ${JSON.stringify(params.name)} wants no pod on a node ${JSON.stringify(params.node)}`,
+      )
+    },
+  )
+}
+
+function addExplanationRoute(app: ApiServer, parts: RouteParts): void {
+  app.get(
+    `${base}/explain`,
+    {
+      config: readConfig,
+      schema: {
+        ...described,
+        operationId: 'explainRollout',
+        summary: 'Explain what the Rollout waits for',
+        response: answers(explanationSchema),
+      },
+    },
+    async (request) => {
+      const { params } = request
+      return existing(parts.reads.explain(params, await workloadAccessOf(parts, request, params)), 'Rollout', params)
+    },
+  )
+}
+
+function addBatchesRoute(app: ApiServer, parts: RouteParts): void {
   app.get(
     `${base}/batches`,
     {
@@ -43,9 +125,12 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     async (request) => {
       const { params } = request
       const workloadAccess = await workloadAccessOf(parts, request, params)
-      return { items: existing(reads.batches(params, workloadAccess), 'Rollout', params) }
+      return { items: existing(parts.reads.batches(params, workloadAccess), 'Rollout', params) }
     },
   )
+}
+
+function addRevisionsRoute(app: ApiServer, parts: RouteParts): void {
   app.get(
     `${base}/revisions`,
     {
@@ -60,9 +145,12 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     async (request) => {
       const { params } = request
       const workloadAccess = await workloadAccessOf(parts, request, params)
-      return { items: existing(reads.revisions(params, workloadAccess), 'Rollout', params) }
+      return { items: existing(parts.reads.revisions(params, workloadAccess), 'Rollout', params) }
     },
   )
+}
+
+function addRevisionRoute(app: ApiServer, parts: RouteParts): void {
   app.get(
     `${base}/revisions/:revision`,
     {
@@ -80,9 +168,12 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     async (request) => {
       const { params } = request
       await requireTemplateRight(parts, request, params)
-      return existing(reads.template(params, params.revision, 'any'), 'Rollout', params)
+      return existing(parts.reads.template(params, params.revision, 'any'), 'Rollout', params)
     },
   )
+}
+
+function addHistoryRoute(app: ApiServer, parts: RouteParts): void {
   app.get(
     `${base}/history`,
     {
@@ -97,9 +188,12 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     async (request) => {
       const { params } = request
       const workloadAccess = await workloadAccessOf(parts, request, params)
-      return existing(reads.history(params, workloadAccess), 'Rollout', params)
+      return existing(parts.reads.history(params, workloadAccess), 'Rollout', params)
     },
   )
+}
+
+function addEventsRoute(app: ApiServer, parts: RouteParts): void {
   app.get(
     `${base}/events`,
     {
@@ -114,80 +208,7 @@ export function addRolloutPartRoutes(app: ApiServer, parts: RouteParts): void {
     async (request) => {
       const { params } = request
       const workloadAccess = await workloadAccessOf(parts, request, params)
-      return { items: existing(reads.events(params, workloadAccess), 'Rollout', params) }
-    },
-  )
-}
-
-function addNodeRoutes(app: ApiServer, parts: RouteParts): void {
-  const { reads } = parts
-  app.get(
-    `${base}/nodes`,
-    {
-      config: readConfig,
-      schema: {
-        ...described,
-        operationId: 'listNodes',
-        summary: 'List its nodes, by name',
-        querystring: nodesQuerySchema,
-        response: answers(pageOf(nodeReportSchema).meta({ id: 'NodePage' })),
-      },
-    },
-    async (request) => {
-      const { params, query } = request
-      const workloadAccess = await workloadAccessOf(parts, request, params)
-      const nodes = existing(reads.nodes(params, workloadAccess), 'Rollout', params).filter((node) => isWanted(node, query))
-      const { cursor, limit } = query
-      return pageOfList(nodes, { cursor, limit, of: 'nodes', place: ({ name }) => [name] })
-    },
-  )
-}
-
-function isWanted({ state, zone, batch }: NodeReport, query: NodesQuery): boolean {
-  if (query.state !== undefined && state !== query.state) return false
-  if (query.zone !== undefined && zone !== query.zone) return false
-  return query.batch === undefined || batch === query.batch
-}
-
-function addExplanationRoutes(app: ApiServer, parts: RouteParts): void {
-  const { reads } = parts
-  app.get(
-    `${base}/nodes/:node`,
-    {
-      config: readConfig,
-      schema: {
-        ...described,
-        operationId: 'explainNode',
-        summary: 'Explain why a node is or is not updated',
-        params: nodeParamsSchema,
-        response: answers(explanationSchema),
-      },
-    },
-    async (request) => {
-      const { params } = request
-      existing(reads.summary(params), 'Rollout', params)
-      const explanation = reads.explainNode(params, params.node, await workloadAccessOf(parts, request, params))
-      if (explanation !== undefined) return explanation
-      throw new AppError(
-        'NODE_NOT_FOUND',
-        `the DaemonSet of Rollout ${JSON.stringify(params.name)} wants no pod on a node ${JSON.stringify(params.node)}`,
-      )
-    },
-  )
-  app.get(
-    `${base}/explain`,
-    {
-      config: readConfig,
-      schema: {
-        ...described,
-        operationId: 'explainRollout',
-        summary: 'Explain what the Rollout waits for',
-        response: answers(explanationSchema),
-      },
-    },
-    async (request) => {
-      const { params } = request
-      return existing(reads.explain(params, await workloadAccessOf(parts, request, params)), 'Rollout', params)
+      return { items: existing(parts.reads.events(params, workloadAccess), 'Rollout', params) }
     },
   )
 }

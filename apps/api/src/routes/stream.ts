@@ -1,5 +1,5 @@
 import { lastEventHeadersSchema, problemSchema, streamMessageSchema, streamQuerySchema } from '@tranche/api-schema'
-import type { Clock, Timer } from '@tranche/clock'
+import type { Clock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../http/guard.ts'
@@ -7,30 +7,27 @@ import type { ApiServer } from '../http/create-server.ts'
 import { notSeenYet } from '../http/problems.ts'
 import { createQuota } from '@tranche/connections'
 import type { Login } from '../login/login.ts'
-import { fromEventId, type Known, type Positions } from '../stream/positions.ts'
-import { lineOf, type StreamHub, type StreamSource } from '../stream/stream-hub.ts'
-import { createStreamReader, type ReaderMessage, type StreamReader } from '../stream/stream-reader.ts'
-import { readStreamRights, type StreamRights } from '../stream/stream-rights.ts'
+import { fromEventId, type Known } from '../stream/positions.ts'
+import { openStreamConnection, type StreamConnection, type StreamConnectionParts } from '../stream/stream-connection.ts'
+import type { StreamHub, StreamSource } from '../stream/stream-hub.ts'
+import { readStreamRights } from '../stream/stream-rights.ts'
 import { type RouteParts, tags } from './route-parts.ts'
 
 /** Dependencies of the stream route. */
-export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits'> {
+export interface StreamParts extends Pick<RouteParts, 'reviews' | 'limits'>, Pick<StreamConnectionParts, 'onStream'> {
   /** Undefined until the initial lists have arrived. */
   readonly stream: () => { readonly hub: StreamHub; readonly source: StreamSource } | undefined
   readonly clock: Clock
   /** Undefined if browser login is off. */
   readonly login?: Login | undefined
-  readonly onStream?: (what: 'opened' | 'closed' | 'cut') => void
 }
 
-/** Interval at which the rights of an open stream are checked again, in milliseconds. */
-const RECHECK_MS = 10_000
 /** Maximum time to wait until this replica has caught up with the reader's `Last-Event-ID`, in milliseconds; then the stream is reset. */
 const CATCH_UP_MS = 2_000
 
 /** Adds the route that streams changes as server-sent events. */
 export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
-  const connections = new Set<Connection>()
+  const connections = new Set<StreamConnection>()
   /** Streams that are being opened. They count at once; otherwise many simultaneous requests would exceed the limit. */
   let beginning = 0
   const quota = createQuota(parts.limits.streamsOfCaller)
@@ -73,7 +70,7 @@ export function addStreamRoute(app: ApiServer, parts: StreamParts): void {
         const rights = await readStreamRights(parts, session, { scope: { namespace, name }, namespaces: stream.hub.namespaces() })
         // If the rights have changed since then, the reader misses Rollouts that it may see now, or keeps Rollouts that it may not.
         const known = stood?.digest === rights.digest ? stood.positions : null
-        const connection = openConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
+        const connection = openStreamConnection({ ...parts, ...stream, rights, known, reply: reply as FastifyReply })
         connections.add(connection)
         void connection.closed.then(() => {
           connections.delete(connection)
@@ -127,113 +124,4 @@ async function reached(source: StreamSource, id: string | undefined, clock: Cloc
   } finally {
     timer.cancel()
   }
-}
-
-interface Connection {
-  readonly closed: Promise<void>
-  end(how: 'end' | 'cut'): void
-}
-
-interface ConnectionParts extends StreamParts {
-  readonly hub: StreamHub
-  readonly source: StreamSource
-  readonly rights: StreamRights
-  readonly known: Positions | null
-  readonly reply: FastifyReply
-}
-
-function openConnection(parts: ConnectionParts): Connection {
-  const { hub, rights, known, reply, clock, limits, onStream = () => {} } = parts
-  const { raw } = reply
-  const closed = Promise.withResolvers<void>()
-  const timers = new Set<Timer>()
-  reply.hijack()
-  raw.writeHead(200, { ...reply.getHeaders(), 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' } as Record<
-    string,
-    string
-  >)
-  raw.write('retry: 2000\n\n')
-  raw.on('error', () => {})
-  raw.once('close', close)
-  onStream('opened')
-
-  function end(how: 'end' | 'cut'): void {
-    if (how === 'cut') onStream('cut')
-    if (how === 'cut') raw.destroy()
-    else endPolitely()
-    close()
-  }
-
-  /** Destroys the connection after `streamPatienceMs`: a client that does not read would not notice the end. */
-  function endPolitely(): void {
-    const patience = clock.setTimer(limits.streamPatienceMs, () => raw.destroy())
-    raw.once('close', () => patience.cancel())
-    raw.end()
-  }
-
-  let isClosed = false
-  function close(): void {
-    if (isClosed) return
-    isClosed = true
-    for (const timer of timers) timer.cancel()
-    reader.close()
-    onStream('closed')
-    closed.resolve()
-  }
-
-  function every(ms: number, act: () => void): void {
-    const timer = clock.setTimer(ms, () => {
-      timers.delete(timer)
-      act()
-      if (!isClosed) every(ms, act)
-    })
-    timers.add(timer)
-  }
-
-  let asking = false
-  async function recheck(): Promise<void> {
-    if (asking) return
-    asking = true
-    const change = await rights.recheck(hub.namespaces()).catch(() => null)
-    asking = false
-    if (isClosed) return
-    if (change === null) return end('end')
-    reader.push(messagesFor(hub, rights, change), rights.digest)
-  }
-
-  const unseen = new Set<string>()
-  const reader: StreamReader = createStreamReader({
-    hub,
-    clock,
-    known,
-    digest: rights.digest,
-    patienceMs: limits.streamPatienceMs,
-    sink: { write: (text) => raw.write(text), close: end },
-    mayRead(key) {
-      if (rights.mayRead(key)) return true
-      // A namespace that had no Rollout before: its rights are checked at once, not at the next interval.
-      if (!unseen.has(key.namespace)) void recheck()
-      unseen.add(key.namespace)
-      return false
-    },
-  })
-  raw.on('drain', () => reader.drained())
-  every(limits.heartbeatMs, () => reader.heartbeat())
-  every(RECHECK_MS, () => {
-    unseen.clear()
-    void recheck()
-  })
-  // The client may have disconnected while its rights were checked.
-  if (raw.destroyed) close()
-  return { closed: closed.promise, end }
-}
-
-type Change = NonNullable<Awaited<ReturnType<StreamRights['recheck']>>>
-
-function messagesFor(hub: StreamHub, rights: StreamRights, { gained, lost }: Change): readonly ReaderMessage[] {
-  if (gained.size + lost.size === 0) return []
-  return hub.snapshot().messages.flatMap((message): readonly ReaderMessage[] => {
-    if (lost.has(message.key.namespace)) return [{ key: null, line: lineOf({ type: 'gone', ...message.key }) }]
-    return gained.has(message.key.namespace) && rights.mayRead(message.key) ? [message] : []
-  })
 }

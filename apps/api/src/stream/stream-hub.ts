@@ -65,102 +65,127 @@ export function lineOf(message: StreamMessage): string {
 
 /** Creates a hub over synced watches; it publishes at once. */
 export function createStreamHub({ source, clock }: { readonly source: StreamSource; readonly clock: Clock }): StreamHub {
-  const sent = new Map<string, SentMessage>()
-  const gone: Gone[] = []
-  const readers = new Set<(update: HubUpdate) => void>()
-  const dirty = new Set<string>()
-  let events: StreamedEvent[] = []
-  let positions = source.positions()
-  let goneSince = positions
-  let timer: Timer | undefined
-  let lastMs = Number.NEGATIVE_INFINITY
+  return new WatchedHub(source, clock)
+}
 
-  for (const key of source.keys()) retell(key)
-  const unsubscribe = source.subscribe(
-    (key) => {
-      if (key === null) for (const one of sent.keys()) dirty.add(one)
-      else dirty.add(keyText(key))
-      wake()
-    },
-    (event) => {
-      events.push(event)
-      wake()
-    },
-  )
+class WatchedHub implements StreamHub {
+  readonly #source: StreamSource
+  readonly #clock: Clock
+  readonly #unsubscribe: () => void
+  readonly #readers = new Set<(update: HubUpdate) => void>()
+  /** Rollouts as last published, by key. */
+  readonly #sent = new Map<string, SentMessage>()
+  /** Deleted Rollouts, oldest first. */
+  readonly #gone: SentMessage[] = []
+  /** Positions from which on {@link #gone} is complete. */
+  #goneSince: Positions
+  #positions: Positions
+  /** Keys of Rollouts that may have changed since the last update. */
+  readonly #dirty = new Set<string>()
+  /** Events since the last update. */
+  #events: StreamedEvent[] = []
+  #timer: Timer | undefined
+  #lastMs = Number.NEGATIVE_INFINITY
 
-  function wake(): void {
-    timer ??= clock.setTimer(Math.max(GATHER_MS, lastMs + APART_MS - clock.monotonicMs()), flush)
+  constructor(source: StreamSource, clock: Clock) {
+    this.#source = source
+    this.#clock = clock
+    this.#positions = source.positions()
+    this.#goneSince = this.#positions
+    for (const key of source.keys()) this.#publish(key)
+    this.#unsubscribe = source.subscribe(
+      (key) => this.#onChange(key),
+      (event) => this.#onEvent(event),
+    )
+  }
+
+  get positions(): Positions {
+    return this.#positions
+  }
+
+  namespaces(): ReadonlySet<string> {
+    const published = [...this.#sent.values(), ...this.#gone]
+    return new Set([...this.#source.keys().map(({ namespace }) => namespace), ...published.map(({ message }) => message.key.namespace)])
+  }
+
+  snapshot(): HubUpdate {
+    return { positions: this.#positions, messages: Array.from(this.#sent.values(), ({ message }) => message) }
+  }
+
+  since(known: Positions): HubUpdate | null {
+    // Only the watch of Rollouts, which is the first, reports deletions.
+    if (isBeyond(this.#goneSince.slice(0, 1), known)) return null
+    const missed = (one: SentMessage): boolean => isBeyond(one.positions, known)
+    const left = this.#gone.filter((one) => missed(one) && !this.#sent.has(keyText(one.message.key)))
+    const changed = [...this.#sent.values()].filter(missed)
+    const happened = this.#source.events().filter((event) => isAfter(event, known))
+    return {
+      positions: this.#positions,
+      messages: [...left.map(({ message }) => message), ...changed.map(({ message }) => message), ...happened.map(messageOfEvent)],
+    }
+  }
+
+  subscribe(reader: (update: HubUpdate) => void): () => void {
+    this.#readers.add(reader)
+    return () => void this.#readers.delete(reader)
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    this.#timer?.cancel()
+    this.#readers.clear()
+  }
+
+  #onChange(key: ObjectKey | null): void {
+    if (key === null) for (const one of this.#sent.keys()) this.#dirty.add(one)
+    else this.#dirty.add(keyText(key))
+    this.#wake()
+  }
+
+  #onEvent(event: StreamedEvent): void {
+    this.#events.push(event)
+    this.#wake()
+  }
+
+  #wake(): void {
+    this.#timer ??= this.#clock.setTimer(Math.max(GATHER_MS, this.#lastMs + APART_MS - this.#clock.monotonicMs()), () => this.#flush())
   }
 
   /** Reads positions first: a change during the flush may be published twice, but is never missed. */
-  function flush(): void {
-    timer = undefined
-    lastMs = clock.monotonicMs()
-    positions = source.positions()
-    const changed = [...dirty].flatMap((text) => retell(parseKey(text)) ?? [])
-    const happened = events.map(messageOfEvent)
-    dirty.clear()
-    events = []
+  #flush(): void {
+    this.#timer = undefined
+    this.#lastMs = this.#clock.monotonicMs()
+    this.#positions = this.#source.positions()
+    const changed = [...this.#dirty].flatMap((text) => this.#publish(parseKey(text)) ?? [])
+    const happened = this.#events.map(messageOfEvent)
+    this.#dirty.clear()
+    this.#events = []
     if (changed.length + happened.length === 0) return
-    const update = { positions, messages: [...changed, ...happened] }
-    for (const reader of readers) reader(update)
+    const update = { positions: this.#positions, messages: [...changed, ...happened] }
+    for (const reader of this.#readers) reader(update)
   }
 
   /** @returns the message about a Rollout; undefined if it has not changed */
-  function retell(key: ObjectKey): HubMessage | undefined {
+  #publish(key: ObjectKey): HubMessage | undefined {
+    const rollout = this.#source.summary(key)
+    if (rollout === undefined) return this.#publishGone(key)
     const text = keyText(key)
-    const before = sent.get(text)
-    const rollout = source.summary(key)
-    if (rollout === undefined) {
-      // Also records Rollouts that were never published here: another replica may have published them.
-      const message = { key, line: lineOf({ type: 'gone', ...key }) }
-      sent.delete(text)
-      gone.push({ positions, message })
-      if (gone.length > GONE_MAX) goneSince = gone.shift()!.positions
-      return before === undefined ? undefined : message
-    }
+    const before = this.#sent.get(text)
     const line = lineOf({ type: 'rollout', rollout })
     const isUnchanged = before?.message.line === line
     const message = isUnchanged ? before.message : { key: { namespace: key.namespace, name: key.name }, line }
     // Advances positions also if unchanged: another replica may have published a state in between.
-    sent.set(text, { positions, message })
+    this.#sent.set(text, { positions: this.#positions, message })
     return isUnchanged ? undefined : message
   }
 
-  return {
-    get positions() {
-      return positions
-    },
-    namespaces() {
-      const left = gone.map(({ message }) => message.key.namespace)
-      return new Set([
-        ...source.keys().map(({ namespace }) => namespace),
-        ...[...sent.values()].map(({ message }) => message.key.namespace),
-        ...left,
-      ])
-    },
-    snapshot: () => ({ positions, messages: Array.from(sent.values(), ({ message }) => message) }),
-    since(known) {
-      // Only the watch of Rollouts, which is the first, reports deletions.
-      if (isBeyond(goneSince.slice(0, 1), known)) return null
-      const missed = (one: { readonly positions: Positions }): boolean => isBeyond(one.positions, known)
-      const left = gone.filter((one) => missed(one) && !sent.has(keyText(one.message.key)))
-      const changed = [...sent.values()].filter(missed)
-      const happened = source.events().filter((event) => isAfter(event, known))
-      return {
-        positions,
-        messages: [...left.map(({ message }) => message), ...changed.map(({ message }) => message), ...happened.map(messageOfEvent)],
-      }
-    },
-    subscribe(reader) {
-      readers.add(reader)
-      return () => void readers.delete(reader)
-    },
-    close() {
-      unsubscribe()
-      timer?.cancel()
-      readers.clear()
-    },
+  /** Also records Rollouts that were never published here: another replica may have published them. */
+  #publishGone(key: ObjectKey): HubMessage | undefined {
+    const message = { key, line: lineOf({ type: 'gone', ...key }) }
+    const wasSent = this.#sent.delete(keyText(key))
+    this.#gone.push({ positions: this.#positions, message })
+    if (this.#gone.length > GONE_MAX) this.#goneSince = this.#gone.shift()!.positions
+    return wasSent ? message : undefined
   }
 }
 
@@ -169,8 +194,6 @@ interface SentMessage {
   readonly positions: Positions
   readonly message: HubMessage
 }
-
-type Gone = SentMessage
 
 function messageOfEvent({ key, event }: StreamedEvent): HubMessage {
   return { key, line: lineOf({ type: 'event', namespace: key.namespace, event }) }

@@ -54,91 +54,106 @@ const SLICE = 65_536
  *
  * An id is sent only after everything before it: a client that resumes from it with the same rights misses nothing.
  */
-export function createStreamReader({ hub, sink, clock, known, mayRead, patienceMs, ...parts }: ReaderParts): StreamReader {
+export function createStreamReader(parts: ReaderParts): StreamReader {
+  return new BoundedReader(parts)
+}
+
+class BoundedReader implements StreamReader {
+  readonly #parts: ReaderParts
+  readonly #unsubscribe: () => void
   /** Messages of the current update that are not written yet. */
-  let left: readonly ReaderMessage[] = []
-  let { digest } = parts
-  /** Positions of the reader once `left` is written. */
-  let position = known
-  let isBehind = false
-  let isClosed = false
-  let patience: Timer | undefined
+  #left: readonly ReaderMessage[] = []
+  #digest: string
+  /** Positions of the reader once {@link #left} is written. */
+  #position: Positions | null
+  /** Whether it missed updates while it was blocked. */
+  #isBehind = false
+  #isClosed = false
+  /** Runs while the connection is blocked. */
+  #patience: Timer | undefined
 
-  function onUpdate(update: HubUpdate): void {
-    if (left.length > 0 || patience !== undefined) isBehind = true
-    else begin(update)
+  constructor(parts: ReaderParts) {
+    this.#parts = parts
+    this.#digest = parts.digest
+    this.#position = parts.known
+    this.#unsubscribe = parts.hub.subscribe((update) => this.#onUpdate(update))
+    this.#catchUp()
   }
 
-  function begin({ positions, messages }: HubUpdate, first: readonly ReaderMessage[] = []): void {
-    left = [...first, ...allowed(messages)]
-    position = positions
-    pump()
+  drained(): void {
+    this.#patience?.cancel()
+    this.#patience = undefined
+    if (!this.#isClosed) this.#pump()
   }
 
-  function allowed(messages: readonly ReaderMessage[]): readonly ReaderMessage[] {
-    return messages.filter(({ key }) => key === null || mayRead(key))
+  heartbeat(): void {
+    if (this.#left.length > 0 || this.#patience !== undefined) return
+    this.#write(`: alive\n${this.#position === null ? '' : this.#idLine(this.#position)}\n`)
   }
 
-  function pump(): void {
-    while (patience === undefined && left.length > 0) write(nextSlice())
-    if (patience === undefined && isBehind) catchUp()
+  push(messages: readonly ReaderMessage[], digest: string): void {
+    this.#digest = digest
+    this.#left = [...messages, ...this.#allowed(this.#left)]
+    if (this.#patience === undefined) this.#pump()
   }
 
-  function nextSlice(): string {
+  close(): void {
+    this.#isClosed = true
+    this.#unsubscribe()
+    this.#patience?.cancel()
+    this.#left = []
+  }
+
+  #onUpdate(update: HubUpdate): void {
+    if (this.#left.length > 0 || this.#patience !== undefined) this.#isBehind = true
+    else this.#begin(update)
+  }
+
+  #begin({ positions, messages }: HubUpdate, first: readonly ReaderMessage[] = []): void {
+    this.#left = [...first, ...this.#allowed(messages)]
+    this.#position = positions
+    this.#pump()
+  }
+
+  #allowed(messages: readonly ReaderMessage[]): readonly ReaderMessage[] {
+    return messages.filter(({ key }) => key === null || this.#parts.mayRead(key))
+  }
+
+  #pump(): void {
+    while (this.#patience === undefined && this.#left.length > 0) this.#write(this.#nextSlice())
+    if (this.#patience === undefined && this.#isBehind) this.#catchUp()
+  }
+
+  #nextSlice(): string {
     let text = ''
     let count = 0
-    while (count < left.length && text.length < SLICE) {
-      const isLast = count === left.length - 1 && position !== null
-      text += `${isLast ? idLine(position!) : ''}${left[count]!.line}\n\n`
+    while (count < this.#left.length && text.length < SLICE) {
+      const isLast = count === this.#left.length - 1 && this.#position !== null
+      text += `${isLast ? this.#idLine(this.#position!) : ''}${this.#left[count]!.line}\n\n`
       count += 1
     }
-    left = left.slice(count)
+    this.#left = this.#left.slice(count)
     return text
   }
 
-  function idLine(positions: Positions): string {
-    return `id: ${toEventId({ digest, positions })}\n`
+  #idLine(positions: Positions): string {
+    return `id: ${toEventId({ digest: this.#digest, positions })}\n`
   }
 
-  function write(text: string): void {
+  #write(text: string): void {
+    const { sink, clock, patienceMs } = this.#parts
     if (sink.write(text)) return
-    patience = clock.setTimer(patienceMs, () => {
-      close()
+    this.#patience = clock.setTimer(patienceMs, () => {
+      this.close()
       sink.close('cut')
     })
   }
 
-  function catchUp(): void {
-    isBehind = false
-    const missed = position === null ? null : hub.since(position)
-    if (missed === null) begin(hub.snapshot(), [{ key: null, line: lineOf({ type: 'reset' }) }])
-    else begin(missed)
-  }
-
-  function close(): void {
-    isClosed = true
-    unsubscribe()
-    patience?.cancel()
-    left = []
-  }
-
-  const unsubscribe = hub.subscribe(onUpdate)
-  catchUp()
-  return {
-    drained() {
-      patience?.cancel()
-      patience = undefined
-      if (!isClosed) pump()
-    },
-    heartbeat() {
-      if (left.length > 0 || patience !== undefined) return
-      write(`: alive\n${position === null ? '' : idLine(position)}\n`)
-    },
-    push(messages, digestNow) {
-      digest = digestNow
-      left = [...messages, ...allowed(left)]
-      if (patience === undefined) pump()
-    },
-    close,
+  #catchUp(): void {
+    const { hub } = this.#parts
+    this.#isBehind = false
+    const missed = this.#position === null ? null : hub.since(this.#position)
+    if (missed === null) this.#begin(hub.snapshot(), [{ key: null, line: lineOf({ type: 'reset' }) }])
+    else this.#begin(missed)
   }
 }

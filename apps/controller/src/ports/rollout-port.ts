@@ -1,6 +1,6 @@
 import type { BatchRelease, Rollout, RolloutStatus } from '@tranche/api-schema'
 import { ownedRevisions, type WatchedCluster } from '@tranche/cluster'
-import type { RolloutPort } from '@tranche/controllers'
+import type { RolloutPort, RolloutReading } from '@tranche/controllers'
 import { toFleetView } from '@tranche/fleet'
 import { isBadRequest, isNotFound, type JsonPatchOperation, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations, keyOf, type ObjectKey, ROLLOUT_FINALIZER, ROLLOUTS_API_VERSION } from '@tranche/kube-types'
@@ -20,25 +20,11 @@ export interface RolloutPortParts {
 }
 
 /** Implements the port of the Rollout reconciler with the API server and the watches of this process. */
-export function createRolloutPort({ client, cluster, strategyScope, schemas }: RolloutPortParts): RolloutPort {
-  const { overlay } = cluster
+export function createRolloutPort(parts: RolloutPortParts): RolloutPort {
+  const { client, schemas } = parts
+  const { overlay } = parts.cluster
   return {
-    read(key) {
-      const rollout = overlay.rollouts.get(key)
-      if (rollout === undefined) return null
-      const workload = workloadOf(cluster, rollout, key)
-      return {
-        rollout,
-        ...(workload ?? { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }),
-        former: formerOf(cluster, rollout, key),
-        release: overlay.batchReleases.get(key),
-        others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
-        policy: policyOf(cluster, rollout, key),
-        strategyScope,
-        kruise: cluster.kruise.activity(),
-        schemaGap: schemas.gap(),
-      }
-    },
+    read: (key) => readSituation(parts, key),
     async releaseExists(rollout, signal) {
       try {
         await client.get<BatchRelease>(resourcePaths.batchReleases, keyOf(rollout), { signal })
@@ -60,15 +46,7 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
       overlay.daemonSets.learn(await patchOrConflict<DaemonSet>(client, resourcePaths.daemonSets, daemonSet, patch, { signal }))
     },
     async createRelease(rollout, spec, signal) {
-      const { name, namespace = '', uid } = rollout.metadata
-      const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', name, uid, controller: true, blockOwnerDeletion: true }
-      const release = {
-        apiVersion: ROLLOUTS_API_VERSION,
-        kind: 'BatchRelease',
-        metadata: { name, namespace, ownerReferences: [owner] },
-        spec,
-      }
-      const created = (await client.create(resourcePaths.batchReleases, release, { signal })) as unknown as BatchRelease
+      const created = (await client.create(resourcePaths.batchReleases, newRelease(rollout, spec), { signal })) as unknown as BatchRelease
       if (isCut(spec, created.spec)) schemas.suspect()
       overlay.batchReleases.learn(created)
     },
@@ -94,6 +72,50 @@ export function createRolloutPort({ client, cluster, strategyScope, schemas }: R
   }
 }
 
+function readSituation({ cluster, strategyScope, schemas }: RolloutPortParts, key: ObjectKey): RolloutReading | null {
+  const { overlay } = cluster
+  const rollout = overlay.rollouts.get(key)
+  if (rollout === undefined) return null
+  const workload = workloadOf(cluster, rollout, key)
+  return {
+    rollout,
+    ...(workload ?? { daemonSet: undefined, revisions: [], fleet: toFleetView([]) }),
+    former: formerOf(cluster, rollout, key),
+    release: overlay.batchReleases.get(key),
+    others: cluster.rollouts.store.list().filter(({ metadata }) => metadata.namespace === key.namespace),
+    policy: policyOf(cluster, rollout, key),
+    strategyScope,
+    kruise: cluster.kruise.activity(),
+    schemaGap: schemas.gap(),
+  }
+}
+
+function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: ObjectKey): WorkloadReading | undefined {
+  if (!isDaemonSetRef(spec.workloadRef)) return undefined
+  const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: spec.workloadRef.name })
+  return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
+}
+
+/** A DaemonSet that `workloadRef` named before and that is still bound. */
+function formerOf(cluster: WatchedCluster, { spec }: Rollout, { namespace, name }: ObjectKey): WorkloadReading | undefined {
+  const workload = isDaemonSetRef(spec.workloadRef) ? spec.workloadRef.name : null
+  for (const { metadata } of cluster.daemonSets.store.list()) {
+    if (metadata.namespace !== namespace || metadata.name === workload || !isBoundTo(metadata, name)) continue
+    // The watch may lag behind our own write, which the overlay has.
+    const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: metadata.name })
+    if (daemonSet !== undefined && isBoundTo(daemonSet.metadata, name)) return readingOf(cluster, daemonSet)
+  }
+  return undefined
+}
+
+function isBoundTo({ annotations }: DaemonSet['metadata'], rollout: string): boolean {
+  return annotations?.[daemonSetAnnotations.rollout] === rollout
+}
+
+function readingOf(cluster: WatchedCluster, daemonSet: DaemonSet): WorkloadReading {
+  return { daemonSet, revisions: ownedRevisions(cluster, daemonSet), fleet: cluster.fleet.view(daemonSet) }
+}
+
 function annotationsPatch(
   { metadata: { resourceVersion, annotations: before } }: Rollout,
   annotations: Readonly<Record<string, string | null>>,
@@ -103,6 +125,12 @@ function annotationsPatch(
     { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
     { op: 'add', path: '/metadata/annotations', value: Object.fromEntries(all) },
   ]
+}
+
+function newRelease({ metadata }: Rollout, spec: BatchRelease['spec']) {
+  const { name, namespace = '', uid } = metadata
+  const owner = { apiVersion: ROLLOUTS_API_VERSION, kind: 'Rollout', name, uid, controller: true, blockOwnerDeletion: true }
+  return { apiVersion: ROLLOUTS_API_VERSION, kind: 'BatchRelease', metadata: { name, namespace, ownerReferences: [owner] }, spec }
 }
 
 /** Arguments of a status update. */
@@ -131,30 +159,4 @@ async function updateStatus({ client, schemas }: Pick<RolloutPortParts, 'client'
 /** Whether the API server dropped a top-level field from a write. */
 function isCut(sent: object, answered: object): boolean {
   return Object.entries(sent).some(([name, value]) => value !== undefined && !(name in answered))
-}
-
-function workloadOf(cluster: WatchedCluster, { spec }: Rollout, { namespace }: ObjectKey): WorkloadReading | undefined {
-  if (!isDaemonSetRef(spec.workloadRef)) return undefined
-  const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: spec.workloadRef.name })
-  return daemonSet === undefined ? undefined : readingOf(cluster, daemonSet)
-}
-
-/** A DaemonSet that `workloadRef` named before and that is still bound. */
-function formerOf(cluster: WatchedCluster, { spec }: Rollout, { namespace, name }: ObjectKey): WorkloadReading | undefined {
-  const workload = isDaemonSetRef(spec.workloadRef) ? spec.workloadRef.name : null
-  for (const { metadata } of cluster.daemonSets.store.list()) {
-    if (metadata.namespace !== namespace || metadata.name === workload || !isBoundTo(metadata, name)) continue
-    // The watch may lag behind our own write, which the overlay has.
-    const daemonSet = cluster.overlay.daemonSets.get({ namespace, name: metadata.name })
-    if (daemonSet !== undefined && isBoundTo(daemonSet.metadata, name)) return readingOf(cluster, daemonSet)
-  }
-  return undefined
-}
-
-function isBoundTo({ annotations }: DaemonSet['metadata'], rollout: string): boolean {
-  return annotations?.[daemonSetAnnotations.rollout] === rollout
-}
-
-function readingOf(cluster: WatchedCluster, daemonSet: DaemonSet): WorkloadReading {
-  return { daemonSet, revisions: ownedRevisions(cluster, daemonSet), fleet: cluster.fleet.view(daemonSet) }
 }

@@ -41,87 +41,114 @@ const RECHECK_MS = 10_000
  * after they were listed again between two checks that found complete CRDs.
  */
 export function createSchemaWatch(parts: SchemaWatchParts): SchemaWatch {
-  const { clock, log } = parts
-  let known: string | undefined
-  /** Number of connection changes when `known` was read; null: not read yet. */
-  let readUnder: number | null = null
-  let looking: Promise<void> | null = null
+  return new ServedSchemaWatch(parts)
+}
+
+class ServedSchemaWatch implements SchemaWatch {
+  readonly #parts: SchemaWatchParts
+  /** The gap, as last read. */
+  #known: string | undefined
+  /** Number of connection changes when `#known` was read; null: not read yet. */
+  #readUnder: number | null = null
+  /** The check in progress. */
+  #looking: Promise<void> | null = null
   /** Number of lists when the objects were last known to be complete. */
-  let wholeAt = 0
-  let isRefreshing = false
-  let timer: Timer | null = null
-  let ending: AbortSignal | null = null
+  #wholeAt = 0
+  #isRefreshing = false
+  #timer: Timer | null = null
+  #ending: AbortSignal | null = null
 
-  const connectionChanges = (): number => parts.watches.reduce((sum, watch) => sum + watch.connectionChanges, 0)
-  const listsDone = (): number => parts.watches.reduce((sum, watch) => sum + watch.listsDone, 0)
-  const isSettled = (): boolean => readUnder === connectionChanges()
-
-  function look(signal: AbortSignal): Promise<void> {
-    looking ??= read(signal).finally(() => (looking = null))
-    return looking
+  constructor(parts: SchemaWatchParts) {
+    this.#parts = parts
   }
 
-  async function read(signal: AbortSignal): Promise<void> {
-    const under = connectionChanges()
-    const gap = await readGap(parts, signal)
-    const mayBeCut = known !== undefined || listsDone() !== wholeAt
-    if (gap === undefined && mayBeCut && !(await isStillKept(signal))) return lookIn(RECHECK_MS)
-    readUnder = under
-    if (gap !== undefined) lookIn(RECHECK_MS)
-    if (gap === known) return
-    known = gap
-    if (gap === undefined) log.info({}, 'CustomResourceDefinitions are complete')
-    else log.warn({ why: gap }, 'stopped starting releases: CustomResourceDefinitions lack fields')
-    parts.onChange()
+  gap(): string | undefined {
+    return this.#known
   }
 
-  /** Lists the objects again, then reads the CRDs once more. @returns whether they are still complete */
-  async function isStillKept(signal: AbortSignal): Promise<boolean> {
-    isRefreshing = true
+  start(signal: AbortSignal): Promise<void> {
+    this.#ending = signal
+    signal.addEventListener('abort', () => this.#timer?.cancel(), { once: true })
+    return this.#lookOrRetry()
+  }
+
+  async settles(): Promise<boolean> {
+    if (this.#ending === null || this.#isRefreshing) return false
+    if (!this.#isSettled()) await this.#look(this.#ending)
+    return this.#isSettled()
+  }
+
+  suspect(): void {
+    this.#lookIn(0)
+  }
+
+  #isSettled(): boolean {
+    return this.#readUnder === this.#connectionChanges()
+  }
+
+  #connectionChanges(): number {
+    return this.#parts.watches.reduce((sum, watch) => sum + watch.connectionChanges, 0)
+  }
+
+  #listsDone(): number {
+    return this.#parts.watches.reduce((sum, watch) => sum + watch.listsDone, 0)
+  }
+
+  async #lookOrRetry(): Promise<void> {
+    const signal = this.#ending
+    if (signal === null || signal.aborted) return
     try {
-      await Promise.all(parts.watches.map((watch) => watch.refresh(signal)))
-    } finally {
-      isRefreshing = false
-    }
-    const lists = listsDone()
-    const isKept = (await readGap(parts, signal)) === undefined
-    if (isKept) wholeAt = lists
-    return isKept
-  }
-
-  async function lookOrRetry(): Promise<void> {
-    if (ending === null || ending.aborted) return
-    const signal = ending
-    try {
-      await look(signal)
+      await this.#look(signal)
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ err: error }, 'could not read CustomResourceDefinitions')
-      lookIn(RECHECK_MS)
+      this.#parts.log.warn({ err: error }, 'could not read CustomResourceDefinitions')
+      this.#lookIn(RECHECK_MS)
     }
   }
 
-  function lookIn(ms: number): void {
-    if (timer !== null || ending === null || ending.aborted) return
-    timer = clock.setTimer(ms, () => {
-      timer = null
-      void lookOrRetry()
+  #look(signal: AbortSignal): Promise<void> {
+    this.#looking ??= this.#read(signal).finally(() => (this.#looking = null))
+    return this.#looking
+  }
+
+  #lookIn(ms: number): void {
+    if (this.#timer !== null || this.#ending === null || this.#ending.aborted) return
+    this.#timer = this.#parts.clock.setTimer(ms, () => {
+      this.#timer = null
+      void this.#lookOrRetry()
     })
   }
 
-  return {
-    gap: () => known,
-    start(signal) {
-      ending = signal
-      signal.addEventListener('abort', () => timer?.cancel(), { once: true })
-      return lookOrRetry()
-    },
-    async settles() {
-      if (ending === null || isRefreshing) return false
-      if (!isSettled()) await look(ending)
-      return isSettled()
-    },
-    suspect: () => lookIn(0),
+  async #read(signal: AbortSignal): Promise<void> {
+    const under = this.#connectionChanges()
+    const gap = await readGap(this.#parts, signal)
+    const mayBeCut = this.#known !== undefined || this.#listsDone() !== this.#wholeAt
+    if (gap === undefined && mayBeCut && !(await this.#isStillKept(signal))) return this.#lookIn(RECHECK_MS)
+    this.#readUnder = under
+    if (gap !== undefined) this.#lookIn(RECHECK_MS)
+    if (gap !== this.#known) this.#change(gap)
+  }
+
+  /** Lists the objects again, then reads the CRDs once more. @returns whether they are still complete */
+  async #isStillKept(signal: AbortSignal): Promise<boolean> {
+    this.#isRefreshing = true
+    try {
+      await Promise.all(this.#parts.watches.map((watch) => watch.refresh(signal)))
+    } finally {
+      this.#isRefreshing = false
+    }
+    const lists = this.#listsDone()
+    const isKept = (await readGap(this.#parts, signal)) === undefined
+    if (isKept) this.#wholeAt = lists
+    return isKept
+  }
+
+  #change(gap: string | undefined): void {
+    const { log, onChange } = this.#parts
+    this.#known = gap
+    if (gap === undefined) log.info({}, 'CustomResourceDefinitions are complete')
+    else log.warn({ why: gap }, 'stopped starting releases: CustomResourceDefinitions lack fields')
+    onChange()
   }
 }
 

@@ -50,69 +50,38 @@ const ZONE_LABEL = 'topology.kubernetes.io/zone'
 
 /** Starts watching Rollouts, BatchReleases, DaemonSets, their revisions, nodes, pods and events. */
 export function watchDemoCluster(options: ClusterWatchOptions): ClusterWatch {
-  const { client, clock, log } = options
-  const fleet = new FleetIndex()
-  const listeners = new Set<() => void>()
-  const failingSince = new Map<string, number>()
-  const timer = createReleaseTimer()
-  let events: readonly EventSnapshot[] = []
+  return new DemoClusterWatch(options)
+}
 
-  const whole = <T extends KubeObject>(resource: (typeof resourcePaths)[keyof typeof resourcePaths]): Reflector<T> =>
-    createReflector<T, T>({ client, clock, log, resource, transform: (object) => object })
-  const rollouts = whole<Rollout>(resourcePaths.rollouts)
-  const batchReleases = whole<BatchRelease>(resourcePaths.batchReleases)
-  const daemonSets = whole<DaemonSet>(resourcePaths.daemonSets)
-  const revisions = whole<ControllerRevision>(resourcePaths.controllerRevisions)
-  const nodes = createReflector<FleetNode, Node>({ client, clock, log, resource: resourcePaths.nodes, transform: toFleetNode })
-  const pods = createReflector<FleetPod, Pod>({
-    client,
-    clock,
-    log,
-    resource: resourcePaths.pods,
-    transform: (pod, previous) => toFleetPod(pod, previous, { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }),
-  })
-  const recent = createReflector<EventSnapshot, EventObject>({
-    client,
-    clock,
-    log,
-    resource: resourcePaths.events,
-    transform: toEventSnapshot,
-  })
+class DemoClusterWatch implements ClusterWatch {
+  readonly synced: Promise<void>
+  readonly stopped: Promise<void>
+  readonly #options: ClusterWatchOptions
+  readonly #reflectors: Reflectors
+  readonly #fleet = new FleetIndex()
+  readonly #listeners = new Set<() => void>()
+  /** Time since which the pod of a node fails, by node. */
+  readonly #failingSince = new Map<string, number>()
+  readonly #timer = createReleaseTimer()
+  /** Newest first. */
+  #events: readonly EventSnapshot[] = []
 
-  nodes.subscribe({ onChange: (_key, previous, current) => fleet.nodeChanged(previous, current) })
-  pods.subscribe({ onChange: (_key, previous, current) => onPod(previous, current) })
-  recent.subscribe({ onChange: (_key, _previous, current) => current && onEvent(current) })
-  const all: readonly Reflector<unknown>[] = [rollouts, batchReleases, daemonSets, revisions, nodes, pods, recent]
-  for (const reflector of all) reflector.subscribe({ onChange: () => listeners.forEach((listener) => listener()) })
-
-  return {
-    stopped: Promise.all(all.map((reflector) => reflector.start())).then(() => {}),
-    synced: Promise.all(all.map((reflector) => reflector.whenSynced())).then(() => {}),
-    snapshot,
-    daemonSet: (key) => daemonSets.store.get(key),
-    rollout: (key) => rollouts.store.get(key),
-    nodes: () => nodes.store.size,
-    subscribe(onChange) {
-      listeners.add(onChange)
-      return () => void listeners.delete(onChange)
-    },
-    stop: () => all.forEach((reflector) => reflector.stop()),
+  constructor(options: ClusterWatchOptions) {
+    this.#options = options
+    this.#reflectors = createReflectors(options)
+    const { nodes, pods, events } = this.#reflectors
+    nodes.subscribe({ onChange: (_key, previous, current) => this.#fleet.nodeChanged(previous, current) })
+    pods.subscribe({ onChange: (_key, previous, current) => this.#onPod(previous, current) })
+    events.subscribe({ onChange: (_key, _previous, current) => current && this.#onEvent(current) })
+    for (const reflector of this.#all()) reflector.subscribe({ onChange: () => this.#listeners.forEach((listener) => listener()) })
+    this.stopped = Promise.all(this.#all().map((reflector) => reflector.start())).then(() => {})
+    this.synced = Promise.all(this.#all().map((reflector) => reflector.whenSynced())).then(() => {})
   }
 
-  function onPod(previous: FleetPod | undefined, current: FleetPod | undefined): void {
-    fleet.podChanged(previous, current)
-    const node = (current ?? previous)!.node
-    if (current?.trouble === undefined || current.terminating) failingSince.delete(node)
-    else if (!failingSince.has(node)) failingSince.set(node, clock.nowMs())
-  }
-
-  function onEvent(event: EventSnapshot): void {
-    if (!isNotable(event)) return
-    events = [event, ...events].sort((a, b) => b.atMs - a.atMs).slice(0, MOST_EVENTS)
-  }
-
-  function snapshot(): ReleaseSnapshot | null {
-    const daemonSet = chooseFocus(daemonSets.store.list(), rollouts.store.list(), options.preferred)
+  snapshot(): ReleaseSnapshot | null {
+    const { daemonSets, rollouts, batchReleases, revisions } = this.#reflectors
+    const { clock, preferred } = this.#options
+    const daemonSet = chooseFocus(daemonSets.store.list(), rollouts.store.list(), preferred)
     if (daemonSet === undefined) return null
     const rollout = namingRollout(daemonSet, rollouts.store.list())
     const now = { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
@@ -122,14 +91,81 @@ export function watchDemoCluster(options: ClusterWatchOptions): ClusterWatch {
         rollout,
         batchRelease: rollout && batchReleases.store.get(keyOf(rollout)),
         revisions: revisionsOf(daemonSet, revisions.store.list()),
-        fleet: fleet.view(daemonSet),
-        zoneOf: (node) => fleet.node(node)?.labels[ZONE_LABEL] ?? '',
-        failingSinceMs: (node) => failingSince.get(node),
-        events,
-        ...timer.times(daemonSet, rollout, now.nowMs),
+        fleet: this.#fleet.view(daemonSet),
+        zoneOf: (node) => this.#fleet.node(node)?.labels[ZONE_LABEL] ?? '',
+        failingSinceMs: (node) => this.#failingSince.get(node),
+        events: this.#events,
+        ...this.#timer.times(daemonSet, rollout, now.nowMs),
       },
       now,
     )
+  }
+
+  daemonSet(key: ObjectKey): DaemonSet | undefined {
+    return this.#reflectors.daemonSets.store.get(key)
+  }
+
+  rollout(key: ObjectKey): Rollout | undefined {
+    return this.#reflectors.rollouts.store.get(key)
+  }
+
+  nodes(): number {
+    return this.#reflectors.nodes.store.size
+  }
+
+  subscribe(onChange: () => void): () => void {
+    this.#listeners.add(onChange)
+    return () => void this.#listeners.delete(onChange)
+  }
+
+  stop(): void {
+    this.#all().forEach((reflector) => reflector.stop())
+  }
+
+  #all(): readonly Reflector<unknown>[] {
+    return Object.values(this.#reflectors)
+  }
+
+  #onPod(previous: FleetPod | undefined, current: FleetPod | undefined): void {
+    this.#fleet.podChanged(previous, current)
+    const node = (current ?? previous)!.node
+    if (current?.trouble === undefined || current.terminating) this.#failingSince.delete(node)
+    else if (!this.#failingSince.has(node)) this.#failingSince.set(node, this.#options.clock.nowMs())
+  }
+
+  #onEvent(event: EventSnapshot): void {
+    if (!isNotable(event)) return
+    this.#events = [event, ...this.#events].sort((a, b) => b.atMs - a.atMs).slice(0, MOST_EVENTS)
+  }
+}
+
+/** In the order in which they start. */
+interface Reflectors {
+  readonly rollouts: Reflector<Rollout>
+  readonly batchReleases: Reflector<BatchRelease>
+  readonly daemonSets: Reflector<DaemonSet>
+  readonly revisions: Reflector<ControllerRevision>
+  readonly nodes: Reflector<FleetNode>
+  readonly pods: Reflector<FleetPod>
+  readonly events: Reflector<EventSnapshot>
+}
+
+function createReflectors({ client, clock, log }: ClusterWatchOptions): Reflectors {
+  const common = { client, clock, log }
+  const whole = <T extends KubeObject>(resource: (typeof resourcePaths)[keyof typeof resourcePaths]): Reflector<T> =>
+    createReflector<T, T>({ ...common, resource, transform: (object) => object })
+  return {
+    rollouts: whole<Rollout>(resourcePaths.rollouts),
+    batchReleases: whole<BatchRelease>(resourcePaths.batchReleases),
+    daemonSets: whole<DaemonSet>(resourcePaths.daemonSets),
+    revisions: whole<ControllerRevision>(resourcePaths.controllerRevisions),
+    nodes: createReflector<FleetNode, Node>({ ...common, resource: resourcePaths.nodes, transform: toFleetNode }),
+    pods: createReflector<FleetPod, Pod>({
+      ...common,
+      resource: resourcePaths.pods,
+      transform: (pod, previous) => toFleetPod(pod, previous, { nowMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }),
+    }),
+    events: createReflector<EventSnapshot, EventObject>({ ...common, resource: resourcePaths.events, transform: toEventSnapshot }),
   }
 }
 
