@@ -4,17 +4,8 @@
  * line and follows the braces. The numbers are indicators, not limits.
  */
 import { layers } from '../test/architecture/layers.ts'
-import { filesOf, literals, type SourceFile } from '../test/architecture/source-tree.ts'
-
-interface FunctionShape {
-  readonly where: string
-  readonly lines: number
-}
-
-const declaration = /^\s*(?:export )?(?:async )?function\*? (\w+)/
-const bound = /^\s*(?:export )?const (\w+) = (?:async )?(?:\([^)]*\)|\w+)(?:: [^=]+)? => \{/
-const method = /^ {2}(?:static |override |readonly |private )*(?:async )?(?:get |set )?\*?(#?\w+)\(.*(?:\{|\($|,)\s*$/
-const keywords = new Set(['if', 'for', 'while', 'switch', 'catch', 'return', 'function', 'super', 'await', 'describe', 'it'])
+import { functionsOf } from '../test/architecture/function-shapes.ts'
+import { filesOf, type SourceFile } from '../test/architecture/source-tree.ts'
 
 const columns = [
   'package',
@@ -74,38 +65,6 @@ function printLongest(): void {
   console.log()
   for (const shape of all.toSorted((a, b) => b.lines - a.lines).slice(0, 20))
     console.log(`${String(shape.lines).padStart(4)}  ${shape.where}`)
-}
-
-/** Counts from the line that opens the body to the line that closes its braces. */
-function functionsOf(file: SourceFile): readonly FunctionShape[] {
-  const lines = withoutLiterals(file.code).split('\n')
-  return lines.flatMap((line, index) => {
-    const name = nameOfFunction(line)
-    return name === null ? [] : [{ where: `${file.path}:${index + 1} ${name}`, lines: lengthOfBlock(lines, index) }]
-  })
-}
-
-function nameOfFunction(line: string): string | null {
-  const name = (declaration.exec(line) ?? bound.exec(line) ?? method.exec(line))?.[1]
-  return name === undefined || keywords.has(name) || (method.test(line) && !line.trimEnd().endsWith('{') && !declaration.test(line))
-    ? null
-    : name
-}
-
-function lengthOfBlock(lines: readonly string[], first: number): number {
-  let depth = 0
-  for (let index = first; index < lines.length; index++) {
-    for (const character of lines[index] ?? '') {
-      if ('{(['.includes(character)) depth++
-      if ('})]'.includes(character)) depth--
-    }
-    if (depth <= 0 && (lines[index] ?? '').trimEnd().endsWith('}')) return index - first + 1
-  }
-  return lines.length - first
-}
-
-function withoutLiterals(code: string): string {
-  return code.replace(literals, (text) => text.replace(/[^\n]/g, ' '))
 }
 
 function tailOf(values: readonly number[]): readonly string[] {
