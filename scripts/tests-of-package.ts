@@ -4,8 +4,8 @@ import { basename, dirname, relative, resolve } from 'node:path'
 const root = `${import.meta.dirname}/..`
 
 /**
- * Tests that `pnpm test:watch` runs after an edit, so that the result is there in seconds: those of the folder under `test` that
- * corresponds to the edited folder, or to the nearest folder above it, and those named after the edited file. Property tests and slow ones
+ * Tests that `pnpm test:watch` runs after an edit, so that the result is there in seconds. These are the tests named after the edited file,
+ * and those of the folder under `test` that corresponds to the edited one, or to the nearest folder above it. Property tests and slow ones
  * are left out. An edited test runs by itself, of whatever kind it is.
  *
  * @param file absolute path of the edited file

@@ -33,10 +33,14 @@ it.each<[string, readonly RecordedWrite[], readonly string[]]>([
   [
     'the batch and the record of a BatchRelease',
     [
-      rollout('', { kind: 'BatchRelease', o: { metadata: { uid: 'b' }, status: { phase: 'Preparing', flight: { state: 'stopped' } } } }),
-      rollout('', { kind: 'BatchRelease', o: { metadata: { uid: 'b' }, status: { phase: 'Completed', flight: { state: 'voiding' } } } }),
+      rollout('', {
+        kind: 'BatchRelease',
+        actor: 'people',
+        o: { metadata: { uid: 'b' }, status: { phase: 'Preparing', flight: { state: 'open' } } },
+      }),
+      rollout('', { kind: 'BatchRelease', o: { metadata: { uid: 'b' }, status: { phase: 'Completed', flight: { state: 'stopped' } } } }),
     ],
-    ['phase: Preparing to Completed', 'record: stopped to voiding'],
+    ['phase: Preparing to Completed', 'record: open to stopped'],
   ],
 ])('finds in %s what no state machine lists', (_what, writes, texts) => {
   expect(findUnlisted(writes, isOurs).map(({ text }) => text.split('lists: ')[1])).toEqual(texts)
