@@ -220,7 +220,8 @@ async function startControllers(parts: ProgramParts): Promise<void> {
     allowHosts: options.hostRules,
     ...((options.command === 'all-in-one' || options.redisSettings !== null) && { queue }),
   })
-  started.keep('controller', controller, leaderElection ? { lease: `${leaseNamespace}/${LEASE_NAME}` } : {})
+  const fields = { lease: `${leaseNamespace}/${LEASE_NAME}` }
+  started.keep('controller', controller, leaderElection ? fields : {})
   const changeObserver = startChangeObserver({ ...common, mayWrite: () => controller.mayWrite() })
   started.stopLater(() => changeObserver.stop())
   if (options.webhook !== null) await startWebhooks(parts, options.webhook, controller)

@@ -212,20 +212,19 @@ describe('judging on the main thread', () => {
     'texts put together': ['result.map(a, result.map(b, string(b) + "x" + string(a))).size() > 0', Array.from({ length: 2000 }, () => 1)],
     'a text taken apart': ['result[0].split("").map(x, x.split("")).size() > 0', ['a'.repeat(16_000)]],
     'a text that grows': ['result[0].replace("a", result[1]).size() > 0', ['a'.repeat(8_000), 'b'.repeat(8_000)]],
-    'a pattern for each item': ['result.all(a, "aaaa".matches("(a|b)*" + string(a)))', Array.from({ length: 2000 }, (_, n) => n)],
   }
 
-  it.each(Object.entries(worst))('stops within some milliseconds: %s', (_name, [successCondition, result]) => {
+  it.each(Object.entries(worst))('stops at the step limit and leaves the rest to a thread: %s', (_name, [successCondition, result]) => {
     const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(result) }
-    const question = { analysis: { name: 'a', http: { url: 'http://x' }, successCondition }, values: {}, answer }
-    // Compiled first, as validation has done before.
-    judgeQuickly({ ...question, answer: { ...answer, body: '[]' } })
-    const times = Array.from({ length: 5 }, () => {
-      const began = performance.now()
-      judgeQuickly(question)
-      return performance.now() - began
+    expect(judgeQuickly({ analysis: { name: 'a', http: { url: 'http://x' }, successCondition }, values: {}, answer })).toBeNull()
+  })
+
+  it('evaluates a pattern that a loop builds only once: the condition is false for the first item', () => {
+    const answer = { status: 200, contentType: 'application/json', body: JSON.stringify(Array.from({ length: 2000 }, (_, n) => n)) }
+    const successCondition = 'result.all(a, "aaaa".matches("(a|b)*" + string(a)))'
+    expect(judgeQuickly({ analysis: { name: 'a', http: { url: 'http://x' }, successCondition }, values: {}, answer })).toMatchObject({
+      phase: 'Failed',
     })
-    expect(Math.min(...times)).toBeLessThan(10)
   })
 
   it('leaves more steps, longer responses and longer conditions to a thread', () => {
