@@ -106,6 +106,23 @@ export const withdrawal: Story = {
   },
 }
 
+/** A client removes the permit record twice in mid-release, and the controller restores it. */
+export const lostRecord: Story = {
+  setting: { nodes: 4, maxUnavailable: 1, steps },
+  async play(stage) {
+    await stage.setImage('v2')
+    for (let nodes = 1; nodes <= 2; nodes++) {
+      await untilNodesOn(stage, 'v2', nodes, LONG_MS)
+      const body = { status: { flight: null } }
+      await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, { subresource: 'status' })
+      await stage.until('the record is restored', async () => (await stage.release())?.status?.flight !== undefined, LONG_MS)
+    }
+    await untilPausedAt(stage, 1, LONG_MS)
+    await stage.approve()
+    await untilReleased(stage, 'v2', LONG_MS)
+  },
+}
+
 async function removeNodeInFlight(stage: Stage): Promise<void> {
   const inFlight = async (): Promise<string | undefined> => (await stage.release())?.status?.flight?.permits[0]?.node
   const isOver = async (): Promise<boolean> => (await nodesOn(stage, 'v2')).length === 8
