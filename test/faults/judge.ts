@@ -1,7 +1,6 @@
 import { type ClockStep, judge as findBreaches, type Recording, type Stall } from '@tranche/recording'
 import { findBrokenAnswers } from './judge-answers.ts'
 import { findWrongRefusals } from './judge-refusals.ts'
-import { findUnlisted } from './judge-transitions.ts'
 import { findUnreported } from './judge-unreported.ts'
 import { findPassed } from './judge-admission.ts'
 import { stageKey } from '../scenarios/stage-objects.ts'
@@ -11,7 +10,7 @@ import { findForgotten } from './find-forgotten.ts'
 
 /** A guarantee that a run has broken. */
 export interface Violation {
-  /** `G1`…`G12`, or `states` for a transition that no state machine lists. */
+  /** `G1`…`G12`. */
   readonly guarantee: string
   /** When, in epoch milliseconds by the recording's clock. */
   readonly atMs: number
@@ -65,5 +64,5 @@ export function judge(
   const writes = recording.writes.filter(({ namespace = stageKey.namespace }) => namespace === stageKey.namespace)
   const answers = [...findBrokenAnswers(writes, asked), ...findWrongRefusals(writes, asked, { quiescentFromMs, stalls })]
   const unreported = hasChangeObserver ? findUnreported(writes, { quiescentFromMs, endMs }) : []
-  return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...findUnlisted(writes, isOurs), ...g6]
+  return [...breaches, ...g7, ...answers, ...unreported, ...findPassed(recording.writes, admitted), ...g6]
 }

@@ -66,6 +66,7 @@ export const progressingTransitions = transitions<ProgressingReason>([
   ['Finalising', 'Completed', 'release ended'],
   ['Cancelling', 'Initializing', 'newer template'],
   ['Cancelling', 'Paused', 'spec.strategy.paused'],
+  ['Cancelling', 'Finalising', 'newer template, no step is left'],
   ['Cancelling', 'Completed', 'release ended'],
   ['Completed', 'Initializing', 'new template'],
 ])
@@ -84,6 +85,7 @@ export const stepTransitions = transitions<StepState>([
   ['StepUpgrade', 'StepReady', 'batch ready, step approved before'],
   ['StepUpgrade', 'Completed', 'last step, every node'],
   ['StepMetricsAnalysis', 'BeforeStepUpgrade', 'newer template, or another step'],
+  ['StepMetricsAnalysis', 'StepUpgrade', 'batch not ready any more'],
   ['StepMetricsAnalysis', 'StepPaused', 'stayed ready, and analyses succeeded'],
   ['StepMetricsAnalysis', 'StepReady', 'promoted'],
   ['StepMetricsAnalysis', 'Completed', 'last step'],
@@ -114,6 +116,7 @@ export const batchReleasePhaseTransitions = transitions<BatchReleasePhase>([
   ['Finalizing', 'Progressing', 'batchPartition set again'],
   ['Finalizing', 'Completed', 'stopped, everything settled, strategy restored where that is safe'],
   ['Completed', 'Preparing', 'another revision'],
+  ['Completed', 'Progressing', 'another revision, claimed already'],
   ['Completed', 'Finalizing', 'nodes to update again'],
 ])
 
