@@ -3,8 +3,9 @@ import { resourcePaths } from '@tranche/kube-client'
 import { daemonSetAnnotations as keys } from '@tranche/kube-types'
 import type { WireRequest } from '@tranche/wire'
 import { deletions, expectKept } from './expect-kept.ts'
-import { nodesOn, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
-import { setStage, type Stage } from './stage.ts'
+import { breakPod } from './hands.ts'
+import { nodesOn, runs, untilNodesOn, untilPausedAt, untilReleased } from './looks.ts'
+import { drive, setStage, type Stage } from './stage.ts'
 import { stageKey } from './stage-objects.ts'
 
 let stage: Stage
@@ -65,6 +66,24 @@ it('every guarantee holds when the record is lost while an executor is frozen be
   expect(await nodesOn(stage, 'v2')).toHaveLength(6)
   await stage.approve()
   await untilReleased(stage, 'v2')
+})
+
+it('a node with a bad pod of a superseded version stays in flight when the record is lost (F11, G2)', async () => {
+  stage = await setStage({ nodes: 4, maxUnavailable: 1, steps: [{ replicas: '100%' }] })
+  await stage.setImage('bad-pull')
+  await untilNodesOn(stage, 'bad-pull', 1)
+  const [node = ''] = await nodesOn(stage, 'bad-pull')
+  await drive(stage.clock, stage.simulator.nodes.kill(node))
+  await stage.pass(60_000)
+  for (const pod of (await stage.pods()).filter((one) => runs(one, 'v1')).slice(0, 2)) await breakPod(stage, pod)
+  await stage.setImage('v3')
+  await stage.pass(10_000)
+  const body = { status: { flight: null } }
+  await stage.client.patch(resourcePaths.batchReleases, stageKey, { type: 'merge', body }, { subresource: 'status' })
+  await stage.pass(60_000)
+  await drive(stage.clock, stage.simulator.nodes.revive(node))
+  await untilReleased(stage, 'v3')
+  expectKept(stage)
 })
 
 it('the controller sets RollingUpdate back to OnDelete in mid-release, and counts leaked nodes (G11)', async () => {

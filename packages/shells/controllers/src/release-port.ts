@@ -29,7 +29,7 @@ export interface ReleasePort {
   patchDaemonSet(daemonSet: DaemonSet, patch: readonly PatchOperation[], signal: AbortSignal): Promise<void>
   /** Pods of the DaemonSet, from a live list. */
   listPods(daemonSet: DaemonSet, signal: AbortSignal): Promise<readonly FleetPod[]>
-  /** Names of the nodes on which the DaemonSet belongs, from a live list. */
+  /** Names of the desired nodes of the DaemonSet, from a live list. */
   listDesiredNodes(daemonSet: DaemonSet, signal: AbortSignal): Promise<readonly string[]>
   /** Pods with these uids, from a live list of the whole namespace, regardless of their owner: a pod that is not listed is gone. */
   findPods(namespace: string, uids: ReadonlySet<string>, signal: AbortSignal): Promise<readonly TouchablePod[]>

@@ -30,7 +30,7 @@ export function lostPermits({ revision, stable, nodes, fleet, pods, availability
   )
   return nodes.flatMap((name) => {
     const standing = live.get(name) ?? []
-    if (stable !== revision && standing.some(({ hash }) => hash === stable)) return []
+    if (stable !== undefined && stable !== revision && standing.some(({ hash }) => hash === stable)) return []
     const seen = nodeInView(fleet, name)?.pods ?? []
     const isUp = standing.some((pod) => seen.some((known) => isUpNow(known, pod, availability)))
     return isUp ? [] : [{ node: name, podUid: `${LOST_POD_PREFIX}${name}`, podResourceVersion: '0' }]

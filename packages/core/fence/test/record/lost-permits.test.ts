@@ -48,6 +48,8 @@ describe('lostPermits (F11)', () => {
     const pods = [podOf({ node: 'a', hash: 'old', ready: false })]
     expect(permitsOf(pods, pods, { stable: undefined }).map(({ node }) => node)).toEqual(['a'])
     expect(permitsOf(pods, pods, { stable: 'new' }).map(({ node }) => node)).toEqual(['a'])
+    const unlabelled = pods.map((pod) => ({ ...pod, hash: undefined }))
+    expect(permitsOf(unlabelled, unlabelled, { stable: undefined }).map(({ node }) => node)).toEqual(['a'])
   })
 
   it('counts a node as in flight whose pod is available only by a view that may have missed a flap (L10)', () => {
