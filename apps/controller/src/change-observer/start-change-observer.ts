@@ -6,12 +6,15 @@ import {
   createReflector,
   isNotFound,
   joinReflectors,
+  type JsonPatchOperation,
+  jsonPointer,
   type KubeClient,
   onServerClock,
   type Reflector,
   type ReflectorOptions,
   type ResourcePath,
   resourcePaths,
+  testOp,
 } from '@tranche/kube-client'
 import {
   type DaemonSet,
@@ -175,7 +178,7 @@ async function isWritten({ client, log, signal }: Writing, key: string, actions:
 /** Tests only the annotation that it replaces (the first time: the resourceVersion), so that other writes do not conflict. */
 function observedChangesPatch({ metadata }: Rollout, missing: readonly ObservedChange[]): Parameters<typeof patchOrConflict>[3] {
   const { uid, annotations, resourceVersion } = metadata
-  const path = annotationPath(OBSERVED_CHANGES_ANNOTATION)
+  const path = jsonPointer('metadata', 'annotations', OBSERVED_CHANGES_ANNOTATION)
   const before = annotations?.[OBSERVED_CHANGES_ANNOTATION]
   const value = withObservedChanges({ metadata }, missing)
   return [
@@ -184,12 +187,12 @@ function observedChangesPatch({ metadata }: Rollout, missing: readonly ObservedC
     ...(annotations === undefined
       ? [{ op: 'add', path: '/metadata/annotations', value: { [OBSERVED_CHANGES_ANNOTATION]: value } } as const]
       : [{ op: 'add', path, value } as const]),
-    ...(annotations !== undefined && FORMER_OBSERVED_CHANGES_ANNOTATION in annotations
-      ? [{ op: 'remove', path: annotationPath(FORMER_OBSERVED_CHANGES_ANNOTATION) } as const]
-      : []),
+    ...withoutFormer(annotations?.[FORMER_OBSERVED_CHANGES_ANNOTATION]),
   ]
 }
 
-function annotationPath(name: string): string {
-  return `/metadata/annotations/${name.replace('/', '~1')}`
+/** Removes the annotation of the previous version, whose changes are in the value; a controller of that version may write it meanwhile. */
+function withoutFormer(text: string | undefined): readonly JsonPatchOperation[] {
+  const path = jsonPointer('metadata', 'annotations', FORMER_OBSERVED_CHANGES_ANNOTATION)
+  return text === undefined ? [] : [testOp(path, text), { op: 'remove', path }]
 }

@@ -57,6 +57,16 @@ describe('a change that Tranche did not write', () => {
     expect(await seen()).toEqual(['template by story', 'pause by story', 'resume by an unnamed program', 'approve 1 by story'])
   })
 
+  it('joins the changes that the previous version observed, whose annotation is removed', async () => {
+    const former = { id: 'seen-1-pause', type: 'pause', at: '2023-11-14T22:13:20Z', manager: 'kubectl' }
+    await stage.patchRollout({ metadata: { annotations: { 'tranche.dev/seen-actions': JSON.stringify([former]) } } })
+    await watch()
+    await stage.setImage('v2')
+    await untilPausedAt(stage, 1)
+    expect(await seen()).toEqual(['pause by kubectl', 'template by story'])
+    expect((await stage.rollout()).metadata.annotations).not.toHaveProperty(['tranche.dev/seen-actions'])
+  })
+
   it('can be an annotated action, a jump in the status, or an end of control', async () => {
     await watch()
     await stage.setImage('v2')
