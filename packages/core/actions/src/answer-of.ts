@@ -1,6 +1,6 @@
 import type { ActionResult, RecordedAction, Rollout } from '@tranche/api-schema'
-import { type DaemonSet, rolloutAnnotations } from '@tranche/kube-types'
-import { answeredIds } from '@tranche/planner'
+import type { DaemonSet } from '@tranche/kube-types'
+import { answeredIds, endsRelease, onDeletePolicy } from '@tranche/planner'
 import { recordedActionsOf } from './recorded-actions.ts'
 import { standingOf, standingText, unansweredAction } from './standing.ts'
 import { refused, type ActionFacts, type ActionRejection } from './action.ts'
@@ -58,7 +58,7 @@ function templateAnswer({ generation }: WrittenAction, rollout: Rollout | undefi
 }
 
 function pauseAnswer(written: WrittenAction, rollout: Rollout): ActionStanding {
-  if (outranksPause(rollout)) return isGoing(rollout) ? outranked : waiting(rollout, 'the controller to observe that it is enabled')
+  if (outranksPause(rollout)) return endsRelease(rollout) ? outranked : waiting(rollout, 'the controller to observe that it is enabled')
   if (!isObserved(written, rollout)) return waiting(rollout, 'the release to be stopped')
   if (rollout.spec.strategy.paused !== true) return { kind: 'acknowledged', message: 'it was paused and has been resumed since' }
   if (rollout.status?.phase !== 'Progressing')
@@ -126,15 +126,13 @@ const outranked = refused(
   'set tranche.dev/on-delete to Freeze to stop at once',
 )
 
-/** Whether the release ends by the `on-delete` policy of a Rollout that is going, which completes it or rolls it back even in a pause. */
-function outranksPause({ metadata, status }: Rollout): boolean {
-  const policy = metadata.annotations?.[rolloutAnnotations.onDelete]
-  return (status?.phase === 'Disabling' || status?.phase === 'Terminating') && (policy === 'Complete' || policy === 'Rollback')
-}
-
-/** Whether the Rollout is deleted or disabled; its phase may still be that of one which has been enabled since. */
-function isGoing({ metadata, spec }: Rollout): boolean {
-  return metadata.deletionTimestamp !== undefined || spec.disabled === true
+/**
+ * Whether the status is that of a deleted or disabled Rollout whose `on-delete` policy ends its release even in a pause. The Rollout may have
+ * been enabled since.
+ */
+function outranksPause(rollout: Rollout): boolean {
+  const phase = rollout.status?.phase
+  return (phase === 'Disabling' || phase === 'Terminating') && onDeletePolicy(rollout) !== 'Freeze'
 }
 
 function isStalled({ status }: Rollout): boolean {

@@ -51,7 +51,7 @@ export { isFinalising, releaseSpecFor, stepsOf } from './rollout/release/release
 export { isForeign } from './rollout/release/batch-release-summary.ts'
 export { releaseTitle } from './rollout/release/release-title.ts'
 export { heldTemplate, templateDigest } from './rollout/held/held-revisions.ts'
-export { isStopAsked } from './rollout/held/on-delete.ts'
+export { endsRelease, isStopAsked, onDeletePolicy } from './rollout/held/on-delete.ts'
 export { imagesText } from './rollout/held/revision-text.ts'
 export { hasReadableFields, planPolicyStatus, type PolicyView } from './policy/plan-policy-status.ts'
 export { QUEUE_UNAVAILABLE } from './release/waiting-for.ts'

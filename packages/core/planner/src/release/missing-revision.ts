@@ -53,8 +53,8 @@ export function isReleaseRevisionMissing({ release, daemonSet, revisions, fleet 
 export function touchInsteadOfWaiting(view: ReleaseView, wanted: Wanted, plan: BatchReleasePlan): BatchReleasePlan {
   const { release, daemonSet, kruise, revisionMissingSinceMs: sinceMs, monotonicMs } = view
   if (plan.kind !== 'wait' || kruise !== null || daemonSet === undefined || sinceMs === null || sinceMs === undefined) return plan
-  const isGoing = release.metadata.deletionTimestamp !== undefined && isInCharge(view, daemonSet)
-  if (wanted.kind !== 'pending' && !isGoing) return plan
+  const isDeletedOrDisabled = release.metadata.deletionTimestamp !== undefined && isInCharge(view, daemonSet)
+  if (wanted.kind !== 'pending' && !isDeletedOrDisabled) return plan
   const leftMs = untilTouchMs(sinceMs, monotonicMs)
   if (leftMs > 0) return { ...plan, recheckAfterMs: Math.min(plan.recheckAfterMs ?? leftMs, leftMs) }
   const patch = touchPatch(daemonSet, view.nowMs)

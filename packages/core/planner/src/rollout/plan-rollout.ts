@@ -171,8 +171,8 @@ function withHold(spec: BatchReleaseSpec | null, hold: HeldBy | null): BatchRele
  * left: later a lagging watch may still show the keys of this release.
  */
 function planOverRelease(view: RolloutView, release: BatchRelease): RolloutPlan | null {
-  const isUnsaid = strategyRestored(view.rollout)?.status === 'False' && summarizeBatchRelease(view).completed
-  if (release.status?.phase === 'Completed') return isUnsaid ? null : { kind: 'deleteRelease' }
+  const isUnreported = strategyRestored(view.rollout)?.status === 'False' && summarizeBatchRelease(view).completed
+  if (release.status?.phase === 'Completed') return isUnreported ? null : { kind: 'deleteRelease' }
   const spec = overReleaseSpec(release, view)
   return sameReleaseSpec(release.spec, spec) ? null : { kind: 'updateRelease', spec }
 }

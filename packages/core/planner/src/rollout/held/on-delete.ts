@@ -9,13 +9,13 @@ export function onDeletePolicy({ metadata }: Rollout): OnDeletePolicy {
 }
 
 /** Whether the Rollout is deleted or disabled, so that control ends. */
-export function isGoing({ metadata, spec }: Rollout): boolean {
+export function isDeletedOrDisabled({ metadata, spec }: Rollout): boolean {
   return metadata.deletionTimestamp !== undefined || spec.disabled === true
 }
 
 /** Whether the Rollout is deleted or disabled, and its release is completed or rolled back first. */
 export function endsRelease(rollout: Rollout): boolean {
-  return isGoing(rollout) && onDeletePolicy(rollout) !== 'Freeze'
+  return isDeletedOrDisabled(rollout) && onDeletePolicy(rollout) !== 'Freeze'
 }
 
 /**
@@ -34,6 +34,6 @@ export function isStopAsked(rollout: Rollout, release: BatchRelease): boolean {
   const { canaryRevision, hold, paused } = release.spec.tranche ?? {}
   if (hold === undefined && canaryRevision !== undefined && heldRevision(rollout, canaryRevision) !== undefined) return true
   if (endsRelease(rollout)) return false
-  if (isGoing(rollout)) return true
+  if (isDeletedOrDisabled(rollout)) return true
   return rollout.spec.strategy.paused === true && paused !== true
 }

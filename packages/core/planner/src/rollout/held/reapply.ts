@@ -1,5 +1,5 @@
 import type { HeldRevision, ReapplyAction } from '@tranche/api-schema'
-import { isGoing } from './on-delete.ts'
+import { isDeletedOrDisabled } from './on-delete.ts'
 import { policyTerms } from '../view/release-policy.ts'
 import type { RolloutView } from '../view/rollout-view.ts'
 
@@ -9,7 +9,7 @@ const BACK_OFF_MAX_MS = 600_000
 
 /** What the policy says about re-applying a rolled-back template; a Rollout that is being deleted or disabled never reverts. */
 export function reapplyAction(view: RolloutView): ReapplyAction {
-  return policyTerms(view).failure?.onReapply === 'Revert' && !isGoing(view.rollout) ? 'Revert' : 'Hold'
+  return policyTerms(view).failure?.onReapply === 'Revert' && !isDeletedOrDisabled(view.rollout) ? 'Revert' : 'Hold'
 }
 
 /**

@@ -7,7 +7,7 @@ import { frozenStable } from './frozen-text.ts'
 import { teardownState } from './teardown-state.ts'
 import { readStatusActions } from '../actions/read-status-actions.ts'
 import { obstacleOf, stalledState } from './obstacle-of.ts'
-import { isGoing } from '../held/on-delete.ts'
+import { isDeletedOrDisabled } from '../held/on-delete.ts'
 import { progressingState } from './progressing-state.ts'
 import { isReturn, isUnderWay } from '../release/release-spec.ts'
 import { restingState } from './resting-state.ts'
@@ -17,7 +17,7 @@ import { takenOver } from '../view/taken-over.ts'
 
 /** Next state of the Rollout. */
 export function nextState(view: RolloutView, before: RolloutState): RolloutState {
-  if (isGoing(view.rollout)) return teardownState(view, before)
+  if (isDeletedOrDisabled(view.rollout)) return teardownState(view, before)
   const obstacle = obstacleOf(view)
   if (obstacle !== null) return stalledState(before, obstacle)
   return unblockedState(view, before)
