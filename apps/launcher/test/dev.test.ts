@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text as readText } from 'node:stream/consumers'
-import { launch } from '@tranche/launcher'
 import { readRecording, unavailableSeen } from '@tranche/recording'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runDemo } from './run-demo.ts'
 
 let folder: string
 beforeEach(() => {
@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('tranche dev --demo --virtual', () => {
   it('releases to every node within the budget and prints the result as the last line', async () => {
-    const { code, out } = await dev('--nodes 40 -o json')
+    const { code, out } = await runDemo('--nodes 40 -o json')
     expect(code).toBe(0)
     expect(out.split('\n')).toHaveLength(2)
     expect(JSON.parse(out)).toEqual({
@@ -33,7 +33,7 @@ describe('tranche dev --demo --virtual', () => {
   })
 
   it('prints progress as plain lines without a terminal', async () => {
-    const { out, err } = await dev('--nodes 10')
+    const { out, err } = await runDemo('--nodes 10')
     expect(out).toBe('')
     expect(err).toContain('approved step 1\n')
     expect(err).toMatch(
@@ -44,16 +44,16 @@ describe('tranche dev --demo --virtual', () => {
 
   it('records the same writes for the same seed', async () => {
     const [first, second, other] = [join(folder, '1'), join(folder, '2'), join(folder, '3')]
-    await dev(`--nodes 10 --seed 7 --record ${first}`)
-    await dev(`--nodes 10 --seed 7 --record ${second}`)
-    await dev(`--nodes 10 --seed 8 --record ${other}`)
+    await runDemo(`--nodes 10 --seed 7 --record ${first}`)
+    await runDemo(`--nodes 10 --seed 7 --record ${second}`)
+    await runDemo(`--nodes 10 --seed 8 --record ${other}`)
     expect(firstDifference(first, second)).toBeNull()
     expect(firstDifference(first, other)).not.toBeNull()
   })
 
   it('records what the result was computed from', async () => {
     const file = join(folder, 'writes.ndjson')
-    const { out } = await dev(`--nodes 20 -o json --record ${file}`)
+    const { out } = await runDemo(`--nodes 20 -o json --record ${file}`)
     const writes = readRecording(readFileSync(file, 'utf8').split('\n'))
     const sinceMs = writes.find((write) => write.actor === 'tranche-cli' && write.kind === 'DaemonSet' && write.verb === 'patch')!.t
     const seen = unavailableSeen(writes, { namespace: 'demo', daemonSet: 'node-agent', sinceMs })
@@ -61,19 +61,19 @@ describe('tranche dev --demo --virtual', () => {
   })
 
   it.each(['0-0', '100-400'])('stays within the budget when watches take %s ms', async (delay) => {
-    const { code, out } = await dev(`--nodes 20 -o json --watch-delay-ms ${delay}`)
+    const { code, out } = await runDemo(`--nodes 20 -o json --watch-delay-ms ${delay}`)
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ phase: 'Healthy', maxUnavailableSeen: 2 })
   })
 
   it('releases without admission, too', async () => {
-    const { code, out } = await dev('--nodes 10 -o json --admission none')
+    const { code, out } = await runDemo('--nodes 10 -o json --admission none')
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ phase: 'Healthy', updated: 10, maxUnavailableSeen: 1 })
   })
 
   it('completes at once without nodes', async () => {
-    const { code, out } = await dev('--nodes 0 -o json')
+    const { code, out } = await runDemo('--nodes 0 -o json')
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ phase: 'Healthy', nodes: 0, updated: 0 })
   })
@@ -141,17 +141,6 @@ function firstDifference(a: string, b: string): number | null {
   const [left, right] = [a, b].map((path) => readFileSync(path, 'utf8').split('\n'))
   const at = left!.findIndex((line, index) => line !== right![index])
   return at === -1 && left!.length === right!.length ? null : at
-}
-
-async function dev(args: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const texts = { out: '', err: '' }
-  const stream = (name: 'out' | 'err') => ({ write: (text: string) => void (texts[name] += text) })
-  const code = await launch(['dev', '--virtual', '--demo', '--exit', ...args.split(' ')], {
-    out: stream('out'),
-    err: stream('err'),
-    env: {},
-  })
-  return { code, ...texts }
 }
 
 function get(url: string, { ca, token }: { readonly ca: string; readonly token: string }): Promise<string> {

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { simFaultKinds, simFaultsSchema } from '@tranche/api-schema'
-import { launch } from '@tranche/launcher'
 import { findBreaches, readRecording } from '@tranche/recording'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { runDemo } from './run-demo.ts'
 
 let folder: string
 beforeEach(() => {
@@ -22,7 +22,7 @@ const page = readFileSync('docs/simulator.md', 'utf8')
 describe('tranche dev --faults', () => {
   it.each([1, 2, 3])('releases on the bad day of the example, and says what goes wrong, seed %i (G1 to G4, G6)', async (seed) => {
     const record = join(folder, 'writes.ndjson')
-    const { code, out, err } = await dev(`--nodes 12 --seed ${seed} -o json --faults ${example} --record ${record}`)
+    const { code, out, err } = await runDemo(`--nodes 12 --seed ${seed} -o json --faults ${example} --record ${record}`)
     expect([code, JSON.parse(out)]).toMatchObject([0, { phase: 'Healthy', updated: 12 }])
     expect(err).toContain('fault fault-1 begins: NodeDown: nodes node-003, for 90s\n')
     expect(err).toMatch(/^fault fault-5 is over: it met \d+ requests$/m)
@@ -33,7 +33,7 @@ describe('tranche dev --faults', () => {
 
   it('does the same for the same seed', async () => {
     const files = [join(folder, '1'), join(folder, '2')]
-    for (const file of files) await dev(`--nodes 10 --seed 7 --faults ${example} --record ${file}`)
+    for (const file of files) await runDemo(`--nodes 10 --seed 7 --faults ${example} --record ${file}`)
     const [first, second] = files.map((file) => readFileSync(file, 'utf8'))
     expect(first === second).toBe(true)
   })
@@ -41,7 +41,7 @@ describe('tranche dev --faults', () => {
   it('refuses a file that is wrong before anything runs, with every place in it', async () => {
     const file = join(folder, 'faults.yaml')
     writeFileSync(file, 'faults:\n- {kind: NodeDwn}\n- {kind: Delay, by: soon}\n')
-    const { code, err } = await dev(`--nodes 3 --faults ${file}`)
+    const { code, err } = await runDemo(`--nodes 3 --faults ${file}`)
     expect(code).toBe(1)
     expect(err).toMatch(
       /^FAULTS_INVALID: \S+faults\.yaml:\n {2}faults\[0\]\.kind does not take "NodeDwn": give one of [^\n]+\n {2}faults\[1\]\.by does not take "soon": /,
@@ -51,7 +51,7 @@ describe('tranche dev --faults', () => {
   it('refuses a file that names what the cluster does not have, and applies nothing of it', async () => {
     const file = join(folder, 'faults.yaml')
     writeFileSync(file, 'faults:\n- {kind: NodeDown, nodes: [node-001]}\n- {kind: NodeDown, nodes: [node-777]}\n')
-    const { code, err } = await dev(`--nodes 3 --faults ${file}`)
+    const { code, err } = await runDemo(`--nodes 3 --faults ${file}`)
     expect([code, err]).toEqual([
       1,
       `FAULTS_INVALID: ${file}: faults[1].nodes[0] does not take "node-777": give a node that exists by then: node-001, node-002, node-003.\n`,
@@ -59,7 +59,7 @@ describe('tranche dev --faults', () => {
   })
 
   it('refuses a file that is not there in one line', async () => {
-    const { code, err } = await dev('--nodes 3 --faults /does/not/exist')
+    const { code, err } = await runDemo('--nodes 3 --faults /does/not/exist')
     expect([code, err]).toEqual([1, expect.stringMatching(/^FAULTS_INVALID: \/does\/not\/exist cannot be read: [^\n]+\n$/)])
   })
 })
@@ -153,15 +153,4 @@ function nodesAs({ apiServer, caFile }: Ready, token: string): Promise<number | 
       .on('error', reject)
       .end()
   })
-}
-
-async function dev(args: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-  const texts = { out: '', err: '' }
-  const stream = (name: 'out' | 'err') => ({ write: (text: string) => void (texts[name] += text) })
-  const code = await launch(['dev', '--virtual', '--demo', '--exit', ...args.split(' ')], {
-    out: stream('out'),
-    err: stream('err'),
-    env: {},
-  })
-  return { code, ...texts }
 }

@@ -99,8 +99,8 @@ function waitLines(report: RolloutReport, drawing: Drawing): readonly string[] {
   const message = messageBesideBack(report)
   if (outcome === 'Done' && need === undefined) return message === '' ? [] : labelled('status', message, drawing)
   const text = need?.message ?? message
-  const isSaid = failure?.reason === (need?.reason ?? report.reason)
-  const about = failure === undefined || isSaid ? [] : labelled('failure', failure.message, drawing, 'red')
+  const isShown = failure?.reason === (need?.reason ?? report.reason)
+  const about = failure === undefined || isShown ? [] : labelled('failure', failure.message, drawing, 'red')
   return [...(text === '' ? [] : labelled(messageLabels[outcome] ?? 'waits', text, drawing)), ...about]
 }
 
