@@ -6,6 +6,7 @@ import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/
 import { createApiMetrics } from './http/metrics.ts'
 import { traceRequests } from './http/trace-requests.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
+import { DASHBOARD_PATH, dashboardAccess, serveDashboard } from './http/dashboard.ts'
 import { addCheckRoutes } from './routes/checks.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
@@ -21,11 +22,14 @@ import { addActionRoutes } from './routes/actions.ts'
 export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {
   /** @default exports no spans */
   readonly tracer?: Tracer | undefined
+  /** Folder of the built dashboard; undefined: it is not built. */
+  readonly dashboard?: string | undefined
 }
 
 /** Builds the API with all its routes, without listening. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
-  const app = await createServer({ ...parts, sessions: parts.login?.sessions }, { [DOCS_PATH]: docsAccess })
+  const pluginAccess = { [DOCS_PATH]: docsAccess, [DASHBOARD_PATH]: dashboardAccess }
+  const app = await createServer({ ...parts, sessions: parts.login?.sessions }, pluginAccess)
   parts.metrics.count(app)
   traceRequests(app, parts.tracer ?? noTracer)
   await describeRoutes(app)
@@ -38,6 +42,7 @@ export async function createApi(parts: ApiParts): Promise<ApiServer> {
   addLoginRoutes(app, parts)
   await addCheckRoutes(app, parts)
   addHealthRoutes(app, parts)
+  await serveDashboard(app, parts.dashboard)
   await serveDescription(app)
   return app
 }

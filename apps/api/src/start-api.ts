@@ -54,6 +54,8 @@ export interface UnboundApiOptions {
   readonly withProcess?: boolean
   /** Browser login. @default off */
   readonly login?: LoginOptions | undefined
+  /** Folder of the built dashboard. @default none: its paths say how to build it */
+  readonly dashboard?: string | undefined
   /** Whether answers are validated against their schemas; expensive. @default false */
   readonly checkAnswers?: boolean
   /** Seed of the reconnect jitter. @default 0 */
@@ -155,6 +157,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
     corsOrigins: options.corsOrigins ?? [],
     trustProxies: options.trustProxies ?? [],
     certificate,
+    dashboard: options.dashboard,
     checkAnswers: options.checkAnswers ?? false,
     isSynced: () => state.hub !== undefined,
     isStopping: () => state.isStopping,
