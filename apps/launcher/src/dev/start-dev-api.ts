@@ -2,6 +2,7 @@ import { startApi } from '@tranche/api'
 import type { Clock } from '@tranche/clock'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
+import { findDashboard } from '../dashboard/find-dashboard.ts'
 import type { Simulation } from './simulation.ts'
 
 /** Settings of the REST API of a simulated cluster. */
@@ -31,7 +32,8 @@ const USER = 'dev'
  * @throws {AppError} PORT_IN_USE
  */
 export async function startDevApi({ simulation, clock, log, port, seed }: DevApiParts): Promise<DevApi> {
-  const api = await startApi({ exchange: simulation.exchangeFor(fieldManagers.api), clock, log, port, seed })
+  const exchange = simulation.exchangeFor(fieldManagers.api)
+  const api = await startApi({ exchange, clock, log, port, seed, dashboard: findDashboard() })
   await api.ready
   return { url: api.url, token: simulation.simulator.tokenFor(USER), stop: () => api.stop() }
 }
