@@ -37,14 +37,16 @@ export function BudgetPicture({ report: { budget } }: { readonly report: Rollout
         <Cells className="cell free" glyph="" count={free} of={cells} />
       </div>
       <ul className="legend">
-        {parts.map(({ tone, glyph, text }) => (
-          <li key={tone}>
-            <span className={`cell fill-${tone}`} aria-hidden="true">
-              {glyph}
-            </span>{' '}
-            {text}
-          </li>
-        ))}
+        {parts
+          .filter(({ count }) => count > 0)
+          .map(({ tone, glyph, text }) => (
+            <li key={tone}>
+              <span className={`cell fill-${tone}`} aria-hidden="true">
+                {glyph}
+              </span>{' '}
+              {text}
+            </li>
+          ))}
       </ul>
     </section>
   )
