@@ -23,12 +23,13 @@ export function BudgetPicture({ report: { budget } }: { readonly report: Rollout
       <p>
         {used > limit ? (
           <strong className="tone-bad">
-            {used} nodes are down, and only {limit} may be
+            {counted(used, 'node')} down, and only {limit} allowed
           </strong>
         ) : (
-          `${used} of ${counted(limit, 'node')} may be down`
+          <>
+            {used} of {limit} allowed {limit === 1 ? 'node is' : 'nodes are'} down{used === limit ? ': used up' : ''}
+          </>
         )}
-        {used > limit ? '. ' : used === limit ? ': used up. ' : `, ${free} free. `}
       </p>
       <div className="budget-bar" role="img" aria-label={parts.map(({ text }) => text).join(', ')}>
         {parts.map(({ tone, glyph, count }) => (
