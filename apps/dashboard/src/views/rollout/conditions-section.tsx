@@ -24,7 +24,7 @@ export function ConditionsSection({ report: { conditions, message: status } }: {
               <td>{status}</td>
               <td>{reason}</td>
               <td className="prose">
-                {message === status && message !== '' ? <span className="quiet">as the status above</span> : message}
+                {message === statusMessage && message !== '' ? <span className="quiet">as the status above</span> : message}
               </td>
               <td>
                 <Age at={since} />
