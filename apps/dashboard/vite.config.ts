@@ -1,7 +1,16 @@
+import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
 export default defineConfig({
-  // Absolute: the page has deep links, and its policy forbids `<base>`.
   base: '/dashboard/',
-  build: { target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+  plugins: [react()],
+  build: {
+    target: 'es2022',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    reportCompressedSize: true,
+    rolldownOptions: {
+      treeshake: { moduleSideEffects: (id) => !/\/packages\/[^/]+\/[^/]+\/src\//.test(id), manualPureFunctions: ['z'] },
+    },
+  },
 })

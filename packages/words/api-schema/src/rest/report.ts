@@ -58,6 +58,17 @@ const nodeCountsSchema = z.object({
   skipped: count('Skipped nodes: NotReady or excluded by the policy.'),
 })
 
+const remainingSchema = z.object({
+  of: z.enum(['pause', 'soak', 'settling', 'batch']).meta({
+    description:
+      'pause: a timed pause. soak: the soak time of a step. settling: the final soak time of the release. batch: the current batch; ' +
+      'its end is an estimate from its speed so far.',
+  }),
+  until: moment().meta({
+    description: 'End time. In the past if the controller has not acted on it yet, or if the estimate was too short.',
+  }),
+})
+
 /** Summary of a Rollout. */
 export const rolloutSummarySchema = z
   .object({
@@ -92,11 +103,22 @@ export const rolloutSummarySchema = z
     images: z
       .array(z.string())
       .meta({ description: 'Images of `canaryRevision` in container order. If that revision is unknown, images of the current template.' }),
+    stableImages: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Images of `stableRevision` in container order. Absent if that revision is no longer in the history.' }),
     nodes: nodeCountsSchema,
     maxUnavailable: count('Maximum number of nodes that may be unavailable at a time.').optional(),
     notBound: z.string().optional().meta({
       description:
         'Why the images, nodes and zones of the DaemonSet are hidden: it is not bound to this Rollout, and the caller may not have the right to get it.',
+    }),
+    createdAt: moment().meta({ description: 'Creation time of the Rollout.' }),
+    releaseStartedAt: moment().optional().meta({
+      description: 'Start time of the running release; of a rollback, start of the release that it rolls back. Absent if none runs.',
+    }),
+    remaining: remainingSchema.optional().meta({
+      description: 'What ends by itself, and when. Absent if a person has to decide, or if the end is unknown.',
     }),
     resourceVersion: z.string().meta({ description: 'resourceVersion of the Rollout that this summary was read from.' }),
   })
