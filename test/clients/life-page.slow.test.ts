@@ -9,7 +9,7 @@ import { agentManifest, agentRollout, type Cluster, startCluster } from './clust
 import { type Programs, startPrograms } from './programs.ts'
 import { runProgram } from './run-program.ts'
 
-const page = readFileSync('docs/operations/life.md', 'utf8')
+const page = readFileSync('docs/operations/upgrade.md', 'utf8')
 
 /** Command blocks of a section, in order. */
 function blocksOf(section: string): readonly string[] {
@@ -22,7 +22,7 @@ let cluster: Cluster
 let fresh: Cluster | undefined
 const running: Programs[] = []
 
-describe.skipIf(programs === null)('the commands of docs/operations/life.md', { timeout: 120_000 }, () => {
+describe.skipIf(programs === null)('the commands of docs/operations/upgrade.md', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tranche-life-'))
     for (const name of ['helm', 'kubectl'] as const) symlinkSync(resolve(programs![name]), join(folder, name))
