@@ -23,7 +23,7 @@ describe('every page that a comment of the sources names exists', () => {
   })
 })
 
-/** @returns paths such as `docs/policy.md` in lines that are comments */
+/** @returns paths such as `docs/reference/policy.md` in lines that are comments */
 function pagesInComments(text: string): readonly string[] {
   const comments = text.match(/^\s*(\/\*\*|\*|\/\/).*$/gm) ?? []
   return comments.flatMap((line) => [...line.matchAll(/(?<![\w./])(?:docs\/[\w/-]+|[A-Z]{5,})\.md\b/g)].map(([path]) => path))

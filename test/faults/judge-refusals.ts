@@ -25,7 +25,7 @@ export interface RefusalFacts {
  * - of an abort between a deletion of the DaemonSet and the end of the next release, because the template to restore is unknown;
  * - of an abort while the DaemonSet has another template than the release, whose own release cannot start because its policy is missing.
  *
- * The rules are those of docs/actions.md; the judge shares no code with the programs that refuse.
+ * The rules are those of docs/reference/actions.md; the judge shares no code with the programs that refuse.
  */
 export function findWrongRefusals(
   writes: readonly RecordedWrite[],

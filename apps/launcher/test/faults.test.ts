@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const example = 'examples/simulator/faults.yaml'
-const page = readFileSync('docs/simulator.md', 'utf8')
+const page = readFileSync('docs/guides/simulator.md', 'utf8')
 
 describe('tranche dev --faults', () => {
   it.each([1, 2, 3])('releases on the bad day of the example, and says what goes wrong, seed %i (G1 to G4, G6)', async (seed) => {

@@ -106,7 +106,7 @@ function commonHeaders({ notification }: NotifierRequest): Readonly<Record<strin
   return { 'content-type': 'application/json', 'idempotency-key': notification.id }
 }
 
-/** Body of a webhook; docs/notifications.md lists every field. */
+/** Body of a webhook; docs/guides/notifications.md lists every field. */
 function webhookBody(notifyRequest: NotifierRequest): string {
   const { namespace, rollout, notification } = notifyRequest
   const { id, event, at, message, revision = '', step = 0, nodes = [], dropped = 0 } = notification

@@ -86,7 +86,7 @@ export interface ActionWrite {
   readonly look?: UndoLook | undefined
 }
 
-/** Error codes of refused actions; see docs/errors.md. */
+/** Error codes of refused actions; see docs/reference/error-codes.md. */
 export type ActionRejectionCode = Extract<
   ErrorCode,
   | 'IDEMPOTENCY_KEY_REUSED'

@@ -1,4 +1,4 @@
-/** Values of log fields, with the names of docs/glossary.md and its table of field names; never whole objects from the cluster. */
+/** Values of log fields, with the names of docs/operations/logs.md; never whole objects from the cluster. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /**

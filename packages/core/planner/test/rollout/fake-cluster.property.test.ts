@@ -157,7 +157,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
     )
   })
 
-  it('write only transitions that a state machine of docs/release-phases.md lists', () => {
+  it('write only transitions that a state machine of docs/reference/release-phases.md lists', () => {
     fc.assert(
       fc.property(story, ({ scope, steps, happenings }) => {
         const fake = new FakeCluster({ scope, steps })
