@@ -2,8 +2,7 @@
 export const descriptions: Readonly<Record<string, string>> = {
   'packages/words/errors': 'The errors a user or operator can meet: codes, remedies, hints.',
   'packages/words/clock': 'Time as a port: the system clock, a fake clock, and a virtual clock that jumps to the next timer.',
-  'packages/words/log': 'The Logger port and the names of its fields.',
-  'packages/words/tracing': 'The Tracer port: spans, and the text that carries a trace from one program to another.',
+  'packages/words/telemetry': 'The Logger and Tracer ports: lines with named fields, spans, and the trace context passed between programs.',
   'packages/words/wire': 'One HTTP exchange as a value, so that client and simulator can meet without a socket.',
   'packages/words/cel': 'CEL as in Kubernetes: typed expressions, its function libraries, bounded cost.',
   'packages/words/manifests': 'Parses texts of YAML and JSON into documents.',

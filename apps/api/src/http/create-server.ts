@@ -9,7 +9,7 @@ import underPressure from '@fastify/under-pressure'
 import type { Frozen } from '@tranche/api-schema'
 import { AppError } from '@tranche/errors'
 import type { Clock } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,

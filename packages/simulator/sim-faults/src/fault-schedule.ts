@@ -1,6 +1,6 @@
 import { durationMs, FAULTS_MAX, signedDurationMs, type SimFault, type SimFaults } from '@tranche/api-schema'
 import type { Timer } from '@tranche/clock'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import type { Simulator } from '@tranche/sim'
 import { createRandom, type FaultInjector, resources } from '@tranche/sim-api'
 import { beginningsOf, checkFaults, type ClusterNames } from './check-faults.ts'

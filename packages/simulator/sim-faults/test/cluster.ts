@@ -1,5 +1,5 @@
 import { VirtualClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { createFaultSchedule, type FaultSchedule, parseFaults } from '@tranche/sim-faults'
 import { type ApiObject, resources } from '@tranche/sim-api'
