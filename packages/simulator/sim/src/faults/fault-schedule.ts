@@ -1,7 +1,7 @@
 import { durationMs, FAULTS_MAX, signedDurationMs, type SimFault, type SimFaults } from '@tranche/api-schema'
 import type { Timer } from '@tranche/clock'
 import type { Logger } from '@tranche/telemetry'
-import type { Simulator } from '@tranche/sim'
+import type { Simulator } from '../create-simulator.ts'
 import { createRandom, type FaultInjector, resources } from '@tranche/sim-api'
 import { beginningsOf, checkFaults, type ClusterNames } from './check-faults.ts'
 import { describeFault } from './describe-fault.ts'
