@@ -22,10 +22,10 @@ export const descriptions: Readonly<Record<string, string>> = {
   'packages/ports/kube-conformance': 'The suite that every cluster must pass: requests, watches, controllers, over the wire.',
   'packages/adapters/kube-client': 'The Kubernetes API as we use it: transport, reflector, patches, preconditions.',
   'packages/adapters/queue-bullmq': 'The job-queue port on BullMQ and Redis.',
+  'packages/adapters/connections': 'Limits on connections and concurrent work, shared fairly between callers.',
   'packages/adapters/egress':
     'Requests to servers that a policy names, and the notifications sent with them: allowed hosts, deadline, bounded answer.',
   'packages/adapters/certificates': 'Certificates of our own servers: read from files and reloaded, created, renewed before they expire.',
-  'packages/adapters/connections': 'Limits on the use of our servers by clients: connections, and quotas of work.',
   'packages/adapters/metrics': 'Metrics of controller and executor, with their labels, for Prometheus.',
   'packages/adapters/tracing-otlp': 'The Tracer port on OpenTelemetry, sent by OTLP over HTTP.',
   'packages/adapters/api-client': 'The REST API as typed calls; only safe requests are retried.',
