@@ -11,17 +11,9 @@ export { durationText } from './view/duration-text.ts'
 export { asciiGlyphs, type Glyphs, unicodeGlyphs } from './view/glyphs.ts'
 export { versionOf } from './view/image-version.ts'
 export { progressBar, type StepMark, stepMarks } from './view/progress-bar.ts'
-export { wrapText } from './view/reports/wrap-text.ts'
-export {
-  createLinePainter,
-  displayWidth,
-  type LinePainter,
-  padToWidth,
-  printable,
-  shorten,
-  type Style,
-  type StyledSpan,
-} from './view/styled-line.ts'
+export { loadTextDrawing } from './view/load-text-drawing.ts'
+export { printable } from './view/printable.ts'
+export type { LinePainter, Style, StyledSpan } from './view/styled-line.ts'
 export type { RedisCheck, RedisOptions } from './doctor/redis-check.ts'
 export type { ForecastRelease } from './plan/forecast-release.ts'
 export { createLiveScreen } from './terminal/live-screen.ts'

@@ -3,7 +3,7 @@ import { hanging } from '../src/output/say-lines.ts'
 import { createDrawing } from '../src/view/reports/drawing.ts'
 import { explanationView } from '../src/view/reports/explanation-view.ts'
 import { tableLines } from '../src/view/reports/table.ts'
-import { wrapText } from '../src/view/reports/wrap-text.ts'
+import { wrapText } from '../src/view/wrap-text.ts'
 import { createLinePainter, displayWidth, padToWidth, shorten } from '../src/view/styled-line.ts'
 
 /** Texts with their width in terminal columns, and with their longest beginning of at most four columns before a mark of the cut. */

@@ -1,6 +1,7 @@
 import { createColors } from 'picocolors'
 import sliceAnsi from 'slice-ansi'
 import stringWidth from 'string-width'
+import { printable } from './printable.ts'
 
 /** Colour or weight that is readable on dark and light backgrounds: never white or black. */
 export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red' | 'cyan'
@@ -23,11 +24,6 @@ export function createLinePainter(width: number, colors: boolean): LinePainter {
         .map(({ style, text }) => (style === null ? text : paint[style](text)))
         .join(''),
   }
-}
-
-/** @returns `text` with control characters replaced by spaces: names and messages come from the cluster */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 /** @returns number of terminal columns of the printable text: 2 for a wide character or an emoji, 0 for a combining mark */

@@ -1,4 +1,3 @@
-import { displayWidth } from '@tranche/cli'
 import { DEMO_CONTAINER, demoImage, demoKey } from './demo-objects.ts'
 
 const MOST_COLUMNS = 80
@@ -43,7 +42,7 @@ export function programCommands(kubeconfig: string): string {
 /** Formats a command so that it can be copied: on one line of up to 80 columns, else with line continuations between its pieces. */
 function continued(pieces: readonly string[]): string {
   const whole = `  ${pieces.join(' ')}`
-  return displayWidth(whole) <= MOST_COLUMNS ? whole : `  ${pieces.join(' \\\n    ')}`
+  return whole.length <= MOST_COLUMNS ? whole : `  ${pieces.join(' \\\n    ')}`
 }
 
 /** @returns the command that selects the kubeconfig */

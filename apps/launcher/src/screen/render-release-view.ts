@@ -1,21 +1,19 @@
 import {
   asciiGlyphs,
-  createLinePainter,
-  displayWidth,
   durationText,
   type Glyphs,
   type LinePainter,
-  padToWidth,
+  loadTextDrawing,
   progressBar,
-  shorten,
   stepMarks,
   type StyledSpan,
   unicodeGlyphs,
-  wrapText,
 } from '@tranche/cli'
 import { asciiCells, type CellGlyphs, cellStyles, stateWords, unicodeCells } from './cell-glyphs.ts'
 import { nodeMap, type ZoneRow } from './node-map.ts'
 import { countStates, type NodeState, type ReleaseSnapshot } from './release-snapshot.ts'
+
+const { createLinePainter, displayWidth, padToWidth, shorten, wrapText } = await loadTextDrawing()
 
 /** Size and capabilities of the terminal. */
 export interface ViewOptions {

@@ -1,7 +1,7 @@
 import type { Explanation } from '@tranche/api-schema'
 import { displayWidth, padToWidth } from '../styled-line.ts'
 import type { Drawing } from './drawing.ts'
-import { wrapText } from './wrap-text.ts'
+import { wrapText } from '../wrap-text.ts'
 
 const WIDEST_TEXT = 120
 

@@ -1,5 +1,5 @@
 import wrapAnsi from 'wrap-ansi'
-import { printable } from '../styled-line.ts'
+import { printable } from './printable.ts'
 
 /** Wraps the printable text at spaces into lines of at most `width` columns; a wider word gets its own line. */
 export function wrapText(text: string, width: number): readonly string[] {
