@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createApiMetrics } from '../../apps/api/src/http/metrics.ts'
 import { systemClock } from '../../packages/words/clock/src/index.ts'
-import { silentLogger } from '../../packages/words/log/src/index.ts'
+import { silentLogger } from '../../packages/words/telemetry/src/index.ts'
 import { createMetrics, metricCatalog, type MetricDefinition } from '../../packages/adapters/metrics/src/index.ts'
 
 const page = readFileSync('docs/operations/metrics.md', 'utf8')

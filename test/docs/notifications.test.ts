@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { notifyArguments, notifyEvents } from '../../packages/words/api-schema/src/index.ts'
-import { signatureOf } from '../../packages/adapters/notifier/src/index.ts'
+import { signatureOf } from '../../packages/adapters/egress/src/index.ts'
 import { describe, expect, it } from 'vitest'
 
 const page = readFileSync('docs/guides/notifications.md', 'utf8')

@@ -12,7 +12,7 @@ import {
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { type DaemonSet, daemonSetAnnotations } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { resources } from '@tranche/sim-api'
 import { createKubeReleaseClient, createRestReleaseClient, type ReleaseClient } from '@tranche/release-client'

@@ -1,7 +1,7 @@
 import { customResourceDefinitions, type Forecast, forecastSchema, type ProblemDetails } from '@tranche/api-schema'
 import { systemClock } from '@tranche/clock'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { resources } from '@tranche/sim-api'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -1,7 +1,7 @@
 import { FakeClock } from '@tranche/clock'
 import type { FleetView } from '@tranche/fleet'
 import { createKubeClient } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { expect, it } from 'vitest'
 import { createCreateRefusals } from '../src/ports/create-refusals.ts'
 

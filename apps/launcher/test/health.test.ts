@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterEach, describe, expect, it } from 'vitest'
 import { followHealth, notYet, type ProgramHealth } from '../src/health/program-health.ts'
 import type { MonitoringServer } from '../src/health/listen.ts'

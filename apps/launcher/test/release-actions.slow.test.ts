@@ -15,7 +15,7 @@ import {
 } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
 import { launch } from '@tranche/launcher'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const key = { namespace: 'demo', name: 'node-agent' }

@@ -14,7 +14,7 @@ import {
 } from '@tranche/kube-client'
 import type { ControllerRevision } from '@tranche/kube-types'
 import { launch } from '@tranche/launcher'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { readRecording } from '@tranche/recording'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 

@@ -7,7 +7,7 @@ import { findRollout } from '../release-client/find-rollout.ts'
 import { openCluster, openSession, type CommandSession } from '../release-client/open-session.ts'
 import { type ExitCode, exitCodes } from '../process/exit-codes.ts'
 import { type ClusterSource, toAccessOptions } from '../options/access-options.ts'
-import { printable } from '../view/styled-line.ts'
+import { printable } from '../view/printable.ts'
 
 /** Timeout of the requests for completion candidates. */
 const TIMEOUT = '3s'

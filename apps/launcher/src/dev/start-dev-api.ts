@@ -1,7 +1,7 @@
 import { startApi } from '@tranche/api'
 import type { Clock } from '@tranche/clock'
 import { fieldManagers } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { findDashboard } from '../dashboard/find-dashboard.ts'
 import type { Simulation } from './simulation.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@tranche/clock'
 import type { KubeObject, ObjectKey } from '@tranche/kube-types'
-import type { Logger } from '@tranche/log'
+import type { Logger } from '@tranche/telemetry'
 import { bodyText, type Exchange, type WireRequest, type WireResponse } from '@tranche/wire'
 import { call, type CallLimits } from './exchange/call.ts'
 import { createCredentialNotice } from './credentials/credential-notice.ts'

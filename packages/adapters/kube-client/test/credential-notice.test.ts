@@ -1,5 +1,5 @@
 import { FakeClock } from '@tranche/clock'
-import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { expect, it } from 'vitest'
 import { createCredentialNotice } from '../src/credentials/credential-notice.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, relative } from 'node:path'
 import { FakeClock, systemClock } from '@tranche/clock'
 import { createKubeClient, createUndiciExchange, type KubeClient, loadKubeConfig, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpsServer, startHttpsServer } from './https-server.ts'
 

@@ -1,7 +1,7 @@
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, createReflector, joinReflectors, type Reflector } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createApiServer, createHttpFront, inProcessExchange } from '@tranche/sim-api'
 import { describe, expect, it } from 'vitest'
 

@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { createKubeClient, createReflector, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { FakeApiServer, type Thing } from './fake-api-server.ts'

@@ -1,5 +1,5 @@
 import { traceExchange } from '@tranche/kube-client'
-import { noSpan, noTracer, type SpanAttributes, type SpanOptions, type Tracer } from '@tranche/tracing'
+import { noSpan, noTracer, type SpanAttributes, type SpanOptions, type Tracer } from '@tranche/telemetry'
 import type { Exchange } from '@tranche/wire'
 import { describe, expect, it } from 'vitest'
 import { answer } from './fake-api-server.ts'

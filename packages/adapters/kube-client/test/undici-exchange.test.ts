@@ -13,7 +13,7 @@ import {
   type UndiciExchange,
 } from '@tranche/kube-client'
 import type { KubeObject } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HttpsServer, startHttpsServer } from './https-server.ts'
 

@@ -1,5 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createEnqueuer, type JobOutcome } from '@tranche/queue'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startProxy } from './cuttable-proxy.ts'

@@ -1,5 +1,5 @@
 import { systemClock } from '@tranche/clock'
-import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/telemetry'
 import type { JobHandler, JobQueue } from '@tranche/queue'
 import { createBullmqQueue, type QueueTiming, type RedisSettings } from '@tranche/queue-bullmq'
 import { onTestFinished } from 'vitest'

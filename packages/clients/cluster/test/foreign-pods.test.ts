@@ -2,7 +2,7 @@ import { customResourceDefinitions } from '@tranche/api-schema'
 import { VirtualClock } from '@tranche/clock'
 import { watchCluster } from '@tranche/cluster'
 import { createKubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { expect, it } from 'vitest'
 

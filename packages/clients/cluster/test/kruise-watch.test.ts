@@ -1,7 +1,7 @@
 import { VirtualClock } from '@tranche/clock'
 import { kruiseNamespace, type KruiseWatch, watchKruise } from '@tranche/cluster'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 

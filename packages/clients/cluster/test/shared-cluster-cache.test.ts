@@ -9,7 +9,7 @@ import {
 } from '@tranche/cluster'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { DaemonSet } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator } from '@tranche/sim'
 import { ApiStatusError, type FaultInjector } from '@tranche/sim-api'
 import { afterEach, beforeEach, expect, it } from 'vitest'

@@ -460,6 +460,7 @@ describe('undo', () => {
       code: no,
       path: 'toRevision',
       message: 'all earlier revisions are blocked because they failed or were rolled back: 2 (h2), 1 (h1)',
+      fix: expect.stringMatching(/, or run tranche undo \S+ -n \S+ --to-revision NUMBER and then retry that revision$/) as string,
     })
   })
 

@@ -2,7 +2,7 @@ import { type BatchRelease, type ClusterSnapshot, customResourceDefinitions, typ
 import { VirtualClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import type { Pod } from '@tranche/kube-types'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createInProcessQueue } from '@tranche/queue'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import type { PodLife } from '@tranche/sim-nodes'

@@ -1,6 +1,6 @@
 import { FakeClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
-import { type LogFields, type Logger, silentLogger } from '@tranche/log'
+import { type LogFields, type Logger, silentLogger } from '@tranche/telemetry'
 import { createEnqueuer, createInProcessQueue, type JobQueue } from '@tranche/queue'
 import { describe, expect, it } from 'vitest'
 

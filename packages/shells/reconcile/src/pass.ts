@@ -1,8 +1,7 @@
 import type { Clock, Timer } from '@tranche/clock'
 import { AppError, isAppError } from '@tranche/errors'
 import { keyText, type ObjectKey } from '@tranche/kube-types'
-import type { LogFields, Logger } from '@tranche/log'
-import { noSpan, noTracer, type Span, type TraceContext, type Tracer } from '@tranche/tracing'
+import { type LogFields, type Logger, noSpan, noTracer, type Span, type TraceContext, type Tracer } from '@tranche/telemetry'
 import type { ReconcileResult, Reconcile } from './reconcile.ts'
 
 /** Settings of {@link createPass}. */

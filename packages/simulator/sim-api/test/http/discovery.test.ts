@@ -170,21 +170,12 @@ describe('OpenAPI', () => {
     expect((await stub.send('GET', '/openapi/v3/api/v1', { headers: { 'if-none-match': headers['etag']! } })).status).toBe(304)
   })
 
-  it('has the older form, with everything in one document', async () => {
-    const document = (await get('/openapi/v2')) as { swagger: string; paths: object; definitions: Record<string, object> }
-    expect(document.swagger).toBe('2.0')
-    expect(Object.keys(document.paths)).toContain('/apis/example.com/v1/namespaces/{namespace}/widgets')
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g)].map((match) => match[1])
-    expect(references.length).toBeGreaterThan(100)
-    expect(references.filter((name) => document.definitions[name ?? ''] === undefined)).toEqual([])
-    expect(JSON.stringify(document)).not.toContain('#/components')
-  })
-
-  it('has that form in protobuf, too, with nothing in it, and no other', async () => {
+  it('has version 2 in protobuf only, with nothing in it, and version 3 in JSON only', async () => {
     const stub = createStub([], [widgets])
     const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
     const { status, headers } = await stub.send('GET', '/openapi/v2', { headers: { accept } })
     expect([status, headers['content-type']]).toEqual([200, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'])
+    expect((await stub.send('GET', '/openapi/v2')).status).toBe(406)
     expect((await stub.send('GET', '/openapi/v3/api/v1', { headers: { accept } })).status).toBe(406)
   })
 

@@ -1,4 +1,4 @@
-import { faultsInvalid, findingText, parseFaults } from '@tranche/sim-faults'
+import { faultsInvalid, findingText, parseFaults } from '@tranche/sim'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

@@ -1,4 +1,4 @@
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { describe, expect, it } from 'vitest'
 
 describe('silentLogger', () => {

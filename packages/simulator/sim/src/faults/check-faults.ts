@@ -1,5 +1,4 @@
-import type { SimFaults } from '@tranche/api-schema'
-import { durationMs } from '@tranche/api-schema'
+import { type SimFaults, durationMs } from '@tranche/api-schema'
 import type { FaultFinding } from './parse-faults.ts'
 import { textMatcher } from './match.ts'
 

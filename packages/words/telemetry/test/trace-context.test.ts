@@ -1,4 +1,4 @@
-import { formatTraceContext, noTracer, parseTraceContext } from '@tranche/tracing'
+import { formatTraceContext, noTracer, parseTraceContext } from '@tranche/telemetry'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

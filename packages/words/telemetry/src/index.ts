@@ -1,3 +1,4 @@
+export { silentLogger, type LogFields, type Logger } from './logger.ts'
 export { formatTraceContext, parseTraceContext, type TraceContext, type TracePlace } from './trace-context.ts'
 export {
   type EntryOptions,

@@ -1,5 +1,5 @@
 import { type ApiStatusError, ConnectionCutError, resources } from '@tranche/sim-api'
-import { ENDED_KEPT, findingText, parseFaults } from '@tranche/sim-faults'
+import { ENDED_KEPT, findingText, parseFaults } from '@tranche/sim'
 import { describe, expect, it } from 'vitest'
 import { startCluster } from './cluster.ts'
 

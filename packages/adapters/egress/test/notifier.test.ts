@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Notification, Receiver } from '@tranche/api-schema'
 import { FakeClock, systemClock } from '@tranche/clock'
-import { createNotifier, signatureOf, type NotifierResult } from '@tranche/notifier'
-import { createEgressClient, parseHostRule, type SecretReader } from '@tranche/egress'
+import { createNotifier, signatureOf, type NotifierResult, createEgressClient, parseHostRule, type SecretReader } from '@tranche/egress'
 import { afterEach, describe, expect, it } from 'vitest'
 
 // Real sockets on loopback.

@@ -1,4 +1,4 @@
-import { createFaultsApp, listenForFaults } from '@tranche/sim-faults'
+import { createFaultsApp, listenForFaults } from '@tranche/sim'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Cluster, startCluster } from './cluster.ts'

@@ -1,6 +1,7 @@
 import type { Receiver } from '@tranche/api-schema'
 import type { Clock } from '@tranche/clock'
-import type { EgressClient, EgressRequest, EgressResult, SecretReader } from '@tranche/egress'
+import type { EgressClient, EgressRequest, EgressResult } from '../egress-client.ts'
+import type { SecretReader } from '../secret-reader.ts'
 import { messageText, type NotifierRequest } from './message-text.ts'
 import { SIGNATURE_HEADER, signatureOf } from './signature.ts'
 

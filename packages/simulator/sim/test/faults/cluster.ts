@@ -1,7 +1,6 @@
 import { VirtualClock } from '@tranche/clock'
-import { silentLogger } from '@tranche/log'
-import { createSimulator, type Simulator } from '@tranche/sim'
-import { createFaultSchedule, type FaultSchedule, parseFaults } from '@tranche/sim-faults'
+import { silentLogger } from '@tranche/telemetry'
+import { createSimulator, type Simulator, createFaultSchedule, type FaultSchedule, parseFaults } from '@tranche/sim'
 import { type ApiObject, resources } from '@tranche/sim-api'
 
 /** A simulated cluster in virtual time, and what goes wrong in it. */
