@@ -44,7 +44,7 @@ describe('completion', () => {
     expect(findCandidates(program, ['get', '']).files).toBe(false)
   })
 
-  it('replaces the whole word where the shell does', () => {
+  it('replaces the whole word if the shell does', () => {
     expect(findCandidates(program, ['list', '--output=j'])).toMatchObject({ prefix: '--output=', typed: 'j' })
     expect(findCandidates(program, ['list', '--output', '=', 'j'])).toMatchObject({ prefix: '', typed: 'j' })
   })

@@ -62,7 +62,7 @@ describe('findRollout', () => {
     await expect(findRollout(releaseClientOf(among), 'demo', { named, command: 'get' })).rejects.toMatchObject(error)
   })
 
-  it('finds one in whichever namespace it is, among those with the labels', async () => {
+  it('finds a Rollout in any namespace, among those with the labels', async () => {
     const asked: object[] = []
     const there = { ...rollout('node-agent'), namespace: 'agents' }
     const list = async (options: object): Promise<readonly RolloutSummary[]> => {
@@ -74,7 +74,7 @@ describe('findRollout', () => {
     expect(asked).toEqual([{ labelSelector: 'team=storage' }])
   })
 
-  it('names those that it may be in all namespaces', async () => {
+  it('lists the candidates of all namespaces', async () => {
     const both = [rollout('node-agent'), { ...rollout('node-agent'), namespace: 'agents' }]
     const search = { named: 'node-agent', command: 'get', allNamespaces: true }
     await expect(findRollout(releaseClientOf(both), 'demo', search)).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('findRollout', () => {
     })
   })
 
-  it('says which name comes closest to one that is missing', async () => {
+  it('suggests the closest name for a missing one', async () => {
     await expect(explainMissing(releaseClientOf(two), { namespace: 'demo', name: 'nod-agent' })).resolves.toMatchObject({
       code: 'ROLLOUT_NOT_FOUND',
       message: 'there is no Rollout nod-agent in namespace demo',
@@ -92,7 +92,7 @@ describe('findRollout', () => {
     })
   })
 
-  it('suggests no name that is quite another', async () => {
+  it('suggests no name that is too different', async () => {
     await expect(explainMissing(releaseClientOf(two), { namespace: 'demo', name: 'typo' })).resolves.toMatchObject({
       hint: 'tranche list shows all of them.',
     })

@@ -35,7 +35,7 @@ it('prints the status of a Rollout without control characters', async () => {
   expect(out).toBe('demo/agent: pause accepted: waits for  [2J ]0;owned 31m node-1\n')
 })
 
-it('completes no word with special characters of a shell, and prints descriptions without control characters', async () => {
+it('completes no word that contains special characters of a shell, and prints descriptions without control characters', async () => {
   let out = ''
   const io = { out: { write: (text: string) => void (out += text) }, err: { write: () => {} }, env: {} }
   const { port } = server.address() as AddressInfo

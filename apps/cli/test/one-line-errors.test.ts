@@ -138,7 +138,7 @@ describe('the exit code', () => {
     expect(err).toMatch(says)
   })
 
-  it('comes with the nearest command where one is misspelt', async () => {
+  it('comes with the closest command for a misspelled one', async () => {
     let err = ''
     await runAlone(['aprove'], { out: { write: () => {} }, err: { write: (text: string) => void (err += text) }, env: {} })
     expect(err).toContain('Did you mean approve?')

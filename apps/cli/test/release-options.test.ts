@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toAccessOptions, toOutputOptions } from '../src/options/access-options.ts'
 import { parseDurationOption } from '../src/options/duration-option.ts'
 
-describe('the options that say whom a command asks', () => {
+describe('the options that select a server', () => {
   it('uses the cluster of the kubeconfig by default', () => {
     expect(toAccessOptions({}, {})).toEqual({
       source: { kind: 'cluster', skipTlsVerify: false },
@@ -13,18 +13,18 @@ describe('the options that say whom a command asks', () => {
     })
   })
 
-  it('asks a cluster where one is named, whatever REST API the environment names', () => {
+  it('uses a named cluster, even if the environment names a REST API', () => {
     const env = { TRANCHE_SERVER: 'https://tranche.example' }
     expect(toAccessOptions({}, env)).toMatchObject({ source: { kind: 'server' } })
     for (const values of [{ context: 'a' }, { cluster: 'a' }, { user: 'a' }, { as: 'a' }, { insecureSkipTlsVerify: true }])
       expect(toAccessOptions(values, env)).toMatchObject({ source: { kind: 'cluster' } })
   })
 
-  it.each(['6', '=6'])('takes the level of -v as kubectl does: %s', (v) => {
+  it.each(['6', '=6'])('reads the level of -v as kubectl does: %s', (v) => {
     expect(toAccessOptions({ v }, {})).toMatchObject({ source: { kind: 'cluster', verbosity: 6 } })
   })
 
-  it('looks in all namespaces where both -A and -n are given, as kubectl does', () => {
+  it('searches all namespaces if both -A and -n are given, as kubectl does', () => {
     expect(toAccessOptions({ namespace: 'demo', allNamespaces: true }, {})).toMatchObject({ namespace: undefined, allNamespaces: true })
   })
 
@@ -80,7 +80,7 @@ describe('the options that say whom a command asks', () => {
     expect(toAccessOptions({}, { ...env, TRANCHE_ALLOW_HTTP: 'true' })).toMatchObject({ source: { kind: 'server' } })
   })
 
-  it('refuses a format that the command has not', () => {
+  it('refuses a format that the command does not support', () => {
     expect(() => toOutputOptions({ output: 'wide' }, ['json', 'yaml'])).toThrow('--output does not take "wide"')
     expect(() => toOutputOptions({ output: 'xml' }, ['json', 'yaml'])).toThrow('--output does not take "xml"')
   })

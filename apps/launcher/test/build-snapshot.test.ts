@@ -31,7 +31,7 @@ describe('buildSnapshot', () => {
     expect(buildSnapshot({ ...base, fleet: toFleetView([view]) }, now).nodes[0]?.state).toBe(state)
   })
 
-  it('takes no node as updated before the revision of a new template is there', () => {
+  it('counts no node as updated before the revision of a new template exists', () => {
     const nodes: NodeView[] = [{ name: 'node-1', desired: true, ready: true, answers: true, labels: {}, pods: [pod({})] }]
     const revisions = base.revisions.slice(0, 1)
     expect(buildSnapshot({ ...base, revisions, fleet: toFleetView(nodes) }, now).nodes[0]?.state).toBe('old')
@@ -69,7 +69,7 @@ describe('buildSnapshot', () => {
     })
   })
 
-  it('says what the batch waits for while a step is carried out', () => {
+  it('says what the batch waits for while a step is in progress', () => {
     const waiting = { reason: 'Availability', message: 'waiting for node-1', since: '2023-11-14T22:13:00Z', nodes: ['node-1'] }
     const batchRelease = { metadata, spec: { releasePlan: { enableExtraWorkloadForCanary: false } }, status: { waiting } }
     expect(buildSnapshot({ ...base, batchRelease }, now).waiting).toEqual({
@@ -100,14 +100,14 @@ describe('buildSnapshot', () => {
     expect(asOf(first) === asOf(second)).toBe(same)
   })
 
-  it('says that the Rollout holds everything', () => {
+  it('says that the Rollout is paused', () => {
     const { status, ...rest } = rollout('Progressing')
     const conditions = [{ type: 'Progressing', status: 'True', reason: 'Paused', message: '', lastTransitionTime: '' }] as const
     expect(buildSnapshot(base, now).paused).toBe(false)
     expect(buildSnapshot({ ...base, rollout: { ...rest, status: { ...status!, conditions: [...conditions] } } }, now).paused).toBe(true)
   })
 
-  it('shows the events of this release alone', () => {
+  it('shows only the events of this release', () => {
     const events = ['Rollout/agent', 'BatchRelease/agent', 'DaemonSet/agent', 'Pod/agent-x7k2p', 'Rollout/other', 'Pod/agent-two-x7k2p']
     const event = (object: string, namespace: string) => ({ atMs: 0, warning: true, reason: 'R', message: '', object, namespace })
     const all = [...events.map((object) => event(object, 'demo')), event('Rollout/agent', 'elsewhere')]

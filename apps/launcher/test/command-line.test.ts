@@ -89,7 +89,7 @@ describe('the command line', () => {
     expect(io.texts.err).toMatch(/^KUBECONFIG_INVALID: kubeconfig \/does\/not\/exist cannot be read: .*\n$/)
   })
 
-  it('says in one line that a kubeconfig is not YAML, and repeats nothing of it', async () => {
+  it('says in one line that a kubeconfig is not YAML, and quotes nothing from it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
     const path = join(folder, 'config')
     writeFileSync(path, 'users: b: c\n  token: secret\n')
@@ -100,7 +100,7 @@ describe('the command line', () => {
     expect(io.texts.err).not.toContain('secret')
   })
 
-  it('names the folder that does not exist, not the file that it would have written first', async () => {
+  it('names the missing folder, not the first file to write', async () => {
     const io = capture()
     await expect(launch(['dev', '--virtual', '--demo', '--record', '/does/not/exist'], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(/^FILE_UNWRITABLE: \/does\/not\/exist cannot be written: the folder \/does\/not does not exist\. /)
@@ -123,13 +123,13 @@ describe('the command line', () => {
   it.each([
     ['a folder', '.', 'it is a folder'],
     ['a device', '/dev/null', 'it is not a regular file'],
-  ])('does not put the ready file in the place of %s', async (_what, path, why) => {
+  ])('does not replace %s with the ready file', async (_what, path, why) => {
     const io = capture()
     await expect(launch(['sim', '--ready-file', path], io)).resolves.toBe(1)
     expect(io.texts.err).toMatch(new RegExp(`^FILE_UNWRITABLE: \\S+ cannot be written: ${why}\\. [^\\n]+\\n$`))
   })
 
-  it('prints the help of a command when asked for it by word', async () => {
+  it('prints the help of a command after the word help', async () => {
     const [word, flag] = [capture(), capture()]
     await expect(launch(['help', 'dev'], word)).resolves.toBe(0)
     await expect(launch(['dev', '--help'], flag)).resolves.toBe(0)

@@ -27,7 +27,7 @@ describe('chooseFocus', () => {
 })
 
 describe('createReleaseTimer', () => {
-  it('begins when the template changes, and ends when nothing is left to do', () => {
+  it('begins when the template changes, and ends when nothing remains to do', () => {
     const timer = createReleaseTimer()
     expect(timer.times(daemonSet('demo/a'), rollout('demo/a'), 100)).toEqual({ startedAtMs: null, endedAtMs: null })
     expect(timer.times(daemonSet('demo/a', 'v2', 0), rollout('demo/a'), 200)).toEqual({ startedAtMs: 200, endedAtMs: null })

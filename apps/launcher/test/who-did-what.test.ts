@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 describe('a whole release, and the record of who did what', { timeout: 120_000 }, () => {
-  it('by the command line alone: begun, held, approved and ended', async () => {
+  it('by the command line alone: started, paused, approved and completed', async () => {
     await tranche('restart agent --reason certificates --wait')
     expect(await tranche('status agent --timeout 1m')).toMatchObject({ code: 3 })
     await tranche('pause agent --reason lunch --wait')

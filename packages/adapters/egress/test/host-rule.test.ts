@@ -1,7 +1,7 @@
 import { isHostAllowed, parseHostRule } from '@tranche/egress'
 import { describe, expect, it } from 'vitest'
 
-describe('a host that is allowed', () => {
+describe('an allowed host', () => {
   const cases: Record<string, { rule: string; allows: readonly string[]; refuses: readonly string[] }> = {
     'is that host, with any port and either scheme': {
       rule: 'example.com',
@@ -38,9 +38,9 @@ describe('a host that is allowed', () => {
   })
 
   it.each(['', '*', 'https://example.com', 'example.com/x', 'a b', 'user@example.com', '*.10.0.0.1', 'a.*.com', 'example.com:99999', '*.'])(
-    'is not %j, and it is said how to write one',
+    'is not %j, and the error names the valid forms',
     (rule) => expect(parseHostRule(rule)).toMatch(/ is not a host; use a name/),
   )
 
-  it('is none where none is named', () => expect(isHostAllowed(new URL('http://127.0.0.1/'), [])).toBe(false))
+  it('does not exist without a rule', () => expect(isHostAllowed(new URL('http://127.0.0.1/'), [])).toBe(false))
 })

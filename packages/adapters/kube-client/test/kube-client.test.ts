@@ -128,14 +128,14 @@ describe('list', () => {
     expect(requests.map((request) => request.path)).toEqual(['/api/v1/pods?limit=500', '/api/v1/pods?limit=500&continue=tok%20en'])
   })
 
-  it('restarts in one piece when the version of the first chunk has expired', async () => {
+  it('restarts without chunks when the version of the first chunk has expired', async () => {
     const { client, requests } = clientOver([chunk(['a'], 'x'), answer(410, {}), chunk(['b', 'c'])])
     expect((await client.list(resourcePaths.pods, { transform: (object) => object.metadata.name })).items).toEqual(['b', 'c'])
     expect(requests[2]!.path).toBe('/api/v1/pods')
   })
 })
 
-describe('an answer that is an error', () => {
+describe('an error response', () => {
   it('becomes an error with status, reason and causes', async () => {
     const body = {
       kind: 'Status',
@@ -157,7 +157,7 @@ describe('an answer that is an error', () => {
     [422, 'Invalid', isInvalid, 'API_REFUSED'],
     [410, 'Expired', isExpired, 'API_REFUSED'],
   ]
-  it.each(kinds)('%i %s is told apart, and sent once', async (status, reason, is, code) => {
+  it.each(kinds)('%i %s is distinguished, and sent once', async (status, reason, is, code) => {
     const { client, requests } = clientOver([answer(status, { code: status, reason })])
     const error = await failure(client.patch(resourcePaths.pods, key, { type: 'json', body: [] }))
     expect(error).toMatchObject({ code, status })
@@ -258,10 +258,10 @@ describe('a retried request', () => {
   })
 })
 
-describe('the end of patience', () => {
+describe('the deadline of a request', () => {
   const silent: Exchange = () => new Promise(() => {})
 
-  it('comes after 15 s with API_DEADLINE, even when the transport does not listen', async () => {
+  it('comes after 15 s with API_DEADLINE, even if the transport ignores the signal', async () => {
     const { client, clock } = clientWith(silent)
     const ending = failure(client.get(resourcePaths.pods, key))
     await clock.advanceAsync(15_000)
@@ -297,7 +297,7 @@ describe('the end of patience', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('leaves nothing behind on the signal of the caller', async () => {
+  it('leaves no listener on the signal of the caller', async () => {
     const { signal } = new AbortController()
     const { client } = clientOver([answer(200, {}), answer(404, {}), answerPieces(200, [])])
     await client.get(resourcePaths.pods, key, { signal })
@@ -306,7 +306,7 @@ describe('the end of patience', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('comes before the request when the signal is aborted already', async () => {
+  it('comes before the request if the signal is already aborted', async () => {
     const { client, requests } = clientOver([answer(200, {})])
     expect(await failure(client.get(resourcePaths.pods, key, { signal: AbortSignal.abort(new Error('gone')) }))).toHaveProperty(
       'message',

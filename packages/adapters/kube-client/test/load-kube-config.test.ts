@@ -26,7 +26,7 @@ describe('loadKubeConfig', () => {
     expect(cluster).toMatchObject({ context: 'second', namespace: 'default' })
   })
 
-  it('takes another cluster, user and authority than those of the context', async () => {
+  it('uses the given cluster, user and authority instead of those of the context', async () => {
     const authority = writeText('OTHER AUTHORITY')
     const path = write({ user: { token: 'secret' } })
     const choice = { cluster: 'there', user: 'other', certificateAuthority: authority }
@@ -36,7 +36,7 @@ describe('loadKubeConfig', () => {
     await expect(loadKubeConfig({ clock, path, skipTlsVerify: true })).resolves.toMatchObject({ skipTlsVerify: true })
   })
 
-  it('says whom it acts for, with a line for each group', async () => {
+  it('sets the headers of the impersonated user, with one line for each group', async () => {
     const impersonate = { user: 'jane', groups: ['a', 'b'], uid: '7' }
     const cluster = await loadKubeConfig({ clock, path: write({ user: { token: 'secret', as: 'outsider' } }), impersonate })
     expect((await cluster.credentials()).headers).toEqual({
@@ -60,7 +60,7 @@ describe('loadKubeConfig', () => {
     expect((await cluster.credentials()).headers).toEqual({ authorization: 'Bearer from-exec' })
   })
 
-  it('looks at files again after a while, so that a rotated certificate is used', async () => {
+  it('rereads files after a while, so that a rotated certificate is used', async () => {
     const certificate = join(folder, 'rotated.pem')
     writeFileSync(certificate, 'OLD')
     const cluster = await loadKubeConfig({ clock, path: write({ user: { 'client-certificate': certificate } }) })
@@ -80,12 +80,12 @@ describe('loadKubeConfig', () => {
     expect(await loadKubeConfig({ clock, env, cluster: 'other' })).toMatchObject({ context: 'first', server: 'https://other:6443' })
   })
 
-  it('takes the current context of a later file where the first names none', async () => {
+  it('uses the current context of a later file if the first names none', async () => {
     const env = { KUBECONFIG: [writeText('contexts: []\nclusters: []\nusers: []\n'), write({ user: { token: 'secret' } })].join(delimiter) }
     expect(await loadKubeConfig({ clock, env })).toMatchObject({ context: 'first' })
   })
 
-  it('reads the file in the home folder where KUBECONFIG names none', async () => {
+  it('reads the file in the home folder if KUBECONFIG names none', async () => {
     const home = mkdtempSync(join(folder, 'home-'))
     mkdirSync(join(home, '.kube'))
     writeFileSync(join(home, '.kube', 'config'), readFileSync(write({ user: { token: 'secret' } })))

@@ -99,7 +99,7 @@ describe.skipIf(isRedisMissing)('the queue, when Redis', () => {
     expect(worked.keys).toEqual(['a', 'a', 'a'])
   })
 
-  it('is a replica for a while: logs that, and resumes when it accepts writes again', async () => {
+  it('is a replica for a while: logs that, and resumes when Redis accepts writes again', async () => {
     const redis = await testRedis()
     const { queue, worked, lines, enqueuer } = bench(redis)
     await queue.stats()

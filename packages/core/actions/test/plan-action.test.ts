@@ -257,7 +257,7 @@ describe('a record that another version wrote', () => {
     expect(record(JSON.stringify([other]))).toEqual([other, expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('counts among the sixteen that there is room for', () => {
+  it('counts towards the limit of sixteen', () => {
     const others = Array.from({ length: 16 }, (_, at) => ({ ...known, id: `rest-old-${at}`, type: 'postpone' }))
     expect(record(JSON.stringify(others))).toEqual([...others.slice(1), expect.objectContaining({ id: 'rest-1' })])
   })
@@ -267,12 +267,12 @@ describe('a record that another version wrote', () => {
     expect(record('{')).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('is dropped when it nests deeper than it could be written again', () => {
+  it('is dropped if it is nested too deeply to be written again', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     expect(record(`[{"id": "rest-0", "deep": ${deep}}]`)).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('drops no action for an item larger than any action (G7)', () => {
+  it('is kept beside an item larger than any action (G7)', () => {
     for (const bytes of [9_000, 16_000, 200_000])
       expect(record(JSON.stringify([known, { ...known, id: 'rest-00', team: 'x'.repeat(bytes) }]))).toEqual([
         known,
@@ -309,7 +309,7 @@ describe('a record that another version wrote', () => {
     expect(JSON.parse(withObservedChanges(rollout, [more]))).toEqual([former, more])
   })
 
-  it('makes room for changes observed since when it takes too much', () => {
+  it('is dropped for later observed changes if it is too large', () => {
     const other = { id: 'seen-1-postpone', type: 'postpone', at: known.at, team: 'x'.repeat(200_000) }
     expect(seen(JSON.stringify([other]), [more])).toEqual([more])
   })

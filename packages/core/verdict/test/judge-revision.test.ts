@@ -125,7 +125,7 @@ describe('a node on which the new version failed', () => {
     expect(failedIn(judge(says))).toEqual(want)
   })
 
-  it('is one whose pod no node has room for', () => {
+  it('is one whose pod fits on no node', () => {
     const conditions = { phase: 'Pending', ready: false, unscheduled: true } as const
     const says = a(conditions, { at: 61 })
     expect(failedIn(judge(says))).toEqual([])

@@ -65,7 +65,7 @@ describe('findBreaches', () => {
     expect(breaches.map(({ guarantee, node }) => `${guarantee} ${node}`)).toEqual(found)
   })
 
-  it('says when, where and by how much', () => {
+  it('names the time, the node and the amount', () => {
     const [breach] = findBreaches(recordingOf(`${start} | limit 3 | wait 90 | del a:1`), {
       daemonSet: 'agent',
       isOurs: (actor) => actor === 'executor',
@@ -78,13 +78,13 @@ describe('findBreaches', () => {
     })
   })
 
-  it('looks at nothing that others did where watches never arrive', () => {
+  it('ignores the writes of others if watches never arrive', () => {
     const query = { daemonSet: 'agent', isOurs: (actor: string) => actor === 'executor', watchLagMs: Number.POSITIVE_INFINITY }
     expect(findBreaches(recordingOf(`${start} | c:3 v1 - | wait 99000 | del a:1`), query)).toEqual([])
   })
 })
 
-it('counts our deletions', () => {
+it('counts the deletions of Tranche', () => {
   const writes = recordingOf(`${start} | del a:1 | gone a:1 | b:2! | del c:3`)
   expect(countDeletions(writes, { daemonSet: 'agent', isOurs: (actor) => actor === 'executor' })).toBe(2)
 })

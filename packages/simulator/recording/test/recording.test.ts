@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 describe('readRecording', () => {
   const line = JSON.stringify({ t: 1, type: 'ADDED', kind: 'Pod', rv: 7, o: { name: 'a' } })
 
-  it('reads one write a line and leaves empty lines out', () => {
+  it('reads one write per line, and skips empty lines', () => {
     expect(readRecording([line, '', line, '']).map((write) => write.rv)).toEqual([7, 7])
   })
 
-  it('leaves out a last line that was cut off', () => {
+  it('skips a truncated last line', () => {
     expect(readRecording([line, line.slice(0, 20), ''])).toHaveLength(1)
   })
 
@@ -21,7 +21,7 @@ describe('readWithDeliveries', () => {
   const write = { t: 1, type: 'ADDED', kind: 'Pod', rv: 7, o: { name: 'a' } }
   const delivery = { t: 2, to: 'executor-1', of: 'pods', rv: 7 }
 
-  it('tells writes and deliveries apart', () => {
+  it('distinguishes writes and deliveries', () => {
     const lines = [delivery, write, delivery].map((entry) => JSON.stringify(entry))
     expect(readWithDeliveries(lines)).toEqual({ writes: [write], deliveries: [delivery, delivery] })
     expect(readRecording(lines)).toEqual([write])
@@ -57,12 +57,12 @@ describe('unavailableSeen', () => {
     if (nodes) expect(seen.nodes).toEqual(nodes)
   })
 
-  it('leaves out pods of other namespaces when the recording has namespaces', () => {
+  it('skips pods of other namespaces when the recording has namespaces', () => {
     const writes = parse('0 a:1+ | 20 a:1-').map((write) => ({ ...write, namespace: 'elsewhere' }))
     expect(unavailableSeen(writes, { namespace: 'demo', daemonSet: 'agent', sinceMs: 10 }).max).toBe(0)
   })
 
-  it('says when the worst moment was', () => {
+  it('states when the maximum was reached', () => {
     expect(unavailableSeen(parse('0 a:1+ | 20 a:1- | 30 a:1+'), { namespace: 'demo', daemonSet: 'agent', sinceMs: 10 }).atMs).toBe(20)
   })
 })

@@ -169,14 +169,14 @@ describe('one pass with surge', () => {
     expect(await (await createBench({ ...options, spec: { ...spec, updateStrategy } })).pass()).toBe(want)
   })
 
-  it('85 creates where the old pod is gone though the limit is used up', async () => {
+  it('85 creates pods where the old pod is gone, although the limit is used up', async () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 2 } }
     const pods = ['n0 old', 'n0 unready', 'n1 old', 'n1 unready', 'n2 old', 'n3 old', 'n4 old terminating']
     const bench = await createBench({ nodes: five, pods, spec: { updateStrategy } })
     expect(await bench.passes(2)).toEqual(['1/0/0', '0/0/0'])
   })
 
-  it('fails, and writes its status, while an old pod is bound to a node that has vanished', async () => {
+  it('fails and writes its status while an old pod is bound to a missing node', async () => {
     const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } }
     const bench = await createBench({ nodes: ['n1'], pods: ['n0 old', 'n1'], spec: { updateStrategy } })
     await expect(bench.pass()).rejects.toThrow('couldn\'t get node for nodeName "n0"')

@@ -16,7 +16,7 @@ const authorization = 'Bearer right'
 const json = { authorization, 'content-type': 'application/json' }
 const one = JSON.stringify({ faults: [{ kind: 'NodeDown', nodes: ['node-001'] }] })
 
-it('takes faults as JSON and as YAML, lists them, and lifts one or all', async () => {
+it('accepts faults as JSON and as YAML, lists them, and lifts one or all', async () => {
   const posted = await app.inject({ method: 'POST', url, headers: json, body: one })
   const added = { id: 'fault-1', state: 'active', hits: 0, fault: { kind: 'NodeDown', nodes: ['node-001'] } }
   expect([posted.statusCode, posted.json()]).toEqual([201, { faults: [added] }])
@@ -72,7 +72,7 @@ describe('without the right token', () => {
   })
 })
 
-describe('what it does not take', () => {
+describe('a refused request', () => {
   const cases: Record<
     string,
     { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path?: string; type?: string; body?: string; status: number; answer: object }
@@ -124,7 +124,7 @@ describe('what it does not take', () => {
   })
 })
 
-it('listens on the loopback address alone, and says clearly that a port is taken', async () => {
+it('listens only on the loopback address, and reports that a port is in use', async () => {
   const server = await listenForFaults({ schedule: cluster.schedule, token: 'right', port: 0 })
   expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sim\/v1\/faults$/)
   const answer = await fetch(server.url, { headers: { authorization } })

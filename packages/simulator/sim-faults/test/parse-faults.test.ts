@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 describe('a document of faults', () => {
-  it('may be YAML or JSON, and means the same', () => {
+  it('may be YAML or JSON, with the same meaning', () => {
     const yaml = parseFaults('seed: 7\nfaults:\n  - {kind: NodeDown, nodes: [node-001], at: 10s, for: 1m30s}\n')
     const json = parseFaults('{"seed":7,"faults":[{"kind":"NodeDown","nodes":["node-001"],"at":"10s","for":"1m30s"}]}')
     expect(yaml).toEqual(json)
@@ -98,11 +98,11 @@ describe('a document of faults', () => {
     for (const [index, part] of says.entries()) expect(texts[index]).toContain(part)
   })
 
-  it('is refused when it is larger than it may be', () => {
+  it('is refused if it is too large', () => {
     expect(parseFaults(`# ${'x'.repeat(300_000)}\nfaults: [{kind: WatchCut}]`)).toMatchObject({ kind: 'invalid' })
   })
 
-  it('never throws, whatever text it is', () => {
+  it('never throws, for any text', () => {
     const piece = fc.constantFrom(
       'faults',
       ':',
@@ -130,7 +130,7 @@ describe('a document of faults', () => {
   })
 })
 
-it('says several findings one a line, and how many more there are', () => {
+it('reports several findings, one per line, and the number of the others', () => {
   const findings = Array.from({ length: 12 }, (_, index) => ({ path: `faults[${index}].at`, value: '1', fix: 'give a duration' }))
   const lines = faultsInvalid('faults.yaml', findings).message.split('\n')
   expect(lines).toHaveLength(13)

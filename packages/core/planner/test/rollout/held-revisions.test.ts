@@ -40,7 +40,7 @@ describe('the action abort', () => {
     expect(Object.keys(fake.daemonSet.metadata.annotations ?? {})).not.toContain(daemonSetAnnotations.reverted)
   })
 
-  it('takes only the pods of the version that is rolled back', () => {
+  it('deletes only pods of the version that is rolled back', () => {
     const fake = paused()
     const before = new Set(fake.pods.filter(({ hash }) => hash === 'hash-v1').map(({ uid }) => uid))
     fake.act(abort)
@@ -77,7 +77,7 @@ describe('the action abort', () => {
     expect([fake.oldPods().length, fake.rollout?.status?.phase]).toEqual([0, 'Healthy'])
   })
 
-  it('goes back though the new version runs on every node, until the DaemonSet was given back', () => {
+  it('rolls back although the new version runs on every node, until the strategy was restored', () => {
     const fake = paused()
     fake.act({ id: 'j', type: 'jump', expectedStep: 1, step: 3 })
     while (fake.rollout?.status?.canaryStatus?.finalisingStep !== 'ResumeWorkload') act(fake)

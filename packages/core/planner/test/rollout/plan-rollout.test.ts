@@ -77,7 +77,7 @@ describe('a Rollout without a release', () => {
     },
   )
 
-  it('begins one to give the strategy back where admission now takes it over for each release', () => {
+  it('starts one to restore the strategy if admission takes it over for each release by now', () => {
     const cluster = released({ scope: 'binding', steps: [{ replicas: '100%' }] })
     expect(strategyOf(cluster.daemonSet)).toBe('OnDelete')
     const view = { ...cluster.rolloutView()!, strategyScope: 'release' } as const
@@ -495,7 +495,7 @@ describe('nodes that are left behind', () => {
     expect(fake.daemonSet.metadata.annotations).not.toHaveProperty([daemonSetAnnotations.inProgressing])
   })
 
-  it('are updated when they are back, and then everything is given back', () => {
+  it('are updated when they are back, and then the strategy is restored', () => {
     const fake = leftBehind()
     fake.nodes.set('node-4', { ready: true, bad: false })
     settle(fake, () => {

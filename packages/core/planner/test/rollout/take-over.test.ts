@@ -22,7 +22,7 @@ const canary: CanaryStatus = {
 }
 
 describe('a status that another controller has left', () => {
-  it('names only in the canary status what was stable, and when the release started', () => {
+  it('names the stable revision and the start of the release only in canaryStatus', () => {
     expect(takenOver(statusOf('Progressing'), canary)).toEqual({ canary, stableRevision: 'old', releaseGeneration: 7 })
   })
 

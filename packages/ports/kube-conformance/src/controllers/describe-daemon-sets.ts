@@ -190,7 +190,7 @@ export function describeDaemonSets(base: ConformanceTest): void {
   })
 
   describe('the end of a DaemonSet', () => {
-    it('takes pods and revisions along in the background', async ({ api, namespace, fleet }) => {
+    it('deletes pods and revisions in the background', async ({ api, namespace, fleet }) => {
       await fleet.create()
       const [revision] = await fleet.revisions()
       await api.delete(pathOf.daemonSets(namespace, 'agent'))

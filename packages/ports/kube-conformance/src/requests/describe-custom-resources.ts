@@ -85,7 +85,7 @@ export function describeCustomResources(base: ConformanceTest): void {
       expect(labelled.body.metadata.generation).toBe(1)
     })
 
-    it('takes no strategic merge patch', async ({ api, widgets }) => {
+    it('accepts no strategic merge patch', async ({ api, widgets }) => {
       await api.create(widgets.path(), typed(widgets, widget()))
       expect((await api.patch(widgets.path('a'), 'strategic', { spec: { size: 5 } })).status).toBe(415)
     })

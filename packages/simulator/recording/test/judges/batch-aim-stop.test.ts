@@ -314,14 +314,14 @@ describe('a Rollout that detaches and freezes its release', () => {
   ])
 })
 
-it('judges one DaemonSet alone where it is asked to', () => {
+it('checks only one DaemonSet if requested', () => {
   const script = fleet().del('a1').del('b1').del('c1')
   expect(find(script, { daemonSet: { name: 'agent' } })).not.toEqual([])
   expect(find(script, { daemonSet: { name: 'another' } })).toEqual([])
   expect(find(script, { daemonSet: { namespace: 'elsewhere', name: 'agent' } })).toEqual([])
 })
 
-it('judges whatever number of DaemonSets, each for itself', () => {
+it('checks any number of DaemonSets, each separately', () => {
   const script = fleet().del('a1').del('b1')
   script.daemonSet({ name: 'other', uid: 'ds-9', generation: 1, observed: 1 }).pod('c9', { owner: 'other', ownerUid: 'ds-9' }).del('c9')
   const found = find(script, { guarantees: ['G1', 'G2', 'G3'] })

@@ -75,7 +75,7 @@ describe('the budget', () => {
     ['does not count that node before the watch has reported it', (s) => s.node('e').wait(99).del('a1').del('b1'), []],
   ])
 
-  it('holds nothing against a process that was frozen since', () => {
+  it('does not blame a process that has been frozen since', () => {
     const script = fleet().del('a1')
     const fromMs = script.nowMs
     script.pod('c1', { ready: false }).seen().wait(40_000).del('b1')
@@ -84,7 +84,7 @@ describe('the budget', () => {
     expect(find(script, { guarantees: ['G1'], stalls: [{ actor: 'executor-2', fromMs, toMs: script.nowMs }] })).toHaveLength(1)
   })
 
-  it('grants the time to react', () => {
+  it('allows for the reaction time', () => {
     const script = fleet().del('a1').pod('c1', { ready: false }).seen().wait(20).del('b1')
     expect(find(script, { guarantees: ['G1'], reactionMs: 20 })).toHaveLength(1)
     expect(find(script, { guarantees: ['G1'], reactionMs: 22 })).toEqual([])

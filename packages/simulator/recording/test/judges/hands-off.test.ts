@@ -16,7 +16,7 @@ const changed = (s: Script, annotations: Readonly<Record<string, unknown>>, fiel
   return s.daemonSet({ annotations: merged, ...fields }, ours)
 }
 
-describe('our hands', () => {
+describe('a change of keys that belong to the user', () => {
   judgeEach('G11', [
     ['may change our keys', (s) => s.annotate({ 'rollouts.kruise.io/daemonset-partition': '1', 'tranche.dev/paused': 'true' }), []],
     ['may change our label', (s) => s.daemonSet({ labels: { 'rollouts.kruise.io/workload-type': 'daemonset' } }, ours), []],
@@ -86,7 +86,7 @@ describe('the template', () => {
   )
 })
 
-describe('the strategy that the user had', () => {
+describe('the strategy of the user', () => {
   judgeEach('G11', [
     [
       'is remembered as it was',
@@ -121,7 +121,7 @@ describe('the strategy that the user had', () => {
   ])
 })
 
-describe('a fight over the strategy', () => {
+describe('a conflict over the strategy', () => {
   judgeEach('G11', [
     ['continues after one round', (s) => setBack(s).del('a1'), []],
     ['ends after the second', (s) => setBack(setBack(s)).del('a1'), ['G11 a']],

@@ -146,20 +146,20 @@ describe('the order', () => {
     { begin: unpermitted },
   )
 
-  it('may take nodes first that have a permit still', () => {
+  it('may begin with nodes that still have a permit', () => {
     const script = unpermitted().record({}, 'd1', 'executor-2').seen().wait(1).pod('d1', { ready: true }).seen().wait(1)
     expect(find(choose(script, 'd1 a1'), { guarantees: ['G5'] })).toEqual([])
     expect(find(choose(script.record({}, '').wait(1), 'd1'), { guarantees: ['G5'] })).toHaveLength(1)
   })
 
-  it('may be that of any moment within the time to react', () => {
+  it('may be that of any moment within the reaction time', () => {
     const script = unpermitted().pod('a1', { deleting: true }).seen().wait(5).pod('d1', { ready: false }).seen().wait(5)
     choose(script, 'b1')
     expect(find(script, { guarantees: ['G5'] })).toHaveLength(1)
     expect(find(script, { guarantees: ['G5'], reactionMs: 10 })).toEqual([])
   })
 
-  it('is not judged where the writer was held up', () => {
+  it('is not checked while the writer was stalled', () => {
     const script = choose(unpermitted(), 'b1')
     expect(find(script, { guarantees: ['G5'] })).toHaveLength(1)
     expect(find(script, { guarantees: ['G5'], stalls: [{ actor: 'executor-1', fromMs: script.nowMs - 5, toMs: script.nowMs }] })).toEqual(

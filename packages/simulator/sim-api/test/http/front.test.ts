@@ -55,7 +55,7 @@ describe('a path and a method become a request', () => {
   })
 })
 
-describe('what is refused before it reaches the API server', () => {
+describe('a request that is refused before it reaches the API server', () => {
   const cases: Record<string, { send: string; headers?: Record<string, string>; body?: string; status: number; says: string }> = {
     'a resource that does not exist': { send: 'GET /api/v1/things', status: 404, says: 'could not find the requested resource' },
     'a version that is not served': { send: 'GET /apis/apps/v2/daemonsets', status: 404, says: 'could not find the requested resource' },
@@ -168,7 +168,7 @@ describe('what is refused before it reaches the API server', () => {
   })
 })
 
-it('an answer settles by promises alone, within one turn of the event loop', async () => {
+it('an answer settles through promises alone, within one turn of the event loop', async () => {
   const stub = createStub([pod('a')])
   let answered = false
   stub.send('GET', '/api/v1/pods').then(
@@ -179,7 +179,7 @@ it('an answer settles by promises alone, within one turn of the event loop', asy
   expect(answered).toBe(true)
 })
 
-it('an object is written as JSON once, however often it is sent', async () => {
+it('an object is serialized once, however often it is sent', async () => {
   let reads = 0
   const object = Object.defineProperty(pod('a'), 'spec', { enumerable: true, get: () => ({ reads: ++reads }) })
   const stub = createStub([object])
@@ -208,7 +208,7 @@ describe('bodies', () => {
   })
 })
 
-describe('what anyone may ask', () => {
+describe('public endpoints', () => {
   it.each([
     ['/readyz', 'ok'],
     ['/livez?verbose', '[+]ping ok\nlivez check passed\n'],
@@ -259,7 +259,7 @@ describe('watches', () => {
     expect(stub.watches[0]?.request.options?.fieldSelector).toBe('metadata.name=a')
   })
 
-  it('end in good order when the server closes them', async () => {
+  it('end cleanly when the server closes them', async () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     stub.watches[0]?.sink.frame({ type: 'DELETED', object: pod('a') })
@@ -285,7 +285,7 @@ describe('watches', () => {
     expect(stub.watches[0]?.stopped).toBe(true)
   })
 
-  it('cut off a reader that has fallen far behind', async () => {
+  it('disconnect a reader that has fallen far behind', async () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     const large = pod('a', { spec: { text: 'x'.repeat(40 << 20) } })
@@ -296,7 +296,7 @@ describe('watches', () => {
     await expect(chunksOf(answer.body)).rejects.toBeInstanceOf(ConnectionCutError)
   })
 
-  it('wake a reader that waits when it leaves by return()', async () => {
+  it('wake a waiting reader when it leaves by return()', async () => {
     const stub = createStub()
     const answer = await stub.front.handle({ method: 'GET', path: '/api/v1/pods?watch=true', headers }, signal)
     const reader = answer.body[Symbol.asyncIterator]()
@@ -328,13 +328,13 @@ describe('health', () => {
     ['/readyz', 'ok'],
     ['/livez?verbose', '[+]ping ok\nlivez check passed\n'],
     ['/healthz/ping', 'ok'],
-  ])('%s says %j to anyone', async (path, says) => {
+  ])('%s returns %j without authentication', async (path, says) => {
     expect(await createStub().send('GET', path, { headers: { authorization: '' } })).toMatchObject({ status: 200, text: says })
   })
 })
 
 describe('a watch', () => {
-  it('is opened by the older path, too', async () => {
+  it('is available under the older path, too', async () => {
     const stub = createStub()
     const exchange = inProcessExchange(stub.front, 'secret')
     const gone = new AbortController()

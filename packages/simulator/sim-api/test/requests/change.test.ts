@@ -5,7 +5,7 @@ import { aConfigMap, aDaemonSet, aPod, aServer, at, refusal } from '../testing.t
 const tester = { name: 'tester' }
 
 describe('replacing', () => {
-  it('refuses an object made from an older version', async () => {
+  it('refuses an object based on an older version', async () => {
     const { client } = setUp()
     const first = await client.create(resources.daemonSets, aDaemonSet('agent'))
     await client.update(resources.daemonSets, { ...first, metadata: { ...first.metadata, labels: { a: 'b' } } })
@@ -16,7 +16,7 @@ describe('replacing', () => {
     ])
   })
 
-  it('takes an object without a resource version where the kind allows it', async () => {
+  it('accepts an object without a resource version if the kind allows it', async () => {
     const { client } = setUp()
     const pod = await client.create(resources.pods, aPod('a'))
     const { resourceVersion: _version, ...metadata } = pod.metadata
@@ -42,14 +42,14 @@ describe('replacing', () => {
     expect(server.revision()).toBe(revision)
   })
 
-  it('answers 404 for an object that is not there', async () => {
+  it('answers 404 for an object that does not exist', async () => {
     const { client } = setUp()
     const map = await client.create(resources.configMaps, aConfigMap('a'))
     await client.delete(resources.configMaps, 'a', 'default')
     expect((await refusal(client.update(resources.configMaps, map))).message).toBe('configmaps "a" not found')
   })
 
-  it('changes the status only through its subresource, and nothing else there', async () => {
+  it('changes the status only through its subresource, and nothing else through it', async () => {
     const { client } = setUp()
     const created = await client.create(resources.daemonSets, aDaemonSet('agent'))
     const viaMain = await client.update(resources.daemonSets, { ...created, status: { numberReady: 5 } })
@@ -155,7 +155,7 @@ describe('patching', () => {
     expect(server.revision()).toBe(revision)
   })
 
-  it('merges containers by name, keeps their order, and takes tolerations whole', async () => {
+  it('merges containers by name, keeps their order, and replaces tolerations as a whole', async () => {
     const { client, server } = setUp()
     const template = {
       metadata: { labels: { app: 'agent' } },
@@ -183,7 +183,7 @@ describe('patching', () => {
     expect((spec as { containers: unknown[] }).containers).toHaveLength(1)
   })
 
-  it('drops everything else of a template that a patch replaces, as an undo needs it', async () => {
+  it('drops all other fields of a template that a patch replaces, as an undo requires', async () => {
     const { client, server } = setUp()
     const first = await client.create(resources.daemonSets, aDaemonSet('agent'))
     const hostNetwork = [{ op: 'add', path: '/spec/template/spec/hostNetwork', value: true }]

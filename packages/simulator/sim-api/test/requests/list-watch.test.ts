@@ -8,7 +8,7 @@ const tester = { name: 'tester' }
 const atStart = aServer().server.revision()
 
 describe('listing', () => {
-  it('gives the pages of one snapshot, whatever happens between them', async () => {
+  it('returns the pages of one snapshot, whatever happens between them', async () => {
     const { client, list } = setUp()
     for (const name of ['a', 'b', 'c', 'd']) await client.create(resources.configMaps, aConfigMap(name))
     const first = await list({ limit: 2 })
@@ -76,14 +76,14 @@ describe('listing', () => {
   for (const [name, { options, want }] of Object.entries(refused))
     it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().list(options))).code).toBe(want))
 
-  it('lists exactly as it was at a version', async () => {
+  it('lists the exact state at a version', async () => {
     const { client, list } = setUp()
     const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
     await client.create(resources.configMaps, aConfigMap('b'))
     expect(namesOf(await list({ resourceVersion: metadata.resourceVersion, resourceVersionMatch: 'Exact' }))).toEqual(['a'])
   })
 
-  it('gives a page of a named version exactly, whether or not that is asked', async () => {
+  it('returns a page of a named version exactly, even without resourceVersionMatch', async () => {
     const { client, list } = setUp()
     const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
     await client.create(resources.configMaps, aConfigMap('b'))
@@ -93,7 +93,7 @@ describe('listing', () => {
 })
 
 describe('watching', () => {
-  it('starts with what is there when no version is given', async () => {
+  it('starts with the existing objects if no version is given', async () => {
     const { client, watch, advance } = setUp()
     await client.create(resources.configMaps, aConfigMap('a'))
     const frames = await watch({})
@@ -102,7 +102,7 @@ describe('watching', () => {
     expect(frames).toEqual(['ADDED a'])
   })
 
-  it('replays what came after the version it is given', async () => {
+  it('replays all changes after the given version', async () => {
     const { client, watch, advance } = setUp()
     const { metadata } = await client.create(resources.configMaps, aConfigMap('a'))
     await client.create(resources.configMaps, aConfigMap('b'))
@@ -123,7 +123,7 @@ describe('watching', () => {
     expect(frames).toEqual(['ADDED a', 'DELETED a', 'ADDED a'])
   })
 
-  it('ends a watch from too old a version with an error in the stream', async () => {
+  it('ends a watch from an expired version with an error in the stream', async () => {
     const { client, watch, advance, server } = setUp()
     await client.create(resources.configMaps, aConfigMap('a'))
     server.compact()
@@ -140,7 +140,7 @@ describe('watching', () => {
     expect(frames[0]).toBe('ERROR 410 Expired')
   })
 
-  it('sends a bookmark each minute to those who want them', async () => {
+  it('sends a bookmark each minute to clients that allow them', async () => {
     const { client, watch, advance, server } = setUp()
     const frames = await watch({ resourceVersion: String(server.revision()), allowWatchBookmarks: true })
     await client.create(resources.pods, aPod('a'))
@@ -150,7 +150,7 @@ describe('watching', () => {
     expect(frames).toHaveLength(2)
   })
 
-  it('ends after the time it was given, and by itself between 30 and 60 minutes', async () => {
+  it('ends at its timeout, or by itself between 30 and 60 minutes', async () => {
     const { watch, advance } = setUp()
     const short = await watch({ timeoutSeconds: 5 })
     const long = await watch({})
@@ -162,7 +162,7 @@ describe('watching', () => {
     expect(long).toEqual(['end closed'])
   })
 
-  it('sends a bookmark two seconds before its end, where bookmarks are allowed', async () => {
+  it('sends a bookmark two seconds before its end if bookmarks are allowed', async () => {
     const { watch, advance } = setUp()
     const [allowed, unasked] = [await watch({ timeoutSeconds: 5, allowWatchBookmarks: true }), await watch({ timeoutSeconds: 5 })]
     await advance(2_900)
@@ -173,7 +173,7 @@ describe('watching', () => {
     expect([allowed, unasked]).toEqual([[`BOOKMARK ${atStart}`, 'end closed'], ['end closed']])
   })
 
-  it('stays open beyond its time when it is stalled', async () => {
+  it('stays open beyond its timeout while it is stalled', async () => {
     const { client, watch, advance, server } = setUp()
     server.useFaults({ onEvent: () => ({ kind: 'stall', ms: Number.POSITIVE_INFINITY }) })
     const frames = await watch({ timeoutSeconds: 5 })
@@ -224,14 +224,14 @@ describe('watching', () => {
   for (const [name, { options, want }] of Object.entries(refusedStreams))
     it(`refuses ${name} with ${want}`, async () => expect((await refusal(setUp().watch(options))).code).toBe(want))
 
-  it('ends a stream of initial events as of a version still to come with an error', async () => {
+  it('ends a stream of initial events at a future version with an error', async () => {
     const { watch, advance } = setUp()
     const frames = await watch({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', resourceVersion: '99999' })
     await advance(20)
     expect(frames).toEqual(['ERROR 504 Timeout', 'end closed'])
   })
 
-  it('says nothing of changes before the version it is given, even one still to come', async () => {
+  it('omits changes before the given version, even a future one', async () => {
     const { client, watch, advance, server } = setUp()
     const frames = await watch({ resourceVersion: String(server.revision() + 1) })
     for (const name of ['a', 'b']) await client.create(resources.configMaps, aConfigMap(name))
@@ -239,7 +239,7 @@ describe('watching', () => {
     expect(frames).toEqual(['ADDED b'])
   })
 
-  it('delays each event between the bounds, in order, the same way for the same seed', async () => {
+  it('delays each event within the bounds, in order, deterministically for a seed', async () => {
     const run = async (seed: number): Promise<readonly number[]> => {
       const { server, clock } = aServer({ seed, watchDelayMs: { min: 5, max: 15 } })
       const client = server.clientFor(tester)
@@ -261,7 +261,7 @@ describe('watching', () => {
     expect(await run(8)).not.toEqual(first)
   })
 
-  it('delivers nothing after it is stopped', async () => {
+  it('delivers nothing after it was stopped', async () => {
     const { server, clock } = aServer()
     const frames: WatchFrame[] = []
     const watching = await server.watch(

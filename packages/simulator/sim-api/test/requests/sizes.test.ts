@@ -39,7 +39,7 @@ it.each(Object.entries(refused))('a ConfigMap with %s is refused', async (_name,
   expect(error.message).toContain(says)
 })
 
-it('a ConfigMap of exactly 1 MiB is taken', async () => {
+it('a ConfigMap of exactly 1 MiB is accepted', async () => {
   const { metadata } = await client().create(resources.configMaps, { ...aConfigMap('a'), data: { one: 'x'.repeat(mebibyte) } })
   expect(metadata.name).toBe('a')
 })

@@ -19,7 +19,7 @@ describe('decodeBuiltin names unknown fields', () => {
   })
 })
 
-describe('decodeBuiltin words type errors as the API server does', () => {
+describe('decodeBuiltin reports type errors as the API server does', () => {
   const cases: Record<string, { spec: unknown; error: string | undefined }> = {
     'a string where a number belongs': {
       spec: { minReadySeconds: 'ten' },
@@ -63,7 +63,7 @@ describe('decodeBuiltin keeps what the API server keeps', () => {
     })
   })
 
-  it('keeps an empty object that has a meaning', () => {
+  it('keeps an empty object with a meaning', () => {
     const spec = { template: { spec: { containers: [], volumes: [{ name: 'v', emptyDir: {} }] } } }
     expect(decodeBuiltin('apps/v1.DaemonSet', { spec }).object).toEqual({ spec })
   })
@@ -81,7 +81,7 @@ describe('schemaSource', () => {
     )
   })
 
-  it('has no schema for kinds that the server does not know by itself', () => {
+  it('has no schema for custom kinds', () => {
     expect(schemaSource.builtIn('apps', 'v1', 'StatefulSet')).toBeUndefined()
   })
 })

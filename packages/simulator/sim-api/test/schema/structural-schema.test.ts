@@ -64,7 +64,7 @@ describe('a schema of a CustomResourceDefinition is refused', () => {
   })
 })
 
-it('a number or text may say so in anyOf', () => {
+it('an int-or-string may declare both types in anyOf', () => {
   const schema = of({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] })
   expect(schemaSource.custom(definition(schema), 'v1').validate({ a: '10%' })).toEqual([])
 })

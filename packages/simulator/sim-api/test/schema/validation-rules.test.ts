@@ -89,7 +89,7 @@ describe('an object is refused by a rule', () => {
     ])
   })
 
-  it('only once it has the form of the schema', async () => {
+  it('only if it matches the schema', async () => {
     const client = await served([{ rule: 'self.a > 2' }])
     const error = await refusal(client.create(widgets, widget({ a: 'x' })))
     expect(error.message).toContain('some validation rules were not checked because the object was invalid')
@@ -97,15 +97,15 @@ describe('an object is refused by a rule', () => {
   })
 })
 
-describe('a rule about what was before', () => {
+describe('a transition rule', () => {
   const growing = { rule: 'self.a >= oldSelf.a', message: 'a may not shrink' }
 
-  it('says nothing about a new object', async () => {
+  it('is not applied to a new object', async () => {
     const client = await served([growing])
     await expect(client.create(widgets, widget({ a: 1 }))).resolves.toBeDefined()
   })
 
-  it('holds for a change', async () => {
+  it('applies to a change', async () => {
     const client = await served([growing])
     await client.create(widgets, widget({ a: 5 }))
     await expect(client.patch(widgets, 'w', 'default', { spec: { a: 6 } })).resolves.toBeDefined()
@@ -113,14 +113,14 @@ describe('a rule about what was before', () => {
     expect(says(error)).toEqual([['spec', 'FieldValueInvalid', 'Invalid value: a may not shrink']])
   })
 
-  it('holds for a new object too, where it takes none for an old one', async () => {
+  it('applies to a new object too if oldSelf is optional', async () => {
     const client = await served([{ rule: 'oldSelf.hasValue() || self.a == 1', optionalOldSelf: true }])
     expect((await refusal(client.create(widgets, widget({ a: 2 })))).code).toBe(422)
     await client.create(widgets, widget({ a: 1 }))
     await expect(client.patch(widgets, 'w', 'default', { spec: { a: 2 } })).resolves.toBeDefined()
   })
 
-  it('knows an item of a list by its key', async () => {
+  it('matches items of a list by their key', async () => {
     const items = {
       type: 'object',
       required: ['name'],
@@ -139,7 +139,7 @@ describe('a rule about what was before', () => {
   })
 })
 
-it('what was stored before a rule came may stay, as long as it does not change', async () => {
+it('objects stored before the rule remain valid until they change', async () => {
   const client = await served([])
   await client.create(widgets, widget({ a: 1 }))
   const crd = await client.get(resources.customResourceDefinitions, 'widgets.example.com')
@@ -201,7 +201,7 @@ describe('a definition is refused for a rule', () => {
     expect(cause?.message).toContain(want)
   })
 
-  it('about an old value among items that cannot be told apart', async () => {
+  it('about an old value among items without a key', async () => {
     const items = { type: 'string', maxLength: 10, 'x-kubernetes-validations': [{ rule: 'self == oldSelf' }] }
     const client = aServer().server.clientFor(tester)
     const crd = definition([], { few: { type: 'array', maxItems: 5, items } })

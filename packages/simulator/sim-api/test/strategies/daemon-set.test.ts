@@ -58,7 +58,7 @@ describe('a DaemonSet', () => {
     ])
   })
 
-  it('keeps the rollingUpdate parameters out when it says OnDelete', async () => {
+  it('drops the rollingUpdate parameters with OnDelete', async () => {
     const created = await client().create(resources.daemonSets, aDaemonSet('agent', { updateStrategy: { type: 'OnDelete' } }))
     expect(at(created, 'spec', 'updateStrategy')).toEqual({ type: 'OnDelete' })
   })
@@ -131,7 +131,7 @@ describe('a DaemonSet', () => {
       expect(error.status.details?.causes?.map((cause) => [cause.field, cause.reason])).toEqual(want)
     })
 
-  it('says every cause in the message', async () => {
+  it('names every cause in the message', async () => {
     const error = await refusal(
       client().create(resources.daemonSets, aDaemonSet('agent', { minReadySeconds: -1, revisionHistoryLimit: -2 })),
     )
