@@ -55,7 +55,7 @@ export interface ResourceCache<T, O extends KubeObject> {
 /** The server is older than it was before: only a list can show what it holds. */
 export class SetBackError extends Error {
   constructor(shown: string, known: string) {
-    super(`the server is at version ${shown}, older than ${known}: it was set back`)
+    super(`the server is at version ${shown}, older than ${known}: it was restored to an older state`)
   }
 }
 

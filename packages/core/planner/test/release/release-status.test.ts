@@ -67,7 +67,7 @@ describe('the status of a BatchRelease', () => {
       want: {
         waiting: {
           message:
-            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use maxUnavailable (2) up: raise it to at least 3, fix the nodes, abort, or apply another template',
+            'waiting for updated nodes to become available: not ready on a, b; the failures on a, b were accepted, and they use up maxUnavailable (2): raise it to at least 3, fix the nodes, abort, or apply another template',
         },
       },
     },

@@ -294,7 +294,7 @@ describe('a template that was rolled back', () => {
     fake.setCanaryStatus({ nextStepIndex: 3 })
     settle(fake)
     expect(fake.warnings).toEqual([
-      'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is held; run tranche retry agent -n demo first, so it was put back to 2',
+      'canaryStatus.nextStepIndex was set to 3 while revision hash-v2 is blocked; run tranche retry agent -n demo first, so it was put back to 2',
     ])
     fake.act({ id: 'r', type: 'retry' })
     settle(fake)
@@ -307,7 +307,7 @@ describe('a template that was rolled back', () => {
     fake.revisions = fake.revisions.filter(({ metadata }) => metadata.name !== 'hash-v1')
     settle(fake)
     expect(fake.rollout?.status).toMatchObject({ currentStepIndex: 1, currentStepState: 'StepPaused', lastAction: { id: 'r2' } })
-    expect(fake.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is held; run tranche retry agent -n demo first')
+    expect(fake.warnings.at(-1)).toContain('was set to StepReady while revision hash-v2 is blocked; run tranche retry agent -n demo first')
   })
 
   it('reports that it is paused when it is (G9)', () => {
@@ -420,7 +420,7 @@ describe('the action retry', () => {
     settle(fake)
     expect(fake.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
-      reason: 'revision hash-v2 is held; run tranche retry agent -n demo first',
+      reason: 'revision hash-v2 is blocked; run tranche retry agent -n demo first',
     })
   })
 })

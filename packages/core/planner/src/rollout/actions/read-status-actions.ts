@@ -62,7 +62,7 @@ function stopText(view: RolloutView, status: RolloutStatus, canary: CanaryStatus
   const { heldRevisions = [] } = status
   const { canaryRevision } = canary
   const isHeld = heldRevisions.some(({ revision }) => revision === canaryRevision)
-  if (isHeld) return `while revision ${canaryRevision} is held; run ${commandText(view.rollout, 'retry')} first`
+  if (isHeld) return `while revision ${canaryRevision} is blocked; run ${commandText(view.rollout, 'retry')} first`
   const hasFailed = standingFailure(view, { canary, acceptedActions: acceptedActionsOf(status) }) !== null
   return hasFailed ? `while revision ${canaryRevision} is stopped by a failure; run ${commandText(view.rollout, 'retry')} first` : null
 }
