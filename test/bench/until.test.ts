@@ -17,9 +17,9 @@ describe('until', () => {
   })
 
   it.each([
-    ['what was seen last, where it does not come to be', () => '2 are', 'waited 60 s for three to be there: 2 are'],
-    ['that nothing was seen, where a look takes too long', () => never, 'waited 60 s for three to be there: nothing was seen'],
-    ['what a look has thrown', () => Promise.reject(new Error('the process has ended')), 'the process has ended'],
+    ['the last value, if the condition never holds', () => '2 are', 'waited 60 s for three to be there: 2 are'],
+    ['that nothing was read, if a read takes too long', () => never, 'waited 60 s for three to be there: nothing was seen'],
+    ['the error of a read', () => Promise.reject(new Error('the process has ended')), 'the process has ended'],
   ])('says %s', async (_title, look, message) => {
     const clock = new VirtualClock()
     await expect(played(clock, until('three to be there', look, { withinSeconds: 60, clock }))).rejects.toThrow(message)

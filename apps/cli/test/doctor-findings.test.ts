@@ -69,7 +69,7 @@ describe('tranche doctor', () => {
       state: 'problem',
       says: /^none of 1 executors is ready: releases do not progress$/,
     },
-    'one without a pod of the chart, by what it wrote lately': {
+    'one without a pod of the chart, by its recent writes': {
       signs: { installed: [], releases: [{ ...release, executorMs: NOW_MS - 5_000 }] },
       state: 'ok',
       says: /^an executor wrote the record of demo\/node-agent 5s ago$/,
@@ -79,12 +79,12 @@ describe('tranche doctor', () => {
       state: 'problem',
       says: /^the batch of demo\/node-agent has nodes to update, but made no progress for 5m00s: no executor seems to run$/,
     },
-    'a batch that was begun just now': {
+    'a batch that has just begun': {
       signs: { installed: [], releases: [{ ...release, writtenMs: NOW_MS - 5_000 }] },
       state: 'note',
       says: /^unknown whether one runs: the chart has no pods here, and no release/,
     },
-    'nothing that may be seen': {
+    'nothing that the user may read': {
       signs: { installed: [], releases: 'forbidden' },
       state: 'unknown',
       says: /^you may not list BatchReleases$/,

@@ -8,12 +8,12 @@ const two = [rollout('node-agent'), rollout('log-agent', 'logs')]
 
 describe('findRollout', () => {
   const found: Record<string, { named: string | undefined; among?: readonly RolloutSummary[]; name: string }> = {
-    'by its name, without looking': { named: 'anything', among: [], name: 'anything' },
+    'by its name, without a lookup': { named: 'anything', among: [], name: 'anything' },
     'as kubectl names it': { named: 'rollout/node-agent', name: 'node-agent' },
     'as -o name prints it': { named: 'rollout.rollouts.kruise.io/node-agent', name: 'node-agent' },
     'by its DaemonSet': { named: 'daemonset/logs', name: 'log-agent' },
     'by its DaemonSet in short': { named: 'ds/logs', name: 'log-agent' },
-    'by nothing, where there is only one': { named: undefined, among: two.slice(0, 1), name: 'node-agent' },
+    'without a name, if there is only one': { named: undefined, among: two.slice(0, 1), name: 'node-agent' },
   }
 
   it.each(Object.entries(found))('finds a Rollout %s', async (_how, { named, among = two, name }) => {
@@ -24,20 +24,20 @@ describe('findRollout', () => {
     string,
     { named: string | undefined; among?: readonly RolloutSummary[]; code: string; message: string; hint: string }
   > = {
-    'nothing where there are several': {
+    'nothing if there are several': {
       named: undefined,
       code: 'NAME_AMBIGUOUS',
       message: 'namespace demo has 2 Rollouts: node-agent, log-agent',
       hint: 'Name one of them: tranche get node-agent -n demo.',
     },
-    'nothing where there are many': {
+    'by its short DaemonSet name': {
       named: undefined,
       among: [1, 2, 3, 4, 5, 6, 7].map((at) => rollout(`agent-${at}`)),
       code: 'NAME_AMBIGUOUS',
       message: 'namespace demo has 7 Rollouts: agent-1, agent-2, agent-3, agent-4, agent-5 and 2 more',
       hint: 'Name one of them: tranche get agent-1 -n demo.',
     },
-    'nothing where there are none': {
+    'nothing if there are none': {
       named: undefined,
       among: [],
       code: 'ROLLOUT_NOT_FOUND',

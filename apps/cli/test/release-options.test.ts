@@ -29,34 +29,34 @@ describe('the options that select a server', () => {
   })
 
   const refused: Record<string, { values: Record<string, unknown>; env?: Record<string, string>; says: string }> = {
-    'a namespace that can be none': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
-    'an authority for what is not verified': {
+    'an invalid namespace': { values: { namespace: 'Demo_1' }, says: '--namespace does not take "Demo_1"' },
+    'a certificate authority with verification off': {
       values: { certificateAuthority: 'ca.pem', insecureSkipTlsVerify: true },
       says: '--insecure-skip-tls-verify cannot be combined with --certificate-authority',
     },
     'an empty name': { values: { cluster: '' }, says: '--cluster does not take ""' },
-    'labels that are none': { values: { selector: ' ' }, says: '--selector does not take " "' },
-    'a token that others can read on its way': {
+    'invalid labels': { values: { selector: ' ' }, says: '--selector does not take " "' },
+    'a token that others can read on the network': {
       values: { server: 'http://tranche.example' },
       env: { TRANCHE_TOKEN: 'secret' },
       says: '--server is plain HTTP to tranche.example, so anyone on the network path can read your token',
     },
-    'a token that others can read in the list of processes': {
+    'a token that others can read in the process list': {
       values: { server: 'https://tranche.example', token: 'secret' },
       says: '--token shows the token to every user of this machine in the process list',
     },
-    'a file of a token that others can read on its way': {
+    'a token file over plain HTTP': {
       values: { server: 'http://10.0.0.1:8080', tokenFile: 'token' },
       says: '--server is plain HTTP to 10.0.0.1',
     },
-    'a host that only begins like this machine': {
+    'a host whose name only begins like this machine': {
       values: { server: 'http://127.0.0.1.example' },
       env: { TRANCHE_TOKEN: 'secret' },
       says: '--server is plain HTTP to 127.0.0.1.example',
     },
     'an empty path': { values: { kubeconfig: '' }, says: '--kubeconfig does not take ""' },
-    'a level that is no number': { values: { v: 'debug' }, says: '--v does not take "debug"' },
-    'a time without a unit that is none': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
+    'a level that is not a number': { values: { v: 'debug' }, says: '--v does not take "debug"' },
+    'an invalid time without a unit': { values: { requestTimeout: 'soon' }, says: '--request-timeout does not take "soon"' },
   }
 
   it.each(Object.entries(refused))('refuses %s', (_what, { values, env = {}, says }) => {

@@ -11,10 +11,10 @@ describe('buildSnapshot', () => {
     'a pod on the newest revision that is available is updated': { node: { pods: [pod({ hash: 'new' })] }, state: 'updated' },
     'an available pod on another revision is old': { node: { pods: [pod({})] }, state: 'old' },
     'a pod without a hash is old': { node: { pods: [pod({ hash: undefined })] }, state: 'old' },
-    'a terminating pod is on its way': { node: { pods: [pod({ terminating: true })] }, state: 'updating' },
-    'a node without a pod is on its way': { node: { pods: [] }, state: 'updating' },
-    'a new pod that is not Ready is on its way': { node: { pods: [pod({ hash: 'new', ready: false })] }, state: 'updating' },
-    'a new pod that is not Ready for long enough is on its way': {
+    'a terminating pod is in transition': { node: { pods: [pod({ terminating: true })] }, state: 'updating' },
+    'a node without a pod is in transition': { node: { pods: [] }, state: 'updating' },
+    'a new pod that is not Ready is in transition': { node: { pods: [pod({ hash: 'new', ready: false })] }, state: 'updating' },
+    'a new pod that is not Ready for long enough is in transition': {
       node: { pods: [pod({ hash: 'new', readyFromMs: 41_000 })] },
       state: 'updating',
     },
@@ -23,7 +23,7 @@ describe('buildSnapshot', () => {
       node: { pods: [pod({ hash: 'new', ready: false, trouble: { reason: 'ImagePullBackOff' } })] },
       state: 'failing',
     },
-    'a node that is not Ready says so': { node: { ready: false, pods: [pod({ ready: false })] }, state: 'notReady' },
+    'a node that is not Ready is shown as that': { node: { ready: false, pods: [pod({ ready: false })] }, state: 'notReady' },
   }
 
   it.each(Object.entries(states))('%s', (_name, { node, state }) => {

@@ -8,17 +8,17 @@ describe('an allowed host', () => {
       allows: ['http://example.com/', 'https://EXAMPLE.com:8443/x?y', 'https://example.com./'],
       refuses: ['http://a.example.com/', 'http://example.com.evil.org/', 'http://notexample.com/'],
     },
-    'is that port alone where one is named, be it the usual one of the scheme': {
+    'is only that port if one is named, even the default one of the scheme': {
       rule: 'example.com:443',
       allows: ['https://example.com/', 'http://example.com:443/'],
       refuses: ['http://example.com/', 'https://example.com:444/'],
     },
-    'is every name below a domain, and not the domain': {
+    'is every name below a domain, but not the domain': {
       rule: '*.example.com',
       allows: ['https://a.example.com/', 'https://a.b.example.com/'],
       refuses: ['https://example.com/', 'https://badexample.com/'],
     },
-    'is an address however it is written': {
+    'is an address in any notation': {
       rule: '127.0.0.1',
       allows: ['http://127.0.0.1:9090/', 'http://0x7f.1/', 'http://2130706433/'],
       refuses: ['http://127.0.0.2/', 'http://[::ffff:127.0.0.1]/'],

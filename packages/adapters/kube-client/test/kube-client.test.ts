@@ -34,11 +34,11 @@ describe('a request on the wire', () => {
       send: (client) => client.list(resourcePaths.daemonSets),
       want: { method: 'GET', path: '/apis/apps/v1/daemonsets?limit=500' },
     },
-    'lists what selectors choose, in one namespace': {
+    'lists what selectors match, in one namespace': {
       send: (client) => client.list(resourcePaths.pods, { namespace: 'a', labelSelector: 'app=x,y!=z', fieldSelector: 'spec.nodeName=n' }),
       want: { path: '/api/v1/namespaces/a/pods?labelSelector=app%3Dx%2Cy!%3Dz&fieldSelector=spec.nodeName%3Dn&limit=500' },
     },
-    'creates in the namespace of the object, as the program of the user agent': {
+    'creates in the namespace of the object, with its user agent as the field manager': {
       send: (client) => client.create(resourcePaths.pods, pod),
       want: {
         method: 'POST',
@@ -84,15 +84,15 @@ describe('a request on the wire', () => {
         body: '{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"7"},"gracePeriodSeconds":0,"propagationPolicy":"Background"}',
       },
     },
-    'updates an object that has no namespace': {
+    'updates a cluster-scoped object': {
       send: (client) => client.update(resourcePaths.nodes, { metadata: { name: 'node-1' } }),
       want: { method: 'PUT', path: '/api/v1/nodes/node-1?fieldManager=tranche-test' },
     },
-    'lets the server refuse fields that it does not know': {
+    'lets the server refuse unknown fields': {
       send: (client) => client.create(resourcePaths.pods, pod, { fieldValidation: 'Strict' }),
       want: { path: '/api/v1/namespaces/default/pods?fieldManager=tranche-test&fieldValidation=Strict' },
     },
-    'asks for a document as text': {
+    'requests a document as text': {
       send: (client) => client.text('/openapi/v3'),
       want: { method: 'GET', path: '/openapi/v3' },
     },
@@ -196,7 +196,7 @@ describe('a retried request', () => {
     'a read after a reset, four times at most': { send: read, answers: Array(9).fill(reset), sent: 4, ends: { code: 'API_UNREACHABLE' } },
     'no read after 404': { send: read, answers: [answer(404, {})], sent: 1, ends: { status: 404 } },
     'a write after 429 with Retry-After': { send: write, answers: [throttled, answer(200, {})], sent: 2 },
-    'no delete, even after 429 with Retry-After: what it rests on may have changed (F1)': {
+    'no delete, even after 429 with Retry-After: its preconditions may be outdated (F1)': {
       send: remove,
       answers: [throttled, answer(200, {})],
       sent: 1,
@@ -209,7 +209,7 @@ describe('a retried request', () => {
       sent: 1,
       ends: { status: 500 },
     },
-    'no write after a reset: it may have happened': { send: write, answers: [reset], sent: 1, ends: { code: 'API_UNREACHABLE' } },
+    'no write after a reset: it may have succeeded': { send: write, answers: [reset], sent: 1, ends: { code: 'API_UNREACHABLE' } },
     'nothing when the server asks to wait past the deadline': {
       send: read,
       answers: [answer(429, {}, { 'retry-after': '60' })],

@@ -101,12 +101,12 @@ describe('loadKubeConfig', () => {
   })
 
   const refusals: Record<string, { options: () => Partial<KubeConfigOptions>; says: string; hint: string }> = {
-    'a file that is not there': {
+    'a missing file': {
       options: () => ({ path: join(folder, 'absent') }),
       says: 'absent cannot be read: ENOENT',
       hint: 'Check that the file exists',
     },
-    'a file that KUBECONFIG names and that is not there': {
+    'a missing file in KUBECONFIG': {
       options: () => ({ env: { KUBECONFIG: join(folder, 'absent') } }),
       says: 'absent cannot be read: ENOENT',
       hint: 'Check that the file exists',
@@ -119,22 +119,22 @@ describe('loadKubeConfig', () => {
       hint: 'Add a context',
     },
     'an empty file': { options: () => ({ path: writeText('') }), says: 'is not valid: ', hint: 'Fix it' },
-    'a context that is not in it': {
+    'a missing context': {
       options: () => ({ path: write({}), context: 'third' }),
       says: 'has no context third',
       hint: 'Choose one of its contexts with --context: first, second.',
     },
-    'a cluster that is not in it': {
+    'a missing cluster': {
       options: () => ({ path: write({}), cluster: 'elsewhere' }),
       says: 'has no cluster elsewhere',
       hint: 'Choose one with --cluster: here, there.',
     },
-    'a user who is not in it': {
+    'a missing user': {
       options: () => ({ path: write({}), user: 'third' }),
       says: 'has no user third',
       hint: 'Choose one with --user: me, other.',
     },
-    'files that name a cluster differently': {
+    'files with different definitions of a cluster': {
       options: () => ({ env: { KUBECONFIG: [write({}), write({ server: 'https://elsewhere:6443' })].join(delimiter) } }),
       says: 'conflicts with the files before it',
       hint: 'Use different names for clusters, users and contexts in each file of KUBECONFIG.',
@@ -154,7 +154,7 @@ describe('loadKubeConfig', () => {
       says: 'through the proxy http://proxy:3128',
       hint: 'Remove clusters[].cluster.proxy-url',
     },
-    'a certificate file that is not there': {
+    'a missing certificate file': {
       options: () => ({ path: write({ user: { 'client-certificate': '/nowhere/cert.pem' } }) }),
       says: 'the credentials cannot be read: ENOENT',
       hint: 'Check the certificate files',
@@ -164,7 +164,7 @@ describe('loadKubeConfig', () => {
       says: 'the credentials cannot be read: ',
       hint: 'by hand',
     },
-    'a machine without any': {
+    'a machine without a kubeconfig': {
       options: () => ({ env: { HOME: folder } }),
       says: 'there is no kubeconfig',
       hint: 'Name a kubeconfig with --kubeconfig PATH',

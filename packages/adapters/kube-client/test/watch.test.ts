@@ -20,7 +20,7 @@ describe('watch', () => {
   it.each([
     ['in one piece', (text: string) => [text]],
     [
-      'with the end of one event and the start of the next in one piece',
+      'with the end of one event and the start of the next in one chunk',
       (text: string) => [text.slice(0, 20), text.slice(20, 50), text.slice(50, 55), text.slice(55)],
     ],
   ])('yields several events that come %s', async (_how, cut) => {

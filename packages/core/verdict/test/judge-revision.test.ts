@@ -16,7 +16,7 @@ describe('a node on which the new version failed', () => {
     'is none that is healthy': { says: a({}), want: [] },
     'is none whose containers are being created': { says: a(waiting('ContainerCreating')), want: [] },
     'is none that waits for its init containers': { says: a(waiting('PodInitializing')), want: [] },
-    'is one that waits for any other reason, at once': { says: a(waiting('ImagePullBackOff')), want: ['a: ImagePullBackOff'] },
+    'is one that waits for any other reason, immediately': { says: a(waiting('ImagePullBackOff')), want: ['a: ImagePullBackOff'] },
     'is one with an unknown waiting reason': { says: a(waiting('SomethingNewBackOff')), want: ['a: SomethingNewBackOff'] },
     'is none when the policy ignores the reason': {
       says: a(waiting('ErrImagePull'), { rules: { ignoreReasons: ['ErrImagePull'] } }),
@@ -171,7 +171,7 @@ describe('how many failed nodes are tolerated', () => {
       says: { nodes: two, rules: { maxFailedNodes: '26%' } },
       want: { limit: 2, isBad: false },
     },
-    'no more in one batch than it may have of its own': {
+    'no more in one batch than its own limit': {
       says: {
         nodes: two,
         rules: { maxFailedNodes: 4, maxFailedNodesPerBatch: '50%' },

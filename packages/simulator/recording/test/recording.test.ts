@@ -30,25 +30,25 @@ describe('readWithDeliveries', () => {
 
 describe('unavailableSeen', () => {
   const cases: Record<string, { writes: string; max: number; nodes?: string[] }> = {
-    'sees nothing when every node stays up': { writes: '0 a:1+ | 0 b:2+', max: 0 },
+    'is empty if every node stays up': { writes: '0 a:1+ | 0 b:2+', max: 0 },
     'counts a terminating pod as down from the accepted deletion on': { writes: '0 a:1+ | 0 b:2+ | 20 a:1+x', max: 1, nodes: ['a'] },
     'counts a node whose pod is not Ready': { writes: '0 a:1+ | 20 a:1-', max: 1, nodes: ['a'] },
     'counts a node whose pod is gone': { writes: '0 a:1+ | 20 a:1!', max: 1, nodes: ['a'] },
     'counts a node once, whatever number of pods it has': { writes: '0 a:1+ | 20 a:1+x | 21 a:2- | 22 a:3-', max: 1 },
     'counts a node as up while another of its pods is Ready': { writes: '0 a:1+ | 20 a:2+ | 21 a:1+x', max: 0 },
-    'takes the worst moment, not the last': {
+    'returns the maximum, not the last value': {
       writes: '0 a:1+ | 0 b:2+ | 20 a:1- | 21 b:2- | 22 a:1+ | 23 b:2+',
       max: 2,
       nodes: ['a', 'b'],
     },
-    'forgets what was down before the moment asked for': { writes: '0 a:1+ | 1 a:1- | 2 a:1+ | 20 b:9+', max: 0 },
-    'counts what is still down at that moment': { writes: '0 a:1+ | 1 a:1-', max: 1 },
-    'counts a node that never had a Ready pod but had one by then': { writes: '0 a:1-', max: 1 },
+    'ignores nodes that were down only before the given time': { writes: '0 a:1+ | 1 a:1- | 2 a:1+ | 20 b:9+', max: 0 },
+    'counts nodes that are still down at that time': { writes: '0 a:1+ | 1 a:1-', max: 1 },
+    'counts a node without a Ready pod that had one by then': { writes: '0 a:1-', max: 1 },
     'counts a node that joins later from its first Ready pod on': { writes: '20 a:1- | 21 a:1+ | 22 a:1-', max: 1, nodes: ['a'] },
-    'leaves out a node that joins later and never had a Ready pod': { writes: '20 a:1-', max: 0 },
-    'leaves out a node that was removed': { writes: '0 a:1+ | 20 !a | 21 b:2+', max: 0 },
-    'leaves out what the pods of a removed node still go through': { writes: '0 a:1+ | 20 !a | 21 a:1- | 22 a:1-x', max: 0 },
-    'leaves out pods of other DaemonSets': { writes: '0 a:1+other | 20 a:1-other', max: 0 },
+    'skips a node that joins later and never had a Ready pod': { writes: '20 a:1-', max: 0 },
+    'skips a node that was removed': { writes: '0 a:1+ | 20 !a | 21 b:2+', max: 0 },
+    'ignores later changes of the pods of a removed node': { writes: '0 a:1+ | 20 !a | 21 a:1- | 22 a:1-x', max: 0 },
+    'skips pods of other DaemonSets': { writes: '0 a:1+other | 20 a:1-other', max: 0 },
   }
 
   it.each(Object.entries(cases))('%s', (_name, { writes, max, nodes }) => {

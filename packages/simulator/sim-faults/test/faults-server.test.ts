@@ -77,7 +77,7 @@ describe('a refused request', () => {
     string,
     { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path?: string; type?: string; body?: string; status: number; answer: object }
   > = {
-    'faults that are wrong': {
+    'invalid faults': {
       method: 'POST',
       body: '{"faults":[{"kind":"NodeDown","nodes":["node-009"]}]}',
       status: 422,
@@ -86,7 +86,7 @@ describe('a refused request', () => {
         errors: [{ path: 'faults[0].nodes[0]', value: '"node-009"', fix: 'give a node that exists by then: node-001, node-002, node-003' }],
       },
     },
-    'what is neither JSON nor YAML': { method: 'POST', body: '{', status: 422, answer: { code: 'FAULTS_INVALID' } },
+    'a body that is neither JSON nor YAML': { method: 'POST', body: '{', status: 422, answer: { code: 'FAULTS_INVALID' } },
     'an empty body': { method: 'POST', body: '', status: 422, answer: { code: 'FAULTS_INVALID' } },
     'another content type': { method: 'POST', type: 'text/plain', body: one, status: 415, answer: { code: 'REQUEST_INVALID' } },
     'a body that is too large': {
@@ -107,7 +107,7 @@ describe('a refused request', () => {
       status: 405,
       answer: { title: '/sim/v1/faults does not take PUT; it takes GET, POST, DELETE' },
     },
-    'a fault that is not there': {
+    'an unknown fault': {
       method: 'DELETE',
       path: `${url}/unknown`,
       status: 404,

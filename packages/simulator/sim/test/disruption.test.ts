@@ -27,14 +27,22 @@ describe('the disruption controller', () => {
     })
   })
 
-  it.each([{ maxUnavailable: 1 }, { minAvailable: '50%' }])('cannot count the pods of a DaemonSet under %j, and reports that', async (spec) => {
-    const world = await createRunningWorld(2)
-    await addBudget(world, spec)
-    const message = 'daemonsets.apps does not implement the scale subresource'
-    expect(await statusOf(world)).toMatchObject({ disruptionsAllowed: 0, conditions: [{ status: 'False', reason: 'SyncFailed', message }] })
-    expect(await eventsOf(world)).toContain(`CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: ${message}`)
-    expect(await evict(world)).toBe('The disruption budget budget is still being processed by the server.')
-  })
+  it.each([{ maxUnavailable: 1 }, { minAvailable: '50%' }])(
+    'cannot count the pods of a DaemonSet under %j, and reports that',
+    async (spec) => {
+      const world = await createRunningWorld(2)
+      await addBudget(world, spec)
+      const message = 'daemonsets.apps does not implement the scale subresource'
+      expect(await statusOf(world)).toMatchObject({
+        disruptionsAllowed: 0,
+        conditions: [{ status: 'False', reason: 'SyncFailed', message }],
+      })
+      expect(await eventsOf(world)).toContain(
+        `CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: ${message}`,
+      )
+      expect(await evict(world)).toBe('The disruption budget budget is still being processed by the server.')
+    },
+  )
 
   it('reports pods without a controller as unmanaged', async () => {
     const world = await createWorld()

@@ -52,11 +52,15 @@ describe('deleting a DaemonSet', () => {
 
 describe('the garbage collector', () => {
   it.each<[name: string, owners: (owner: ApiObject) => readonly ApiOwner[], want: string]>([
-    ['keeps what has a living owner', (owner) => [refTo(owner)], 'there'],
-    ['collects what has an owner of another uid', (owner) => [{ ...refTo(owner), uid: 'other' }], 'gone'],
-    ['collects what has an owner of another name', (owner) => [{ ...refTo(owner), name: 'other' }], 'gone'],
-    ['keeps what has one living owner, and drops the dead one', (owner) => [{ ...refTo(owner), uid: 'x' }, refTo(owner)], 'there, 1 owner'],
-    ['keeps what has an owner of a kind it does not know', (owner) => [{ ...refTo(owner), kind: 'Widget' }], 'there'],
+    ['keeps an object with an existing owner', (owner) => [refTo(owner)], 'there'],
+    ['collects an object whose owner has another uid', (owner) => [{ ...refTo(owner), uid: 'other' }], 'gone'],
+    ['collects an object whose owner has another name', (owner) => [{ ...refTo(owner), name: 'other' }], 'gone'],
+    [
+      'keeps an object with one existing owner, and drops the missing one',
+      (owner) => [{ ...refTo(owner), uid: 'x' }, refTo(owner)],
+      'there, 1 owner',
+    ],
+    ['keeps an object whose owner is of an unknown kind', (owner) => [{ ...refTo(owner), kind: 'Widget' }], 'there'],
   ])('%s', async (_name, owners, want) => {
     const world = await aWorld()
     const owner = await addMap(world, 'owner')

@@ -167,11 +167,11 @@ describe('planPass: which pods get a permit (F3)', () => {
       want: `append ${nodesFrom(100, 8)}`,
     },
     'ends with nothing to do on a DaemonSet that matches no node': { nodes: '', want: 'wait for batch' },
-    'takes a node whose only Ready pod is terminating before healthy ones, where no budget is left': {
+    'prefers a node whose only Ready pod is terminating to healthy ones, if no budget is left': {
       nodes: 'a:bad b:oldx+old! c:new!',
       want: 'append b a',
     },
-    'takes broken nodes first while as many are down as the limit, and not before': {
+    'prefers broken nodes while as many nodes as the limit are down, and not before': {
       nodes: 'a:bad b:old! c:new! d:new!',
       limit: 3,
       want: 'append b a',
@@ -181,7 +181,7 @@ describe('planPass: which pods get a permit (F3)', () => {
       limit: 4,
       want: 'append a b',
     },
-    'takes broken nodes first while standing permits use the budget': {
+    'prefers broken nodes while standing permits use the budget': {
       nodes: 'a:old b:bad c:old!',
       permits: 'a',
       sent: 'a',
@@ -318,14 +318,14 @@ describe('planPass: more nodes in flight than the limit allows, with a version t
       permits: 'a.gone b.gone c.gone b',
       want: 'execute b',
     },
-    'executes none on a node before the last': { nodes: 'a:bad! b:none', permits: 'a.gone b.gone a', want: 'wait for budget' },
-    'executes none but the first standing permit': {
+    'executes no permit on a node before the last': { nodes: 'a:bad! b:none', permits: 'a.gone b.gone a', want: 'wait for budget' },
+    'executes only the first standing permit': {
       nodes: 'a:bad! b:bad! c:old',
       permits: 'a.gone b.gone c b',
       sent: 'c',
       want: 'wait for budget',
     },
-    'executes none behind an unseen permit': {
+    'executes no permit behind an unseen one': {
       nodes: 'a:bad! b:bad! c:old!',
       permits: 'a.gone b.gone c.unseen b',
       want: 'wait for budget',

@@ -259,7 +259,10 @@ export function describeApply(it: ConformanceTest): void {
     }
     const clientSide = { query: { fieldManager: 'kubectl-client-side-apply' } }
 
-    it('kubectl takes over the fields in its annotation, without a conflict, and keeps the annotation up to date', async ({ api, namespace }) => {
+    it('kubectl takes over the fields in its annotation, without a conflict, and keeps the annotation up to date', async ({
+      api,
+      namespace,
+    }) => {
       const path = pathOf.configMaps(namespace, 'a')
       await api.post(pathOf.configMaps(namespace), lastApplied({ a: '1' }), clientSide)
       const { status, body } = await apply(api, path, config({ a: '2' }), 'kubectl')

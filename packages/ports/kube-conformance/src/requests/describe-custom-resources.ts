@@ -32,7 +32,11 @@ export function describeCustomResources(base: ConformanceTest): void {
       { title: 'text for a number', spec: { size: 'big' }, causes: ['FieldValueTypeInvalid spec.size'] },
       { title: 'a value outside its enumeration', spec: { mode: 'c' }, causes: ['FieldValueNotSupported spec.mode'] },
       { title: 'a required field that is missing', spec: { parts: [{}] }, causes: ['FieldValueRequired spec.parts[0].name'] },
-      { title: 'two items with the same key', spec: { parts: [{ name: 'x' }, { name: 'x' }] }, causes: ['FieldValueDuplicate spec.parts[1]'] },
+      {
+        title: 'two items with the same key',
+        spec: { parts: [{ name: 'x' }, { name: 'x' }] },
+        causes: ['FieldValueDuplicate spec.parts[1]'],
+      },
       { title: 'text that is too long', spec: { short: 'aaaaaa' }, causes: ['FieldValueTooLong spec.short'] },
       { title: 'text outside its pattern', spec: { short: 'A' }, causes: ['FieldValueInvalid spec.short'] },
       { title: 'an invalid time', spec: { when: 'now' }, causes: ['FieldValueTypeInvalid spec.when'] },

@@ -218,10 +218,7 @@ export function describeWatches(it: ConformanceTest): void {
       expect(briefly(await watch.rest())).toEqual(['ADDED a'])
     })
 
-    it('with at most a bookmark before it, if bookmarks are allowed and nothing happens', async ({
-      api,
-      namespace,
-    }) => {
+    it('with at most a bookmark before it, if bookmarks are allowed and nothing happens', async ({ api, namespace }) => {
       const path = pathOf.secrets(namespace)
       const { resourceVersion } = (await api.create(path, secret('a'))).metadata
       const watch = await api.watch(path, { resourceVersion, timeoutSeconds: 4, allowWatchBookmarks: true })

@@ -112,12 +112,12 @@ describe('a validating webhook', () => {
 
   const denials: Record<string, { status: object | undefined; code: number; says: string }> = {
     'its message': { status: { message: 'not today', code: 403 }, code: 403, says: ' denied the request: not today' },
-    'its reason where there is no message': {
+    'its reason if it has no message': {
       status: { reason: 'Forbidden', code: 200 },
       code: 400,
       says: ' denied the request: Forbidden',
     },
-    'nothing where it says nothing': { status: undefined, code: 400, says: ' denied the request without explanation' },
+    'no text if it has none': { status: undefined, code: 400, says: ' denied the request without explanation' },
   }
   it.each(Object.entries(denials))('refuses with %s', async (_name, { status, code, says }) => {
     const { server, createMap } = setUp()
@@ -180,7 +180,7 @@ describe('the requests that webhooks receive', () => {
   const conditions: Record<string, { expression: string; asked: boolean }> = {
     'a condition that holds': { expression: "object.metadata.name == 'a' && request.operation == 'CREATE'", asked: true },
     'a condition that does not hold': { expression: "request.userInfo.username != 'admin'", asked: false },
-    'a condition about what is not there': { expression: '!has(object.data) && oldObject == null', asked: true },
+    'a condition about a missing value': { expression: '!has(object.data) && oldObject == null', asked: true },
   }
   it.each(Object.entries(conditions))('%s', async (_name, { expression, asked }) => {
     const { server, createMap } = setUp()
@@ -238,7 +238,7 @@ describe('a webhook that fails', () => {
       answer: () => ({ uid: 'x', allowed: true }),
       says: 'received invalid webhook response: expected response.uid=',
     },
-    'changes though it may only look': {
+    'changes the object although it only validates': {
       answer: () => patchOf({ op: 'add', path: '/data', value: {} }),
       says: 'received invalid webhook response: validating webhook may not return response.patch',
     },
@@ -329,7 +329,7 @@ describe('a configuration', () => {
       more: { name: 'x' },
       says: 'webhooks[0].name: Invalid value: "x": should be a domain with at least three segments separated by dots',
     },
-    'no side effects said': {
+    'no sideEffects': {
       more: { sideEffects: undefined },
       says: 'webhooks[0].sideEffects: Required value: must specify one of None, NoneOnDryRun',
     },

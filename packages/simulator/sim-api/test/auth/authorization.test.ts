@@ -85,7 +85,7 @@ describe('a role allows', () => {
     'no other group': { rules: [rule('daemonsets', '*')], line: 'GET /apis/apps/v1/namespaces/default/daemonsets', allowed: false },
     'no subresource of what it names': { rules: [rule('pods', '*')], line: `GET ${PODS}/a/status`, allowed: false },
     'a subresource of everything': { rules: [rule('*/status', 'get')], line: `GET ${PODS}/a/status`, allowed: true },
-    'everything with a star': { rules: [rule('*', '*')], line: `GET ${PODS}/a/status`, allowed: true },
+    'everything with a wildcard': { rules: [rule('*', '*')], line: `GET ${PODS}/a/status`, allowed: true },
     'one object by its name': { rules: [rule('pods', 'get', { resourceNames: ['a'] })], line: `GET ${PODS}/a`, allowed: true },
     'no other object': { rules: [rule('pods', 'get', { resourceNames: ['b'] })], line: `GET ${PODS}/a`, allowed: false },
     'a watch of one object': {
@@ -256,7 +256,7 @@ describe('roles and bindings are checked', () => {
       body: { metadata: { name: 'x' }, rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }] },
       says: 'rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs',
     },
-    'a binding to a role that there cannot be': {
+    'a binding to an invalid role': {
       line: `POST ${RBAC}/clusterrolebindings`,
       body: { metadata: { name: 'x' }, roleRef: { kind: 'Role', name: 'y' } },
       says: 'roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"',

@@ -60,16 +60,16 @@ describe('a request that is refused before it reaches the API server', () => {
     'a resource that does not exist': { send: 'GET /api/v1/things', status: 404, says: 'could not find the requested resource' },
     'a version that is not served': { send: 'GET /apis/apps/v2/daemonsets', status: 404, says: 'could not find the requested resource' },
     'a namespaced object without a namespace': { send: 'GET /api/v1/pods/a', status: 404, says: 'could not find the requested resource' },
-    'a check that does not exist': { send: 'GET /readyz/nope', status: 404, says: '404 page not found' },
-    'a method without a meaning': { send: 'PUT /api/v1/namespaces/x/pods', status: 405, says: 'does not allow this method' },
+    'an unknown health check': { send: 'GET /readyz/nope', status: 404, says: '404 page not found' },
+    'an unsupported method': { send: 'PUT /api/v1/namespaces/x/pods', status: 405, says: 'does not allow this method' },
     'creation without a namespace': { send: 'POST /api/v1/pods', status: 405, says: 'does not allow this method' },
-    'an Accept that cannot be met': {
+    'an unsupported Accept header': {
       send: 'GET /api/v1/pods',
       headers: { accept: 'application/vnd.kubernetes.protobuf' },
       status: 406,
       says: 'only the following media types are accepted',
     },
-    'a body that is no JSON': { send: 'POST /api/v1/namespaces/x/pods', body: '{', status: 400, says: 'json parse error' },
+    'a body that is not JSON': { send: 'POST /api/v1/namespaces/x/pods', body: '{', status: 400, says: 'json parse error' },
     'a body above 3 MiB': {
       send: 'POST /api/v1/namespaces/x/pods',
       body: ' '.repeat(3 << 20) + '{}',
@@ -111,19 +111,19 @@ describe('a request that is refused before it reaches the API server', () => {
     'a command in a container': { send: 'POST /api/v1/namespaces/x/pods/a/exec', status: 501, says: 'pods/exec is not served' },
     'the deletion of a kind in all namespaces': { send: 'DELETE /api/v1/pods', status: 405, says: 'does not allow this method' },
     'a write to a document': { send: 'POST /apis', status: 405, says: 'does not allow this method' },
-    'rows that carry something else': {
+    'rows with an unknown includeObject': {
       send: 'GET /api/v1/pods?includeObject=All',
       status: 400,
       says: "must be 'Metadata', 'Object', 'None', or empty",
     },
-    'a merge patch that forces': {
+    'a merge patch with force': {
       send: 'PATCH /api/v1/namespaces/x/pods/a?force=true',
       headers: { 'content-type': 'application/merge-patch+json' },
       body: '{}',
       status: 422,
       says: 'may not be specified for non-apply patch',
     },
-    'a limit that is no number': { send: 'GET /api/v1/pods?limit=x', status: 400, says: 'invalid syntax' },
+    'a limit that is not a number': { send: 'GET /api/v1/pods?limit=x', status: 400, says: 'invalid syntax' },
     'an unknown dry run': { send: 'GET /api/v1/pods?dryRun=Some', status: 422, says: 'Unsupported value: [\\"Some\\"]' },
     'an apply patch in binary form': {
       send: 'PATCH /api/v1/namespaces/x/pods/a?fieldManager=ci',

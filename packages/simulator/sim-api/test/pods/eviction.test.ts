@@ -57,7 +57,7 @@ describe('the eviction of a pod', () => {
       },
       cause: 'The disruption budget budget-0 does not allow evicting pods currently because it failed sync: no scale',
     },
-    'while the budget says why': {
+    'while the budget has a reason': {
       status: {
         disruptionsAllowed: 0,
         currentHealthy: 3,
@@ -102,7 +102,7 @@ describe('the eviction of a pod', () => {
       pod: { phase: 'Running' },
       budget: { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2 },
     },
-    'for an unready pod where the policy always allows it': {
+    'for an unready pod if the policy always allows it': {
       pod: { phase: 'Running' },
       budget: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 2 },
       spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' },

@@ -42,12 +42,12 @@ describe('listing', () => {
     'by absence from a set': { options: { labelSelector: 'app notin (x,y)' }, want: ['c'] },
     'by presence': { options: { labelSelector: 'app' }, want: ['a', 'b'] },
     'by absence': { options: { labelSelector: '!app' }, want: ['c'] },
-    'by being above a number': { options: { labelSelector: 'size>4' }, want: ['c'] },
-    'by being below a number': { options: { labelSelector: 'size<4,tier' }, want: ['b'] },
-    'by several at once': { options: { labelSelector: 'app in (x,y),tier' }, want: ['b'] },
+    'above a number': { options: { labelSelector: 'size>4' }, want: ['c'] },
+    'below a number': { options: { labelSelector: 'size<4,tier' }, want: ['b'] },
+    'by several requirements at once': { options: { labelSelector: 'app in (x,y),tier' }, want: ['b'] },
     'by name': { options: { fieldSelector: 'metadata.name=b' }, want: ['b'] },
     'by node': { options: { fieldSelector: 'spec.nodeName=n1' }, want: ['c'] },
-    'by not being on a node': { options: { fieldSelector: 'spec.nodeName!=n1,status.phase=Pending' }, want: ['a', 'b'] },
+    'by another node': { options: { fieldSelector: 'spec.nodeName!=n1,status.phase=Pending' }, want: ['a', 'b'] },
   }
   for (const [name, { options, want }] of Object.entries(selected))
     it(`selects ${name}`, async () => {
@@ -66,8 +66,11 @@ describe('listing', () => {
     'a forged token without a start': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '' }) }, want: 400 },
     'a forged token at no version': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 0, start: 'default/a' }) }, want: 400 },
     'a forged token from the future': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 99_999, start: 'a' }) }, want: 504 },
-    'a forged token that leads upwards': { options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '../a' }) }, want: 400 },
-    'a resource version that is no number': { options: { resourceVersion: 'x' }, want: 400 },
+    'a forged token with a path that leads upwards': {
+      options: { continue: token({ v: 'meta.k8s.io/v1', rv: 1001, start: '../a' }) },
+      want: 400,
+    },
+    'a resource version that is not a number': { options: { resourceVersion: 'x' }, want: 400 },
     'a resource version from the future': { options: { resourceVersion: '99999' }, want: 504 },
     'a match without a version': { options: { resourceVersionMatch: 'Exact' }, want: 422 },
     'an exact match of any version': { options: { resourceVersionMatch: 'Exact', resourceVersion: '0' }, want: 422 },
@@ -183,7 +186,7 @@ describe('watching', () => {
   })
 
   const streamed: Record<string, { options: RequestOptions; want: readonly string[] }> = {
-    'all that is there, a bookmark that says so, then what changes': {
+    'all existing objects, a bookmark that marks their end, then changes': {
       options: { allowWatchBookmarks: true },
       want: ['ADDED a', 'ADDED b', `BOOKMARK ${atStart + 2} end`, 'ADDED c'],
     },
@@ -191,16 +194,16 @@ describe('watching', () => {
       options: { allowWatchBookmarks: true, resourceVersion: '0' },
       want: ['ADDED a', 'ADDED b', `BOOKMARK ${atStart + 2} end`, 'ADDED c'],
     },
-    'the same from a version that is old but not forgotten': {
+    'the same from an old version within the history': {
       options: { allowWatchBookmarks: true, resourceVersion: String(atStart + 1) },
       want: ['ADDED a', 'ADDED b', `BOOKMARK ${atStart + 2} end`, 'ADDED c'],
     },
-    'what belongs to the selection alone': {
+    'only objects of the selection': {
       options: { allowWatchBookmarks: true, fieldSelector: 'metadata.name=b' },
       want: ['ADDED b', `BOOKMARK ${atStart + 2} end`],
     },
-    'no bookmark to a client that takes none': { options: {}, want: ['ADDED a', 'ADDED b', 'ADDED c'] },
-    'only what is new where initial events are not wanted': {
+    'no bookmark to a client that does not allow them': { options: {}, want: ['ADDED a', 'ADDED b', 'ADDED c'] },
+    'only new objects if initial events are not requested': {
       options: { sendInitialEvents: false, allowWatchBookmarks: true },
       want: ['ADDED c'],
     },

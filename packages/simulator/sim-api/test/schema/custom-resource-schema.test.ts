@@ -75,13 +75,13 @@ describe('validate finds', () => {
       reason: 'FieldValueTooLong',
       message: 'Too long: may not be more than 4 bytes',
     },
-    'text off the pattern': {
+    'text that does not match the pattern': {
       spec: { name: 'AB' },
       field: 'spec.name',
       reason: 'FieldValueInvalid',
       message: `Invalid value: "AB": spec.name in body should match '^[a-z]+$'`,
     },
-    'text that is no date': {
+    'text that is not a date': {
       spec: { at: 'noon' },
       field: 'spec.at',
       reason: 'FieldValueTypeInvalid',

@@ -58,7 +58,7 @@ describe('an object is refused by a rule', () => {
       spec: { a: 1 },
       want: ['spec.a', 'FieldValueForbidden', 'Forbidden: a must be above 1'],
     },
-    'with a message that it makes': {
+    'with a computed message': {
       rule: { rule: 'self.a > 3', messageExpression: "'a is %d'.format([self.a])" },
       spec: { a: 1 },
       want: ['spec', 'FieldValueInvalid', 'Invalid value: a is 1'],
@@ -159,20 +159,20 @@ describe('a definition is refused for a rule', () => {
       field: 'rule',
       says: `${quoted('self.nope == 1')}compilation failed: ERROR: <input>:1:5: undefined field 'nope'\n | self.nope == 1\n | ....^`,
     },
-    'that compares what cannot be compared': {
+    'that compares values of different types': {
       rule: { rule: 'self.a > self.b' },
       field: 'rule',
       says: `${quoted('self.a \\u003e self.b')}compilation failed: ERROR: <input>:1:8: found no matching overload for '_>_' applied to '(int, string)'`,
     },
-    'that is no sentence': { rule: { rule: 'self.a >' }, field: 'rule', says: 'compilation failed: ERROR: <input>:1:9: Syntax error: ' },
-    'that says neither yes nor no': { rule: { rule: 'self.a' }, field: 'rule', says: 'cel expression must evaluate to a bool' },
+    'with a syntax error': { rule: { rule: 'self.a >' }, field: 'rule', says: 'compilation failed: ERROR: <input>:1:9: Syntax error: ' },
+    'that is not a bool': { rule: { rule: 'self.a' }, field: 'rule', says: 'cel expression must evaluate to a bool' },
     'that is empty': { rule: { rule: ' ' }, field: 'rule', says: 'Required value: rule is not specified' },
-    'whose message is no text': {
+    'whose message is not a string': {
       rule: { rule: 'self.a > 1', messageExpression: 'self.a' },
       field: 'messageExpression',
       says: 'messageExpression must evaluate to a string',
     },
-    'that points nowhere': {
+    'with an invalid field path': {
       rule: { rule: 'self.a > 1', fieldPath: '.zz' },
       field: 'fieldPath',
       says: 'Invalid value: ".zz": must be a valid path',
@@ -182,12 +182,12 @@ describe('a definition is refused for a rule', () => {
       field: 'reason',
       says: 'Unsupported value: "Nope": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
     },
-    'that would cost too much': {
+    'that is too expensive': {
       rule: { rule: 'self.names.all(x, self.names.all(y, x == y))' },
       field: 'rule',
       says: `Forbidden: estimated rule cost ${tooDear}`,
     },
-    'that takes none for an old value and does not ask for it': {
+    'with optionalOldSelf but without oldSelf': {
       rule: { rule: 'self.a > 1', optionalOldSelf: true },
       field: 'optionalOldSelf',
       says: 'Invalid value: true: may not be set if oldSelf is not used in rule',
