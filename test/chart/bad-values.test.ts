@@ -236,7 +236,7 @@ describe('the schema of the values', () => {
   })
 })
 
-/** Labels and the like, whose keys are the user's. */
+/** Maps such as labels, whose keys are the user's. */
 function isInMap(path: string): boolean {
   const parent = objectsOf(schema, '').find((one) => one.path === path.slice(0, path.lastIndexOf('.')))?.schema
   return parent?.additionalProperties !== undefined && parent.additionalProperties !== false

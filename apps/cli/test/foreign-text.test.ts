@@ -8,7 +8,7 @@ import { runAlone } from './run-alone.ts'
 
 /** Clears the screen, and names the window. */
 const STEERING = '\u001b[2J\u001b]0;owned\u0007\u009b31m'
-/** Whatever a server says it is called. */
+/** A name that a server may return for an object. */
 const foreign = { ...done.report, namespace: `demo${STEERING}`, name: `agent${STEERING}` }
 /** As lists have them: with a name that becomes a line of its own, and a command to a shell. */
 const { steps: _steps, conditions: _conditions, ...summary } = done.report

@@ -8,7 +8,7 @@ interface DeploymentObject {
   readonly spec: { readonly template: object }
 }
 
-/** What the chart makes pods of, as it is checked in. */
+/** Rendered manifests of the chart, as checked in. */
 const templates = parseAllDocuments(readFileSync('test/chart/golden/distributed.yaml', 'utf8'))
   .map((document) => document.toJS() as DeploymentObject | null)
   .flatMap((object) => (object?.kind === 'Deployment' ? [object.spec.template] : []))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-// What a shell sees of a command that was stopped. Each asks an API server that says nothing, so that it is still at it.
+// Result of a stopped command, as a shell sees it. Each waits for a silent API server, so that it is still running.
 
 const folder = mkdtempSync(join(tmpdir(), 'tranche-test-'))
 const kubeconfig = join(folder, 'kubeconfig.json')

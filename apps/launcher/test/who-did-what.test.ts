@@ -154,7 +154,7 @@ async function eventsOf(reason: string): Promise<readonly object[]> {
   return (await kruise.list<{ readonly metadata: never }>(resourcePaths.events, scope)).items
 }
 
-/** What people have written to Rollout and DaemonSet, as the API server has accepted it. */
+/** Accepted writes of people to Rollout and DaemonSet. */
 function actionsIn(path: string): readonly string[] {
   return readRecording(readFileSync(path, 'utf8').split('\n')).flatMap(({ actor, verb, resource }) =>
     actor === 'admin' && verb === 'patch' ? [`${verb} ${resource}`] : [],

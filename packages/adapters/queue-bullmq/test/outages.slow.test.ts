@@ -186,7 +186,7 @@ function bench(redis: TestRedis) {
   return { queue, worked, lines, enqueuer }
 }
 
-/** How many scripts were run; all that a worker asks for is one. */
+/** Number of scripts that were run; each request of a worker is one. */
 async function scriptsOf({ admin }: TestRedis): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0)
 }

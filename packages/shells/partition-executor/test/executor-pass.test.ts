@@ -308,7 +308,7 @@ interface Stage {
   fails: string | null
   touch: TouchAnswer | ((podName: string) => TouchAnswer)
   tranche: ExecutorReading['release']['spec']['tranche']
-  /** What the status says of how the release began. */
+  /** Observed start of the release in the status. */
   stoppedTime: StoppedTime | undefined
   /** How the pod of node a differs from the view, read live. */
   live: Partial<LivePod> | null | 'fails'

@@ -46,7 +46,7 @@ export interface Bench {
   readonly requests: string[]
   /** @returns keys woken since the last call, each once, in order of name */
   woken(): Promise<readonly string[]>
-  /** One pass. @returns pods created, pods deleted, events about pods that have ended and the like: `5/0/0` */
+  /** One pass. @returns pods created, pods deleted, and events about pods that have ended: `5/0/0` */
   pass(): Promise<string>
   /** One pass that takes the cached DaemonSet to be this one. */
   passWith(daemonSet: DaemonSet): Promise<string>

@@ -151,7 +151,7 @@ async function running(updateStrategy: object, options: BenchOptions = {}): Prom
   const bench = await createBench({ nodes: five, ...options, spec: { ...options.spec, updateStrategy } })
   await bench.pass()
   await bench.setReady(true)
-  // Age decides between pods, and goes by whole seconds.
+  // Age decides between pods, in whole seconds.
   await bench.clock.advanceAsync(1000)
   return bench
 }

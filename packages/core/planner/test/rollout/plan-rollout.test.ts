@@ -713,7 +713,7 @@ function goingOf(end: (fake: FakeCluster) => void): FakeCluster {
   return fake
 }
 
-/** A release of v2, as far as it goes by itself; `withinMs` of the fake's clock. */
+/** A release of v2, until it waits for a person; `withinMs` of the fake's clock. */
 function released(options: FakeClusterOptions, withinMs?: number): FakeCluster {
   const fake = healthy(options)
   fake.setImage('v2')

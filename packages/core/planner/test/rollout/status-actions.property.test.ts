@@ -56,7 +56,7 @@ describe('an action that a user writes between the read and the write of a pass'
           fake.setCanaryStatus({ currentStepState: 'StepReady' })
         })
         settle(fake)
-        // Every step but the last pauses for ever: one approval leaves one of them.
+        // Every step but the last waits for approval: one approval ends one of these pauses.
         expect(fake.rollout?.status?.canaryStatus?.currentStepIndex ?? 0).toBeLessThanOrEqual(Math.max(1, stepped) + 1)
       }),
       { numRuns: 100 },

@@ -9,7 +9,7 @@ const up = (nth: number, revision: number): string => `${nth}:rev${revision}:Cre
 const gone = (nth: number, revision: number): string => `${nth}:rev${revision}:Terminating > ${nth}:rev${revision}:Gone`
 const thrice = (history: string): readonly string[] => [history, history, history]
 
-/** The DaemonSet controller, seen by what happens on nodes. */
+/** The DaemonSet controller, observed by its effects on nodes. */
 export function describeDaemonSets(base: ConformanceTest): void {
   const it = fleetTest(base)
   const onDelete = { updateStrategy: { type: 'OnDelete' } }

@@ -6,7 +6,7 @@ import { idlePod } from '../fixtures/objects.ts'
 import { pathOf } from '../fixtures/paths.ts'
 import { allReady, type Fleet, fleetTest } from './fleet-fixture.ts'
 
-/** What the DaemonSet controller makes of objects that name a DaemonSet as their owner, and that it did not create. */
+/** Behavior of the DaemonSet controller toward objects that name a DaemonSet as their owner and that it did not create. */
 export function describeForeignOwners(base: ConformanceTest): void {
   const it = fleetTest(base)
 

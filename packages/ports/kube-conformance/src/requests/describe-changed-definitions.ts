@@ -11,7 +11,7 @@ const narrowSchema = {
   properties: { size: specSchema.properties.size, mode: specSchema.properties.mode, replicas: { type: 'integer' } },
 }
 
-/** What becomes of objects whose CustomResourceDefinition is written over. */
+/** Effect of a replaced CustomResourceDefinition on its objects. */
 export function describeChangedDefinitions(base: ConformanceTest): void {
   const it = withWidgets(base)
 
@@ -81,7 +81,7 @@ export function describeChangedDefinitions(base: ConformanceTest): void {
   })
 }
 
-/** What its schema says of `spec`, from now on. */
+/** New schema of `spec`. */
 async function redefine(api: Api, { group }: Widgets, spec: object): Promise<void> {
   const path = '/spec/versions/0/schema/openAPIV3Schema/properties/spec'
   const answer = await api.patch(pathOf.customResourceDefinitions(`widgets.${group}`), 'json', [{ op: 'replace', path, value: spec }])

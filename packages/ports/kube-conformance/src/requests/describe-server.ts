@@ -12,7 +12,7 @@ interface Resource {
   readonly categories?: readonly string[]
 }
 
-/** What a client asks about the server itself: version, health, discovery, OpenAPI. */
+/** Requests about the server itself: version, health, discovery, OpenAPI. */
 export function describeServer(it: ConformanceTest): void {
   describe('the server', () => {
     it('reports its version', async ({ api }) => {

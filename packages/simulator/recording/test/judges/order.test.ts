@@ -8,7 +8,7 @@ function unpermitted(): Script {
   return script.seen().wait(1)
 }
 
-/** An executor appends permits by what it was sent up to now. */
+/** An executor appends permits based on the events delivered so far. */
 function choose(script: Script, pods: string): Script {
   return script.record({}, pods, 'executor-1')
 }

@@ -101,7 +101,7 @@ describe('a surge', () => {
   })
 })
 
-/** Age decides between pods and goes by whole seconds: the pods here are older than any that comes. */
+/** Age decides between pods, in whole seconds: the existing pods are older than any new one. */
 async function createOldWorld(nodes: number): Promise<World> {
   const world = await createRunningWorld(nodes, { spec: surge(2) })
   await world.pass(1000)
