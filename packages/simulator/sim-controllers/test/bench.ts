@@ -72,7 +72,7 @@ export interface BenchOptions {
   readonly podSpec?: object
   /**
    * Pods as words: a node, `*n` that many, `old` revision, `unready`, `readyFor=10` seconds, `failed`, `succeeded`,
-   * `terminating`, `unbound`, `foreign` labels, `orphan`, `stranger` (neither labels nor owner), `port=80`. Each is a second younger than the one before.
+   * `terminating`, `unbound`, `foreign` labels, `orphan`, `unrelated` (neither labels nor owner), `port=80`. Each is a second younger than the one before.
    */
   readonly pods?: readonly string[]
   readonly gate?: Gate
@@ -334,12 +334,12 @@ async function podFrom(bench: Bench, words: string): Promise<object> {
       generateName: 'agent-',
       namespace,
       labels: {
-        app: has('foreign') || has('stranger') ? 'other' : 'agent',
+        app: has('foreign') || has('unrelated') ? 'other' : 'agent',
         'controller-revision-hash': has('old') || revision === undefined ? 'old' : hashOfRevision(revision),
       },
       // Keeps a terminal pod that is terminating from going at once.
       ...(has('terminating') && { finalizers: ['tests/keep'] }),
-      ...(!has('orphan') && !has('stranger') && { ownerReferences: [owner] }),
+      ...(!has('orphan') && !has('unrelated') && { ownerReferences: [owner] }),
     },
     spec: {
       ...(!has('unbound') && { nodeName }),

@@ -21,7 +21,7 @@ describe('pods', () => {
   })
 
   it('that are terminating, or owned by another controller, are ignored', async () => {
-    const bench = await createBench({ nodes: ['n0', 'n1'], pods: ['n0 orphan terminating', 'n1 stranger'] })
+    const bench = await createBench({ nodes: ['n0', 'n1'], pods: ['n0 orphan terminating', 'n1 unrelated'] })
     expect(await bench.pass()).toBe('2/0/0')
     expect((await bench.pods()).filter((pod) => ownerUids(pod).length === 0)).toHaveLength(2)
   })

@@ -24,7 +24,7 @@ const cases: readonly Case[] = [
     name: '7 leaves it to the scheduler whether there is room',
     nodes: ['n0'],
     podSpec: needing('900'),
-    pods: ['n0 stranger'],
+    pods: ['n0 unrelated'],
     want: '1/0/0',
   },
   {
@@ -33,7 +33,7 @@ const cases: readonly Case[] = [
     podSpec: { ...needing('8'), ...blue },
     want: '1/0/0',
   },
-  { name: '10 runs beside a pod with another port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 stranger port=81'], want: '1/0/0' },
+  { name: '10 runs beside a pod with another port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 unrelated port=81'], want: '1/0/0' },
   { name: '11 leaves its own pod alone, which has its port', nodes: ['n0'], podSpec: listening(80), pods: ['n0 port=80'], want: '0/0/0' },
   { name: '12 deals with existing pods', nodes: five, pods: ['n1', 'n2*2', 'n3*5', 'n4*2 foreign'], want: '2/5/0' },
   { name: '13 runs on the nodes selected', nodes: seven, podSpec: blue, want: '3/0/0' },

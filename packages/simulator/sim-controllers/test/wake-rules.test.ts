@@ -46,7 +46,7 @@ describe('a DaemonSet is reconciled when', () => {
   })
 
   it('59 an orphan gets other labels: every DaemonSet that selects it now', async () => {
-    const bench = await createWakeBench(['n0 stranger'])
+    const bench = await createWakeBench(['n0 unrelated'])
     await patchPod(bench, { labels: { app: 'agent' } })
     expect(await bench.woken()).toEqual([agent, twin])
   })
@@ -66,7 +66,7 @@ describe('a DaemonSet is reconciled when', () => {
   it.each([
     ['62 a pod of its own is deleted', ['n0'], [agent]],
     ['62 an orphan is deleted: none', ['n0 orphan'], []],
-    ['63 a pod without a DaemonSet is deleted: none', ['n0 stranger'], []],
+    ['63 a pod without a DaemonSet is deleted: none', ['n0 unrelated'], []],
   ])('%s', async (_name, pods, want) => {
     const bench = await createWakeBench(pods)
     const [pod] = await bench.pods()

@@ -3,7 +3,7 @@ import { ENDED_KEPT, findingText, parseFaults } from '@tranche/sim-faults'
 import { describe, expect, it } from 'vitest'
 import { startCluster } from './cluster.ts'
 
-const agent = { name: 'someone', userAgent: 'tranche-executor/0.1.0' }
+const agent = { name: 'observer', userAgent: 'tranche-executor/0.1.0' }
 const configMap = (name: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } })
 
 describe('nodes', () => {
@@ -134,7 +134,7 @@ describe('requests', () => {
 
   it.each([
     ['actors: [tranche-*]', true],
-    ['actors: [some*]', true],
+    ['actors: [obs*]', true],
     ['actors: [tranche-controller]', false],
     ['actors: [executor]', false],
     ['namespaces: [default]', true],
@@ -213,7 +213,7 @@ describe('watches', () => {
       if (event.type !== 'SYNCED') seen.push(event.object.metadata.name)
     })
     await cluster.pass(100)
-    await cluster.add(`faults: [{kind: ${kind}, actors: [someone], count: 1}]`)
+    await cluster.add(`faults: [{kind: ${kind}, actors: [observer], count: 1}]`)
     await cluster.simulator.clientFor(agent).create(resources.configMaps, configMap('a'))
     await cluster.pass(60_000)
     expect(seen).toContain('a')

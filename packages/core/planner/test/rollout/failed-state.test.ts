@@ -247,7 +247,7 @@ describe('an inconclusive analysis', () => {
     const fake = failed(inconclusive)
     expect(condition(fake, 'Stalled')).toMatchObject({
       reason: 'AnalysisInconclusive',
-      message: expect.stringContaining('the analysis cannot tell whether revision hash-v2 is healthy: analysis errors'),
+      message: expect.stringContaining('the analysis does not show whether revision hash-v2 is healthy: analysis errors'),
     })
     expect(fake.rollout?.status).not.toHaveProperty('heldRevisions')
     fake.act({ id: 'r', type: 'retry' })

@@ -36,7 +36,7 @@ function failedStall(view: RolloutView, state: RolloutState, failure: Failure): 
 
 function seenText(view: RolloutView, { canary: { canaryRevision } }: Pick<RolloutState, 'canary'>, { reason, message }: Failure): string {
   if (reason === 'AnalysisInconclusive')
-    return `the analysis cannot tell whether revision ${canaryRevision} is healthy: ${message}${policyText(view)}`
+    return `the analysis does not show whether revision ${canaryRevision} is healthy: ${message}${policyText(view)}`
   return `revision ${canaryRevision} failed: ${message}${reason === 'AnalysisFailed' ? policyText(view) : ''}`
 }
 
