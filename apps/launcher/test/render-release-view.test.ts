@@ -141,7 +141,7 @@ function zones(...texts: string[]): NodeSnapshot[] {
   return texts.flatMap((text, index) => nodes('abcdefgh'[index]!, text))
 }
 
-/** One sign a node: `#` updated, `o` updating, `.` old, `v` old and down, `X` failing, `?` NotReady. */
+/** One sign per node: `#` updated, `o` updating, `.` old, `v` old and down, `X` failing, `?` NotReady. */
 function nodes(zone: string, text: string): NodeSnapshot[] {
   const states: Record<string, NodeState> = { '#': 'updated', o: 'updating', '.': 'old', v: 'down', X: 'failing', '?': 'notReady' }
   return Array.from(text).map((sign, index) => {

@@ -184,7 +184,7 @@ describe('batchSize', () => {
     ['keeps a whole number as it is', 3, 4, 3],
     ['clamps a whole number to the desired nodes', 9, 4, 4],
     ['is all of them with 100%', '100%', 7, 7],
-    ['is none for an invalid size', 'many', 4, 0],
+    ['is 0 for an invalid size', 'many', 4, 0],
   ])('%s', (_name, size, desired, want) => {
     expect(batchSize(plan(size), 0, desired)).toBe(want)
   })

@@ -98,7 +98,7 @@ describe('the action abort', () => {
     [
       'the stable revision does not hold the template that became stable (F15)',
       () => withForgedHistory(),
-      'revision hash-v1 does not hold the template that became stable last (status.stableDigest): apply the template of the last good version',
+      'revision hash-v1 does not hold the template that last became stable (status.stableDigest): apply the template of the last good version',
     ],
   ])('is refused where %s', (_when, at, reason) => {
     const fake = at()
@@ -117,7 +117,7 @@ describe('the action abort', () => {
     settle(fake)
     expect(fake.rollout?.status?.lastAction).toMatchObject({
       result: 'Refused',
-      reason: expect.stringContaining('revision hash-evil does not hold the template that became stable last (status.stableDigest)'),
+      reason: expect.stringContaining('revision hash-evil does not hold the template that last became stable (status.stableDigest)'),
     })
     expect(fake.image()).toBe('v2')
   })
