@@ -41,7 +41,7 @@ describe('within', () => {
     expect(await played(clock, within('an answer', Promise.resolve('it'), { withinSeconds: 1, clock }))).toBe('it')
   })
 
-  it('names what has not come in time', async () => {
+  it('names the missing event after its deadline', async () => {
     const clock = new VirtualClock()
     await expect(played(clock, within('an answer', never, { withinSeconds: 1, clock }))).rejects.toThrow('waited 1 s for an answer')
   })

@@ -207,7 +207,7 @@ describe('the schema of the values', () => {
     expect(objectsOf(schema, '').filter(({ schema: one }) => one.$ref === undefined && !one.description)).toEqual([])
   })
 
-  it('goes with a comment on every value in values.yaml, except for values that share one line', () => {
+  it('matches a comment on every value in values.yaml, except for values that share one line', () => {
     const values = chartValues().filter(({ default: value }) => value !== undefined)
     expect(values.length).toBeGreaterThan(150)
     const inOneLine = /\.(resources|serviceAccount|headersSecret)\../

@@ -106,7 +106,7 @@ describe('users with few rights', { timeout: 300_000 }, () => {
     expect((await rollout('theirs')).status?.canaryStatus?.currentStepState).toBe('StepPaused')
   })
 
-  it('who view Rollouts see no value of a pod template', async () => {
+  it('with view on Rollouts see no value of a pod template', async () => {
     await grant(victim, 'viewer', chartRules().ClusterRole['tranche-viewer']!, account('viewer'))
     const token = await cluster.token(victim, 'viewer')
     await untilAllowed(token, 'theirs')

@@ -51,7 +51,7 @@ describe('tranche dev --demo --virtual', () => {
     expect(firstDifference(first, other)).not.toBeNull()
   })
 
-  it('records what the result was computed from', async () => {
+  it('records the data from which the result was computed', async () => {
     const file = join(folder, 'writes.ndjson')
     const { out } = await runDemo(`--nodes 20 -o json --record ${file}`)
     const writes = readRecording(readFileSync(file, 'utf8').split('\n'))

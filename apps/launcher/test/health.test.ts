@@ -39,7 +39,7 @@ describe('/readyz', () => {
   it.each([
     [true, 'leading'],
     [false, 'standing by'],
-  ])('is 200 whether a controller leads (%s) or not, and says which', async (leads, word) => {
+  ])('is 200 whether a controller leads (%s) or not, and reports it as %s', async (leads, word) => {
     const { status, body } = await ask('/readyz', { controller: { ...ready, isLeading: () => leads } })
     expect(status).toBe(200)
     expect(JSON.parse(body)).toEqual({ status: 'ok', programs: { controller: word } })

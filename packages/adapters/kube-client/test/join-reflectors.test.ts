@@ -38,7 +38,7 @@ describe('reflectors of several namespaces, joined', () => {
     expect(heard).toEqual(['agents/a', 'network/a'])
   })
 
-  it('have the position of the slowest, and in one namespace the position of its own', async () => {
+  it('have the position of the slowest one, and in one namespace that of its reflector', async () => {
     const { joined, create, pass } = await watching('agents', 'network')
     const version = await create('agents', 'a')
     await pass()

@@ -119,7 +119,7 @@ describe('list', () => {
   const chunk = (names: readonly string[], next?: string) =>
     answer(200, { metadata: { resourceVersion: '9', continue: next }, items: names.map((name) => ({ metadata: { name } })) })
 
-  it('follows the chunks and keeps what transform chooses', async () => {
+  it('follows the chunks, and keeps the objects that transform returns', async () => {
     const { client, requests } = clientOver([chunk(['a', 'b'], 'tok en'), chunk(['c'])])
     const listed = await client.list(resourcePaths.pods, {
       transform: (object) => (object.metadata.name === 'b' ? null : object.metadata.name),

@@ -83,7 +83,7 @@ describe('a list', () => {
     expect((await listing).items).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
   })
 
-  it('fails with what transform throws, and does not try again', async () => {
+  it('fails with the error of transform, and does not try again', async () => {
     const { client, requests } = clientOver([answerPieces(200, ['{"metadata":{},"items":[{"n":1}]}'])])
     const fault = new Error('our own')
     const transform = (): never => {

@@ -148,7 +148,7 @@ describe('over a real connection', () => {
 })
 
 describe('a watch over a real connection', () => {
-  it('has a connection of its own, and ends when the reader leaves', async () => {
+  it('has its own connection, and ends when the reader leaves', async () => {
     const { client, server } = await connected((request, response) => {
       if (isWatch(request)) response.write(event('ADDED', 'a', 6))
       else json(response, 200, {})

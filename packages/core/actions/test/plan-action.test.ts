@@ -272,7 +272,7 @@ describe('a record that another version wrote', () => {
     expect(record(`[{"id": "rest-0", "deep": ${deep}}]`)).toEqual([expect.objectContaining({ id: 'rest-1' })])
   })
 
-  it('is kept beside an item larger than any action (G7)', () => {
+  it('is kept next to an item larger than any action (G7)', () => {
     for (const bytes of [9_000, 16_000, 200_000])
       expect(record(JSON.stringify([known, { ...known, id: 'rest-00', team: 'x'.repeat(bytes) }]))).toEqual([
         known,
@@ -531,7 +531,7 @@ it('restarts once a second, not twice', () => {
   expect(planAction(again, { ...restarted, nowMs: facts.nowMs + 1_000 }).kind).toBe(ok)
 })
 
-it('makes one id for one key of one user, and different ids for others', () => {
+it('derives one id from a key of a user, and different ids for other users and keys', () => {
   expect(keyedActionId('rest', 'alice', 'k')).toMatch(/^rest-[0-9a-f]{16}$/)
   expect(keyedActionId('rest', 'alice', 'k')).toBe(keyedActionId('rest', 'alice', 'k'))
   const others = [

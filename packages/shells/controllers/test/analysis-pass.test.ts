@@ -56,7 +56,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     expect(world.asked).toHaveLength(1)
   })
 
-  it('tests what it read, so that a measurement of two controllers counts once (G8)', async () => {
+  it('tests the state that it read, so that a measurement of two controllers counts once (G8)', async () => {
     const world = await aRunningWorld()
     await world.answer({ ok: true })
     await world.pass()

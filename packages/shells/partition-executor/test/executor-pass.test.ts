@@ -255,7 +255,7 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toContain('delete pod-b')
     })
 
-    it('ignores what the controller has seen of another release', async () => {
+    it('ignores the controller’s observations of another release', async () => {
       const stage = aJudgedStage('before')
       stage.set(goneOn('a', stage.record), crashing)
       await stage.pass()

@@ -78,7 +78,7 @@ describe('findBreaches', () => {
     })
   })
 
-  it('ignores the writes of others if watches never arrive', () => {
+  it('ignores the writes of other clients if watches never deliver', () => {
     const query = { daemonSet: 'agent', isOurs: (actor: string) => actor === 'executor', watchLagMs: Number.POSITIVE_INFINITY }
     expect(findBreaches(recordingOf(`${start} | c:3 v1 - | wait 99000 | del a:1`), query)).toEqual([])
   })

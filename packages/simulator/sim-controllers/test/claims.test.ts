@@ -83,7 +83,7 @@ describe('pods', () => {
 })
 
 describe('revisions', () => {
-  it('67 of its own and orphans of its namespace are claimed, those of other namespaces not', async () => {
+  it('67 of the DaemonSet, and orphans of its namespace, are claimed; those of other namespaces are not', async () => {
     const bench = await createBench({ pods: ['n0'] })
     await bench.admin.create(resources.namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'far' } })
     await createRevision(bench, { name: 'near', namespace: 'demo' })

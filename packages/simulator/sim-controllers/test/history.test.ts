@@ -27,7 +27,7 @@ describe('planHistory', () => {
     expect(planHistory(template('v2'), [current, revision(1, 'v1')])).toMatchObject({ kind: 'keep', current })
   })
 
-  it('gives an older revision a new number when the template goes back to it', () => {
+  it('gives an older revision a new number when its template returns', () => {
     const current = revision(1, 'v1')
     const plan = planHistory(template('v1'), [current, revision(2, 'v2'), revision(3, 'v3')])
     expect(plan).toMatchObject({ kind: 'renumber', current, number: 4, old: [{ revision: 2 }, { revision: 3 }] })

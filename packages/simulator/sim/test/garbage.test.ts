@@ -84,7 +84,7 @@ describe('the garbage collector', () => {
     )
   })
 
-  it('keeps what lies in no namespace and names an owner in one', async () => {
+  it('keeps a cluster-scoped object with a namespaced owner', async () => {
     const world = await aWorld()
     const metadata = { name: 'child', ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'gone' }] }
     await world.admin.create(resources.priorityClasses, { metadata, value: 1 })

@@ -94,7 +94,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 30_000 }, () => {
     })
   })
 
-  it('shows what a quota allows and refuses beyond', async () => {
+  it('shows a quota, and refuses an object beyond it', async () => {
     await create('v1', 'ResourceQuota', 'few', { hard: { configmaps: '1' } })
     await until(async () => (await kubectl('get', 'quota', 'few', '--no-headers')).stdout.includes('configmaps: '))
     await kubectl('create', 'configmap', 'one')

@@ -95,7 +95,7 @@ describe('the recording', () => {
     })
   })
 
-  it('keeps the fields of DaemonSet, node and revision that matter for a rollout, and others whole', async () => {
+  it('keeps the fields of DaemonSet, node and revision that matter for a rollout, and other objects whole', async () => {
     const world = await createRunningWorld(1)
     const fields = async (object: Promise<ApiObject>): Promise<readonly string[]> => Object.keys(project(await object)).sort()
     const ofDaemonSets =

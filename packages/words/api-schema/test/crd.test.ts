@@ -134,7 +134,7 @@ describe('the schema of a Rollout', () => {
     expect(at(path)).toMatchObject({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
   })
 
-  it('bounds whole numbers by their format and not by what a double can hold', () => {
+  it('bounds whole numbers by their format, and not by the range of a double', () => {
     expect(nodes.filter(({ schema }) => Math.abs(schema.maximum ?? 0) > 2 ** 31 || Math.abs(schema.minimum ?? 0) > 2 ** 31)).toEqual([])
     expect(pathsOf(nodes.filter(({ schema }) => schema.type === 'integer' && schema.format === undefined))).toEqual([])
   })

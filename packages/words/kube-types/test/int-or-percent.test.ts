@@ -32,7 +32,7 @@ describe('scaleIntOrPercent', () => {
     expect(scaleIntOrPercent(size, total)).toBe(want)
   })
 
-  it('gives the smallest whole number that is at least the percentage, never more than the total, never 0 of something', () => {
+  it('returns the smallest whole number that is at least the percentage, never above the total, and 0 only for 0% or an empty total', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100 }), fc.nat(100_000), (percent, total) => {
         const nodes = scaleIntOrPercent(`${percent}%`, total)!

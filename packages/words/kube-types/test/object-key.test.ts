@@ -5,7 +5,7 @@ describe('keys', () => {
   it.each([
     { title: 'of a namespaced object', key: { namespace: 'kube-system', name: 'agent' }, text: 'kube-system/agent' },
     { title: 'of a cluster-scoped object', key: { namespace: '', name: 'node-1' }, text: '/node-1' },
-  ])('$title go to text and back', ({ key, text }) => {
+  ])('$title round-trip through text', ({ key, text }) => {
     expect(keyText(key)).toBe(text)
     expect(parseKey(text)).toEqual(key)
   })

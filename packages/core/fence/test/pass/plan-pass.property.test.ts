@@ -59,7 +59,7 @@ describe('planPass, for every view', () => {
     )
   })
 
-  it('settles nothing in a closed record by a DaemonSet older than it, whatever that says (F6, F8, G2)', () => {
+  it('settles nothing in a closed record by an older DaemonSet, whatever it contains (F6, F8, G2)', () => {
     fc.assert(
       fc.property(
         generatedPasses(),

@@ -36,7 +36,7 @@ describe('planPass: when an executor may act', () => {
   table({
     'executes nothing while the new version is bad': { nodes: 'a:old', permits: 'a', isBad: true, want: 'wait for verdict' },
     'permits nothing while the new version is bad': { nodes: 'a:old', isBad: true, want: 'wait for verdict' },
-    'passes again when time may make a node healthy while the new version is bad': {
+    'rechecks when a node may become healthy by time while the new version is bad': {
       nodes: 'a:new* b:old',
       minReadySeconds: 60,
       isBad: true,
@@ -466,14 +466,14 @@ describe('planPass: which permits leave the record', () => {
       openNodes: 'a',
       want: 'wait for budget until 101000',
     },
-    'F6 wakes to read again where that comes before a pod is available': {
+    'F6 wakes to read again if that is due before a pod is available': {
       nodes: 'a:new b:new* c:old',
       permits: 'a.gone b.gone c',
       minReadySeconds: 60,
       open: 'a',
       want: 'wait for budget until 101000',
     },
-    'F6 wakes when a pod is available where that comes before it reads again': {
+    'F6 wakes when a pod is available if that is due before the next read': {
       nodes: 'a:new b:new* c:old',
       permits: 'a.gone b.gone c',
       minReadySeconds: 1.5,
@@ -590,7 +590,7 @@ describe('planPass: which permits leave the record', () => {
       limit: 2,
       want: 'withdraw c',
     },
-    'F7 withdraws nothing for a Ready pod, which time makes available': {
+    'F7 withdraws nothing for a Ready pod, which becomes available by time': {
       nodes: 'a:old* b:old',
       permits: 'b',
       partition: 1,

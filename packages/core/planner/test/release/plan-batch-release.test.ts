@@ -197,11 +197,11 @@ describe('planBatchRelease', () => {
       view: { metadata: deleting, record: { state: 'stopped', holds: [{ reason: 'Deleting', id: 'release' }] }, annotations: unannounced },
       want: { kind: 'setFinalizer', present: false },
     },
-    'revokes its record before its finalizer goes, even where another client removed control (F11)': {
+    'revokes its record before its finalizer is removed, even if another client removed control (F11)': {
       view: { metadata: deleting, annotations: unannounced },
       want: { kind: 'writeRecord', why: 'stop', record: { state: 'voiding' } },
     },
-    'touches the pods of its record before its finalizer goes (F11)': {
+    'touches the pods of its record before its finalizer is removed (F11)': {
       view: { metadata: deleting, annotations: unannounced, record: { state: 'voiding', permits: [permitFor('a')] } },
       want: { kind: 'touchPermits' },
     },

@@ -71,7 +71,7 @@ describe('the status of a BatchRelease', () => {
         },
       },
     },
-    'reports that a batch waits for an updated node beside those that were accepted': {
+    'reports that a batch waits for an updated node that is not among the accepted ones': {
       view: { nodes: 'a:new! b:new! c:old d:old e:old', status: { ...begun, failure: accepted('a', 'b') } },
       want: { waiting: { message: expect.stringContaining('no batch is ready before an updated node is available') } },
     },

@@ -9,7 +9,7 @@ const steps = [{ replicas: '20%', pause: {} }, { replicas: '60%', pause: {} }, {
 const abort = { id: 'a', type: 'abort', by: 'alice', reason: 'errors' }
 
 describe('the action abort', () => {
-  it('stops first, restores the stable template, goes back without pauses, and reports how it ended (G9, G12)', () => {
+  it('stops first, restores the stable template, rolls back without pauses, and reports how it ended (G9, G12)', () => {
     const fake = paused()
     rollBack(fake)
     expect(fake.release?.status?.flight).toMatchObject({ state: 'stopped', holds: [{ reason: 'RevisionHeld', id: 'hash-v2' }] })

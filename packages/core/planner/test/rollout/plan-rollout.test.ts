@@ -282,7 +282,7 @@ describe('a release', () => {
     expect(fake.oldPods()).toEqual([])
   })
 
-  it('pauses at a last step below 100%, and then does the rest as a batch of its own', () => {
+  it('pauses at a last step below 100%, and then updates the rest as a separate batch', () => {
     const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: -1, currentStepState: 'StepPaused', canaryReplicas: 2 })
     approve(fake)
@@ -365,7 +365,7 @@ describe('a release', () => {
     })
   })
 
-  it('goes back to the stable revision without a pause, whatever the steps', () => {
+  it('rolls back to the stable revision without a pause, whatever the steps', () => {
     const fake = released({ steps: [{ replicas: '40%', pause: {} }] })
     fake.setImage('v1')
     settle(fake)
@@ -570,7 +570,7 @@ describe('a Rollout whose workload became another kind', () => {
 })
 
 describe('the end of control', () => {
-  it('comes with a disabled Rollout: the release stops and the DaemonSet stays as it is', () => {
+  it('follows when the Rollout is disabled: the release stops, and the DaemonSet stays as it is', () => {
     const fake = released({ steps: threeSteps })
     fake.editRollout((spec) => ({ ...spec, disabled: true }))
     expect(planOf(fake)).toEqual({ kind: 'deleteRelease' })
@@ -634,7 +634,7 @@ describe('the end of control', () => {
     }
   })
 
-  it('comes with a deleted Rollout, which goes last', () => {
+  it('follows the deletion of a Rollout, which is removed last', () => {
     const fake = released({ steps: threeSteps })
     fake.deleteRollout()
     settle(fake)

@@ -87,7 +87,7 @@ describe('a Rollout while OpenKruise’s controller is active', () => {
     expect(fake.daemonSet.metadata.annotations).toHaveProperty([daemonSetAnnotations.rollout])
   })
 
-  it('reports it in its first status, and is not bound', () => {
+  it('reports that in its first status, and is not bound', () => {
     const fake = new FakeCluster()
     fake.passRollout()
     const plan = planRollout({ ...fake.rolloutView()!, kruise })

@@ -46,7 +46,7 @@ export function describeAccess(it: ConformanceTest): void {
       )
     })
 
-    it('allows a user what a role of the namespace allows, and nothing else', async ({ api, namespace }) => {
+    it('grants a user the permissions of a role in the namespace, and nothing else', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get', 'list'], ['configmaps'])])
       const status = async (path: string): Promise<number> => (await api.get(path, { as: user })).status
       expect(await status(pathOf.configMaps(namespace))).toBe(200)
@@ -139,7 +139,7 @@ export function describeAccess(it: ConformanceTest): void {
         )
       ).body
 
-    it('report to users what they may do', async ({ api, namespace }) => {
+    it('report the permissions of the user', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get'], ['configmaps'])])
       const allowed = async (verb: string): Promise<unknown> =>
         valueAt(
@@ -149,7 +149,7 @@ export function describeAccess(it: ConformanceTest): void {
       expect([await allowed('get'), await allowed('delete')]).toEqual([true, false])
     })
 
-    it('report what other users may do', async ({ api, namespace }) => {
+    it('report the permissions of other users', async ({ api, namespace }) => {
       await grant(api, namespace, [rule(['get'], ['configmaps'])])
       const body = await ask(api, 'SubjectAccessReview', { user, resourceAttributes: { namespace, verb: 'get', resource: 'configmaps' } })
       expect(body).toMatchObject({ kind: 'SubjectAccessReview', status: { allowed: true, reason: expect.stringContaining('granted') } })

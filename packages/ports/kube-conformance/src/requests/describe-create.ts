@@ -24,7 +24,7 @@ export function describeCreate(it: ConformanceTest): void {
       expect(versions).toEqual(versions.toSorted((a, b) => a - b))
     })
 
-    it('begins the generation of a DaemonSet at 1 and gives a ConfigMap none', async ({ api, namespace }) => {
+    it('starts the generation of a DaemonSet at 1, and sets none for a ConfigMap', async ({ api, namespace }) => {
       expect((await api.create(pathOf.daemonSets(namespace), daemonSet('a'))).metadata.generation).toBe(1)
       expect((await api.create(pathOf.configMaps(namespace), configMap('a'))).metadata.generation).toBeUndefined()
     })

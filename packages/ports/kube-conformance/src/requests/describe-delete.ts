@@ -24,7 +24,7 @@ export function describeDelete(it: ConformanceTest): void {
       expect(await api.delete(pathOf.pods(namespace, 'a'))).toMatchObject({ status: 200, body: { kind: 'Pod', metadata: { name: 'a' } } })
     })
 
-    it('answers 404 for what does not exist', async ({ api, namespace }) => {
+    it('answers 404 for a missing object', async ({ api, namespace }) => {
       expect(await api.delete(pathOf.configMaps(namespace, 'none'))).toMatchObject({ status: 404, body: { reason: 'NotFound' } })
     })
 
@@ -187,7 +187,7 @@ export function describeDelete(it: ConformanceTest): void {
   })
 
   describe('delete of a collection', () => {
-    it('deletes what the selectors match and lists it', async ({ api, namespace }) => {
+    it('deletes the matching objects, and lists them', async ({ api, namespace }) => {
       for (const name of ['a', 'b', 'c'])
         await api.create(pathOf.configMaps(namespace), configMap(name, { metadata: { name, labels: { app: name } } }))
       const answer = await api.delete(pathOf.configMaps(namespace), { query: { labelSelector: 'app in (a,b)' } })

@@ -8,7 +8,7 @@ import { pathOf } from '../fixtures/paths.ts'
 /** GET of one object and of many. */
 export function describeRead(it: ConformanceTest): void {
   describe('get', () => {
-    it('answers with what was created', async ({ api, namespace }) => {
+    it('answers with the created object', async ({ api, namespace }) => {
       const created = await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect(await api.get(pathOf.configMaps(namespace, 'a'))).toMatchObject({ status: 200, body: created })
     })

@@ -150,7 +150,7 @@ export function describeWorkloads(it: ConformanceTest): void {
         causes: ['FieldValueRequired spec.updateStrategy.rollingUpdate.maxUnavailable'],
       },
       {
-        title: 'surge beside maxUnavailable',
+        title: 'surge with maxUnavailable',
         change: strategy({ maxUnavailable: 1, maxSurge: 1 }),
         causes: ['FieldValueInvalid spec.updateStrategy.rollingUpdate.maxSurge'],
       },

@@ -42,7 +42,7 @@ describe('a review says', () => {
     })
   })
 
-  it('nothing to a user who may not review others', async () => {
+  it('nothing to a user who may not review other users', async () => {
     expect((await setUp().send('jane', `POST ${AUTHZ}/subjectaccessreviews`, { spec: { ...listPods, user: 'joe' } })).status).toBe(403)
   })
 })

@@ -69,7 +69,7 @@ describe('a server that listens', () => {
     await expect(listen(stub.front, { host: '192.0.2.1', port: 0 })).rejects.toMatchObject(refused)
   })
 
-  it('compresses a long answer for a client that takes that', async () => {
+  it('compresses a long answer for a client that accepts that', async () => {
     const long = createStub([pod('a', { spec: { note: 'x'.repeat(200_000) } })])
     const other = await listen(long.front, { port: 0 })
     const plain = await raw(other, { authorization })

@@ -50,7 +50,7 @@ describe('decodeBuiltin reports type errors as the API server does', () => {
   })
 })
 
-describe('decodeBuiltin keeps what the API server keeps', () => {
+describe('decodeBuiltin keeps the same values as the API server', () => {
   it('drops nulls, unknown fields and empty optional maps and lists, and writes quantities as text', () => {
     const container = { name: 'a', image: 'i', args: [], resources: { requests: { cpu: 1 } }, foo: true }
     const object = {

@@ -5,7 +5,7 @@ import { createRunningWorld, daemonSet, namespace, unexpected, type World } from
 afterEach(() => expect(unexpected.splice(0)).toEqual([]))
 
 describe('the history', () => {
-  it('102 gives the old revision a new number when the template goes back to it', async () => {
+  it('102 gives the old revision a new number when its template returns', async () => {
     const world = await createRunningWorld(2)
     await world.setImage('agent:v2')
     await world.settled()
@@ -102,7 +102,7 @@ describe('the status', () => {
     expect(await world.status()).toMatchObject({ observedGeneration: 1 })
   })
 
-  it('100 keeps the conditions that others write', async () => {
+  it('100 keeps the conditions of other writers', async () => {
     const world = await createRunningWorld(1)
     const conditions = [{ type: 'Tested', status: 'True' }]
     await world.admin.patch(resources.daemonSets, 'agent', namespace, { status: { conditions } }, 'status')

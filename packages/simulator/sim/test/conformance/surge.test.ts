@@ -10,7 +10,7 @@ const surge = (maxSurge: number | string): object => ({
 })
 
 describe('a surge', () => {
-  it('90 keeps pods on nodes that are no longer tolerated until others serve', async () => {
+  it('90 keeps pods on nodes that are no longer tolerated until new pods are available', async () => {
     const world = await createWorld()
     for (const [at, zone] of ['y', 'y', 'z', 'z', 'common', 'common'].entries()) await addNode(world, `n${at} !zone-${zone}:NoSchedule`)
     await world.sim.start()
