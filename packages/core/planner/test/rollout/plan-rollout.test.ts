@@ -313,7 +313,7 @@ describe('a release', () => {
     fake.setCanaryStatus({ nextStepIndex: 9 })
     settle(fake)
     expect(canaryIn(fake)).toMatchObject({ currentStepIndex: 1, nextStepIndex: 2 })
-    expect(fake.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 and the steps are 1 to 3, so it was put back to 2/)])
+    expect(fake.warnings).toEqual([expect.stringMatching(/nextStepIndex was set to 9 but the steps are 1 to 3, so it was put back to 2/)])
   })
 
   it('puts back a nextStepIndex that is written while no release runs, with a warning', () => {

@@ -84,7 +84,7 @@ function passAll(fake: FakeCluster): void {
   for (const act of ['rollout', 'release', 'executor', 'native']) actFor(fake, act)
 }
 
-/** The written value equals the stored one: it cannot be told apart from our own, so it asks for nothing. */
+/** The written value equals the stored one: it cannot be told apart from our own, so it requests nothing. */
 function isOwnWord({ status }: Rollout, word: Partial<CanaryStatus>): boolean {
   if (word.currentStepState !== undefined) return word.currentStepState === status?.currentStepState
   const { currentStepIndex = 0, nextStepIndex } = status?.canaryStatus ?? {}
