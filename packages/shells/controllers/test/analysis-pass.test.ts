@@ -137,7 +137,7 @@ describe('a pass over the analyses of a BatchRelease', () => {
     await world.pass()
     await world.pass()
     expect(world.reported).toEqual([
-      'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, at most 0 may; last one: successCondition does not hold: result.ok, with the result {"ok":false}',
+      'Warning AnalysisFailed Rollout/agent: analysis health in the background failed: 1 of 1 measurement failed, at most 0 are tolerated; last one: successCondition does not hold: result.ok, with the result {"ok":false}',
     ])
   })
 
