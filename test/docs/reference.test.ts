@@ -72,7 +72,7 @@ describe('a field of a schema', () => {
   })
 })
 
-/** Every path below spec and status, found in another way than for the page. */
+/** Every path below spec and status, found by other code than the page's. */
 function pathsOf({ spec }: CustomResourceDefinition): readonly string[] {
   const { properties = {} } = spec.versions[0]?.schema.openAPIV3Schema ?? {}
   const paths: string[] = []

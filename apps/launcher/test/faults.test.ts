@@ -48,7 +48,7 @@ describe('tranche dev --faults', () => {
     )
   })
 
-  it('refuses a file that names missing objects, and applies nothing of it', async () => {
+  it('refuses a file that names missing objects, and applies no part of it', async () => {
     const file = join(folder, 'faults.yaml')
     writeFileSync(file, 'faults:\n- {kind: NodeDown, nodes: [node-001]}\n- {kind: NodeDown, nodes: [node-777]}\n')
     const { code, err } = await runDemo(`--nodes 3 --faults ${file}`)

@@ -124,7 +124,7 @@ it.each<[string, () => Promise<unknown>]>([
   ['it has no webhook for DaemonSets', async () => [await registerWebhook('mdeployment.kb.io'), await renew()]],
   ['its Lease has no holder', () => registerWebhook('mdaemonset-native.kb.io')],
   [
-    'a Lease of that name is in another namespace than the Service of its webhook',
+    'a Lease of that name is not in the namespace of the Service of its webhook',
     async () => [
       await registerWebhook('mdaemonset-native.kb.io', { service: { namespace: 'kruise-system', name: 'webhook' } }),
       await renew(),

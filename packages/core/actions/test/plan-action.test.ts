@@ -487,7 +487,7 @@ describe('undo', () => {
     })
   })
 
-  it('is refused on another DaemonSet than the one of the first attempt', () => {
+  it('is refused on a DaemonSet other than that of the first attempt', () => {
     const facts = factsIn('healthy')
     const first = planAction(anAction('undo'), facts)
     const daemonSet = { ...facts.daemonSet!, metadata: { ...facts.daemonSet!.metadata, uid: 'recreated' } }

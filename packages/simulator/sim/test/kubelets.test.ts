@@ -44,7 +44,7 @@ describe('a kubelet', () => {
       ],
     ],
     ['v1-bad-ready', ['Warning Unhealthy Readiness probe failed: the tag of the image wants it so']],
-  ])('says in events what fails, and nothing of what goes well: %s', async (tag, want) => {
+  ])('reports failures in events, and no successes: %s', async (tag, want) => {
     const world = await createWorld({ nodes: 1 })
     await world.sim.start()
     await world.admin.create(resources.daemonSets, daemonSet({ podSpec: { containers: [{ name: 'agent', image: `agent:${tag}` }] } }))
@@ -57,7 +57,7 @@ describe('a kubelet', () => {
     expect(said.map((text) => text.replace(pod!.metadata.name, 'POD').replace(pod!.metadata.uid, 'UID'))).toEqual(want)
   })
 
-  it('reports it for a pod that had a namesake on another node as well', async () => {
+  it('also reports a failure of a pod that had a namesake on another node', async () => {
     const world = await createWorld({ nodes: 2 })
     await world.sim.start()
     const said: number[] = []

@@ -130,7 +130,7 @@ describe('the schema of a Rollout', () => {
     '.spec.strategy.canary.trafficRoutings[]',
     '.spec.strategy.canary.steps[].matches[]',
     '.spec.strategy.blueGreen.trafficRoutings[]',
-  ])('prunes nothing of %s', (path) => {
+  ])('prunes no field of %s', (path) => {
     expect(at(path)).toMatchObject({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
   })
 

@@ -130,7 +130,7 @@ describe('planPass: which pods get a permit (F3)', () => {
       partition: 2,
       want: 'wait for batch',
     },
-    'takes nothing of a partition larger than the fleet': { nodes: 'a:old b:old', partition: 5, want: 'wait for batch' },
+    'takes no node of a partition larger than the fleet': { nodes: 'a:old b:old', partition: 5, want: 'wait for batch' },
     'never takes a mis-scheduled pod': { nodes: 'a-:old b:new', want: 'wait for batch' },
     'never takes a terminating pod': { nodes: 'a:oldx', want: 'wait for batch' },
     'never takes a pod of the revision beside an old one': { nodes: 'a:new+old', want: 'append a' },

@@ -615,7 +615,7 @@ describe('the end of control', () => {
     })
   })
 
-  it('reports nothing of the kind where nothing is left', () => {
+  it('does not report a frozen DaemonSet where none is left', () => {
     const fake = healthy()
     fake.deleteRollout()
     settle(fake)

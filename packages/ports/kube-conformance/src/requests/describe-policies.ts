@@ -50,7 +50,7 @@ export function describePolicies(it: ConformanceTest): void {
       expect((await api.get(pathOf.events(namespace), { query: other })).body.items).toHaveLength(0)
     })
 
-    it('is refused in another namespace than that of its object', async ({ api, namespace }) => {
+    it('is refused in a namespace other than that of its object', async ({ api, namespace }) => {
       const answer = await api.post(pathOf.events(namespace), event('default'))
       expect([answer.status, causesOf(answer)]).toEqual([422, ['FieldValueInvalid involvedObject.namespace']])
     })

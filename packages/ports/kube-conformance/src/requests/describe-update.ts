@@ -60,7 +60,7 @@ export function describeUpdate(it: ConformanceTest): void {
       expect(answer.body['message']).toContain(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
     })
 
-    it('refuses another name than that of the path with 400', async ({ api, namespace }) => {
+    it('refuses a name other than that of the path with 400', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       expect(await api.put(pathOf.configMaps(namespace, 'a'), configMap('b'))).toMatchObject({
         status: 400,
@@ -88,7 +88,7 @@ export function describeUpdate(it: ConformanceTest): void {
       expect((await api.get(pathOf.configMaps(namespace, 'a'))).body).toEqual(before)
     })
 
-    it('refuses another namespace than that of the path with 400', async ({ api, namespace }) => {
+    it('refuses a namespace other than that of the path with 400', async ({ api, namespace }) => {
       await api.create(pathOf.configMaps(namespace), configMap('a'))
       const answer = await api.put(pathOf.configMaps(namespace, 'a'), configMap('a', { metadata: { name: 'a', namespace: 'other' } }))
       expect(answer).toMatchObject({ status: 400, body: { reason: 'BadRequest' } })
