@@ -53,12 +53,12 @@ it.each<Case>([
     want: 'MOVED_ON: every revision is held. Name one with --to-revision, or say --expected-step.',
   },
   {
-    title: 'no change to an error that names no member',
+    title: 'no option, if the error names no member',
     error: refusal(undefined, 'no release is under way', 'Wait.'),
     said: { revision: 'h1' },
     want: 'MOVED_ON: no release is under way. Wait.',
   },
-  { title: 'no change to an error that is not a refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
+  { title: 'no option, for an error that is not a refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
 ])('names $title', ({ error, said, want }) => {
   expect(errorLine(inOptions(error, said))).toBe(want)
 })
