@@ -58,7 +58,7 @@ describe('the command line as one npm package, installed in an empty folder', { 
     expect(texts.get(`swagger-ui ${version}`)).toMatch(/Jed Watson[\s\S]*DOMPurify[\s\S]*ieee754[\s\S]*React/)
   })
 
-  it('brings the dashboard beside its programs, and nothing else of its build', () => {
+  it('contains the dashboard beside its programs, and no other part of its build', () => {
     const page = readdirSync(join(there, 'node_modules/tranche/dashboard'))
     expect(page.toSorted()).toEqual(['assets', 'index.html'])
   })
