@@ -24,7 +24,7 @@ describe('renderReleaseView', () => {
       },
     },
     'nodes that fail': { snapshot: failing() },
-    'nodes that fail in a low terminal': { snapshot: failing(), options: { height: 14 } },
+    'failing nodes in a terminal with 14 rows': { snapshot: failing(), options: { height: 14 } },
     'a release held in mid-batch': { snapshot: { ...inStepTwo(), paused: true } },
     'a finished release': {
       snapshot: {

@@ -237,7 +237,7 @@ describe('planPass: which permits are executed (F4)', () => {
     'keeps the slot of a permit whose pod it has not seen': { nodes: 'a:old b:old', permits: 'a.unseen b', want: 'wait for budget' },
     'counts nodes, not permits: a node takes no slot from itself': { nodes: 'a:old!', permits: 'a.gone a', want: 'execute a' },
     'counts a node with two earlier permits once': { nodes: 'a:old! b:old', permits: 'a.gone a b', limit: 2, sent: 'a', want: 'execute b' },
-    'does not add a node that broke to one that it took': { nodes: 'a:none b:old', permits: 'a.gone b', limit: 2, want: 'execute b' },
+    'counts a taken node once, even if it is broken too': { nodes: 'a:none b:old', permits: 'a.gone b', limit: 2, want: 'execute b' },
     'waits while a node that broke by itself uses the budget': { nodes: 'a:new! b:old', permits: 'b', want: 'wait for budget' },
     'waits while earlier permits and broken nodes together use the budget': {
       nodes: 'a:oldx b:new! c:old',
