@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 import { Age } from '../../parts/time.tsx'
 
 /** Conditions of the status, as `kubectl describe` shows them. */
-export function ConditionsSection({ report: { conditions, message: status } }: { readonly report: RolloutReport }): ReactNode {
+export function ConditionsSection({ report }: { readonly report: RolloutReport }): ReactNode {
+  const { conditions, message: statusMessage } = report
   return (
     <section aria-labelledby="conditions-title">
       <h2 id="conditions-title">Conditions</h2>
