@@ -60,5 +60,7 @@ function fields(schema: FieldSchema | undefined, path: string): string {
 
 function rulesPart(schema: FieldSchema | undefined, path: string): readonly string[] {
   const rows = ruleRows(schema ?? {}, path)
-  return rows.length === 0 ? [] : ['Refused by the API server beside that, with these words:', table(['at', 'says'], rows)]
+  return rows.length === 0
+    ? []
+    : ['The API server also rejects an object that breaks one of these rules, with this message:', table(['at', 'says'], rows)]
 }

@@ -15,5 +15,5 @@ it('docs/contribute/fault-bench.md states the length of the fault phase and the 
   const counts = schedules.map(({ incidents }) => incidents.filter(({ kind }) => !apart.test(kind)).length)
   expect([Math.min(...counts), Math.max(...counts)]).toEqual([fewest, most])
   const hasMore = schedules.some(({ incidents }) => incidents.length > (most ?? 0))
-  expect(/are drawn separately and come on top\./.test(page)).toBe(hasMore)
+  expect(/are drawn separately and are added to these\./.test(page)).toBe(hasMore)
 })

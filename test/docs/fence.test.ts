@@ -21,7 +21,7 @@ describe('docs/contribute/fence.md', () => {
     expect(rules.map(({ id }) => id)).toEqual(guaranteeIds.filter((id) => id.startsWith('F')))
   })
 
-  it.each(rules)('says of $id which code keeps it, which guarantees it serves, and on which lemmas it rests', ({ text }) => {
+  it.each(rules)('states for $id which code keeps it, which guarantees it serves, and on which lemmas it rests', ({ text }) => {
     const [, code = '', served = '', proofs = ''] = /^- Code: ([\s\S]+)^- Serves: (.+)\.$\s^- Lemmas: (.+)\.$/m.exec(text) ?? []
     expect(functionsIn(code)).not.toEqual([])
     expect(served.split(', ').filter((id) => !guaranteeIds.includes(id) || id.startsWith('F'))).toEqual([])

@@ -17,7 +17,7 @@ describe('every page that a comment of the sources names exists', () => {
     ({ pages }) => expect(pages.filter((page) => !existsSync(page))).toEqual([]),
   )
 
-  it('and no comment, test name or page cites a section by its sign, because the pages have none', () => {
+  it('no comment, test name or page cites a section by its sign, because the pages have none', () => {
     const texts = [...sources.map((path) => ({ path, text: readFileSync(path, 'utf8') })), ...readPages()]
     expect(texts.filter(({ text }) => /\u00a7 ?\d/.test(text)).map(({ path }) => path)).toEqual([])
   })

@@ -77,7 +77,7 @@ function fieldsIn(text: string): readonly string[] {
   return [...text.matchAll(/^\| `((?:spec|status)\.[^`]*)` \| ([^|]+) \| [^|]* \| ([^|]+) \|$/gm)].map(([, path = '']) => path)
 }
 
-/** Every path below spec and status, found in another way than for the page. */
+/** Every path below spec and status, found by other code than the page's. */
 function pathsOf({ spec }: CustomResourceDefinition): readonly string[] {
   const { properties = {} } = spec.versions[0]?.schema.openAPIV3Schema ?? {}
   const paths: string[] = []

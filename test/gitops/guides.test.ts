@@ -25,7 +25,7 @@ describe('the blocks of the guides for GitOps', () => {
     ).toBe(true)
   })
 
-  it('give permissions only for existing actions', () => {
+  it('grant permissions only for existing actions', () => {
     const lines = blocksOf('csv').flatMap((text) => text.trimEnd().split('\n'))
     expect(lines.length).toBeGreaterThan(1)
     for (const line of lines) {

@@ -142,7 +142,7 @@ interface MadeApi {
   watch(): Running
 }
 
-/** Whoever can read the link on its way can use it: it must not leave this machine. */
+/** Every user who can read the link can use it, so it must not leave this machine. */
 function linkLoginOf({ link, host = LOOPBACK, clock }: ApiOptions, origin: () => string): LinkLogin | undefined {
   if (link === undefined) return undefined
   if (host !== LOOPBACK) throw new Error(`links with codes are only for ${LOOPBACK}, and the API listens on ${host}`)

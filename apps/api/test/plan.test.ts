@@ -82,7 +82,7 @@ it('runs one forecast at a time, lets four wait, and refuses the next', async ()
   await expect(planner({ key, request: {}, mayGet: async () => true, by: 'fay' }, signal)).rejects.toMatchObject({ code: 'NOT_READY' })
 })
 
-it('frees the place of a client that disconnects while it waits', async () => {
+it('frees the slot of a client that disconnects while it waits', async () => {
   const client = { get: () => new Promise(() => {}) } as never
   const planner = createPlanner({ client, clock: systemClock, limits: planLimits })
   const [staying, leaving] = [new AbortController(), new AbortController()]

@@ -65,12 +65,12 @@ const cases: readonly Case[] = [
     want: 'MOVED_ON: every revision is held. Name one with toRevision.',
   },
   {
-    title: 'nothing of an error that is about no member',
+    title: 'no option, if the error names no member',
     error: refusal(undefined, 'no release is under way', 'Wait.'),
     said: { revision: 'h1' },
     want: 'MOVED_ON: no release is under way. Wait.',
   },
-  { title: 'nothing of what is no refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
+  { title: 'no option, for an error that is not a refusal', error: new TypeError('x'), said: {}, want: 'unexpected error: x' },
 ]
 
 it.each(cases)('names $title', ({ error, said, want }) => {

@@ -127,7 +127,7 @@ describe('the webhook server', () => {
     await slow.close()
   })
 
-  it('says which port is taken', async () => {
+  it('names the port that is in use', async () => {
     const port = Number(new URL(server.url).port)
     const second = openWebhookServer({ ...listen, port }, async () => ({ status: 200, body: '' }))
     await expect(second).rejects.toMatchObject({ code: 'PORT_IN_USE', hint: 'Choose another --webhook-port; 0 picks a free one.' })

@@ -127,7 +127,7 @@ export async function createServer(parts: ServerParts, pluginAccess: Readonly<Re
   return app
 }
 
-/** A request without a host is refused by us, as a problem. The types of a server do not tell the two apart. */
+/** A request without a host is refused by us, as a problem. The types of a server do not distinguish the two. */
 /** Maximum time for receiving the headers of a request, in milliseconds. */
 const HEADERS_MS = 5_000
 /** Interval of the check for slow connections, in milliseconds; the default of Node.js is 30 s. */

@@ -23,7 +23,7 @@ export interface CompleteOptions {
   readonly directive: boolean
 }
 
-/** Prints the candidates for the last word, one a line, each with a tab and a description. Errors are not printed. */
+/** Prints the candidates for the last word, one per line, each with a tab and a description. Errors are not printed. */
 export async function complete(program: Command, { words, directive }: CompleteOptions, io: CommandIo): Promise<ExitCode> {
   const { candidates, ask, files, typed, prefix } = findCandidates(program, words)
   const asked = ask === null ? [] : await askedOf(ask, typed, io).catch(() => [])

@@ -27,7 +27,7 @@ export interface DevApi {
 
 /** User name of the token. */
 const USER = 'dev'
-/** Group of the user; RBAC grants it everything. */
+/** Group of the user; RBAC grants it all rights. */
 const ADMINISTRATORS = 'system:masters'
 
 /**

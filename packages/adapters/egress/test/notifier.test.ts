@@ -165,7 +165,7 @@ describe('a receiver that rejects a message', () => {
     expect(await notify(receiver)).toEqual({ kind: 'refused', message, retryAfterMs: null })
   })
 
-  it('never gets a secret into the result, even if it echoes one', async () => {
+  it('keeps a secret out of the result, even if the receiver echoes it', async () => {
     const server = await serve((response, { headers, body }) => response.writeHead(500).end(JSON.stringify([headers, body])))
     const receiver = { webhook: { url: server.url, headers: [{ name: 'authorization', valueFrom: { name: 'keys', key: 'token' } }] } }
     expect(await notify(receiver)).toMatchObject({ message: 'webhook.url: answered with 500' })

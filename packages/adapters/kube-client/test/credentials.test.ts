@@ -85,7 +85,7 @@ describe('an exec plugin', () => {
     })
   })
 
-  it('may give a certificate with its key, and no token', async () => {
+  it('may return a certificate with its key, and no token', async () => {
     const status = { clientCertificateData: ' CERT\n', clientKeyData: 'KEY' }
     const plugin = printing(JSON.stringify({ apiVersion: V1, kind: 'ExecCredential', status }))
     const cluster = await loadKubeConfig({ clock: new FakeClock(), path: writeConfig({ user: { exec: plugin.exec } }) })

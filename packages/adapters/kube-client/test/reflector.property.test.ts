@@ -141,7 +141,7 @@ async function end(reflector: Running): Promise<void> {
   await reflector.run
 }
 
-/** What a handler knows that believes every word; each change must start from where the last one ended. */
+/** State of a handler that applies every change; each change must start where the last one ended. */
 function mirrorOf(reflector: Running): ReadonlyMap<string, Kept> {
   const mirror = new Map<string, Kept>()
   reflector.subscribe({

@@ -32,7 +32,7 @@ describe('the span of a request', () => {
     [422, []],
     [499, []],
     [500, ['answered with 500']],
-  ])('has failed where the API server has: %i', async (status, want) => {
+  ])('is failed if the API server fails: %i', async (status, want) => {
     const { send, spans } = traced(status)
     expect(await send('PATCH', '/api/v1/nodes/a')).toMatchObject({ status })
     expect(spans.map(({ failures }) => failures)).toEqual([want])

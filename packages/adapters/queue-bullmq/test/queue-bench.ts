@@ -21,7 +21,7 @@ export interface Line {
   readonly message: string
 }
 
-/** What {@link openQueue} is given besides Redis and prefix. */
+/** Settings of {@link openQueue} besides Redis and prefix. */
 export interface OpenOptions {
   readonly lines?: Line[]
   /** The default timing tolerates a busy machine. */

@@ -81,7 +81,7 @@ describe('touchPod', () => {
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })
   })
 
-  it('reports unclear if a policy refuses the touch as invalid, for another reason than the uid', async () => {
+  it('reports unclear if a policy refuses the touch as invalid, for a reason other than the uid', async () => {
     const pod = await makePod()
     failWrites(422, 'Invalid')
     expect(await touch(pod, 'a')).toMatchObject({ kind: 'unclear' })

@@ -188,7 +188,7 @@ it('returns the message of the Rollout when the time is up', async () => {
   expect(clock.monotonicMs() - startedMs).toBe(5_000)
 })
 
-it('keeps a written action if the caller goes away', async () => {
+it('keeps a written action if the caller disconnects', async () => {
   const gone = new AbortController()
   clock.setTimer(2_000, () => gone.abort(new Error('the caller is gone')))
   await expect(played(approve({ waitMs: 60_000 }, gone.signal))).rejects.toThrow('the caller is gone')

@@ -56,7 +56,7 @@ describe('createEnqueuer', () => {
     expect(lines).toEqual([])
   })
 
-  it('enqueuer logs once what waiting does not fix, and again after it was fixed', async () => {
+  it('enqueuer logs a permanent error once, and again after it was fixed', async () => {
     const { enqueuer, clock, lines, fail } = bench()
     for (let time = 1; time <= 2; time++) {
       fail(refused)

@@ -86,7 +86,7 @@ function steps(): fc.Arbitrary<Step> {
 }
 
 interface World {
-  /** What receivers have taken, in order. */
+  /** Messages that receivers have accepted, in order. */
   readonly reported: readonly Notification[]
   readonly happened: readonly Notification[]
   rollout(): Rollout

@@ -255,7 +255,7 @@ describe('a pass of the executor', () => {
       expect(stage.calls).toContain('delete pod-b')
     })
 
-    it('ignores what the controller has seen of another release', async () => {
+    it('ignores the controller’s observations of another release', async () => {
       const stage = aJudgedStage('before')
       stage.set(goneOn('a', stage.record), crashing)
       await stage.pass()
@@ -308,7 +308,7 @@ interface Stage {
   fails: string | null
   touch: TouchAnswer | ((podName: string) => TouchAnswer)
   tranche: ExecutorReading['release']['spec']['tranche']
-  /** What the status says of how the release began. */
+  /** Observed start of the release in the status. */
   stoppedTime: StoppedTime | undefined
   /** How the pod of node a differs from the view, read live. */
   live: Partial<LivePod> | null | 'fails'

@@ -56,7 +56,7 @@ function columnsOf(
   ]
 }
 
-/** Those that are left out where there is little room, the first one first. */
+/** Columns that are omitted on a narrow terminal, in this order. */
 const roomyColumns: readonly Column<RolloutSummary>[] = [
   {
     heading: 'DOWN',

@@ -214,7 +214,7 @@ function nodeItems(nodes: readonly NodeReport[], { wide, nowMs, mostNodes }: Nod
   const left = notable.slice(shown.length)
   return [
     ...shown.map((node) => nodeItem(node, { width, wide, nowMs })),
-    ...(left.length === 0 ? [] : [{ spans: [['dim', 'and '], ...stateSpans(left), ['dim', ' more']] as const, items: [] }]),
+    ...(left.length === 0 ? [] : [{ spans: [['dim', 'and more: '], ...stateSpans(left)] as const, items: [] }]),
   ]
 }
 

@@ -57,7 +57,7 @@ async function toRequest(notifyRequest: NotifierRequest, parts: NotifierParts, s
   const secret = (field: string, ref: SecretKey): Promise<string> => readSecret({ ...parts, notifyRequest, signal }, field, ref)
   if (slack !== undefined) {
     const url = (await secret('slack.url', slack.url)).trim()
-    // A value that is not a URL may be any secret, so nothing of it is shown, not even what looks like its host.
+    // A value that is not a URL may be any secret, so no part of it is shown, not even what looks like its host.
     if (!/^https?:\/\/\S+$/i.test(url) || !URL.canParse(url))
       throw new Unsendable(
         `slack.url: the key ${slack.url.key} of the Secret ${slack.url.name} does not hold a URL; write one that starts with https://`,

@@ -167,7 +167,7 @@ describe('planRollout and planBatchRelease, whatever happens and wherever they a
         settle(fake)
         expect(fake.unlisted).toEqual([])
       }),
-      // The same stories in every run: the lists grow by what longer searches find.
+      // The same stories in every run: findings of longer searches are added to the lists.
       { numRuns: 400, seed: 1 },
     )
   })

@@ -100,7 +100,7 @@ describe('aggregated discovery', () => {
     expect([again.status, again.text, again.headers['etag']]).toEqual([304, '', headers['etag']])
   })
 
-  it('has another tag once there is another resource', async () => {
+  it('has another ETag once another resource exists', async () => {
     const tags = await Promise.all(
       [createStub(), createStub([], [widgets])].map(
         async (stub) => (await stub.send('GET', '/apis', { headers: { accept: v2 } })).headers['etag'],
@@ -109,7 +109,7 @@ describe('aggregated discovery', () => {
     expect(tags[0]).not.toBe(tags[1])
   })
 
-  it('orders the versions of a group by how mature they are', async () => {
+  it('orders the versions of a group by their stability', async () => {
     const versions = ['v1alpha1', 'v2beta1', 'v1', 'v1beta2', 'v1beta10', 'v2']
     const things = definition('example.com', 'Thing', 'things', { customResourceDefinition, versions })
     const { json } = await createStub([], [things]).send('GET', '/apis/example.com')
@@ -154,7 +154,7 @@ describe('OpenAPI', () => {
     for (const { serverRelativeURL } of Object.values(paths)) expect(await get(serverRelativeURL)).toMatchObject({ openapi: '3.0.0' })
   })
 
-  it('may be kept for ever under an address with its hash, and is found from one with another', async () => {
+  it('may be cached forever under a URL with its hash, and redirects to it from another hash', async () => {
     const stub = createStub([], [widgets])
     const { paths } = (await stub.send('GET', '/openapi/v3')).json as { paths: Record<string, { serverRelativeURL: string }> }
     const url = paths['apis/apps/v1']!.serverRelativeURL
@@ -195,7 +195,7 @@ describe('OpenAPI', () => {
     })
   })
 
-  it('says that a patch takes fieldValidation, and which formats', async () => {
+  it('says that a patch accepts fieldValidation, and which formats', async () => {
     const { paths } = (await get('/openapi/v3/apis/apps/v1')) as Document
     const patch = paths['/apis/apps/v1/namespaces/{namespace}/daemonsets/{name}']?.patch
     expect(patch?.parameters.map((parameter) => parameter.name)).toContain('fieldValidation')
@@ -210,7 +210,7 @@ describe('OpenAPI', () => {
     })
   })
 
-  it('refers to nothing that is not there', async () => {
+  it('has no broken reference', async () => {
     for (const path of ['api/v1', 'apis/apps/v1', 'apis/example.com/v1']) {
       const document = (await get(`/openapi/v3/${path}`)) as Document
       const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map((match) => match[1])
@@ -220,7 +220,7 @@ describe('OpenAPI', () => {
 })
 
 describe('reviews about oneself', () => {
-  it('say who asks', async () => {
+  it('return the user', async () => {
     const answer = await createStub().send('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', { body: '{}' })
     expect(answer).toMatchObject({ status: 201, json: { status: { userInfo: { username: 'admin' } } } })
   })

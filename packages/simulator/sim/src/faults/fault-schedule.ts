@@ -230,7 +230,7 @@ function ruleOf(schedule: Schedule, entry: Entry, seed: number): FaultInjector {
     random: createRandom(seed, 'fault', id),
     onHit: ({ actor, resource, ...met }) => {
       entry.hits++
-      schedule.log.debug({ fault: id, actor, resource: resource.resource, ...('verb' in met && { verb: met.verb }) }, 'fault met')
+      schedule.log.debug({ fault: id, actor, resource: resource.resource, ...('verb' in met && { verb: met.verb }) }, 'fault hit')
       if (entry.hits === fault.count) void end(schedule, entry, 'over')
     },
   })

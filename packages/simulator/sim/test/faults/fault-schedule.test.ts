@@ -3,11 +3,11 @@ import { ENDED_KEPT, findingText, parseFaults } from '@tranche/sim'
 import { describe, expect, it } from 'vitest'
 import { startCluster } from './cluster.ts'
 
-const agent = { name: 'someone', userAgent: 'tranche-executor/0.1.0' }
+const agent = { name: 'observer', userAgent: 'tranche-executor/0.1.0' }
 const configMap = (name: string): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } })
 
 describe('nodes', () => {
-  it('go down at their moment, and come back when the time is over', async () => {
+  it('go down at their time, and come back when the fault ends', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{name: away, kind: NodeDown, nodes: [node-002], at: 10s, for: 2m}]')
     await cluster.pass(9_999)
@@ -23,7 +23,7 @@ describe('nodes', () => {
     expect(cluster.said).toEqual(['fault away begins: NodeDown: nodes node-002, for 2m', 'fault away is over'])
   })
 
-  it('stay down as long as one of two faults holds them', async () => {
+  it('stay down as long as one of two faults applies', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{kind: NodeDown, nodes: [node-001], for: 1m}, {kind: NodeDown, nodes: [node-001, node-002], for: 3m}]')
     await cluster.pass(100_000)
@@ -32,7 +32,7 @@ describe('nodes', () => {
     expect([await cluster.ready('node-001'), await cluster.ready('node-002')]).toEqual(['True', 'True'])
   })
 
-  it('that are brought up are held down by nothing any more', async () => {
+  it('that are brought up stay up despite earlier faults', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{kind: NodeDown, nodes: [node-001]}, {kind: NodeUp, nodes: [node-001], after: 1m}]')
     await cluster.pass(50_000)
@@ -53,7 +53,7 @@ faults:
     expect([await cluster.ready('edge-1'), await cluster.ready('node-003')]).toEqual(['True', null])
   })
 
-  it('are left up by a fault that fails because one of them is gone', async () => {
+  it('stay up if their fault fails because one of them is gone', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{kind: NodeDown, nodes: [node-001, node-003, node-002], at: 10s}]')
     await cluster.simulator.nodes.removeNode('node-003')
@@ -65,7 +65,7 @@ faults:
     ])
   })
 
-  it('that are gone by then make the fault fail, and nothing else', async () => {
+  it('that are gone make the fault fail, and nothing else', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{kind: NodeDown, nodes: [node-003], at: 10s}, {kind: NodeDown, nodes: [node-002], at: 20s}]')
     await cluster.simulator.nodes.removeNode('node-003')
@@ -76,7 +76,7 @@ faults:
   })
 })
 
-it('of two documents at the same time that give one name, the second is refused', async () => {
+it('of two documents at the same time with the same name, the second is refused', async () => {
   const { schedule, ready } = await startCluster()
   const parsed = parseFaults('faults: [{name: away, kind: NodeDown, nodes: [node-001]}]')
   if (parsed.kind === 'invalid') throw new Error('the document is wrong')
@@ -118,7 +118,7 @@ describe('requests', () => {
     expect((await client.list(resources.configMaps, {})).items).toHaveLength(written)
   })
 
-  it('are held up', async () => {
+  it('are delayed', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{kind: Delay, by: 5s, verbs: [get]}]')
     let answered = false
@@ -134,7 +134,7 @@ describe('requests', () => {
 
   it.each([
     ['actors: [tranche-*]', true],
-    ['actors: [some*]', true],
+    ['actors: [obs*]', true],
     ['actors: [tranche-controller]', false],
     ['actors: [executor]', false],
     ['namespaces: [default]', true],
@@ -157,7 +157,7 @@ describe('requests', () => {
     expect(answer).toBe(met ? 'refused' : 'answered')
   })
 
-  it('meet a fault by chance, and the seed decides which', async () => {
+  it('are hit at random, and the seed decides which', async () => {
     const met = async (seed: number): Promise<string> => {
       const cluster = await startCluster(1, seed)
       await cluster.add('faults: [{kind: Error, status: 500, probability: 0.3, actors: [tester]}]')
@@ -186,7 +186,7 @@ describe('requests', () => {
 })
 
 describe('watches', () => {
-  it('fall behind, for one actor alone, and catch up when it is over', async () => {
+  it('lag for one actor alone, and catch up when the fault ends', async () => {
     const cluster = await startCluster()
     const seen = { slow: [] as string[], quick: [] as string[] }
     for (const name of ['slow', 'quick'] as const)
@@ -213,7 +213,7 @@ describe('watches', () => {
       if (event.type !== 'SYNCED') seen.push(event.object.metadata.name)
     })
     await cluster.pass(100)
-    await cluster.add(`faults: [{kind: ${kind}, actors: [someone], count: 1}]`)
+    await cluster.add(`faults: [{kind: ${kind}, actors: [observer], count: 1}]`)
     await cluster.simulator.clientFor(agent).create(resources.configMaps, configMap('a'))
     await cluster.pass(60_000)
     expect(seen).toContain('a')
@@ -221,7 +221,7 @@ describe('watches', () => {
   })
 })
 
-it.each(['1h', '-1h'])('steps the wall clock of the cluster by %s, and leaves its timers alone', async (by) => {
+it.each(['1h', '-1h'])('steps the wall clock of the cluster by %s, and does not change its timers', async (by) => {
   const cluster = await startCluster()
   const client = cluster.simulator.clientFor(agent)
   await cluster.add(`faults: [{kind: ClockStep, by: ${by}, at: 10s}]`)
@@ -232,7 +232,7 @@ it.each(['1h', '-1h'])('steps the wall clock of the cluster by %s, and leaves it
   expect(cluster.states()).toEqual({ 'fault-1': 'over' })
 })
 
-describe('what is refused', () => {
+describe('a refused document', () => {
   it.each([
     [
       'a node that there is not',
@@ -259,7 +259,7 @@ describe('what is refused', () => {
       'faults: [{kind: WatchCut}, {kind: Cut, when: after, resources: [pod]}]',
       'faults[1].resources[0] does not take "pod": give a resource that is served',
     ],
-  ])('is %s, and nothing else of the document is applied', async (_what, yaml, says) => {
+  ])('has %s, and no part of it is applied', async (_what, yaml, says) => {
     const cluster = await startCluster()
     const parsed = parseFaults(yaml)
     const added = parsed.kind === 'faults' ? await cluster.schedule.add(parsed.faults) : parsed
@@ -267,7 +267,7 @@ describe('what is refused', () => {
     expect([cluster.states(), cluster.said]).toEqual([{}, []])
   })
 
-  it('is a name in use; an ended one may be reused', async () => {
+  it('repeats a name in use; an ended name may be reused', async () => {
     const cluster = await startCluster()
     await cluster.add('faults: [{name: a, kind: WatchDelay, by: 1s}]')
     await expect(cluster.add('faults: [{name: a, kind: WatchDelay, by: 1s}]')).rejects.toThrow('lift the fault of this name first')
@@ -276,7 +276,7 @@ describe('what is refused', () => {
     expect(cluster.states()).toEqual({ a: 'active' })
   })
 
-  it('is above the limit', async () => {
+  it('exceeds the limit', async () => {
     const cluster = await startCluster()
     const many = `faults: [${'{kind: WatchDelay, by: 1s, at: 1h},'.repeat(600)}]`
     await cluster.add(many)
@@ -284,7 +284,7 @@ describe('what is refused', () => {
   })
 })
 
-it('counts after from the beginning of the fault before, and at from the moment the document is taken', async () => {
+it('measures after from the start of the previous fault, and at from the time of acceptance', async () => {
   const cluster = await startCluster()
   await cluster.add(
     'faults: [{kind: WatchDelay, by: 1s, at: 10s}, {kind: WatchDelay, by: 1s, after: 10s}, {kind: WatchDelay, by: 1s, at: 5s}, {kind: WatchDelay, by: 1s}]',
@@ -299,7 +299,7 @@ it('counts after from the beginning of the fault before, and at from the moment 
   expect([0, 4, 6, 9, 11, 19, 21].map((second) => begun[second])).toEqual([1, 1, 2, 2, 3, 3, 4])
 })
 
-it('lifts one, or all: what waits never begins, and nodes come back', async () => {
+it('lifts one fault, or all: pending ones never begin, and nodes come back', async () => {
   const cluster = await startCluster()
   await cluster.add(
     'faults: [{name: down, kind: NodeDown, nodes: [node-001]}, {name: later, kind: NodeDown, nodes: [node-002], at: 1m}, {name: slow, kind: WatchDelay, by: 1h}]',
@@ -317,7 +317,7 @@ it('lifts one, or all: what waits never begins, and nodes come back', async () =
   ])
 })
 
-it(`remembers the last ${ENDED_KEPT} that have ended`, async () => {
+it(`remembers the last ${ENDED_KEPT} ended faults`, async () => {
   const cluster = await startCluster()
   await cluster.add(`faults: [${'{kind: ClockStep, by: 1s},'.repeat(ENDED_KEPT + 20)}]`)
   expect(cluster.schedule.list()).toHaveLength(ENDED_KEPT)

@@ -16,7 +16,7 @@ const authorization = 'Bearer right'
 const json = { authorization, 'content-type': 'application/json' }
 const one = JSON.stringify({ faults: [{ kind: 'NodeDown', nodes: ['node-001'] }] })
 
-it('takes faults as JSON and as YAML, lists them, and lifts one or all', async () => {
+it('accepts faults as JSON and as YAML, lists them, and lifts one or all', async () => {
   const posted = await app.inject({ method: 'POST', url, headers: json, body: one })
   const added = { id: 'fault-1', state: 'active', hits: 0, fault: { kind: 'NodeDown', nodes: ['node-001'] } }
   expect([posted.statusCode, posted.json()]).toEqual([201, { faults: [added] }])
@@ -72,12 +72,12 @@ describe('without the right token', () => {
   })
 })
 
-describe('what it does not take', () => {
+describe('a refused request', () => {
   const cases: Record<
     string,
     { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path?: string; type?: string; body?: string; status: number; answer: object }
   > = {
-    'faults that are wrong': {
+    'invalid faults': {
       method: 'POST',
       body: '{"faults":[{"kind":"NodeDown","nodes":["node-009"]}]}',
       status: 422,
@@ -86,7 +86,7 @@ describe('what it does not take', () => {
         errors: [{ path: 'faults[0].nodes[0]', value: '"node-009"', fix: 'give a node that exists by then: node-001, node-002, node-003' }],
       },
     },
-    'what is neither JSON nor YAML': { method: 'POST', body: '{', status: 422, answer: { code: 'FAULTS_INVALID' } },
+    'a body that is neither JSON nor YAML': { method: 'POST', body: '{', status: 422, answer: { code: 'FAULTS_INVALID' } },
     'an empty body': { method: 'POST', body: '', status: 422, answer: { code: 'FAULTS_INVALID' } },
     'another content type': { method: 'POST', type: 'text/plain', body: one, status: 415, answer: { code: 'REQUEST_INVALID' } },
     'a body that is too large': {
@@ -107,7 +107,7 @@ describe('what it does not take', () => {
       status: 405,
       answer: { title: '/sim/v1/faults does not take PUT; it takes GET, POST, DELETE' },
     },
-    'a fault that is not there': {
+    'an unknown fault': {
       method: 'DELETE',
       path: `${url}/unknown`,
       status: 404,
@@ -124,7 +124,7 @@ describe('what it does not take', () => {
   })
 })
 
-it('listens on the loopback address alone, and says clearly that a port is taken', async () => {
+it('listens only on the loopback address, and reports that a port is in use', async () => {
   const server = await listenForFaults({ schedule: cluster.schedule, token: 'right', port: 0 })
   expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sim\/v1\/faults$/)
   const answer = await fetch(server.url, { headers: { authorization } })
