@@ -47,6 +47,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   'apps/controller': 'The controller process: reflectors, work queues, reconcilers, leader election.',
   'apps/executor': 'The executor process: job queue, watches, partition executor, deletions.',
   'apps/api': 'The REST API: authentication, authorization, routes, live stream, OpenAPI.',
+  'apps/dashboard': 'The web page: releases as an on-call engineer sees them, and the actions on them.',
   'apps/cli': 'The commands for people: they read releases, act on them, and check manifests and clusters.',
   'apps/launcher': 'The tranche command.',
 }

@@ -6,10 +6,12 @@ import { describeRoutes, docsAccess, DOCS_PATH, serveDescription } from './http/
 import { createApiMetrics } from './http/metrics.ts'
 import { traceRequests } from './http/trace-requests.ts'
 import { type ApiServer, createServer, type ServerParts } from './http/create-server.ts'
+import { DASHBOARD_PATH, dashboardAccess, serveDashboard } from './http/dashboard.ts'
 import { addCheckRoutes } from './routes/checks.ts'
 import { addHookRoute, type HookParts } from './routes/hooks.ts'
 import { addHealthRoutes, type HealthParts } from './routes/health.ts'
 import { addLoginRoutes, type LoginParts } from './routes/login.ts'
+import { addPermissionsRoute } from './routes/permissions.ts'
 import { addPlanRoute } from './routes/plan.ts'
 import { addRolloutPartRoutes } from './routes/rollout-parts.ts'
 import { addRolloutRoutes } from './routes/rollouts.ts'
@@ -18,26 +20,32 @@ import { addStreamRoute, type StreamParts } from './routes/stream.ts'
 import { addActionRoutes } from './routes/actions.ts'
 
 /** Dependencies of the API and all its routes. */
-export interface ApiParts extends ServerParts, RouteParts, StreamParts, HealthParts, HookParts, LoginParts {
+export interface ApiParts extends Omit<ServerParts & StreamParts & LoginParts, 'sessions'>, RouteParts, HealthParts, HookParts {
   /** @default exports no spans */
   readonly tracer?: Tracer | undefined
+  /** Folder of the built dashboard; undefined: it is not built. */
+  readonly dashboard?: string | undefined
 }
 
 /** Builds the API with all its routes, without listening. */
 export async function createApi(parts: ApiParts): Promise<ApiServer> {
-  const app = await createServer({ ...parts, sessions: parts.login?.sessions }, { [DOCS_PATH]: docsAccess })
+  const pluginAccess = { [DOCS_PATH]: docsAccess, [DASHBOARD_PATH]: dashboardAccess }
+  const sessions = (parts.login ?? parts.link)?.sessions
+  const app = await createServer({ ...parts, sessions }, pluginAccess)
   parts.metrics.count(app)
   traceRequests(app, parts.tracer ?? noTracer)
   await describeRoutes(app)
   addRolloutRoutes(app, parts)
   addRolloutPartRoutes(app, parts)
+  addPermissionsRoute(app, parts)
   addActionRoutes(app, parts)
   addPlanRoute(app, parts)
   await addHookRoute(app, parts)
-  addStreamRoute(app, parts)
-  addLoginRoutes(app, parts)
+  addStreamRoute(app, { ...parts, sessions })
+  addLoginRoutes(app, { ...parts, sessions })
   await addCheckRoutes(app, parts)
   addHealthRoutes(app, parts)
+  await serveDashboard(app, parts.dashboard)
   await serveDescription(app)
   return app
 }

@@ -155,6 +155,7 @@ export function aSummary(fields: Partial<RolloutSummary> = {}): RolloutSummary {
     disabled: false,
     images: ['registry.example/agent:v1'],
     nodes: { desired: 10, updated: 10, updatedAvailable: 10, unavailable: 0, failed: 0, leaked: 0, skipped: 0 },
+    createdAt: '2026-03-01T08:00:00Z',
     resourceVersion: '1',
     ...fields,
   }

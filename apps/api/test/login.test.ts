@@ -203,7 +203,7 @@ describe('a login with a browser', () => {
 
   it('is never one of a system user, even with a stolen session key', async () => {
     const { sessionKeys } = optionsOf(provider.issuer)
-    const sessions = createSessions(createSeal(sessionKeys, EXTERNAL, clock), EXTERNAL, clock)
+    const sessions = createSessions(createSeal(sessionKeys, EXTERNAL, clock), () => EXTERNAL, clock)
     const meOf = async (username: string, groups: readonly string[]) => {
       const [cookie = ''] = (await sessions.begin({ username, groups })).split(';')
       return (await get('/api/v1/me', cookie)).json() as unknown
@@ -301,16 +301,16 @@ describe('an OpenID provider that redirects', () => {
 
 it.each([
   ['/docs?a=b#c', `${EXTERNAL}/docs?a=b#c`],
-  [undefined, `${EXTERNAL}/docs`],
-  ['//evil.example', `${EXTERNAL}/docs`],
-  ['/\\evil.example', `${EXTERNAL}/docs`],
-  ['/\t/evil.example', `${EXTERNAL}/docs`],
-  ['https://evil.example/', `${EXTERNAL}/docs`],
-  ['https://tranche.example.com.evil.example/', `${EXTERNAL}/docs`],
-  ['https://me@tranche.example.com/', `${EXTERNAL}/docs`],
-  ['javascript:alert(1)', `${EXTERNAL}/docs`],
-  [`blob:${EXTERNAL}/page`, `${EXTERNAL}/docs`],
-  ['http://', `${EXTERNAL}/docs`],
+  [undefined, `${EXTERNAL}/dashboard/`],
+  ['//evil.example', `${EXTERNAL}/dashboard/`],
+  ['/\\evil.example', `${EXTERNAL}/dashboard/`],
+  ['/\t/evil.example', `${EXTERNAL}/dashboard/`],
+  ['https://evil.example/', `${EXTERNAL}/dashboard/`],
+  ['https://tranche.example.com.evil.example/', `${EXTERNAL}/dashboard/`],
+  ['https://me@tranche.example.com/', `${EXTERNAL}/dashboard/`],
+  ['javascript:alert(1)', `${EXTERNAL}/dashboard/`],
+  [`blob:${EXTERNAL}/page`, `${EXTERNAL}/dashboard/`],
+  ['http://', `${EXTERNAL}/dashboard/`],
   ['/.//evil.example', `${EXTERNAL}//evil.example`],
 ])('a login with return_to %s returns to our own origin', (wanted, want) => {
   expect(safeReturn(wanted, EXTERNAL)).toBe(want)

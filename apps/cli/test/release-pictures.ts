@@ -24,6 +24,7 @@ const base: RolloutReport = {
   images: ['registry.example/node-agent:v2'],
   nodes: { desired: 30, updated: 30, updatedAvailable: 30, unavailable: 0, failed: 0, leaked: 0, skipped: 0 },
   maxUnavailable: 3,
+  createdAt: ago(604_800),
   resourceVersion: '1742',
   steps: [
     { index: 1, replicas: '10%', nodes: 3, pause: 'person', state: 'done' },
@@ -60,6 +61,7 @@ const running: RolloutReport = {
   step: { index: 2, count: 3, state: 'StepUpgrade', since: ago(65) },
   stableRevision: '58c4d7b9f6',
   nodes: { desired: 30, updated: 13, updatedAvailable: 10, unavailable: 3, failed: 0, leaked: 0, skipped: 0 },
+  releaseStartedAt: ago(305),
   steps: [
     { index: 1, replicas: '10%', nodes: 3, pause: 'person', state: 'done' },
     { index: 2, replicas: '50%', nodes: 15, pause: '600s', state: 'current' },
@@ -81,7 +83,7 @@ const batchesOfStepTwo = [
 
 /** A release in its second batch. */
 export const inStepTwo: ReleasePicture = {
-  report: running,
+  report: { ...running, remaining: { of: 'batch', until: ago(-46) } },
   nodes: zones('1##2##o...', '1##2#oo...', '1.........'),
   batches: batchesOfStepTwo,
   revisions: twoRevisions,

@@ -143,6 +143,7 @@ function transportOf(certificate: Certificate | undefined): { readonly http: { r
 /** Allows only scripts and styles of our own pages, and no framing. Allows plain HTTP, for a server behind a proxy. */
 const helmetOptions = {
   contentSecurityPolicy: { directives: { upgradeInsecureRequests: null, frameAncestors: ["'none'"] } },
+  xFrameOptions: { action: 'deny' },
   strictTransportSecurity: false,
 } as const
 
@@ -177,7 +178,7 @@ function answerProblems(app: ApiServer, { clock, log }: { readonly clock: Clock;
     const { method, id: instance } = request
     const [path = ''] = request.url.split('?', 1)
     const allowed = methodsOf(app.guardedRoutes, path)
-    if (allowed.length === 0) {
+    if (allowed.length === 0 || allowed.includes(method)) {
       const detail = `There is no route ${method} ${path}; see /docs for all routes.`
       return sendProblem(reply as FastifyReply, problemDetailsOf('NOT_FOUND', detail, { instance }))
     }

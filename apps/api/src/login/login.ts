@@ -38,7 +38,7 @@ const PURPOSE = 'login'
 export function createLogin(options: LoginOptions, { clock, log }: { readonly clock: Clock; readonly log: Logger }): Login {
   const { externalUrl } = options
   const seal = createSeal(options.sessionKeys, externalUrl, clock)
-  const sessions = createSessions(seal, externalUrl, clock)
+  const sessions = createSessions(seal, () => externalUrl, clock)
   const provider = createProvider(options)
   const lines = createLineLimit(clock)
 
@@ -77,9 +77,9 @@ export function createLogin(options: LoginOptions, { clock, log }: { readonly cl
   }
 }
 
-/** @returns an absolute URL on our own origin; `/docs` if `wanted` is not one */
+/** @returns an absolute URL on our own origin; the dashboard if `wanted` is not one */
 export function safeReturn(wanted: string | undefined, externalUrl: string): string {
-  const home = `${externalUrl}/docs`
+  const home = `${externalUrl}/dashboard/`
   if (wanted === undefined || wanted.length > 1_024 || !URL.canParse(wanted, externalUrl)) return home
   const url = new URL(wanted, externalUrl)
   // A blob: URL has the origin of the page that created it, so the protocol is compared too.

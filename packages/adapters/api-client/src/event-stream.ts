@@ -3,6 +3,8 @@ export interface ServerEvent {
   readonly data: string
   /** Last id that the stream sent, in this event or before; empty if it sent none. */
   readonly id: string
+  /** Whether this event sent the id: everything before it is complete. */
+  readonly isMark: boolean
   /** Reconnect delay that the stream has just set, in milliseconds; null if it set none. */
   readonly retryMs: number | null
 }
@@ -29,6 +31,7 @@ export function createEventParser(lastId = ''): EventParser {
   let id = lastId
   let data: string[] = []
   let size = 0
+  let isMark = false
   let retryMs: number | null = null
   return {
     push(text) {
@@ -50,7 +53,10 @@ export function createEventParser(lastId = ''): EventParser {
       data.push(value)
       size += value.length
     }
-    if (field === 'id' && !value.includes('\0')) id = value
+    if (field === 'id' && !value.includes('\0')) {
+      id = value
+      isMark = true
+    }
     if (field === 'retry' && /^\d+$/.test(value)) retryMs = Number(value)
     return []
   }
@@ -60,8 +66,10 @@ export function createEventParser(lastId = ''): EventParser {
     data = []
     size = 0
     lastId = id
+    const isMarked = isMark
+    isMark = false
     if (said.length === 0) return []
-    const event = { data: said.join('\n'), id, retryMs }
+    const event = { data: said.join('\n'), id, isMark: isMarked, retryMs }
     retryMs = null
     return [event]
   }

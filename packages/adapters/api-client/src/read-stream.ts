@@ -13,6 +13,10 @@ export interface StreamOptions {
   readonly idleMs?: number
   /** Called each time the stream is lost, with the cause. */
   readonly onLost?: (error: unknown) => void
+  /** Called each time the server has accepted the request, before the first message. */
+  readonly onOpen?: () => void
+  /** Called after the last message of a group: once the state is complete, and after each change. */
+  readonly onComplete?: () => void
 }
 
 const DEFAULT_IDLE_MS = 45_000
@@ -64,7 +68,7 @@ function isFinal(error: unknown): boolean {
 async function* readOnce(
   connection: RestConnection,
   request: ApiRequest,
-  { signal, idleMs = DEFAULT_IDLE_MS }: StreamOptions,
+  { signal, idleMs = DEFAULT_IDLE_MS, onOpen, onComplete }: StreamOptions,
   state: StreamState,
 ): AsyncGenerator<StreamMessage, void, undefined> {
   const lost = new AbortController()
@@ -72,15 +76,17 @@ async function* readOnce(
   const watch = createSilenceWatch(connection.clock, idleMs, () => lost.abort(new Error(`the stream sent nothing for ${idleMs} ms`)))
   try {
     const { body } = await open(connection, request, both)
+    onOpen?.()
     const parser = createEventParser(state.lastId)
     const decoder = new TextDecoder()
     for await (const bytes of chunksOf(body, both)) {
       watch.heard()
-      for (const { data, id, retryMs } of parser.push(decoder.decode(bytes, { stream: true }))) {
+      for (const { data, id, isMark, retryMs } of parser.push(decoder.decode(bytes, { stream: true }))) {
         state.waitMs = retryMs ?? FIRST_WAIT_MS
         const message = messageOf(data)
         if (message !== undefined) yield message
         state.lastId = id
+        if (isMark) onComplete?.()
       }
       state.lastId = parser.lastId
     }

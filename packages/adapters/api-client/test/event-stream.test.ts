@@ -9,29 +9,30 @@ function read(...chunks: readonly string[]): readonly ServerEvent[] {
 
 describe('createEventParser', () => {
   it.each([
-    { title: 'one event', text: 'id: 7\ndata: {"a":1}\n\n', want: [{ data: '{"a":1}', id: '7', retryMs: null }] },
+    { title: 'one event', text: 'id: 7\ndata: {"a":1}\n\n', want: [{ data: '{"a":1}', id: '7', isMark: true, retryMs: null }] },
     { title: 'no event from a heartbeat', text: ': still here\n\n', want: [] },
+    { title: 'an id in a heartbeat without a mark', text: 'id: 1\n: beat\n\ndata: a\n\n', want: [{ data: 'a', id: '1', isMark: false, retryMs: null }] },
     { title: 'no unfinished event', text: 'data: 1\n', want: [] },
-    { title: 'several lines of data as one text', text: 'data: a\ndata: b\n\n', want: [{ data: 'a\nb', id: '', retryMs: null }] },
-    { title: 'CRLF line ends', text: 'data: a\r\n\r\n', want: [{ data: 'a', id: '', retryMs: null }] },
-    { title: 'a field without a space', text: 'data:a\n\n', want: [{ data: 'a', id: '', retryMs: null }] },
+    { title: 'several lines of data as one text', text: 'data: a\ndata: b\n\n', want: [{ data: 'a\nb', id: '', isMark: false, retryMs: null }] },
+    { title: 'CRLF line ends', text: 'data: a\r\n\r\n', want: [{ data: 'a', id: '', isMark: false, retryMs: null }] },
+    { title: 'a field without a space', text: 'data:a\n\n', want: [{ data: 'a', id: '', isMark: false, retryMs: null }] },
     {
       title: 'an id for later events',
       text: 'id: 1\ndata: a\n\ndata: b\n\n',
       want: [
-        { data: 'a', id: '1', retryMs: null },
-        { data: 'b', id: '1', retryMs: null },
+        { data: 'a', id: '1', isMark: true, retryMs: null },
+        { data: 'b', id: '1', isMark: false, retryMs: null },
       ],
     },
     {
       title: 'the reconnect delay',
       text: 'retry: 50\ndata: a\n\ndata: b\n\n',
       want: [
-        { data: 'a', id: '', retryMs: 50 },
-        { data: 'b', id: '', retryMs: null },
+        { data: 'a', id: '', isMark: false, retryMs: 50 },
+        { data: 'b', id: '', isMark: false, retryMs: null },
       ],
     },
-    { title: 'no id with a NUL in it', text: 'id: a\0b\ndata: a\n\n', want: [{ data: 'a', id: '', retryMs: null }] },
+    { title: 'no id with a NUL in it', text: 'id: a\0b\ndata: a\n\n', want: [{ data: 'a', id: '', isMark: false, retryMs: null }] },
   ])('reads $title', ({ text, want }) => {
     expect(read(text)).toEqual(want)
   })

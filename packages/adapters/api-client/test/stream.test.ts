@@ -108,6 +108,30 @@ function silence(): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }
 }
 
+it('a stream says when it is open, and after each group of messages', async () => {
+  const calls: string[] = []
+  const body = new TextEncoder().encode('data: {"type":"reset"}\n\nid: 1\ndata: {"type":"gone","namespace":"demo","name":"a"}\n\n')
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield body
+    await new Promise(() => {})
+  }
+  const answering: FetchLike = async () => ({ status: 200, headers: { get: () => null }, text: async () => '', body: chunks() })
+  const end = new AbortController()
+  const stream = createApiClient({ fetch: answering, baseUrl: 'http://tranche.example', clock: new VirtualClock() }).stream({
+    signal: end.signal,
+    onOpen: () => void calls.push('open'),
+    onComplete: () => {
+      calls.push('complete')
+      end.abort(new Error('enough'))
+    },
+  })
+  const read = async (): Promise<void> => {
+    for await (const { type } of stream) calls.push(type)
+  }
+  await expect(read()).rejects.toThrow('enough')
+  expect(calls).toEqual(['open', 'reset', 'gone', 'complete'])
+})
+
 it('a stream skips messages of newer servers, and invalid ones', async () => {
   const messages = await read((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

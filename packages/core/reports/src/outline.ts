@@ -81,8 +81,25 @@ export function skippedNodes({ skipped, excluded, away }: BatchProgress): readon
 
 /** Images of the reported revision, in the order of the containers; those of the template when the history lacks the revision. */
 export function imagesOf({ facts: { daemonSet, revisions }, canary }: Outline): readonly string[] {
-  const known = daemonSet === undefined ? undefined : revisions.find((revision) => hashOf(revision) === canary)
-  const template = (known === undefined ? undefined : (templateOf(known) as PodTemplate | undefined)) ?? daemonSet?.spec.template
+  const known = daemonSet === undefined ? undefined : templateIn(revisions, canary)
+  return imagesIn(known ?? daemonSet?.spec.template)
+}
+
+/** Images of the stable revision; undefined when neither the history nor the BatchRelease has its template. */
+export function stableImagesOf({ facts: { daemonSet, revisions }, stable, release }: Outline): readonly string[] | undefined {
+  if (daemonSet === undefined || stable === undefined) return undefined
+  const { stableTemplate } = release?.status ?? {}
+  const kept = stableTemplate?.revision === stable ? (stableTemplate.template as PodTemplate) : undefined
+  const template = templateIn(revisions, stable) ?? kept
+  return template && imagesIn(template)
+}
+
+function templateIn(revisions: ReleaseFacts['revisions'], hash: string): PodTemplate | undefined {
+  const known = revisions.find((revision) => hashOf(revision) === hash)
+  return known && (templateOf(known) as PodTemplate | undefined)
+}
+
+function imagesIn(template: PodTemplate | undefined): readonly string[] {
   return (template?.spec?.containers ?? []).flatMap(({ image }) => image ?? [])
 }
 

@@ -5,9 +5,10 @@ import { validateDaemonSetBudget } from '@tranche/validation'
 import { needOf } from './need-of.ts'
 import { conditionIn, outcomeIn } from './outcome-of.ts'
 import { OTHER_WORKLOAD, otherWorkload } from './other-workload.ts'
-import { imagesOf, isReleaseUnderWay, type Outline, outlineOf, progressOf, skippedNodes } from './outline.ts'
+import { imagesOf, isReleaseUnderWay, type Outline, outlineOf, progressOf, skippedNodes, stableImagesOf } from './outline.ts'
 import { presentMessage, presentWaitingFor } from './present-message.ts'
 import type { ReleaseFacts } from './release-facts.ts'
+import { remainingOf } from './remaining.ts'
 import { ofVersionBefore } from './standstill.ts'
 
 /** One-line summary of a Rollout. Incremental: costs only the changes of its nodes since the last call. */
@@ -26,6 +27,9 @@ export function summaryOf(outline: Outline): RolloutSummary {
   const limit = limitOf(outline)
   const other = otherWorkload(rollout)
   const from = isReleaseUnderWay(rollout) ? status?.rollbackFrom : undefined
+  const stableImages = stableImagesOf(outline)
+  const startedAt = startOf(outline)
+  const remaining = other === null ? remainingOf(outline, outcome) : undefined
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
@@ -47,11 +51,21 @@ export function summaryOf(outline: Outline): RolloutSummary {
     ...(canary !== '' && { canaryRevision: canary }),
     ...(from !== undefined && { rollbackFrom: from }),
     images: imagesOf(outline),
+    ...(stableImages !== undefined && { stableImages }),
     nodes: countsOf(outline),
     ...(limit !== undefined && { maxUnavailable: limit }),
     ...(facts.notBound !== undefined && { notBound: facts.notBound }),
+    createdAt: metadata.creationTimestamp ?? '',
+    ...(startedAt !== undefined && { releaseStartedAt: startedAt }),
+    ...(remaining !== undefined && { remaining }),
     resourceVersion: metadata.resourceVersion,
   }
+}
+
+/** Start time of the release without a result; undefined if none runs. */
+function startOf({ facts }: Outline): string | undefined {
+  const latest = facts.rollout.status?.releases?.at(-1)
+  return latest?.result === undefined ? latest?.startedAt : undefined
 }
 
 function reasonOf(outline: Outline): string {

@@ -1,0 +1,98 @@
+import { type ApiClient, type ApiKey, ApiProblemError } from '@tranche/api-client'
+import type { StreamMessage } from '@tranche/api-schema'
+import type { WritableNodeStore } from './node-store.ts'
+import { textOfKey, type WritableReleaseStore } from './release-store.ts'
+
+/** Dependencies of {@link createLiveConnection}. */
+export interface LiveOptions {
+  readonly api: Pick<ApiClient, 'stream'>
+  readonly releases: WritableReleaseStore
+  readonly nodes: WritableNodeStore
+  /** Server time, in epoch milliseconds. */
+  readonly nowMs: () => number
+  /** The server no longer accepts the user's credentials. */
+  readonly onSignedOut: () => void
+}
+
+/** The one stream of a tab. */
+export interface LiveConnection {
+  /** Starts it. @returns function that ends it */
+  open(): () => void
+  /** Adds the nodes of one Rollout to the stream; null: of none. */
+  showNodes(key: ApiKey | null): void
+}
+
+/** Time without any byte after which the stream counts as lost, in milliseconds; the server sends a heartbeat every 15 s. */
+const IDLE_MS = 20_000
+
+/**
+ * Keeps the stores current by one stream. A lost stream is reopened, and the stores say since when their data are stale. Other nodes need
+ * another stream, which replaces the present one.
+ */
+export function createLiveConnection(options: LiveOptions): LiveConnection {
+  let shown: ApiKey | null = null
+  let running: AbortController | null = null
+  return {
+    open() {
+      running = start(options, shown)
+      return () => {
+        running?.abort()
+        running = null
+      }
+    },
+    showNodes(key) {
+      if (isSame(key, shown)) return
+      shown = key
+      options.nodes.show(key)
+      if (running === null) return
+      running.abort()
+      running = start(options, key)
+    },
+  }
+}
+
+function isSame(a: ApiKey | null, b: ApiKey | null): boolean {
+  return a === null || b === null ? a === b : textOfKey(a) === textOfKey(b)
+}
+
+function start(options: LiveOptions, nodes: ApiKey | null): AbortController {
+  const ending = new AbortController()
+  void follow(options, nodes, ending.signal)
+  return ending
+}
+
+async function follow({ api, releases, nodes, nowMs, onSignedOut }: LiveOptions, key: ApiKey | null, signal: AbortSignal): Promise<void> {
+  let heardMs = nowMs()
+  const heard = (): void => {
+    heardMs = nowMs()
+  }
+  const stale = (error: unknown): { readonly staleSinceMs: number; readonly why: string } => ({
+    staleSinceMs: heardMs,
+    why: error instanceof Error ? error.message : String(error),
+  })
+  const take = (message: StreamMessage): void => {
+    if (message.type === 'nodes') nodes.apply(message)
+    else releases.apply(message)
+  }
+  try {
+    const messages = api.stream({
+      signal,
+      idleMs: IDLE_MS,
+      ...(key !== null && { nodes: textOfKey(key) }),
+      onOpen() {
+        heard()
+        releases.setLive({ kind: 'live' })
+      },
+      onComplete() {
+        heard()
+        releases.complete()
+      },
+      onLost: (error) => releases.setLive({ kind: 'reconnecting', ...stale(error) }),
+    })
+    for await (const message of messages) take(message)
+  } catch (error) {
+    if (signal.aborted) return
+    releases.setLive({ kind: 'ended', ...stale(error) })
+    if (error instanceof ApiProblemError && error.status === 401) onSignedOut()
+  }
+}

@@ -1,0 +1,25 @@
+import type { MouseEvent, ReactNode } from 'react'
+import { usePorts } from '../ports/dashboard-ports.ts'
+import type { Place } from '../ports/place.ts'
+
+/** Properties of {@link PlaceLink}. */
+interface PlaceLinkProps {
+  readonly to: Place
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+/** A link to another view. A plain click changes the view in place; the browser handles all others, such as *open in a new tab*. */
+export function PlaceLink({ to, className, children }: PlaceLinkProps): ReactNode {
+  const { urlOf, go } = usePorts()
+  const onClick = (event: MouseEvent): void => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    go(to)
+  }
+  return (
+    <a href={urlOf(to)} className={className} onClick={onClick}>
+      {children}
+    </a>
+  )
+}

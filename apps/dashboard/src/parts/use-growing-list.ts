@@ -1,0 +1,24 @@
+import { type RefCallback, useEffect, useState } from 'react'
+
+/** Rows that are added when the end comes into view. */
+const MORE = 100
+
+/**
+ * Shows a long list piece by piece: a fleet of thousands appears at once, and scrolling shows the rest.
+ *
+ * @returns the number of items to show, and the ref of an element after the last one
+ */
+export function useGrowingList(length: number): { readonly shown: number; readonly end: RefCallback<Element> } {
+  const [limit, setLimit] = useState(MORE)
+  const [element, setElement] = useState<Element | null>(null)
+  useEffect(() => {
+    if (element === null) return
+    const observer = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setLimit((before) => before + MORE),
+      { rootMargin: '800px' },
+    )
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [element])
+  return { shown: Math.min(limit, length), end: setElement }
+}

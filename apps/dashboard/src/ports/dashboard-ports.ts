@@ -1,0 +1,34 @@
+import type { ApiClient, ApiKey } from '@tranche/api-client'
+import { createContext, useContext } from 'react'
+import type { Place } from './place.ts'
+import type { NodeStore } from '../live/node-store.ts'
+import type { ReleaseStore } from '../live/release-store.ts'
+
+/** What a view gets from the page around it; another host, such as a plugin, brings its own. */
+export interface DashboardPorts {
+  readonly api: ApiClient
+  /** Current state of all visible Rollouts. */
+  readonly releases: ReleaseStore
+  /** Nodes of the Rollout that {@link DashboardPorts.showNodes} chose. */
+  readonly nodes: NodeStore
+  /** Chooses the Rollout whose nodes are followed; null: none. */
+  readonly showNodes: (key: ApiKey | null) => void
+  /** Time of the server, in epoch milliseconds: the clock of the browser may be wrong. */
+  nowMs(): number
+  /** @returns the URL of a place, for links */
+  urlOf(place: Place): string
+  /** @param how `replace`: without a new entry in the history of the browser, as while a user types. @default 'push' */
+  go(place: Place, how?: 'push' | 'replace'): void
+}
+
+const PortsContext = createContext<DashboardPorts | null>(null)
+
+/** Provides {@link usePorts}. */
+export const PortsProvider = PortsContext.Provider
+
+/** @returns what the page around a view provides. @throws {Error} outside a {@link PortsProvider} */
+export function usePorts(): DashboardPorts {
+  const ports = useContext(PortsContext)
+  if (ports === null) throw new Error('a view needs a PortsProvider around it')
+  return ports
+}

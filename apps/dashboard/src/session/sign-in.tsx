@@ -1,0 +1,63 @@
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { ProblemNote } from '../parts/problem-note.tsx'
+
+/** Why the sign-in is shown. */
+export type SignedOutWhy = 'none' | 'expired' | 'signedOut' | 'refused' | 'unreachable'
+
+const notes: Readonly<Record<SignedOutWhy, string | null>> = {
+  none: null,
+  expired: 'Your session has ended. Sign in again; you return to the same page.',
+  signedOut: 'You are signed out.',
+  refused: 'The cluster does not accept this token. It may have expired, or belong to another cluster.',
+  unreachable: null,
+}
+
+/** Properties of {@link SignIn}. */
+interface SignInProps {
+  readonly why: SignedOutWhy
+  readonly error?: unknown
+  readonly onToken: (token: string) => Promise<unknown>
+  readonly onRetry: () => Promise<unknown>
+}
+
+/** Sign-in by a token of the cluster, which stays in the memory of this tab, or by the OpenID provider of the API. */
+export function SignIn({ why, error, onToken, onRetry }: SignInProps): ReactNode {
+  const [token, setToken] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    setBusy(true)
+    void onToken(token.trim()).finally(() => setBusy(false))
+  }
+  const back = `/login?return_to=${encodeURIComponent(window.location.pathname + window.location.search)}`
+  return (
+    <main className="sign-in">
+      <h1>Tranche</h1>
+      {why === 'unreachable' ? <ProblemNote error={error} retry={() => void onRetry()} /> : null}
+      {notes[why] === null ? null : <p role="status">{notes[why]}</p>}
+      <form onSubmit={submit}>
+        <label htmlFor="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          required
+          aria-describedby="token-help"
+          value={token}
+          onChange={(event) => setToken(event.target.value)}
+        />
+        <p id="token-help" className="hint">
+          A bearer token of the cluster, for example from <code>kubectl create token NAME</code>. This tab forgets it when you reload or
+          close it.
+        </p>
+        <button type="submit" className="primary" disabled={isBusy}>
+          {isBusy ? 'Signing in…' : 'Sign in'}
+        </button>
+      </form>
+      <p>
+        Or <a href={back}>sign in with OpenID Connect</a>, if the installation has it.
+      </p>
+    </main>
+  )
+}

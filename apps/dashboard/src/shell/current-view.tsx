@@ -1,0 +1,46 @@
+import { lazy, type ReactNode, Suspense } from 'react'
+import { ErrorBoundary } from '../parts/error-boundary.tsx'
+import { PlaceLink } from '../parts/place-link.tsx'
+import { pathOf, type Place } from '../ports/place.ts'
+import { FleetView } from '../views/fleet/fleet-view.tsx'
+
+const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
+
+/** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
+export function CurrentView({ place }: { readonly place: Place }): ReactNode {
+  return (
+    <ErrorBoundary of={pathOf(place)}>
+      <Suspense
+        fallback={
+          <p className="page-note" role="status">
+            Loading…
+          </p>
+        }
+      >
+        {viewOf(place)}
+      </Suspense>
+    </ErrorBoundary>
+  )
+}
+
+function viewOf(place: Place): ReactNode {
+  switch (place.view) {
+    case 'fleet':
+      return <FleetView query={place.query ?? {}} />
+    case 'rollout':
+      return <RolloutView rollout={place.key} query={place.query ?? {}} />
+    default:
+      return <Nowhere />
+  }
+}
+
+function Nowhere(): ReactNode {
+  return (
+    <main id="main" className="empty">
+      <h1>There is no such page</h1>
+      <p>
+        <PlaceLink to={{ view: 'fleet' }}>All rollouts</PlaceLink>
+      </p>
+    </main>
+  )
+}

@@ -1,0 +1,59 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { ApiProblemError } from '@tranche/api-client'
+import { type ReactNode, useEffect, useMemo } from 'react'
+import { createLiveConnection } from '../live/live-connection.ts'
+import { createNodeStore } from '../live/node-store.ts'
+import { createReleaseStore } from '../live/release-store.ts'
+import { type DashboardPorts, PortsProvider } from '../ports/dashboard-ports.ts'
+import { type Session, SessionGate } from '../session/session.tsx'
+import { CurrentView } from './current-view.tsx'
+import { Layout } from './layout.tsx'
+import { urlOf, usePlace } from './use-place.ts'
+
+/** The whole page: session, live data, layout and the view of the URL. */
+export function DashboardPage(): ReactNode {
+  return <SessionGate>{(session) => <SignedIn key={session.me.username} session={session} />}</SessionGate>
+}
+
+function SignedIn({ session }: { readonly session: Session }): ReactNode {
+  const { place, go } = usePlace()
+  const { api, serverClock } = session
+  const queries = useMemo(() => createQueries(session), [session])
+  const live = useMemo(() => connectLive(session), [session])
+  useEffect(() => live.open(), [live])
+  const ports = useMemo<DashboardPorts>(
+    () => ({ api, releases: live.releases, nodes: live.nodes, showNodes: live.showNodes, nowMs: serverClock.nowMs, urlOf, go }),
+    [api, live, serverClock, go],
+  )
+  return (
+    <QueryClientProvider client={queries}>
+      <PortsProvider value={ports}>
+        <Layout session={session} place={place}>
+          <CurrentView place={place} />
+        </Layout>
+      </PortsProvider>
+    </QueryClientProvider>
+  )
+}
+
+/** Reads are repeated by the client itself, and renewed by the stream. */
+function createQueries({ expire }: Session): QueryClient {
+  const onError = (error: unknown): boolean => {
+    if (error instanceof ApiProblemError && error.status === 401) expire()
+    return false
+  }
+  return new QueryClient({
+    defaultOptions: { queries: { retry: (_count, error) => onError(error), staleTime: 10_000, refetchOnWindowFocus: true } },
+  })
+}
+
+interface Live extends Pick<DashboardPorts, 'releases' | 'nodes' | 'showNodes'> {
+  readonly open: () => () => void
+}
+
+function connectLive({ api, serverClock, expire }: Session): Live {
+  const releases = createReleaseStore((callback) => requestAnimationFrame(callback))
+  const nodes = createNodeStore()
+  const { open, showNodes } = createLiveConnection({ api, releases, nodes, nowMs: serverClock.nowMs, onSignedOut: expire })
+  return { releases, nodes, showNodes, open }
+}

@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ApiKey } from '@tranche/api-client'
+import type { ReactNode } from 'react'
+import { ProblemNote } from '../../parts/problem-note.tsx'
+import { Age } from '../../parts/time.tsx'
+import { usePorts } from '../../ports/dashboard-ports.ts'
+import { queryKeyOf } from '../../ports/use-report.ts'
+
+/** Most events that are shown; the API server keeps them for an hour. */
+const MOST_EVENTS = 50
+
+/** Kubernetes events about a Rollout, newest first. */
+export function EventsSection({ rollout }: { readonly rollout: ApiKey }): ReactNode {
+  const { api } = usePorts()
+  const { data, error, refetch } = useQuery({
+    queryKey: [...queryKeyOf(rollout), 'events'],
+    queryFn: ({ signal }) => api.events(rollout, { signal }),
+  })
+  return (
+    <section aria-labelledby="events-title">
+      <h2 id="events-title">Events</h2>
+      {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
+      {data?.length === 0 ? <p className="quiet">None within the last hour.</p> : null}
+      <ol className="events">
+        {data?.slice(0, MOST_EVENTS).map(({ at, type, reason, object, message, count }) => (
+          <li key={`${at} ${reason} ${object} ${message}`} className={type === 'Warning' ? 'tone-wait' : undefined}>
+            <span className="event-age">
+              <Age at={at} />
+            </span>
+            <strong>
+              {type === 'Warning' ? '! ' : ''}
+              {reason}
+            </strong>
+            <span className="prose">
+              {message}
+              {count === undefined || count < 2 ? '' : ` (${count} times)`}
+            </span>
+            <span className="quiet">
+              <bdi>{object}</bdi>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

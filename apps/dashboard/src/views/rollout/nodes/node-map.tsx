@@ -1,0 +1,88 @@
+import type { NodeReport } from '@tranche/api-schema'
+import { type MouseEvent, type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { nodeLooks } from '../../../format/outcome-text.ts'
+import { coloursOf, drawMap } from './draw-map.ts'
+import { layOut, type MapLayout, nodeAt } from './map-layout.ts'
+
+/** Properties of {@link NodeMap}. */
+interface NodeMapProps {
+  readonly nodes: readonly NodeReport[]
+  readonly onOpen: (node: string) => void
+}
+
+/** The nodes by zone on a canvas: thousands stay readable and smooth. The table below it is the equivalent without a picture. */
+export function NodeMap({ nodes, onOpen }: NodeMapProps): ReactNode {
+  const box = useRef<HTMLDivElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const width = useWidth(box)
+  const layout = useMemo(() => layOut(nodes, width), [nodes, width])
+  const theme = useTheme()
+  const [pointed, setPointed] = useState<NodeReport | undefined>()
+  useEffect(() => {
+    if (canvas.current !== null) paint(canvas.current, layout, width)
+  }, [layout, width, theme])
+  const at = (event: MouseEvent<HTMLCanvasElement>): NodeReport | undefined => {
+    const { left, top } = event.currentTarget.getBoundingClientRect()
+    return nodeAt(layout, event.clientX - left, event.clientY - top)
+  }
+  return (
+    <div ref={box} className="node-map">
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={`Map of ${nodes.length} nodes by zone; the table of nodes lists the same`}
+        onMouseMove={(event) => setPointed(at(event))}
+        onMouseLeave={() => setPointed(undefined)}
+        onClick={(event) => {
+          const node = at(event)
+          if (node !== undefined) onOpen(node.name)
+        }}
+      />
+      <p className="pointed" aria-hidden="true">
+        {pointed === undefined ? 'Point at a node for its state; click it for details.' : textOf(pointed)}
+      </p>
+    </div>
+  )
+}
+
+function textOf({ name, zone, state, why }: NodeReport): string {
+  return `${name}${zone === '' ? '' : ` in ${zone}`}: ${nodeLooks[state].word}${why === undefined ? '' : ` (${why})`}`
+}
+
+/** Sizes the canvas for the screen, and draws. The size is set by attributes, because the page has no inline styles. */
+function paint(canvas: HTMLCanvasElement, layout: MapLayout, width: number): void {
+  const ratio = window.devicePixelRatio
+  const [wide, high] = [Math.round(width * ratio), Math.max(1, Math.round(layout.height * ratio))]
+  if (canvas.width !== wide) canvas.width = wide
+  if (canvas.height !== high) canvas.height = high
+  canvas.style.width = `${width}px`
+  canvas.style.height = `${layout.height}px`
+  drawMap(canvas, layout, coloursOf(canvas), ratio)
+}
+
+const FIRST_WIDTH = 600
+
+function useWidth(box: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(FIRST_WIDTH)
+  useEffect(() => {
+    if (box.current === null) return
+    const observer = new ResizeObserver(([entry]) => entry !== undefined && setWidth(Math.floor(entry.contentRect.width)))
+    observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [box])
+  return width
+}
+
+/** @returns a value that changes with the colours of the page */
+function useTheme(): number {
+  const [changes, setChanges] = useState(0)
+  useEffect(() => {
+    const queries = ['(prefers-color-scheme: dark)', '(forced-colors: active)', `(resolution: ${window.devicePixelRatio}dppx)`].map((one) =>
+      window.matchMedia(one),
+    )
+    const onChange = (): void => setChanges((before) => before + 1)
+    for (const query of queries) query.addEventListener('change', onChange)
+    return () => queries.forEach((query) => query.removeEventListener('change', onChange))
+  }, [])
+  return changes
+}

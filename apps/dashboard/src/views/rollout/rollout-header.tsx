@@ -1,0 +1,67 @@
+import type { RolloutReport } from '@tranche/api-schema'
+import type { ReactNode } from 'react'
+import { lookOf } from '../../format/outcome-text.ts'
+import { ImageChangeText } from '../../parts/image-change.tsx'
+import { PlaceLink } from '../../parts/place-link.tsx'
+import { StateBadge } from '../../parts/state-badge.tsx'
+import { Age } from '../../parts/time.tsx'
+
+/** Name, state, version and age of a Rollout. */
+export function RolloutHeader({ report }: { readonly report: RolloutReport }): ReactNode {
+  const { namespace, name, daemonSet, phase, reason, outcome, images, stableImages, releaseStartedAt, createdAt, policy } = report
+  const key = { namespace, name }
+  return (
+    <header className="rollout-header">
+      <nav aria-label="Breadcrumb" className="crumbs">
+        <PlaceLink to={{ view: 'fleet' }}>Rollouts</PlaceLink> /{' '}
+        <PlaceLink to={{ view: 'fleet', query: { namespace } }}>
+          <bdi>{namespace}</bdi>
+        </PlaceLink>
+      </nav>
+      <h1>
+        <bdi>{name}</bdi> <StateBadge look={lookOf(report)} />
+      </h1>
+      <dl className="facts">
+        <div>
+          <dt>Version</dt>
+          <dd>
+            <ImageChangeText from={outcome === 'Done' ? undefined : stableImages} to={images} />
+          </dd>
+        </div>
+        <div>
+          <dt>DaemonSet</dt>
+          <dd>
+            <bdi>{daemonSet}</bdi>
+          </dd>
+        </div>
+        <div>
+          <dt>Phase</dt>
+          <dd>
+            {phase}
+            {reason === '' ? '' : ` (${reason})`}
+          </dd>
+        </div>
+        <div>
+          <dt>{releaseStartedAt === undefined ? 'Created' : outcome === 'Done' ? 'Last release' : 'Release runs'}</dt>
+          <dd>
+            <Age at={releaseStartedAt ?? createdAt} />
+          </dd>
+        </div>
+        <div>
+          <dt>Policy</dt>
+          <dd>
+            <PlaceLink to={{ view: 'policy', key }}>
+              <bdi>{policy ?? 'defaults'}</bdi>
+            </PlaceLink>
+          </dd>
+        </div>
+        <div>
+          <dt>Forecast</dt>
+          <dd>
+            <PlaceLink to={{ view: 'plan', key }}>What if…</PlaceLink>
+          </dd>
+        </div>
+      </dl>
+    </header>
+  )
+}
