@@ -15,6 +15,8 @@ import { createReviews } from './auth/reviews.ts'
 import { type KeptEvent, watchEvents } from './cluster/events-watch.ts'
 import type { ReleaseReads } from './cluster/release-reads.ts'
 import { createWatchedReads } from './cluster/watched-reads.ts'
+import { createWatchedNodeSource } from './stream/watched-node-source.ts'
+import { createNodeFeeds, type NodeFeeds } from './stream/node-feeds.ts'
 import { createWatchedStreamSource } from './stream/watched-stream-source.ts'
 import { createApi } from './create-api.ts'
 import { createLogin } from './login/login.ts'
@@ -136,7 +138,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
   const { clock, log, tracer = noTracer } = options
   const client = clientFor(options, tracer)
   const views = createViews(options, client)
-  const { reads, source } = views
+  const { reads, source, feeds } = views
   const metrics = createApiMetrics({ withProcess: given.withProcess ?? false })
   const state: ApiState = { hub: undefined, isStopping: false }
   const limits = { ...defaultLimits, ...options.limits }
@@ -147,7 +149,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
       carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
-    stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source }),
+    stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source, feeds }),
     clock,
     log,
     limits,
@@ -177,6 +179,7 @@ interface Views {
   readonly events: Reflector<KeptEvent>
   readonly reads: ReleaseReads
   readonly source: StreamSource
+  readonly feeds: NodeFeeds
 }
 
 function createViews({ clock, log, seed = 0, namespaces, clusterCache }: UnboundApiOptions, client: KubeClient): Views {
@@ -185,7 +188,8 @@ function createViews({ clock, log, seed = 0, namespaces, clusterCache }: Unbound
   const cluster = watchCluster({ client, clock, log, seed, withRollouts: true, forReports: true, ...scope, ...shared })
   const events = watchEvents({ client, clock, log, seed, ...scope })
   const reads = createWatchedReads({ cluster, events, clock })
-  return { cluster, events, reads, source: createWatchedStreamSource({ cluster, events, reads }) }
+  const source = createWatchedStreamSource({ cluster, events, reads })
+  return { cluster, events, reads, source, feeds: createNodeFeeds({ source: createWatchedNodeSource(cluster, clock), clock }) }
 }
 
 interface ApiState {
@@ -200,7 +204,7 @@ interface WatchParts extends Views {
   readonly state: ApiState
 }
 
-function startWatches({ app, clock, state, cluster, events, source }: WatchParts): Omit<RunningApi, 'url'> {
+function startWatches({ app, clock, state, cluster, events, source, feeds }: WatchParts): Omit<RunningApi, 'url'> {
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
   events.start(ending.signal).catch(end.reject)
@@ -215,6 +219,7 @@ function startWatches({ app, clock, state, cluster, events, source }: WatchParts
       state.isStopping = true
       await app.close()
       state.hub?.close()
+      feeds.close()
       ending.abort(new Error('the API is stopping'))
       end.resolve()
     },

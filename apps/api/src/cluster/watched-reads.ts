@@ -121,8 +121,11 @@ function eventsAbout(parts: WatchedReadsParts, key: ObjectKey, workloadAccess: W
   return [...about].sort(newestFirst).map(({ report }) => report)
 }
 
-/** @returns undefined also for a DaemonSet that does not exist: it has no events of its own that need hiding */
-function unboundWorkload({ rollouts, daemonSets }: WatchedCluster, key: ObjectKey): ObjectKey | undefined {
+/**
+ * @returns the DaemonSet that the Rollout names but that is not bound to it; undefined also for a DaemonSet that does not exist, which has
+ *   nothing that needs hiding
+ */
+export function unboundWorkload({ rollouts, daemonSets }: WatchedCluster, key: ObjectKey): ObjectKey | undefined {
   const rollout = rollouts.store.get(key)
   if (rollout === undefined) return undefined
   const workload = workloadKey(rollout)
