@@ -1,13 +1,14 @@
 import type { AddressInfo } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
+import type { ReleasePolicy } from '@tranche/api-schema'
 import { type Certificate, type CertificateFiles, followCertificate, readCertificate } from '@tranche/certificates'
 import type { Clock } from '@tranche/clock'
 import { type SharedClusterCache, watchCluster, type WatchedCluster } from '@tranche/cluster'
 import { AppError } from '@tranche/errors'
-import { createKubeClient, type KubeClient, onServerClock, type Reflector, traceExchange } from '@tranche/kube-client'
+import { createKubeClient, type KubeClient, onServerClock, type Reflector, resourcePaths, traceExchange } from '@tranche/kube-client'
 import { fieldManagers } from '@tranche/kube-types'
 import type { Logger } from '@tranche/log'
-import { carryOut } from '@tranche/release-client'
+import { carryOut, getOrNone } from '@tranche/release-client'
 import { noTracer, type Tracer } from '@tranche/tracing'
 import type { Exchange } from '@tranche/wire'
 import { rememberReviews } from './auth/remembered-reviews.ts'
@@ -147,6 +148,7 @@ async function makeApi(given: UnboundApiOptions, certificate: Certificate | unde
     reviews: rememberReviews(createReviews(client, options.audiences ?? []), clock, { onReview: metrics.onReview }),
     carryOut: (order, timeUp) =>
       carryOut({ client, clock, log, component: fieldManagers.api }, { ...order, trace: tracer.current() }, { timeUp }),
+    readPolicy: (key, signal) => getOrNone<ReleasePolicy>(client, resourcePaths.releasePolicies, key, { signal }),
     hooks: options.hooks === true ? createHookHandler({ client, clock: ownClock, log }) : undefined,
     login: options.login === undefined ? undefined : createLogin(options.login, { clock: ownClock, log }),
     stream: () => (state.hub === undefined ? undefined : { hub: state.hub, source, feeds }),

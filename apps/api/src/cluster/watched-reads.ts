@@ -42,6 +42,7 @@ export function createWatchedReads(parts: WatchedReadsParts): ReleaseReads {
   const summary = createCachedRead(facts, REPORTS, summarizeRollout)
   return {
     keys: () => cluster.rollouts.store.list().map(keyOf),
+    rollout: (key) => cluster.rollouts.store.get(key),
     unboundWorkload: (key) => unboundWorkload(cluster, key),
     summary: (key) => summary(key, 'bound'),
     report: createCachedRead(facts, REPORTS, reportRollout),

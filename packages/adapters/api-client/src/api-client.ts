@@ -18,6 +18,8 @@ import {
   PAGE_MAX,
   pageOf,
   type Permissions,
+  type PolicyReport,
+  policyReportSchema,
   permissionsSchema,
   type RevisionReport,
   revisionReportSchema,
@@ -87,6 +89,8 @@ export interface ApiClient {
   revision(key: ApiKey, revision: string, options?: ApiCallOptions): Promise<RevisionTemplate>
   history(key: ApiKey, options?: ApiCallOptions): Promise<HistoryReport>
   events(key: ApiKey, options?: ApiCallOptions): Promise<readonly EventReport[]>
+  /** Release policy in words. */
+  policy(key: ApiKey, options?: ApiCallOptions): Promise<PolicyReport>
   /** Rights of the user of the token. */
   permissions(key: ApiKey, options?: ApiCallOptions): Promise<Permissions>
   act(key: ApiKey, type: ActionType, body: ActionBody, call?: ActionCall): Promise<ActionAnswer>
@@ -158,6 +162,7 @@ export function createApiClient(connection: RestConnection): ApiClient {
       get(`${rolloutPath(key)}/revisions/${encodeURIComponent(revision)}`, revisionTemplateSchema, options),
     history: (key, options) => get(`${rolloutPath(key)}/history`, historyReportSchema, options),
     events: (key, options) => items(`${rolloutPath(key)}/events`, eventList, options),
+    policy: (key, options) => get(`${rolloutPath(key)}/policy`, policyReportSchema, options),
     permissions: (key, options) => get(`${rolloutPath(key)}/permissions`, permissionsSchema, options),
     act: (key, type, body, call) => act(`${rolloutPath(key)}/actions/${type}`, body, call),
     plan: (key, body, options) => post(`${rolloutPath(key)}/plan`, body, forecastSchema, options),
