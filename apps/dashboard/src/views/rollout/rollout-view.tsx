@@ -5,6 +5,7 @@ import { useNodes } from '../../live/use-nodes.ts'
 import { PlaceLink } from '../../parts/place-link.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { ActionBar } from './actions/action-bar.tsx'
+import { AnalysesSection } from './analyses/analyses-section.tsx'
 import { BudgetPicture } from './budget-picture.tsx'
 import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
@@ -42,6 +43,7 @@ export function RolloutView({ rollout, query }: RolloutViewProps): ReactNode {
       <StatusNote report={report} />
       <ActionBar report={report} />
       <StepTrack report={report} />
+      <AnalysesSection report={report} />
       <div className="columns">
         <NodesSection report={report} nodes={nodes} query={query} />
         <aside>
