@@ -10,6 +10,7 @@ import { BudgetPicture } from './budget-picture.tsx'
 import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
 import { NodesSection } from './nodes/nodes-section.tsx'
+import { RevisionsSection } from './revisions/revisions-section.tsx'
 import { RolloutHeader } from './rollout-header.tsx'
 import { StatusNote } from './status-note.tsx'
 import { StepTrack } from './step-track.tsx'
@@ -51,6 +52,7 @@ export function RolloutView({ rollout, query }: RolloutViewProps): ReactNode {
           <UnwellNodes report={report} nodes={nodes} />
         </aside>
       </div>
+      <RevisionsSection report={report} />
       <ConditionsSection report={report} />
       <EventsSection rollout={rollout} />
     </main>
