@@ -14,6 +14,7 @@ import {
 } from '../src/views/rollout/analyses/analysis-texts.ts'
 import { chartDataOf } from '../src/views/rollout/analyses/chart-data.ts'
 import { collectMeasurements, MEASUREMENTS_MAX, runOf } from '../src/views/rollout/analyses/collect-measurements.ts'
+import { renewalMs } from '../src/views/rollout/analyses/renewal.ts'
 import { soakOf } from '../src/views/rollout/analyses/soak-of.ts'
 
 const START_MS = Date.parse('2026-11-26T00:00:00Z')
@@ -187,5 +188,24 @@ describe('the soak', () => {
     ['a pause ends', { remaining: { ...remaining, of: 'pause' as const } }],
   ])('does not run while %s', (_case, report) => {
     expect(soakOf(report, START_MS)).toBeUndefined()
+  })
+})
+
+describe('the next read for measurements', () => {
+  const running = (second?: number): Pick<AnalysisReport, 'phase' | 'nextAt'> => ({
+    phase: 'Running',
+    ...(second !== undefined && { nextAt: timeOf(second) }),
+  })
+
+  it.each([
+    ['is a second after the next measurement', [running(30), running(8)], 9_000],
+    ['is at most every three seconds', [running(1)], 3_000],
+    ['is every three seconds while one is late', [running(-60)], 3_000],
+    ['is at least every 15 seconds', [running(600)], 15_000],
+    ['is every 15 seconds while the time is unknown', [running()], 15_000],
+    ['is not planned once all have ended', [{ phase: 'Failed' as const, nextAt: timeOf(5) }, { phase: 'Pending' as const }], false],
+    ['is not planned without analyses', undefined, false],
+  ])('%s', (_case, analyses, ms) => {
+    expect(renewalMs(analyses, START_MS)).toBe(ms)
   })
 })

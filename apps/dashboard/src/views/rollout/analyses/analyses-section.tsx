@@ -1,13 +1,18 @@
+import { useQuery } from '@tanstack/react-query'
 import type { RolloutReport } from '@tranche/api-schema'
 import { type ReactNode, useState } from 'react'
 import { PlaceLink } from '../../../parts/place-link.tsx'
+import { usePorts } from '../../../ports/dashboard-ports.ts'
+import { queryKeyOf } from '../use-report.ts'
 import { AnalysisTile } from './analysis-tile.tsx'
 import { collectMeasurements, type KeptMeasurements, runOf } from './collect-measurements.ts'
+import { renewalMs } from './renewal.ts'
 import { SoakCountdown } from './soak-countdown.tsx'
 
 /** What the release measures: the soak, and a tile for each analysis. Nothing without a release. */
 export function AnalysesSection({ report }: { readonly report: RolloutReport }): ReactNode {
   const { analyses = [], releaseStartedAt, namespace, name } = report
+  useMeasuredReport(report)
   const [kept, setKept] = useState<KeptMeasurements>(new Map())
   const collected = collectMeasurements(kept, analyses)
   if (collected !== kept) setKept(collected)
@@ -29,4 +34,15 @@ export function AnalysesSection({ report }: { readonly report: RolloutReport }):
       </ul>
     </section>
   )
+}
+
+/** Reads the report again when a measurement is due. */
+function useMeasuredReport({ namespace, name }: RolloutReport): void {
+  const { api, nowMs } = usePorts()
+  const key = { namespace, name }
+  useQuery({
+    queryKey: [...queryKeyOf(key), 'report'],
+    queryFn: ({ signal }) => api.rollout(key, { signal }),
+    refetchInterval: ({ state }) => renewalMs(state.data?.analyses, nowMs()),
+  })
 }
