@@ -9,6 +9,7 @@ import { AnalysesSection } from './analyses/analyses-section.tsx'
 import { BudgetPicture } from './budget-picture.tsx'
 import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
+import { HistorySection } from './history/history-section.tsx'
 import { NodesSection } from './nodes/nodes-section.tsx'
 import { RevisionsSection } from './revisions/revisions-section.tsx'
 import { RolloutHeader } from './rollout-header.tsx'
@@ -53,6 +54,7 @@ export function RolloutView({ rollout, query }: RolloutViewProps): ReactNode {
         </aside>
       </div>
       <RevisionsSection report={report} />
+      <HistorySection rollout={rollout} />
       <ConditionsSection report={report} />
       <EventsSection rollout={rollout} />
     </main>
