@@ -36,6 +36,7 @@ describe('a measured number', () => {
     [1_234_567, '1235000'],
     [0.00001234, '1.23e-5'],
     [-12_345_678_901, '-1.23e+10'],
+    [5e11, '5e+11'],
   ])('%d is shown as %s', (value, text) => {
     expect(numberText(value)).toBe(text)
   })

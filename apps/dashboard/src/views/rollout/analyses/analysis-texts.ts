@@ -32,7 +32,7 @@ const LARGEST_PLAIN = 1e9
 /** @returns a measured number with four significant digits */
 export function numberText(value: number): string {
   const size = Math.abs(value)
-  if (size !== 0 && (size < SMALLEST_PLAIN || size >= LARGEST_PLAIN)) return value.toExponential(2)
+  if (size !== 0 && (size < SMALLEST_PLAIN || size >= LARGEST_PLAIN)) return Number(value.toPrecision(3)).toExponential()
   return new Intl.NumberFormat('en', { maximumSignificantDigits: 4, useGrouping: false }).format(value)
 }
 

@@ -18,7 +18,7 @@ interface ChartContext {
 
 const FONT = '11px system-ui, sans-serif'
 /** Space of the values and of the times, in CSS pixels. */
-const LABEL_WIDTH = 52
+const LABEL_WIDTH = 58
 const LABEL_HEIGHT = 26
 
 /** Options of a chart, except for its width. */
@@ -31,6 +31,8 @@ export function chartOptions({ colours, data, onPoint }: ChartContext): Omit<uPl
   }
   return {
     height: HEIGHT,
+    // The last time is centred at the end of the axis.
+    padding: [8, 32, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false, setScale: false } },
     scales: {
