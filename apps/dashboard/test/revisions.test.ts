@@ -17,7 +17,7 @@ describe('a template as YAML', () => {
       fc.string(),
       fc.string({ unit: 'binary' }),
       fc
-        .array(fc.constantFrom('a', ' ', '\n', '-', ':', '#', '1', '"', '|', '\t', '\u2028'), { maxLength: 12 })
+        .array(fc.constantFrom('a', ' ', '\n', '-', ':', '#', '1', '"', '|', '\t', '\u2028', '\u202e', '\u{e0001}'), { maxLength: 12 })
         .map((parts) => parts.join('')),
       fc.constantFrom(
         'yes',
@@ -88,6 +88,14 @@ describe('a template as YAML', () => {
       '        cpu: 50m',
       '  hostNetwork: true',
     ])
+  })
+
+  it.each([
+    ['the direction of text', 'a\u202eb', String.raw`"a\u202eb"`],
+    ['text of no width', 'a\u200bb\n', String.raw`"a\u200bb\n"`],
+    ['text beyond the first plane', 'a\u{e0001}b', String.raw`"a\U000e0001b"`],
+  ])('escapes characters that are not visible: %s', (_case, text, yaml) => {
+    expect(yamlOf(text)).toBe(yaml)
   })
 
   it('does not depend on the order of the keys', () => {

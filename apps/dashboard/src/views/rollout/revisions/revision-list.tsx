@@ -48,13 +48,15 @@ function Row({
         <bdi>{images.map(versionOf).join(', ')}</bdi>
       </td>
       <td data-label="Role">
-        {roleWords[role]}
-        {held ? (
-          <span className="tone-bad" title="It was rolled back: applying it again does not release it until a retry.">
-            {' '}
-            <span aria-hidden="true">✕</span> blocked
-          </span>
-        ) : null}
+        <span>
+          {roleWords[role]}
+          {held ? (
+            <span className="tone-bad" title="It was rolled back: applying it again does not release it until a retry.">
+              {' '}
+              <span aria-hidden="true">✕</span> blocked
+            </span>
+          ) : null}
+        </span>
       </td>
       <td data-label="Nodes">{nodes}</td>
       <td data-label="Created">

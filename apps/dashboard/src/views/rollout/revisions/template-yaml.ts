@@ -63,12 +63,17 @@ function textOf(text: string): string {
   return QUANTITY.test(text) || (PLAIN.test(text) && !OTHER_TYPE.test(text)) ? text : quoted(text)
 }
 
-/** A text of JSON is one of YAML, except for characters that YAML does not print. */
+/**
+ * A text of JSON is one of YAML. Characters that are not visible are escaped, also those that change the direction of text: a difference must
+ * not look like another one.
+ */
 function quoted(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return JSON.stringify(text).replace(/[\p{C}\u2028\u2029]/gu, escaped)
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0)!.toString(16)
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`
 }
 
 /** Text with line breaks is printed line by line, so that one changed line is one difference. */
