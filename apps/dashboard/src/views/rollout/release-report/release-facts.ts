@@ -1,0 +1,79 @@
+import type { BatchReport, HistoryReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
+import { durationText } from '../../../format/duration.ts'
+import type { StateLook } from '../../../format/outcome-text.ts'
+import { lookOfResult, releaseName, type TimelineEntry, timelineOf } from '../history/timeline.ts'
+import { defaultPair } from '../revisions/default-pair.ts'
+
+/** The latest release of a Rollout, as far as the cluster keeps it. */
+export interface ReleaseFacts {
+  readonly name: string
+  readonly look: StateLook
+  readonly startedAt: string
+  /** Absent while it runs. */
+  readonly endedAt: string | undefined
+  readonly durationMs: number
+  readonly failure: string | undefined
+  /** Absent if the revision is no longer in the history. */
+  readonly to: RevisionReport | undefined
+  /** Revision that it replaces; absent if it is unknown. */
+  readonly from: RevisionReport | undefined
+}
+
+/** @returns the release that runs, else the last one; undefined if none is known */
+export function releaseFacts({ releases = [], revisions }: HistoryReport, nowMs: number): ReleaseFacts | undefined {
+  const [latest] = releases
+  if (latest === undefined) return undefined
+  const { revision, startedAt, endedAt, result, failure } = latest
+  const pair = defaultPair(revisions)
+  const find = (hash: string | undefined): RevisionReport | undefined => revisions.find((one) => one.revision === hash)
+  return {
+    name: releaseName(latest),
+    look: lookOfResult(result),
+    startedAt,
+    endedAt,
+    durationMs: (endedAt === undefined ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt),
+    failure,
+    to: find(revision),
+    from: pair?.to === revision ? find(pair.from) : undefined,
+  }
+}
+
+/** The change of the template that begins a release is observed a moment before it, in milliseconds. */
+const BEFORE_MS = 10_000
+
+/** @returns actions and direct changes of a release, oldest first */
+export function decisionsOf(
+  history: HistoryReport,
+  { startedAt, endedAt }: Pick<ReleaseFacts, 'startedAt' | 'endedAt'>,
+): readonly TimelineEntry[] {
+  const fromMs = Date.parse(startedAt) - BEFORE_MS
+  const toMs = endedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(endedAt)
+  return timelineOf({ ...history, releases: [], heldRevisions: [] })
+    .filter(({ at = '' }) => Date.parse(at) >= fromMs && Date.parse(at) <= toMs)
+    .toReversed()
+}
+
+/** A step with the time that its nodes took. */
+export interface StepTime {
+  readonly index: number
+  readonly size: string
+  readonly nodes: number
+  readonly pause: string
+  readonly state: 'done' | 'current' | 'ahead'
+  readonly startedAt: string | undefined
+  readonly readyAt: string | undefined
+}
+
+/** @param batches of the same release; a batch that is missing leaves the times open */
+export function stepTimes({ steps }: Pick<RolloutReport, 'steps'>, batches: readonly BatchReport[]): readonly StepTime[] {
+  return steps.map(({ index, replicas, nodes, pause, state }) => {
+    const batch = batches.find((one) => one.index === index)
+    return { index, size: replicas, nodes, pause: pauseText(pause), state, startedAt: batch?.startedAt, readyAt: batch?.readyAt }
+  })
+}
+
+/** @param pause as the report has it: `person`, or seconds such as `600s` */
+function pauseText(pause: string | undefined): string {
+  if (pause === undefined) return 'no pause'
+  return pause === 'person' ? 'approval' : `pause of ${durationText(Number.parseInt(pause, 10) * 1000)}`
+}
