@@ -7,20 +7,20 @@ import {
   intervalMs,
   limitText,
   lookOfPhase,
-  type Measurement,
+  type AnalysisMeasurement,
   numberText,
   roleText,
-  valueText,
+  measuredText,
 } from '../src/views/rollout/analyses/analysis-texts.ts'
 import { chartDataOf } from '../src/views/rollout/analyses/chart-data.ts'
-import { collectMeasurements, MEASUREMENTS_MAX, runOf } from '../src/views/rollout/analyses/collect-measurements.ts'
+import { collectMeasurements, CHARTED_MEASUREMENTS_MAX, runOf } from '../src/views/rollout/analyses/collect-measurements.ts'
 import { renewalMs } from '../src/views/rollout/analyses/renewal.ts'
-import { soakOf } from '../src/views/rollout/analyses/soak-of.ts'
+import { soakProgress } from '../src/views/rollout/analyses/soak-progress.ts'
 
 const START_MS = Date.parse('2026-11-26T00:00:00Z')
 const timeOf = (second: number): string => new Date(START_MS + second * 1000).toISOString()
 
-function measured(second: number, changes: Partial<Measurement> = {}): Measurement {
+function measured(second: number, changes: Partial<AnalysisMeasurement> = {}): AnalysisMeasurement {
   return { at: timeOf(second), phase: 'Successful', value: `[${second}]`, sample: second, ...changes }
 }
 
@@ -46,7 +46,7 @@ describe('a measured number', () => {
     ['the answer, if it has no such number', { sample: undefined, value: '{"state":"passed"}' }, '{"state":"passed"}'],
     ['nothing after an error', { sample: undefined, value: undefined }, 'no value'],
   ])('is %s', (_case, changes, text) => {
-    expect(valueText(measured(1, changes))).toBe(text)
+    expect(measuredText(measured(1, changes))).toBe(text)
   })
 })
 
@@ -149,10 +149,10 @@ describe('collected measurements', () => {
   })
 
   it('have an upper limit', () => {
-    const measurements = Array.from({ length: MEASUREMENTS_MAX + 5 }, (_, at) => measured(at))
+    const measurements = Array.from({ length: CHARTED_MEASUREMENTS_MAX + 5 }, (_, at) => measured(at))
     const kept = collectMeasurements(new Map(), [analysis({ measurements })]).get(run)
-    expect(kept).toHaveLength(MEASUREMENTS_MAX)
-    expect(kept?.at(-1)?.sample).toBe(MEASUREMENTS_MAX + 4)
+    expect(kept).toHaveLength(CHARTED_MEASUREMENTS_MAX)
+    expect(kept?.at(-1)?.sample).toBe(CHARTED_MEASUREMENTS_MAX + 4)
   })
 })
 
@@ -161,7 +161,7 @@ describe('the soak', () => {
   const waitingFor = { reason: 'Soak', message: '', nodes: [], since: timeOf(0) }
 
   it('counts down from its start', () => {
-    expect(soakOf({ remaining, waitingFor }, START_MS + 15_000)).toEqual({
+    expect(soakProgress({ remaining, waitingFor }, START_MS + 15_000)).toEqual({
       title: 'Soak of this step',
       until: timeOf(60),
       leftMs: 45_000,
@@ -170,7 +170,7 @@ describe('the soak', () => {
   })
 
   it('is due after its end, and never more than complete', () => {
-    expect(soakOf({ remaining, waitingFor }, START_MS + 61_000)).toMatchObject({ leftMs: -1_000, passed: 1 })
+    expect(soakProgress({ remaining, waitingFor }, START_MS + 61_000)).toMatchObject({ leftMs: -1_000, passed: 1 })
   })
 
   it.each([
@@ -181,14 +181,14 @@ describe('the soak', () => {
     ],
     ['a soak whose start is unknown', { remaining }, 'Soak of this step'],
   ])('has no bar: %s', (_case, report, title) => {
-    expect(soakOf(report, START_MS)).toMatchObject({ title, passed: undefined })
+    expect(soakProgress(report, START_MS)).toMatchObject({ title, passed: undefined })
   })
 
   it.each([
     ['nothing ends by itself', {}],
     ['a pause ends', { remaining: { ...remaining, of: 'pause' as const } }],
   ])('does not run while %s', (_case, report) => {
-    expect(soakOf(report, START_MS)).toBeUndefined()
+    expect(soakProgress(report, START_MS)).toBeUndefined()
   })
 })
 

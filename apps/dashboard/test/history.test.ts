@@ -1,7 +1,7 @@
 import type { HistoryReport, RecordedAction } from '@tranche/api-schema'
 import { actionTypes, observedChangeTypes } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { actionTitle, lookOfResult, releaseName, timelineOf } from '../src/views/rollout/history/timeline.ts'
+import { actionTitle, resultLook, releaseName, historyTimeline } from '../src/views/rollout/history/timeline.ts'
 
 const at = (second: number): string => new Date(Date.parse('2026-11-26T00:00:00Z') + second * 1000).toISOString()
 
@@ -17,7 +17,7 @@ const release = { revision: 'abc', number: 2, images: ['registry.example/agent:v
 
 describe('the timeline', () => {
   it('merges everything, newest first, and what has no time last', () => {
-    const entries = timelineOf(
+    const entries = historyTimeline(
       history({
         releases: [{ ...release, endedAt: at(70) }],
         actions: [action({ at: at(30) })],
@@ -35,22 +35,22 @@ describe('the timeline', () => {
   })
 
   it('compares times, not texts: the API server writes whole seconds, the controller milliseconds', () => {
-    const entries = timelineOf(
+    const entries = historyTimeline(
       history({ actions: [action({ id: 'early', at: '2026-11-26T00:00:00Z' }), action({ id: 'late', at: '2026-11-26T00:00:00.500Z' })] }),
     )
     expect(entries.map(({ id }) => id)).toEqual(['late', 'early'])
   })
 
   it('has one entry of a release that runs, and its end with the duration afterwards', () => {
-    expect(timelineOf(history({ releases: [{ ...release, result: 'Failed', failure: 'node n1 crashes' }] }))).toMatchObject([
+    expect(historyTimeline(history({ releases: [{ ...release, result: 'Failed', failure: 'node n1 crashes' }] }))).toMatchObject([
       { at: at(10), title: 'Release of v2 (revision 2) started', look: { word: 'Failed' }, why: 'node n1 crashes' },
     ])
-    const [end] = timelineOf(history({ releases: [{ ...release, endedAt: at(255) }] }))
+    const [end] = historyTimeline(history({ releases: [{ ...release, endedAt: at(255) }] }))
     expect(end).toMatchObject({ look: { word: 'Completed' }, detail: 'after 4m 05s' })
   })
 
   it('gives every entry an id of its own', () => {
-    const entries = timelineOf(
+    const entries = historyTimeline(
       history({
         releases: [
           { ...release, endedAt: at(70) },
@@ -64,7 +64,7 @@ describe('the timeline', () => {
   })
 
   it('is empty without a release', () => {
-    expect(timelineOf(history())).toEqual([])
+    expect(historyTimeline(history())).toEqual([])
   })
 })
 
@@ -92,13 +92,13 @@ describe('an action in the history', () => {
     ['who and why', { by: 'bob', reason: 'looks well' }, { who: 'bob', why: 'looks well' }],
     ['no result while there is none', {}, { look: undefined }],
   ])('says %s', (_case, changes, entry) => {
-    expect(timelineOf(history({ actions: [action(changes)] }))).toMatchObject([entry])
+    expect(historyTimeline(history({ actions: [action(changes)] }))).toMatchObject([entry])
   })
 
   it('has a name for every type, as a direct change has', () => {
     const titles = [
       ...actionTypes.map((type) => actionTitle(action({ type }))),
-      ...observedChangeTypes.map((type) => timelineOf(history({ observedChanges: [{ id: type, type, at: at(0) }] }))[0]?.title),
+      ...observedChangeTypes.map((type) => historyTimeline(history({ observedChanges: [{ id: type, type, at: at(0) }] }))[0]?.title),
     ]
     expect(titles.filter((title) => title === undefined || title.includes('undefined'))).toEqual([])
     expect(new Set(titles).size).toBe(titles.length)
@@ -117,7 +117,7 @@ describe('a blocked revision in the history', () => {
     ],
     [{}, { why: undefined, detail: undefined }],
   ])('%o says why, and what followed', (changes, entry) => {
-    expect(timelineOf(history({ heldRevisions: [{ digest: 'd', ...changes }] }))).toMatchObject([entry])
+    expect(historyTimeline(history({ heldRevisions: [{ digest: 'd', ...changes }] }))).toMatchObject([entry])
   })
 })
 
@@ -131,6 +131,6 @@ describe('a release in the history', () => {
   })
 
   it('shows a result of a newer server by its name', () => {
-    expect(lookOfResult('Expired').word).toBe('Expired')
+    expect(resultLook('Expired').word).toBe('Expired')
   })
 })

@@ -1,10 +1,10 @@
 import type { BatchReport, HistoryReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { describe, expect, it } from 'vitest'
-import { groupUnwell } from '../src/views/rollout/group-unwell.ts'
+import { groupUnwell } from '../src/views/rollout/nodes/group-unwell.ts'
 import { type BudgetPeak, observePeak } from '../src/views/rollout/release-report/budget-peak.ts'
 import { cutText } from '../src/views/rollout/release-report/cut-text.ts'
 import { PRINTED_NODES_MAX, printedNodes } from '../src/views/rollout/release-report/failed-nodes.ts'
-import { decisionsOf, releaseFacts, stepTimes } from '../src/views/rollout/release-report/release-facts.ts'
+import { decisionsOf, printedRelease, stepTimes } from '../src/views/rollout/release-report/printed-release.ts'
 import { node, report } from './builders.ts'
 
 const START_MS = Date.parse('2026-11-26T00:00:00Z')
@@ -23,7 +23,7 @@ describe('the facts of the printed release', () => {
   const revisions = [revision(2, { role: 'canary', changeCause: 'JIRA-1' }), revision(1, { role: 'stable' })]
 
   it('are those of the release that runs, with its duration up to now', () => {
-    const facts = releaseFacts(history({ revisions, releases: [running] }), START_MS + 65_000)
+    const facts = printedRelease(history({ revisions, releases: [running] }), START_MS + 65_000)
     expect(facts).toMatchObject({
       name: 'v2 (revision 2)',
       look: { word: 'Waiting' },
@@ -36,18 +36,18 @@ describe('the facts of the printed release', () => {
 
   it('are those of the last release once it has ended', () => {
     const ended = { ...running, endedAt: at(30), result: 'Failed' as const, failure: 'node n1 crashes' }
-    const facts = releaseFacts(history({ revisions, releases: [ended, { ...running, startedAt: at(-500) }] }), START_MS + 65_000)
+    const facts = printedRelease(history({ revisions, releases: [ended, { ...running, startedAt: at(-500) }] }), START_MS + 65_000)
     expect(facts).toMatchObject({ endedAt: at(30), durationMs: 30_000, failure: 'node n1 crashes', look: { word: 'Failed' } })
   })
 
   it('leave open what it replaced, if the compared revisions are others', () => {
-    const facts = releaseFacts(history({ revisions: [revision(3), revision(2)], releases: [running] }), START_MS)
+    const facts = printedRelease(history({ revisions: [revision(3), revision(2)], releases: [running] }), START_MS)
     expect(facts).toMatchObject({ from: undefined, to: { number: 2 } })
   })
 
   it('are none without a release', () => {
-    expect(releaseFacts(history(), START_MS)).toBeUndefined()
-    expect(releaseFacts(history({ releases: [] }), START_MS)).toBeUndefined()
+    expect(printedRelease(history(), START_MS)).toBeUndefined()
+    expect(printedRelease(history({ releases: [] }), START_MS)).toBeUndefined()
   })
 })
 

@@ -11,7 +11,7 @@ import { ConditionsSection } from './conditions-section.tsx'
 import { EventsSection } from './events-section.tsx'
 import { HistorySection } from './history/history-section.tsx'
 import { NodesSection } from './nodes/nodes-section.tsx'
-import { ReleaseReport } from './release-report/release-report.tsx'
+import { PrintReport } from './release-report/print-report.tsx'
 import { RevisionsSection } from './revisions/revisions-section.tsx'
 import { RolloutHeader } from './rollout-header.tsx'
 import { StatusNote } from './status-note.tsx'
@@ -41,7 +41,7 @@ export function RolloutView({ rollout, query }: RolloutViewProps): ReactNode {
     )
   return (
     <main id="main" className="rollout">
-      <ReleaseReport report={report} nodes={nodes} />
+      <PrintReport report={report} nodes={nodes} />
       <RolloutHeader report={report} />
       {error === null ? null : <ProblemNote error={error} retry={() => void refetch()} />}
       <StatusNote report={report} />

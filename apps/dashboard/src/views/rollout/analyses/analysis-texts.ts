@@ -2,7 +2,7 @@ import type { AnalysisReport } from '@tranche/api-schema'
 import type { StateLook } from '../../../format/outcome-text.ts'
 
 /** One measurement of an analysis. */
-export type Measurement = AnalysisReport['measurements'][number]
+export type AnalysisMeasurement = AnalysisReport['measurements'][number]
 
 const looks: Readonly<Record<AnalysisReport['phase'], StateLook>> = {
   Pending: { word: 'Not started', glyph: '·', tone: 'quiet' },
@@ -37,12 +37,12 @@ export function numberText(value: number): string {
 }
 
 /** @returns what was measured: the number that the limit is for, else the answer as it came */
-export function valueText({ sample, value }: Measurement): string {
+export function measuredText({ sample, value }: AnalysisMeasurement): string {
   return sample === undefined ? (value ?? 'no value') : numberText(sample)
 }
 
 /** @returns the answer word for word; without one, why there is none */
-export function answerText({ value, message }: Measurement): string | undefined {
+export function answerText({ value, message }: AnalysisMeasurement): string | undefined {
   return value ?? message
 }
 
@@ -57,7 +57,7 @@ export function roleText({ background, step, required }: Pick<AnalysisReport, 'b
  *
  * @returns milliseconds; undefined with fewer than two points in time
  */
-export function intervalMs(nextAt: string | undefined, measurements: readonly Measurement[]): number | undefined {
+export function intervalMs(nextAt: string | undefined, measurements: readonly AnalysisMeasurement[]): number | undefined {
   const times = measurements.map(({ at }) => Date.parse(at))
   const last = times.at(-1)
   const untilNext = last === undefined || nextAt === undefined ? Number.NaN : Date.parse(nextAt) - last
@@ -67,7 +67,7 @@ export function intervalMs(nextAt: string | undefined, measurements: readonly Me
 }
 
 /** @returns the measurements as one sentence, which a screen reader says for the chart */
-export function chartText({ name, limit }: Pick<AnalysisReport, 'name' | 'limit'>, measurements: readonly Measurement[]): string {
+export function chartText({ name, limit }: Pick<AnalysisReport, 'name' | 'limit'>, measurements: readonly AnalysisMeasurement[]): string {
   const samples = measurements.flatMap(({ sample }) => (sample === undefined ? [] : [sample]))
   const last = samples.at(-1)
   if (last === undefined) return `${name}: no number was measured`

@@ -3,7 +3,7 @@ import { lazy, type ReactNode, Suspense, useMemo } from 'react'
 import { counted, durationText } from '../../../format/duration.ts'
 import { StateBadge } from '../../../parts/state-badge.tsx'
 import { Until } from '../../../parts/time.tsx'
-import { chartText, intervalMs, limitText, lookOfPhase, type Measurement, roleText, valueText } from './analysis-texts.ts'
+import { chartText, intervalMs, limitText, lookOfPhase, type AnalysisMeasurement, roleText, measuredText } from './analysis-texts.ts'
 import { chartDataOf } from './chart-data.ts'
 import { MeasurementTable } from './measurement-table.tsx'
 
@@ -13,7 +13,7 @@ const MeasurementChart = lazy(async () => ({ default: (await import('./measureme
 interface AnalysisTileProps {
   readonly analysis: AnalysisReport
   /** Measurements that this page has seen, oldest first. */
-  readonly measurements: readonly Measurement[]
+  readonly measurements: readonly AnalysisMeasurement[]
 }
 
 /** One metric: its value now, its limit, and its measurements as a chart and as a table. */
@@ -42,8 +42,8 @@ export function AnalysisTile({ analysis, measurements }: AnalysisTileProps): Rea
 /** A longer value is an answer rather than a number: it is shown in normal size. */
 const LARGE_VALUE_MAX = 12
 
-function ValueNow({ last, limit }: { readonly last: Measurement; readonly limit: AnalysisReport['limit'] }): ReactNode {
-  const value = valueText(last)
+function ValueNow({ last, limit }: { readonly last: AnalysisMeasurement; readonly limit: AnalysisReport['limit'] }): ReactNode {
+  const value = measuredText(last)
   const { tone, glyph, word } = lookOfPhase(last.phase)
   return (
     <div className="analysis-now">

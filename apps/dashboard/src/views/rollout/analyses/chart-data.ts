@@ -1,5 +1,5 @@
 import type { AnalysisReport } from '@tranche/api-schema'
-import type { Measurement } from './analysis-texts.ts'
+import type { AnalysisMeasurement } from './analysis-texts.ts'
 
 /** A chart of one analysis. The lists are parallel, oldest first. */
 export interface ChartData {
@@ -7,7 +7,7 @@ export interface ChartData {
   readonly times: readonly number[]
   /** Null where a measurement has no number, as after an error. */
   readonly samples: readonly (number | null)[]
-  readonly phases: readonly Measurement['phase'][]
+  readonly phases: readonly AnalysisMeasurement['phase'][]
   readonly limit: AnalysisReport['limit']
   /** Range of the vertical axis: contains every sample and the limit. */
   readonly range: readonly [low: number, high: number]
@@ -21,7 +21,7 @@ const MARGIN = 0.12
 const SHORTEST_SPAN = 60
 
 /** @returns the chart of measurements; undefined if none has a number */
-export function chartDataOf(measurements: readonly Measurement[], limit: AnalysisReport['limit']): ChartData | undefined {
+export function chartDataOf(measurements: readonly AnalysisMeasurement[], limit: AnalysisReport['limit']): ChartData | undefined {
   const samples = measurements.map(({ sample }) => sample ?? null)
   const numbers = samples.filter((sample) => sample !== null)
   if (numbers.length === 0) return undefined

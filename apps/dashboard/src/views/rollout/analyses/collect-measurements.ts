@@ -1,11 +1,11 @@
 import type { AnalysisReport } from '@tranche/api-schema'
-import type { Measurement } from './analysis-texts.ts'
+import type { AnalysisMeasurement } from './analysis-texts.ts'
 
 /** Measurements by run of an analysis, each oldest first. */
-export type KeptMeasurements = ReadonlyMap<string, readonly Measurement[]>
+export type KeptMeasurements = ReadonlyMap<string, readonly AnalysisMeasurement[]>
 
 /** Most measurements that are kept of one run. */
-export const MEASUREMENTS_MAX = 720
+export const CHARTED_MEASUREMENTS_MAX = 720
 
 /** @returns text that identifies one run: a restarted analysis begins with an empty chart */
 export function runOf({ name, step, startedAt }: Pick<AnalysisReport, 'name' | 'step' | 'startedAt'>): string {
@@ -24,13 +24,13 @@ export function collectMeasurements(kept: KeptMeasurements, analyses: readonly A
 }
 
 /** The time of a measurement identifies it; the reported one replaces the kept one. */
-function merged(kept: readonly Measurement[], reported: readonly Measurement[]): readonly Measurement[] {
+function merged(kept: readonly AnalysisMeasurement[], reported: readonly AnalysisMeasurement[]): readonly AnalysisMeasurement[] {
   const known = new Map(kept.map((one) => [one.at, one]))
   if (reported.every((one) => isEqual(known.get(one.at), one))) return kept
   for (const one of reported) known.set(one.at, one)
-  return [...known.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(-MEASUREMENTS_MAX)
+  return [...known.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(-CHARTED_MEASUREMENTS_MAX)
 }
 
-function isEqual(a: Measurement | undefined, b: Measurement): boolean {
+function isEqual(a: AnalysisMeasurement | undefined, b: AnalysisMeasurement): boolean {
   return a !== undefined && a.phase === b.phase && a.value === b.value && a.sample === b.sample && a.message === b.message
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { counted } from '../../../format/duration.ts'
 import { clockText, momentText } from '../../../format/moment.ts'
-import { answerText, lookOfPhase, type Measurement, valueText } from './analysis-texts.ts'
+import { answerText, lookOfPhase, type AnalysisMeasurement, measuredText } from './analysis-texts.ts'
 
 /** Most measurements in a table: an older one is only in the chart. */
 const MOST_ROWS = 100
@@ -10,7 +10,7 @@ const MOST_ROWS = 100
 interface MeasurementTableProps {
   /** Name of the analysis. */
   readonly name: string
-  readonly measurements: readonly Measurement[]
+  readonly measurements: readonly AnalysisMeasurement[]
 }
 
 /** The measurements of the chart, newest first, with the answers word for word. */
@@ -41,7 +41,7 @@ export function MeasurementTable({ name, measurements }: MeasurementTableProps):
   )
 }
 
-function Row({ measurement }: { readonly measurement: Measurement }): ReactNode {
+function Row({ measurement }: { readonly measurement: AnalysisMeasurement }): ReactNode {
   const { at, phase, sample } = measurement
   const { tone, glyph, word } = lookOfPhase(phase)
   const answer = answerText(measurement)
@@ -53,7 +53,7 @@ function Row({ measurement }: { readonly measurement: Measurement }): ReactNode 
             {clockText(at)}
           </time>
         </td>
-        <td>{sample === undefined ? '–' : valueText(measurement)}</td>
+        <td>{sample === undefined ? '–' : measuredText(measurement)}</td>
         <td className={`tone-${tone}`}>
           <span aria-hidden="true">{glyph}</span> {word}
         </td>

@@ -3,12 +3,12 @@ import type { ReactNode } from 'react'
 import { durationText } from '../../../format/duration.ts'
 import { clockText } from '../../../format/moment.ts'
 import { useNow } from '../../../parts/use-now.ts'
-import { soakOf } from './soak-of.ts'
+import { soakProgress } from './soak-progress.ts'
 
 /** Time until the soak of a step or of the release ends, large, with the part that has passed. */
 export function SoakCountdown({ report }: { readonly report: RolloutReport }): ReactNode {
   const nowMs = useNow()
-  const soak = soakOf(report, nowMs)
+  const soak = soakProgress(report, nowMs)
   if (soak === undefined) return null
   const { title, until, leftMs, passed } = soak
   return (

@@ -9,7 +9,7 @@ import { StateBadge } from '../../../parts/state-badge.tsx'
 import { Moment } from '../../../parts/time.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
 import { queryKeyOf } from '../../../ports/use-report.ts'
-import { type TimelineEntry, timelineOf } from './timeline.ts'
+import { type TimelineEntry, historyTimeline } from './timeline.ts'
 
 /** Entries that are shown at first. */
 const FIRST_ENTRIES = 12
@@ -24,7 +24,7 @@ export function useHistory(key: ApiKey): UseQueryResult<HistoryReport> {
 export function HistorySection({ rollout }: { readonly rollout: ApiKey }): ReactNode {
   const { data, error, refetch } = useHistory(rollout)
   const [isWhole, setWhole] = useState(false)
-  const entries = useMemo(() => (data === undefined ? undefined : timelineOf(data)), [data])
+  const entries = useMemo(() => (data === undefined ? undefined : historyTimeline(data)), [data])
   const shown = isWhole ? entries : entries?.slice(0, FIRST_ENTRIES)
   return (
     <section aria-labelledby="history-title" className="history">

@@ -26,7 +26,7 @@ export interface TimelineEntry {
 }
 
 /** @returns releases, actions, direct changes and blocked revisions as one list, newest first; what has no time last */
-export function timelineOf({ releases = [], actions, observedChanges, heldRevisions }: HistoryReport): readonly TimelineEntry[] {
+export function historyTimeline({ releases = [], actions, observedChanges, heldRevisions }: HistoryReport): readonly TimelineEntry[] {
   const entries = [
     ...releases.flatMap(releaseEntries),
     ...heldRevisions.map(blockedEntry),
@@ -56,7 +56,7 @@ const results: Readonly<Record<string, StateLook>> = {
 }
 
 /** @returns how the result of a release or an action is shown; one of a newer server is shown by its name */
-export function lookOfResult(result: string): StateLook {
+export function resultLook(result: string): StateLook {
   return results[result] ?? { word: result, glyph: '·', tone: 'quiet' }
 }
 
@@ -70,7 +70,7 @@ export function releaseName({ revision, number, images }: Pick<Release, 'revisio
 function releaseEntries(release: Release): readonly TimelineEntry[] {
   const { revision, startedAt, endedAt, result, failure } = release
   const id = `${revision} ${startedAt}`
-  const look = lookOfResult(result)
+  const look = resultLook(result)
   const start = { id: `${id} start`, at: startedAt, title: `Release of ${releaseName(release)} started` }
   if (endedAt === undefined) return [{ ...start, look, why: failure, detail: 'it has not ended' }]
   const end = {
@@ -105,7 +105,7 @@ function actionEntry(action: Action): TimelineEntry {
     id,
     at,
     title: actionTitle(action),
-    look: result === undefined ? undefined : lookOfResult(result),
+    look: result === undefined ? undefined : resultLook(result),
     who: by,
     why: reason,
     detail: refusal === undefined ? source : `${source}; rejected: ${refusal}`,

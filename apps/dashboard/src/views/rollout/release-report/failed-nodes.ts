@@ -1,5 +1,5 @@
 import { counted } from '../../../format/duration.ts'
-import type { UnwellGroup } from '../group-unwell.ts'
+import type { UnwellGroup } from '../nodes/group-unwell.ts'
 
 /** A node that is not well, for a table. */
 export interface UnwellNode {

@@ -4,12 +4,12 @@ import { counted, durationText } from '../../../format/duration.ts'
 import { clockText, momentText } from '../../../format/moment.ts'
 import type { BudgetPeak } from './budget-peak.ts'
 import { cutText } from './cut-text.ts'
-import type { ReleaseFacts } from './release-facts.ts'
+import type { PrintedRelease } from './printed-release.ts'
 
 /** Properties of {@link PrintedFacts}. */
 interface PrintedFactsProps {
   readonly report: RolloutReport
-  readonly facts: ReleaseFacts | undefined
+  readonly facts: PrintedRelease | undefined
   readonly peak: BudgetPeak | undefined
 }
 
@@ -47,7 +47,7 @@ export function PrintedFacts({ report, facts, peak }: PrintedFactsProps): ReactN
   )
 }
 
-function ReleaseRows({ facts }: { readonly facts: ReleaseFacts }): ReactNode {
+function ReleaseRows({ facts }: { readonly facts: PrintedRelease }): ReactNode {
   const { name, look, from, to, startedAt, endedAt, durationMs } = facts
   return (
     <>

@@ -5,13 +5,13 @@ import { clockText, momentText, zoneText } from '../../../format/moment.ts'
 import { lookOf } from '../../../format/outcome-text.ts'
 import { StateBadge } from '../../../parts/state-badge.tsx'
 import { usePorts } from '../../../ports/dashboard-ports.ts'
-import { limitText, lookOfPhase, valueText } from '../analyses/analysis-texts.ts'
-import { groupUnwell } from '../group-unwell.ts'
+import { limitText, lookOfPhase, measuredText } from '../analyses/analysis-texts.ts'
+import { groupUnwell } from '../nodes/group-unwell.ts'
 import type { BudgetPeak } from './budget-peak.ts'
 import { cutText } from './cut-text.ts'
 import { printedNodes } from './failed-nodes.ts'
 import { PrintedFacts } from './printed-facts.tsx'
-import { decisionsOf, releaseFacts, stepTimes } from './release-facts.ts'
+import { decisionsOf, printedRelease, stepTimes } from './printed-release.ts'
 
 /** Properties of {@link PrintedReport}. */
 interface PrintedReportProps {
@@ -31,7 +31,7 @@ const SHORT_TEXT = 160
 export function PrintedReport({ report, history, batches, nodes, peak }: PrintedReportProps): ReactNode {
   const { nowMs, releases } = usePorts()
   const now = nowMs()
-  const facts = history === undefined ? undefined : releaseFacts(history, now)
+  const facts = history === undefined ? undefined : printedRelease(history, now)
   const { live } = releases.snapshot()
   return (
     <article className="print-report">
@@ -115,7 +115,7 @@ function Analyses({ report: { analyses = [] } }: Pick<PrintedReportProps, 'repor
               {look.glyph} {look.word}
               {required ? '' : ' (dry run)'}
             </td>
-            <td>{last === undefined ? '–' : cutText(valueText(last), SHORT_TEXT)}</td>
+            <td>{last === undefined ? '–' : cutText(measuredText(last), SHORT_TEXT)}</td>
             <td>{limit === undefined ? '–' : limitText(limit)}</td>
             <td>{cutText(message ?? '–', SHORT_TEXT)}</td>
           </tr>

@@ -1,11 +1,11 @@
 import type { BatchReport, HistoryReport, RevisionReport, RolloutReport } from '@tranche/api-schema'
 import { durationText } from '../../../format/duration.ts'
 import type { StateLook } from '../../../format/outcome-text.ts'
-import { lookOfResult, releaseName, type TimelineEntry, timelineOf } from '../history/timeline.ts'
+import { resultLook, releaseName, type TimelineEntry, historyTimeline } from '../history/timeline.ts'
 import { defaultPair } from '../revisions/default-pair.ts'
 
 /** The latest release of a Rollout, as far as the cluster keeps it. */
-export interface ReleaseFacts {
+export interface PrintedRelease {
   readonly name: string
   readonly look: StateLook
   readonly startedAt: string
@@ -20,7 +20,7 @@ export interface ReleaseFacts {
 }
 
 /** @returns the release that runs, else the last one; undefined if none is known */
-export function releaseFacts({ releases = [], revisions }: HistoryReport, nowMs: number): ReleaseFacts | undefined {
+export function printedRelease({ releases = [], revisions }: HistoryReport, nowMs: number): PrintedRelease | undefined {
   const [latest] = releases
   if (latest === undefined) return undefined
   const { revision, startedAt, endedAt, result, failure } = latest
@@ -28,7 +28,7 @@ export function releaseFacts({ releases = [], revisions }: HistoryReport, nowMs:
   const find = (hash: string | undefined): RevisionReport | undefined => revisions.find((one) => one.revision === hash)
   return {
     name: releaseName(latest),
-    look: lookOfResult(result),
+    look: resultLook(result),
     startedAt,
     endedAt,
     durationMs: (endedAt === undefined ? nowMs : Date.parse(endedAt)) - Date.parse(startedAt),
@@ -44,11 +44,11 @@ const BEFORE_MS = 10_000
 /** @returns actions and direct changes of a release, oldest first */
 export function decisionsOf(
   history: HistoryReport,
-  { startedAt, endedAt }: Pick<ReleaseFacts, 'startedAt' | 'endedAt'>,
+  { startedAt, endedAt }: Pick<PrintedRelease, 'startedAt' | 'endedAt'>,
 ): readonly TimelineEntry[] {
   const fromMs = Date.parse(startedAt) - BEFORE_MS
   const toMs = endedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(endedAt)
-  return timelineOf({ ...history, releases: [], heldRevisions: [] })
+  return historyTimeline({ ...history, releases: [], heldRevisions: [] })
     .filter(({ at = '' }) => Date.parse(at) >= fromMs && Date.parse(at) <= toMs)
     .toReversed()
 }

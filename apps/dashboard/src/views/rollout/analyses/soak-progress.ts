@@ -1,7 +1,7 @@
 import type { RolloutReport } from '@tranche/api-schema'
 
 /** A soak that runs. */
-export interface Soak {
+export interface SoakProgress {
   readonly title: string
   /** RFC 3339. */
   readonly until: string
@@ -12,7 +12,10 @@ export interface Soak {
 }
 
 /** @returns the soak of a step, or of the release after its last step; undefined if none runs */
-export function soakOf({ remaining, waitingFor }: Pick<RolloutReport, 'remaining' | 'waitingFor'>, nowMs: number): Soak | undefined {
+export function soakProgress(
+  { remaining, waitingFor }: Pick<RolloutReport, 'remaining' | 'waitingFor'>,
+  nowMs: number,
+): SoakProgress | undefined {
   if (remaining === undefined || (remaining.of !== 'soak' && remaining.of !== 'settling')) return undefined
   const endMs = Date.parse(remaining.until)
   const startMs = remaining.of === 'soak' && waitingFor?.since !== undefined ? Date.parse(waitingFor.since) : Number.NaN

@@ -7,14 +7,14 @@ import { type BudgetPeak, observePeak } from './budget-peak.ts'
 import { PrintedReport } from './printed-report.tsx'
 import { usePrinting } from './use-printing.ts'
 
-/** Properties of {@link ReleaseReport}. */
-interface ReleaseReportProps {
+/** Properties of {@link PrintReport}. */
+interface PrintReportProps {
   readonly report: RolloutReport
   readonly nodes: ReadonlyMap<string, NodeReport> | undefined
 }
 
 /** Button that prints a report of the release. The report itself is only on paper, where it takes the place of the page. */
-export function ReleaseReport({ report, nodes }: ReleaseReportProps): ReactNode {
+export function PrintReport({ report, nodes }: PrintReportProps): ReactNode {
   const { nowMs } = usePorts()
   const [peak, setPeak] = useState<BudgetPeak | undefined>()
   const observed = observePeak(peak, report, nowMs())
