@@ -81,11 +81,17 @@ describe('who did what in the printed release', () => {
 describe('the steps of the printed release', () => {
   it('have the times of their batches', () => {
     const batches: BatchReport[] = [{ index: 1, nodes: 1, updated: 1, available: 1, state: 'done', startedAt: at(0), readyAt: at(9) }]
-    expect(stepTimes(report(), batches)).toMatchObject([
-      { index: 1, size: '10%', pause: 'approval', startedAt: at(0), readyAt: at(9) },
+    expect(stepTimes(report(), batches, { revision: 'canary' })).toMatchObject([
+      { index: 1, size: '10%', pause: 'approval', state: 'current', startedAt: at(0), readyAt: at(9) },
       { index: 2, pause: 'pause of 10m 00s', startedAt: undefined, readyAt: undefined },
       { index: 3, pause: 'no pause' },
     ])
+  })
+
+  it('have no times of another release: after a rollback the batches are those of the restored version', () => {
+    const batches: BatchReport[] = [{ index: 1, nodes: 1, updated: 1, available: 1, state: 'done', startedAt: at(0), readyAt: at(9) }]
+    const [first] = stepTimes(report(), batches, { revision: 'rolled-back' })
+    expect(first).toMatchObject({ size: '10%', state: undefined, startedAt: undefined, readyAt: undefined })
   })
 })
 

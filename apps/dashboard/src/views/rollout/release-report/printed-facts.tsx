@@ -18,9 +18,9 @@ const LONG_TEXT = 400
 
 /** What was released, when, how long it took, and how many nodes were down. */
 export function PrintedFacts({ report, facts, peak }: PrintedFactsProps): ReactNode {
-  const { daemonSet, policy, nodes, failure, maxUnavailable } = report
+  const { daemonSet, policy, nodes, failure, maxUnavailable, canaryRevision = 'of the template' } = report
   const counts = [
-    `${nodes.updatedAvailable} of ${counted(nodes.desired, 'node')} updated and available`,
+    `${nodes.updatedAvailable} of ${counted(nodes.desired, 'node')} available on revision ${canaryRevision}`,
     `${nodes.failed} failed`,
     `${nodes.skipped} skipped`,
     ...(nodes.leaked > 0 ? [`${nodes.leaked} updated outside the release`] : []),

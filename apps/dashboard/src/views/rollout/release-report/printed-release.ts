@@ -6,6 +6,7 @@ import { defaultPair } from '../revisions/default-pair.ts'
 
 /** The latest release of a Rollout, as far as the cluster keeps it. */
 export interface PrintedRelease {
+  readonly revision: string
   readonly name: string
   readonly look: StateLook
   readonly startedAt: string
@@ -27,6 +28,7 @@ export function printedRelease({ releases = [], revisions }: HistoryReport, nowM
   const pair = defaultPair(revisions)
   const find = (hash: string | undefined): RevisionReport | undefined => revisions.find((one) => one.revision === hash)
   return {
+    revision,
     name: releaseName(latest),
     look: resultLook(result),
     startedAt,
@@ -59,16 +61,30 @@ export interface StepTime {
   readonly size: string
   readonly nodes: number
   readonly pause: string
-  readonly state: 'done' | 'current' | 'ahead'
+  /** Undefined after a rollback: the report then has the steps of the version that was restored. */
+  readonly state: 'done' | 'current' | 'ahead' | undefined
   readonly startedAt: string | undefined
   readonly readyAt: string | undefined
 }
 
-/** @param batches of the same release; a batch that is missing leaves the times open */
-export function stepTimes({ steps }: Pick<RolloutReport, 'steps'>, batches: readonly BatchReport[]): readonly StepTime[] {
+/** Steps of a release. States and times are those of the present revision, so they are left out if the release was of another one. */
+export function stepTimes(
+  { steps, canaryRevision }: Pick<RolloutReport, 'steps' | 'canaryRevision'>,
+  batches: readonly BatchReport[],
+  release: Pick<PrintedRelease, 'revision'> | undefined,
+): readonly StepTime[] {
+  const isPresent = release === undefined || release.revision === canaryRevision
   return steps.map(({ index, replicas, nodes, pause, state }) => {
-    const batch = batches.find((one) => one.index === index)
-    return { index, size: replicas, nodes, pause: pauseText(pause), state, startedAt: batch?.startedAt, readyAt: batch?.readyAt }
+    const batch = isPresent ? batches.find((one) => one.index === index) : undefined
+    return {
+      index,
+      size: replicas,
+      nodes,
+      pause: pauseText(pause),
+      state: isPresent ? state : undefined,
+      startedAt: batch?.startedAt,
+      readyAt: batch?.readyAt,
+    }
   })
 }
 

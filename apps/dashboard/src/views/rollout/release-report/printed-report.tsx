@@ -11,7 +11,7 @@ import type { BudgetPeak } from './budget-peak.ts'
 import { cutText } from './cut-text.ts'
 import { printedNodes } from './failed-nodes.ts'
 import { PrintedFacts } from './printed-facts.tsx'
-import { decisionsOf, printedRelease, stepTimes } from './printed-release.ts'
+import { decisionsOf, type PrintedRelease, printedRelease, stepTimes } from './printed-release.ts'
 
 /** Properties of {@link PrintedReport}. */
 interface PrintedReportProps {
@@ -40,7 +40,7 @@ export function PrintedReport({ report, history, batches, nodes, peak }: Printed
       </h1>
       <p>{cutText(report.message, LONG_TEXT)}</p>
       <PrintedFacts report={report} facts={facts} peak={peak} />
-      <Steps report={report} batches={batches} />
+      <Steps report={report} batches={batches} release={facts} />
       {history === undefined || facts === undefined ? null : <Decisions entries={decisionsOf(history, facts)} />}
       <Analyses report={report} />
       <UnwellNodes report={report} nodes={nodes} />
@@ -55,17 +55,21 @@ export function PrintedReport({ report, history, batches, nodes, peak }: Printed
   )
 }
 
-function Steps({ report, batches }: Pick<PrintedReportProps, 'report' | 'batches'>): ReactNode {
+interface StepsProps extends Pick<PrintedReportProps, 'report' | 'batches'> {
+  readonly release: PrintedRelease | undefined
+}
+
+function Steps({ report, batches, release }: StepsProps): ReactNode {
   return (
     <Table title="Steps" heads={['Step', 'Nodes', 'Then', 'State', 'Started', 'Ready', 'Took']}>
-      {stepTimes(report, batches).map(({ index, size, nodes, pause, state, startedAt, readyAt }) => (
+      {stepTimes(report, batches, release).map(({ index, size, nodes, pause, state, startedAt, readyAt }) => (
         <tr key={index}>
           <th scope="row">
             {index}: {size}
           </th>
           <td>{nodes}</td>
           <td>{pause}</td>
-          <td>{state}</td>
+          <td>{state ?? '–'}</td>
           <td>{startedAt === undefined ? '–' : clockText(startedAt)}</td>
           <td>{readyAt === undefined ? '–' : clockText(readyAt)}</td>
           <td>{startedAt === undefined || readyAt === undefined ? '–' : durationText(Date.parse(readyAt) - Date.parse(startedAt))}</td>
@@ -133,11 +137,11 @@ function UnwellNodes({ report, nodes }: Pick<PrintedReportProps, 'report' | 'nod
     <>
       {printed.nodes.length === 0 ? (
         <>
-          <h2>Nodes that are not well</h2>
+          <h2>Nodes that failed or are not well</h2>
           <p>None.</p>
         </>
       ) : (
-        <Table title="Nodes that are not well" heads={['Node', 'Reason', 'Details']}>
+        <Table title="Nodes that failed or are not well" heads={['Node', 'Reason', 'Details']}>
           {printed.nodes.map(({ node, reason, details: text }) => (
             <tr key={node}>
               <th scope="row">{node}</th>

@@ -49,7 +49,7 @@ function Row({
       </td>
       <td data-label="Role">
         <span>
-          {roleWords[role]}
+          {held && role === 'none' ? '' : roleWords[role]}
           {held ? (
             <span className="tone-bad" title="It was rolled back: applying it again does not release it until a retry.">
               {' '}
