@@ -14,7 +14,7 @@ export interface StateLook {
 const outcomeLooks: Readonly<Record<Outcome, StateLook>> = {
   Done: { word: 'Done', glyph: '✓', tone: 'good' },
   Running: { word: 'Running', glyph: '▶', tone: 'busy' },
-  Waiting: { word: 'Waiting', glyph: '⏸', tone: 'wait' },
+  Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
   Failed: { word: 'Failed', glyph: '✕', tone: 'bad' },
   Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
   RolledBack: { word: 'Rolled back', glyph: '↩', tone: 'wait' },

@@ -48,7 +48,7 @@ const results: Readonly<Record<string, StateLook>> = {
   Stopped: { word: 'Stopped', glyph: '■', tone: 'wait' },
   Done: { word: 'Done', glyph: '✓', tone: 'good' },
   Running: { word: 'Running', glyph: '▶', tone: 'busy' },
-  Waiting: { word: 'Waiting', glyph: '⏸', tone: 'wait' },
+  Waiting: { word: 'Waiting', glyph: '‖', tone: 'wait' },
   Blocked: { word: 'Blocked', glyph: '!', tone: 'bad' },
   Accepted: { word: 'Accepted', glyph: '✓', tone: 'good' },
   Written: { word: 'Written', glyph: '✓', tone: 'good' },
