@@ -63,6 +63,8 @@ export interface UnboundApiOptions {
    * refused, and actions are written and recorded as by the command line. @default false: the API has an account of its own
    */
   readonly ownUser?: boolean
+  /** Whether the account may list and watch events; without it, none are shown. @default true */
+  readonly events?: boolean
   /** Folder of the built dashboard. @default none: its paths say how to build it */
   readonly dashboard?: string | undefined
   /** Whether answers are validated against their schemas; expensive. @default false */
@@ -202,7 +204,7 @@ async function makeApi(given: UnboundApiOptions, { certificate, link }: Listener
     tracer,
     onStream: metrics.onStream,
   })
-  return { app, watch: () => startWatches({ app, clock, state, ...views }) }
+  return { app, watch: () => startWatches({ app, clock, state, withEvents: options.events ?? true, ...views }) }
 }
 
 function clientFor(options: UnboundApiOptions, tracer: Tracer): KubeClient {
@@ -243,12 +245,13 @@ interface WatchParts extends Views {
   readonly app: ApiServer
   readonly clock: Clock
   readonly state: ApiState
+  readonly withEvents: boolean
 }
 
-function startWatches({ app, clock, state, cluster, events, source }: WatchParts): Running {
+function startWatches({ app, clock, state, withEvents, cluster, events, source }: WatchParts): Running {
   const ending = new AbortController()
   const end = Promise.withResolvers<void>()
-  events.start(ending.signal).catch(end.reject)
+  if (withEvents) events.start(ending.signal).catch(end.reject)
   const ready = cluster.start(ending.signal, end.reject).then(() => {
     state.hub = createStreamHub({ source, clock })
   })

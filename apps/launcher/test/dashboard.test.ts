@@ -85,6 +85,7 @@ describe('tranche dashboard', { timeout: 120_000 }, () => {
     const running = await start('tenant', ['-n', 'demo'])
     const { origin, cookie } = await logIn(running.link)
     expect(running.said[0]).toContain('with the rights of user "tenant", in namespace demo.')
+    expect(running.said[1]).toBe('You may not list and watch events, so the dashboard shows none.')
     expect(await get(`${origin}/api/v1/rollouts`, { cookie })).toMatchObject({ total: 1, items: [key] })
     const { csrfToken = '' } = (await get(`${origin}/api/v1/me`, { cookie })) as { csrfToken?: string }
     const headers = { cookie, origin, 'x-csrf-token': csrfToken }
@@ -98,6 +99,7 @@ describe('tranche dashboard', { timeout: 120_000 }, () => {
       detail: 'user "tenant" may not patch daemonsets.apps "node-agent" in namespace "demo". Ask for a role that grants it.',
     })
     expect(await running.end()).toBe(0)
+    expect(running.said.filter((line) => line.startsWith('{'))).toEqual([])
   })
 
   it('opens the browser by the program of the desktop, with a link of its own', async () => {

@@ -9,21 +9,37 @@ const watched: readonly ResourcePath[] = [rollouts, batchReleases, daemonSets, c
 /**
  * Checks that the user may watch everything that the dashboard shows: without one right, it would wait for its first list for good.
  *
- * @param namespace the only namespace to watch; undefined: all
  * @throws {AppError} ACCESS_DENIED with the missing rights, and the fix; what {@link KubeClient} rejects with
  */
-export async function checkRights(client: KubeClient, caller: Caller, namespace: string | undefined): Promise<void> {
-  const reviews = createOwnReviews(client, () => undefined)
-  const may = async (resource: ResourcePath): Promise<boolean> => {
-    const answers = await Promise.all(['list', 'watch'].map((verb) => reviews.isAllowed(caller, toQuestion(resource, { verb, namespace }))))
-    return answers.every((isAllowed) => isAllowed)
-  }
-  const allowed = await Promise.all(watched.map(may))
+export async function checkRights(client: KubeClient, { caller, namespace }: RightsOf): Promise<void> {
+  const allowed = await Promise.all(watched.map((resource) => mayWatch(client, { caller, namespace, resource })))
   const missing = watched.filter((_resource, index) => !allowed[index])
   if (missing.length === 0) return
   throw new AppError('ACCESS_DENIED', `user ${JSON.stringify(caller.username)} may not list and watch ${rightsText(missing, namespace)}`, {
     hint: hintFor(missing, namespace),
   })
+}
+
+/** @returns whether the user may list and watch events, without which the dashboard shows none */
+export function mayWatchEvents(client: KubeClient, of: RightsOf): Promise<boolean> {
+  return mayWatch(client, { ...of, resource: resourcePaths.events })
+}
+
+/** User and scope of a check. */
+interface RightsOf {
+  readonly caller: Caller
+  /** The only namespace to watch; undefined: all. */
+  readonly namespace: string | undefined
+}
+
+async function mayWatch(
+  client: KubeClient,
+  { caller, namespace, resource }: RightsOf & { readonly resource: ResourcePath },
+): Promise<boolean> {
+  const reviews = createOwnReviews(client, () => undefined)
+  const questions = ['list', 'watch'].map((verb) => toQuestion(resource, { verb, namespace }))
+  const answers = await Promise.all(questions.map((question) => reviews.isAllowed(caller, question)))
+  return answers.every((isAllowed) => isAllowed)
 }
 
 function rightsText(missing: readonly ResourcePath[], namespace: string | undefined): string {

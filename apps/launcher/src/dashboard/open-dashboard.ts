@@ -15,7 +15,7 @@ import { systemClock } from '@tranche/clock'
 import { AppError } from '@tranche/errors'
 import { createStderrLogger } from '../logging/logging.ts'
 import type { DashboardOptions } from '../options/dashboard-options.ts'
-import { checkRights } from './check-rights.ts'
+import { checkRights, mayWatchEvents } from './check-rights.ts'
 import { findDashboard } from './find-dashboard.ts'
 import { openBrowser } from './open-browser.ts'
 
@@ -45,10 +45,11 @@ async function serveOwn({ source, ...options }: DashboardOptions & { readonly so
   await using open = await openCluster(source, io)
   const stop = listenForStop(STOP_GRACE_MS)
   try {
-    const caller = await readUser(open, options.namespace)
-    const api = await startOwnApi(open, { ...options, caller, page })
+    const user = await readUser(open, options.namespace)
+    const api = await startOwnApi(open, { ...options, ...user, page })
     try {
-      io.err.write(`${servingText(open, caller, options.namespace)}\n`)
+      io.err.write(`${servingText(open, user.caller, options.namespace)}\n`)
+      if (!user.events) io.err.write('You may not list and watch events, so the dashboard shows none.\n')
       const stopped = whenAborted(stop.signal)
       await Promise.race([api.ready, api.stopped, stopped])
       if (!stop.signal.aborted) await share(api, options, io)
@@ -63,24 +64,30 @@ async function serveOwn({ source, ...options }: DashboardOptions & { readonly so
   }
 }
 
-async function readUser({ client, cluster }: OpenCluster, namespace: string | undefined): Promise<Caller> {
+/** The user of the kubeconfig. */
+interface OwnUser {
+  readonly caller: Caller
+  /** Whether the user may watch events. */
+  readonly events: boolean
+}
+
+async function readUser({ client, cluster }: OpenCluster, namespace: string | undefined): Promise<OwnUser> {
   try {
     // Fails with a better error than a watch if the cluster has no Rollouts.
     await client.text('/apis/rollouts.kruise.io/v1beta1')
     const caller = (await readOwnUser(client)) ?? { username: 'unknown', groups: [] }
-    await checkRights(client, caller, namespace)
-    return caller
+    await checkRights(client, { caller, namespace })
+    return { caller, events: await mayWatchEvents(client, { caller, namespace }) }
   } catch (error) {
     throw explained(error, cluster)
   }
 }
 
-interface OwnApi extends Pick<DashboardOptions, 'namespace' | 'port'> {
-  readonly caller: Caller
+interface OwnApi extends OwnUser, Pick<DashboardOptions, 'namespace' | 'port'> {
   readonly page: string
 }
 
-function startOwnApi({ exchange, watchExchange }: OpenCluster, { caller, page, namespace, port }: OwnApi): Promise<RunningApi> {
+function startOwnApi({ exchange, watchExchange }: OpenCluster, { caller, events, page, namespace, port }: OwnApi): Promise<RunningApi> {
   return startApi({
     exchange,
     watchExchange,
@@ -89,6 +96,7 @@ function startOwnApi({ exchange, watchExchange }: OpenCluster, { caller, page, n
     port,
     dashboard: page,
     ownUser: true,
+    events,
     link: { caller, hint: HINT },
     version: VERSION,
     ...(namespace !== undefined && { namespaces: [namespace] }),
