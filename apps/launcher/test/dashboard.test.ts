@@ -8,7 +8,7 @@ import { systemClock } from '@tranche/clock'
 import { createKubeClient, type KubeClient, resourcePaths } from '@tranche/kube-client'
 import { RECORDED_ACTIONS_ANNOTATION } from '@tranche/kube-types'
 import { launch } from '@tranche/launcher'
-import { silentLogger } from '@tranche/log'
+import { silentLogger } from '@tranche/telemetry'
 import { createSimulator, type Simulator } from '@tranche/sim'
 import { type HttpsServer, listen, resources } from '@tranche/sim-api'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -87,6 +87,14 @@ describe('tranche dashboard', { timeout: 120_000 }, () => {
     expect(running.said[0]).toContain('with the rights of user "tenant", in namespace demo.')
     expect(running.said[1]).toBe('You may not list and watch events, so the dashboard shows none.')
     expect(await get(`${origin}/api/v1/rollouts`, { cookie })).toMatchObject({ total: 1, items: [key] })
+    const { items } = (await get(`${origin}/api/v1/namespaces/demo/rollouts/node-agent/permissions`, { cookie })) as {
+      items: readonly object[]
+    }
+    expect(items).toContainEqual({
+      action: 'approve',
+      allowed: false,
+      permission: 'patch rollouts.rollouts.kruise.io "node-agent" in namespace "demo"',
+    })
     const { csrfToken = '' } = (await get(`${origin}/api/v1/me`, { cookie })) as { csrfToken?: string }
     const headers = { cookie, origin, 'x-csrf-token': csrfToken }
     const url = `${origin}/api/v1/namespaces/demo/rollouts/node-agent/actions`

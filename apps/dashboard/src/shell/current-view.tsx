@@ -1,6 +1,7 @@
 import { lazy, type ReactNode, Suspense } from 'react'
+import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { PlaceLink } from '../parts/place-link.tsx'
-import type { Place } from '../ports/place.ts'
+import { pathOf, type Place } from '../ports/place.ts'
 import { FleetView } from '../views/fleet/fleet-view.tsx'
 
 const RolloutView = lazy(async () => ({ default: (await import('../views/rollout/rollout-view.tsx')).RolloutView }))
@@ -8,15 +9,17 @@ const RolloutView = lazy(async () => ({ default: (await import('../views/rollout
 /** The view of a place. Only the fleet is loaded at once; the others are loaded when they are first shown. */
 export function CurrentView({ place }: { readonly place: Place }): ReactNode {
   return (
-    <Suspense
-      fallback={
-        <p className="page-note" role="status">
-          Loading…
-        </p>
-      }
-    >
-      {viewOf(place)}
-    </Suspense>
+    <ErrorBoundary of={pathOf(place)}>
+      <Suspense
+        fallback={
+          <p className="page-note" role="status">
+            Loading…
+          </p>
+        }
+      >
+        {viewOf(place)}
+      </Suspense>
+    </ErrorBoundary>
   )
 }
 

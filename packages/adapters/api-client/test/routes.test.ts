@@ -8,7 +8,7 @@ import { cannedServer } from './canned-server.ts'
 const key = { namespace: '{namespace}', name: '{name}' }
 const signal = new AbortController().signal
 
-/** Calls of every method; the answers fit none of them, which is nothing to this test. */
+/** Calls of every method; no answer has the right form, which this test ignores. */
 const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => readonly unknown[] } = {
   rollouts: (client) => [client.rollouts(), client.rollouts({ namespace: '{namespace}' })],
   allRollouts: (client) => [client.allRollouts()],
@@ -22,6 +22,7 @@ const calls: { readonly [Method in keyof ApiClient]: (client: ApiClient) => read
   revision: (client) => [client.revision(key, '{revision}')],
   history: (client) => [client.history(key)],
   events: (client) => [client.events(key)],
+  permissions: (client) => [client.permissions(key)],
   act: (client) => actionTypes.map((type) => client.act(key, type, {})),
   plan: (client) => [client.plan(key, {})],
   daemonSetHistory: (client) => [client.daemonSetHistory(key)],

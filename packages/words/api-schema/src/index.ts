@@ -150,7 +150,9 @@ export {
   waitQuerySchema,
 } from './rest/queries.ts'
 export { type ManifestFinding, type Me, meSchema, type ValidateAnswer, validateAnswerSchema, validateRequestSchema } from './rest/check.ts'
+export { type Permissions, permissionsSchema } from './rest/permissions.ts'
 export { type ProblemDetails, problemSchema } from './rest/problem.ts'
+export { type AnalysisReport } from './rest/analysis.ts'
 export {
   type BatchReport,
   batchReportSchema,
@@ -160,12 +162,9 @@ export {
   explanationSchema,
   type HistoryReport,
   historyReportSchema,
-  type Need,
   type NodeReport,
   nodeReportSchema,
   nodeStates,
-  type Outcome,
-  outcomes,
   type ActionResult,
   type RecordedAction,
   recordedActionSchema,
@@ -184,9 +183,8 @@ export {
   revisionRoles,
   type RolloutReport,
   rolloutReportSchema,
-  type RolloutSummary,
-  rolloutSummarySchema,
 } from './rest/report.ts'
+export { type Need, type Outcome, outcomes, type RolloutSummary, rolloutSummarySchema } from './rest/summary.ts'
 export { lastEventHeadersSchema, type StreamMessage, streamMessageSchema, streamQuerySchema } from './rest/stream.ts'
 export {
   daemonSetRollbackSchema,

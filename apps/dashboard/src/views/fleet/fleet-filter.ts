@@ -10,7 +10,7 @@ export const fleetSorts = ['urgency', 'name', 'progress', 'age'] as const
 /** @see fleetSorts */
 export type FleetSort = (typeof fleetSorts)[number]
 
-/** What the fleet shows: kept in the URL. */
+/** Selection of the fleet, kept in the URL. */
 export interface FleetFilter {
   /** Text in namespace, name, DaemonSet or image; every word must occur. */
   readonly text: string
@@ -41,14 +41,14 @@ export function queryOf({ text, namespace, group, sort }: FleetFilter): Readonly
   }
 }
 
-/** @returns the group of a Rollout: whether a person must act, Tranche acts, nothing happens, or nothing will */
+/** @returns the group of a Rollout: needs a person, in progress, up to date, or disabled */
 export function groupOf({ outcome, disabled, phase, need }: RolloutSummary): FleetGroup {
   if (need !== undefined || outcome === 'Failed' || outcome === 'Blocked' || outcome === 'Waiting') return 'needsYou'
   if (disabled) return 'off'
   return outcome === 'Running' && phase !== 'Initial' ? 'running' : 'well'
 }
 
-/** Most urgent first: a bad version, then what cannot go on, then decisions. */
+/** Most urgent first: a bad version, then a release that cannot continue, then decisions. */
 const urgency: Readonly<Record<RolloutSummary['outcome'], number>> = {
   Failed: 0,
   Blocked: 1,

@@ -1,0 +1,90 @@
+import type { Outcome, RolloutSummary } from '@tranche/api-schema'
+import { keptPerBlock } from '@tranche/fleet'
+import { updatedPod } from '@tranche/fence'
+import { isFinalising, stepsOf } from '@tranche/planner'
+import { type Outline, progressOf } from './outline.ts'
+import { stepSizes } from './step-sizes.ts'
+
+/** Fewest nodes of a batch from which its speed is estimated. */
+const FEWEST_NODES = 2
+
+/**
+ * What the release waits for that ends by itself, and when; undefined if a person has to decide, or if the end is unknown. Reads no
+ * message. The end of a batch is an estimate from its speed so far.
+ */
+export function remainingOf(outline: Outline, outcome: Outcome): RolloutSummary['remaining'] {
+  if (outcome !== 'Running') return undefined
+  const ends = [
+    ['pause', pauseEndMs(outline)],
+    ['soak', soakEndMs(outline)],
+    ['settling', settlingEndMs(outline)],
+    ['batch', batchEndMs(outline)],
+  ] as const
+  const [of, endMs] = ends.find(([, ms]) => Number.isFinite(ms)) ?? []
+  return of === undefined ? undefined : { of, until: new Date(endMs!).toISOString() }
+}
+
+/** NaN unless a timed pause runs. */
+function pauseEndMs({ facts }: Outline): number {
+  const { currentStepState, currentStepIndex = 0, lastUpdateTime } = facts.rollout.status?.canaryStatus ?? {}
+  const seconds = stepsOf(facts.rollout)[currentStepIndex - 1]?.pause?.duration
+  return currentStepState === 'StepPaused' ? timeAfter(lastUpdateTime, seconds) : Number.NaN
+}
+
+/** NaN unless a batch soaks. */
+function soakEndMs({ facts, release }: Outline): number {
+  const { canaryStatus, waitingFor } = facts.rollout.status ?? {}
+  if (canaryStatus?.currentStepState !== 'StepMetricsAnalysis' || waitingFor?.reason !== 'Soak') return Number.NaN
+  return timeAfter(waitingFor.since, release?.spec.tranche?.stepSoakSeconds)
+}
+
+/** NaN unless the last batch settles. */
+function settlingEndMs({ facts }: Outline): number {
+  const { phase, settlingUntil } = facts.rollout.status ?? {}
+  return phase === 'Progressing' ? timeAfter(settlingUntil, 0) : Number.NaN
+}
+
+/** NaN while too few nodes of the batch are available, and once all are. */
+function batchEndMs(outline: Outline): number {
+  const { facts, fleet, canary } = outline
+  const status = facts.rollout.status?.canaryStatus
+  if (status?.currentStepState !== 'StepUpgrade' || isFinalising(status)) return Number.NaN
+  const { currentStepIndex: index } = status
+  const sizes = stepSizes(outline)
+  const { updatedAvailable } = progressOf(outline)
+  const through = updatedAvailable - (sizes[index - 2] ?? 0)
+  const left = Math.min(sizes[index - 1] ?? 0, fleet.desired) - updatedAvailable
+  if (left <= 0 || through < FEWEST_NODES) return Number.NaN
+  const startMs = Date.parse(firstCreated(outline, { canary, batch: index }) ?? '')
+  const spentMs = facts.nowMs - startMs
+  return spentMs > 0 ? facts.nowMs + (spentMs / through) * left : Number.NaN
+}
+
+interface BatchPods {
+  readonly canary: string
+  /** From 1. */
+  readonly batch: number
+}
+
+/** Creation time of the first pod of a batch; undefined without one. */
+function firstCreated({ fleet }: Outline, pods: BatchPods): string | undefined {
+  return createdPerBlock(fleet, pods).reduce(earlier, undefined)
+}
+
+const createdPerBlock = keptPerBlock<BatchPods, string | undefined>({
+  count: (block, { canary, batch }) =>
+    block.reduce<string | undefined>((first, node) => {
+      const pod = node.desired ? updatedPod(node, canary) : undefined
+      return pod !== undefined && Number(pod.rolloutBatchId) === batch ? earlier(first, pod.createdAt) : first
+    }, undefined),
+  holds: (known, asked) => known.canary === asked.canary && known.batch === asked.batch,
+})
+
+function earlier(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return b < a ? b : a
+}
+
+function timeAfter(stamp: string | undefined, seconds: number | undefined): number {
+  return stamp === undefined || seconds === undefined ? Number.NaN : Date.parse(stamp) + seconds * 1000
+}
